@@ -1,4 +1,4 @@
-"""The machines whose instances are measured, and the second one by hand."""
+"""The machines whose instances `runtime.py` measures, and a hand-written version of the second."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Entry(Record):
 
 
 class Held(Machine):
-    """A set, a map, and a record: each event touches one place of each."""
+    """A set, a map and a record: each event changes one element of each."""
 
     known: set[int] = set()
     counts: dict[int, Nat] = {}
@@ -61,7 +61,7 @@ class Held(Machine):
 
 
 class Node(Sort):
-    """Who comes and goes."""
+    """A node that joins and leaves."""
 
 
 class Present(Machine):
@@ -81,7 +81,7 @@ class Present(Machine):
 
 
 class HeldByHand:
-    """The same by hand, its arguments checked as ours are."""
+    """The same by hand; it checks its arguments as lawful does."""
 
     __slots__ = ("counts", "known", "last")
 
@@ -91,7 +91,7 @@ class HeldByHand:
         self.last = Entry(0, 0)
 
     def put(self, key: int, count: int) -> None:
-        """One more element."""
+        """Add one element."""
         if type(key) is not int or type(count) is not int:
             raise TypeError("put")
         if count < 0:
@@ -103,7 +103,7 @@ class HeldByHand:
         self.last = Entry(key, count)
 
     def drop(self, key: int) -> None:
-        """One less."""
+        """Remove one element."""
         if type(key) is not int:
             raise TypeError("drop")
         if key not in self.known:

@@ -1,4 +1,4 @@
-"""The machines that are measured; their Promela twins stand in `promela/`."""
+"""The machines that `explore.py` measures; `promela/` has the same models in Promela."""
 
 from lawful import (
     Machine,
@@ -17,7 +17,7 @@ from tests.classics.two_phase import TwoPhase
 
 
 class TwoPhaseAlone(TwoPhase):
-    """Two-phase commit without its properties, of which the Promela model has none."""
+    """Two-phase commit without its properties, because the Promela model has none."""
 
     gone = drop("consistent")
     gone_too = drop("decided_for_good")
@@ -29,11 +29,11 @@ class TwoPhaseAlone(TwoPhase):
 
 
 class Node(OrderedSort):
-    """Round a ring; the order of the nodes is that of their numbers."""
+    """A node on a ring; nodes are ordered by their numbers."""
 
 
 class Role(State):
-    """What a node knows of the election."""
+    """What a node knows about the election."""
 
     IDLE = "idle"
     CANDIDATE = "candidate"
@@ -70,7 +70,7 @@ class Election(Machine):
 
 
 class Bare(Transaction):
-    """A read-only transaction without its properties, of which the Promela model has none."""
+    """A read-only transaction without its properties, because the Promela model has none."""
 
     gone = drop("one_answer")
     gone_too = drop("execution_is_limited")
@@ -78,7 +78,7 @@ class Bare(Transaction):
 
 
 class Client(Sort):
-    """Who sends transactions, one at a time."""
+    """A client that sends transactions, one at a time."""
 
 
 class Server(Machine):

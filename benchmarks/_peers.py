@@ -1,9 +1,9 @@
-"""One job of three states, one guard and one counter, by hand and in each of the peers.
+"""One job with three states, one guard and one counter, by hand and in each peer library.
 
-A contestant gives the four events of a round as things to call: start, work (if fewer were done
-than are allowed), finish, again. As a script this measures the contestant that is named, in a
-process of its own, and prints the nanoseconds of an event; it imports nothing but that peer, so
-that the peers need not be installed beside lawful.
+A contestant provides the four events of a round as callables: start, work (while fewer were done
+than are allowed), finish, again. As a script, this module measures the contestant named on the
+command line in a process of its own, and prints nanoseconds for each event. It imports only that
+peer, so that the peers need not be installed beside lawful.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ RUNS = 5  # The best of so many is taken.
 
 
 def nanoseconds(calls: Calls, seconds: float = 0.3) -> float:
-    """Processor time of an event, the loop that calls it included."""
+    """Processor time for one event, including the loop that calls it."""
     start, work, finish, again = calls
     rounds, best = 50, float("inf")
     for run in range(-3, RUNS):  # The first runs find out how many rounds are enough.
@@ -52,7 +52,7 @@ IDLE, BUSY, OVER = Phase.IDLE, Phase.BUSY, Phase.OVER
 
 
 class Methods:
-    """By hand, a method for each event."""
+    """A hand-written class with a method for each event."""
 
     __slots__ = ("done", "most", "state")
 
@@ -68,7 +68,7 @@ class Methods:
         self.state = BUSY
 
     def work(self) -> None:
-        """A part of it is done."""
+        """One unit of work is done."""
         if self.state is not BUSY:
             raise ValueError("work")
         if not self.done < self.most:
@@ -76,27 +76,27 @@ class Methods:
         self.done += 1
 
     def finish(self) -> None:
-        """It ends."""
+        """The job ends."""
         if self.state is not BUSY:
             raise ValueError("finish")
         self.state = OVER
 
     def again(self) -> None:
-        """There is another."""
+        """Another job begins."""
         if self.state is not OVER:
             raise ValueError("again")
         self.state = IDLE
 
 
 class Cases:
-    """By hand, one method that is told the event."""
+    """A hand-written class with one method that takes the event's name."""
 
     def __init__(self) -> None:
         self.state = IDLE
         self.done = 0
 
     def handle(self, event: str) -> None:
-        """What an event does in a state."""
+        """The effect of an event in each state."""
         if self.state is IDLE and event == "start":
             self.state = BUSY
         elif self.state is BUSY and event == "work" and self.done < MOST:
@@ -122,17 +122,17 @@ def _told(send: Callable[[str], Any], *names: str) -> Calls:
 
 
 def _library(name: str) -> Any:
-    """A peer; type checkers, in whose environment it is not, know nothing of it."""
+    """A peer library; type checkers cannot see it, because it is not in their environment."""
     return importlib.import_module(name)
 
 
 def by_methods() -> Calls:
-    """By hand, a method for each event."""
+    """By hand, with a method for each event."""
     return calls_of(Methods())
 
 
 def by_cases() -> Calls:
-    """By hand, if and elif."""
+    """By hand, with if and elif."""
     return _told(Cases().handle, "start", "work", "finish", "again")
 
 
@@ -165,7 +165,7 @@ def automat() -> Calls:
 
 
 def transitions() -> Calls:
-    """Its core machine, neither queued nor locked."""
+    """Its core machine, without queue or lock."""
     library: Any = _library("transitions")
 
     class Job:
@@ -263,7 +263,7 @@ statechart:
 
 
 def sismic() -> Calls:
-    """A statechart, its code evaluated as text."""
+    """A statechart, whose code sismic evaluates as text."""
     chart: Any = _library("sismic.io").import_from_yaml(SISMIC)
     interpreter: Any = _library("sismic.interpreter").Interpreter(chart)
     interpreter.execute()
@@ -279,18 +279,18 @@ def sismic() -> Calls:
 
 
 class _Late:
-    """A lock that lets something happen just before it is released for the first time."""
+    """A lock that calls a function just before it is released for the first time."""
 
     def __init__(self, lock: Any, before: Callable[[], None]) -> None:
         self.lock = lock
         self.before: Callable[[], None] | None = before
 
     def acquire(self, **how: Any) -> bool:
-        """As the lock."""
+        """Like `Lock.acquire`."""
         return bool(self.lock.acquire(**how))
 
     def release(self) -> None:
-        """As the lock, after what is to happen before."""
+        """Like `Lock.release`, after the function is called."""
         before, self.before = self.before, None
         if before is not None:
             before()
@@ -298,10 +298,10 @@ class _Late:
 
 
 def stranded() -> int:
-    """How many events python-statemachine took and ran not, though all its callers returned.
+    """How many accepted events python-statemachine has not run when all callers have returned.
 
-    A thread has run its event, has found the queue empty, and is about to release the lock; there
-    another thread sends an event. Only when a lock is released is chosen here, nothing else.
+    A thread has run its event, has found the queue empty, and is about to release the lock. At this
+    moment another thread sends an event. The benchmark only chooses when a lock is released.
     """
     library: Any = _library("statemachine")
     base: Any = library.StateMachine

@@ -1,11 +1,11 @@
-"""Exploration beside its peers, in one run: SPIN where `spin` and `gcc` are there, the reference.
+"""Compares exploration with SPIN (if `spin` and `gcc` are there) and with the reference engine.
 
-A line has a name, ours, the peer's, and how many times as fast ours is. Times are seconds of
-processor time on one core, which other work on the same machine disturbs least; but for a search
-on all processors beside one on one, where they are seconds on the clock. SPIN is asked for
-the same: every state once, no partial order reduction, no property but that nothing is stuck; its
-models stand in `promela/`, and their counts have to be ours. Compiling is in no search, here or
-there, and has a line of its own.
+A line has a name, the time of lawful, the time of the peer, and how many times faster lawful is.
+Times are seconds of processor time on one core, which other load on the machine disturbs least. The
+exception is a search on all processors compared with one on a single processor: these are seconds
+on the clock. SPIN does the same work: it visits every state once, without partial order reduction,
+and checks only for deadlocks. Its models are in `promela/`, and its counts must equal ours.
+Compilation has a line of its own, and is not part of any search time.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ REFERENCE = 3_000  # States that the reference engine finds for its rate.
 
 @dataclass(frozen=True)
 class Taken:
-    """What a search found, and the seconds that it and the compiling before it took."""
+    """The counts of a search, its seconds, and those of the compilation before it."""
 
     distinct: int
     generated: int
@@ -53,12 +53,12 @@ class Taken:
 
     @property
     def rate(self) -> float:
-        """Distinct states a second."""
+        """Distinct states per second."""
         return self.distinct / self.seconds
 
 
 def main() -> int:
-    """Print all lines; the exit code is 1 where counts differ."""
+    """Print all lines; the exit code is 1 if counts differ."""
     from benchmarks import _models as models
 
     rows: tuple[tuple[str, type[Machine], str, int], ...] = (  # With the depth for SPIN.
@@ -105,7 +105,7 @@ def _space(cls: type[Machine], scope: Scope | None = None) -> Space:
 
 
 def ours(cls: type[Machine], workers: int = 1) -> Taken:
-    """The compiled engine, with nothing kept from an earlier run."""
+    """The compiled engine, with an empty cache."""
     space = _space(cls)
     stepping = Stepping(space.flat, space.world, space)
     with tempfile.TemporaryDirectory() as folder:
@@ -129,7 +129,8 @@ def ours(cls: type[Machine], workers: int = 1) -> Taken:
 
 
 def spin(model: Path, depth: int) -> Taken:
-    """SPIN's verifier; `-o2` keeps variables that are only written, as every state is to differ."""
+    """SPIN's verifier; `-o2` keeps variables that are only written, so that no states are
+    merged."""
     with tempfile.TemporaryDirectory() as folder:
         began = _children()
         _run(("spin", "-o2", "-a", str(model)), folder)
@@ -162,7 +163,7 @@ def _children() -> float:
 
 
 def reference(cls: type[Machine]) -> float:
-    """The reference engine's distinct states a second."""
+    """Distinct states per second of the reference engine."""
     began = time.process_time()
     found = search(_space(cls), Limits(states=REFERENCE))
     return len(found.states) / (time.process_time() - began)
@@ -176,7 +177,8 @@ WHOLE = (
 
 
 def commands() -> None:
-    """Whole commands, seconds on the clock from the start of the process: warm, beside cold."""
+    """Whole commands, in seconds on the clock from the start of the process: with a warm and with a
+    cold cache."""
     for name, target, more in WHOLE:
         with tempfile.TemporaryDirectory() as folder:
             env = {**os.environ, "XDG_CACHE_HOME": folder, "PYTHONPATH": str(HERE.parent)}

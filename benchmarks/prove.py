@@ -1,9 +1,10 @@
-"""Every obligation of the five systems' repaired machines, proved anew, and how long that takes.
+"""Proves every obligation of the repaired machines of the five systems again, and measures the
+time.
 
-A row for each machine: how many obligations are proved, within how many seconds, and below it what
-is not proved and why. The last row is all of them beside the goal, on the cores that there are.
-With names of machines, only these are proved: those that show another repair than `Fixed` has, or
-one more condition, as well, which do not belong to the goal.
+A row for each machine says how many obligations are proved, in how many seconds; below it are those
+that are not proved, with the reason. The last row compares the total with the goal, on the cores of
+this computer. With names of machines as arguments, only these are proved: for example machines with
+another repair than `Fixed`, or with an additional condition, which are not part of the goal.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ GOAL = 120.0  # Seconds for all of them, on two cores.
 
 
 def main(names: list[str]) -> int:
-    """Print a row for each machine; the exit code says whether all is proved in time."""
+    """Print a row for each machine; the exit code says whether everything is proved in time."""
     print(f"{'':34}{'proved':>10}{'seconds':>10}")
     done = asked = 0
     began = time.perf_counter()
@@ -52,8 +53,8 @@ def main(names: list[str]) -> int:
 
 
 def repaired() -> Iterator[type[Machine]]:
-    """The machines with a scope of which there is no repaired one and nothing is expected to be
-    violated, by the names of modules."""
+    """The repaired machines of each module: those with a scope that expect no violation and have no
+    repaired variant."""
     for path in sorted((ROOT / "machines").glob("*/*.py")):
         if "scope = Scope(" not in path.read_text(encoding="utf-8") or "as_seed" in path.stem:
             continue
@@ -66,7 +67,7 @@ def repaired() -> Iterator[type[Machine]]:
 
 
 def is_another(cls: type[Machine], every: list[type[Machine]]) -> bool:
-    """Whether what it inherits from has a variant called `Fixed`, which it is not."""
+    """Whether a base class has a variant called `Fixed` that is not this one."""
     wrong = {
         base
         for each in every
@@ -78,9 +79,9 @@ def is_another(cls: type[Machine], every: list[type[Machine]]) -> bool:
 
 
 def shown(cls: type[Machine]) -> ProofResult:
-    """What induction proves of a machine; nothing is known from before.
+    """What induction proves about a machine, with an empty cache.
 
-    Lists are as long as in the scope `short`, where a machine has one: it is for proofs.
+    Lists are as long as in the scope `short`, which is for proofs, if the machine has one.
     """
     scope = ["short"] if hasattr(cls, "short") else []
     how = ProveOptions(cls.__module__, scope, method="induction", no_cache=True)
@@ -88,7 +89,7 @@ def shown(cls: type[Machine]) -> ProofResult:
 
 
 def left(result: ProofResult) -> Iterator[str]:
-    """What is not proved, by its reason."""
+    """The obligations that are not proved, by reason."""
     open_ = [o for o in result.obligations if not o.verdict.proved]
     for why, count in Counter(o.note for o in open_).most_common():
         names = [f"{o.obligation}: {o.property}" for o in open_ if o.note == why]

@@ -1,10 +1,10 @@
-"""Instances beside what a service would write by hand, and beside its peers, in one run.
+"""Compares instances with hand-written classes and with peer libraries, in one run.
 
-A line has a name, ours, the other's, and ours as a multiple of it; `at most` is what is wanted.
-Each contestant runs in a process of its own, on processor time, which other work on the same
-machine disturbs least. Peers are those that `LAWFUL_PEERS`, the Python of some environment, can
-import (pip install automat transitions python-statemachine xstate-statemachine sismic); without it
-our own Python is asked. What it lacks is named.
+A line has a name, the time of lawful, the other time, and their ratio; `at most` is the goal. Each
+contestant runs in a process of its own, and processor time is measured, which other load on the
+machine disturbs least. The environment variable `LAWFUL_PEERS` names a Python that can import the
+peers (pip install automat transitions python-statemachine xstate-statemachine sismic); without it,
+this Python is used. Missing peers are named.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ MANY = 20_000  # Instances whose memory is measured.
 
 
 def main(argv: list[str]) -> int:
-    """Print all lines; with a name, only what that measures, for the process that asked."""
+    """Print all lines. With a name, measure only that, for the process that started this one."""
     if argv:
         print(MEASURED[argv[0]]())
         return 0
@@ -80,20 +80,21 @@ TITLES = {
 
 
 def line(name: str, both: tuple[float, float], unit: str, most: float = 0.0) -> None:
-    """One comparison, and whether it is as wanted."""
+    """One comparison, and whether it meets its goal."""
     ratio = both[0] / both[1]
     wanted = f"  at most {most}{'' if ratio <= most else ': MISSED'}" if most else ""
     print(f"{name:42}{both[0]:12,.0f}{both[1]:12,.0f}{ratio:8.3f}  {unit}{wanted}")
 
 
 def best(mine: Callable[[], float], theirs: Callable[[], float]) -> tuple[float, float]:
-    """The least of several measurements of each, by turns."""
+    """The least of several measurements of each, taken alternately."""
     both = [(mine(), theirs()) for _ in range(RUNS)]
     return min(row[0] for row in both), min(row[1] for row in both)
 
 
 def alone(name: str) -> float:
-    """What one measurement gives in a process of its own, the second, which need not compile."""
+    """The result of one measurement in a process of its own; the second run, which need not
+    compile."""
     command = [sys.executable, str(HERE / "runtime.py"), name]
     if name in ("import", "classes"):
         _said(command)
@@ -101,7 +102,7 @@ def alone(name: str) -> float:
 
 
 def other(name: str) -> float | None:
-    """Nanoseconds of an event of a contestant; None where it cannot be imported."""
+    """Nanoseconds per event of a contestant; None if it cannot be imported."""
     hand = name.startswith("by_")
     python = sys.executable if hand else os.environ.get("LAWFUL_PEERS", sys.executable)
     found = _said([python, str(HERE / "_peers.py"), name])
@@ -109,7 +110,7 @@ def other(name: str) -> float | None:
 
 
 def _said(command: list[str]) -> str | None:
-    """What a process prints; None where it lacks a module."""
+    """The output of a process; None if it lacks a module."""
     kept = {**os.environ, "PYTHONPYCACHEPREFIX": str(COMPILED)}
     kept.pop("PYTHONDONTWRITEBYTECODE", None)
     made = subprocess.run(command, capture_output=True, text=True, check=False, env=kept)
@@ -151,7 +152,7 @@ def _in_its_place() -> float:
 
 
 def _each(call: Callable[[], Any], times: int = 50_000) -> float:
-    """Nanoseconds of a call; the best of some runs."""
+    """Nanoseconds per call; the best of some runs."""
     best = float("inf")
     for _ in range(5):
         began = time.process_time()
@@ -179,7 +180,7 @@ def _held(size: int) -> float:
 
 
 def _present(elements: list[str] | None) -> float:
-    """An event on an element of a sort, of an instance that was told ten, or none."""
+    """An event on an element of a sort, of an instance whose universe has ten elements, or none."""
     from benchmarks import _jobs as jobs
 
     told = None if elements is None else {jobs.Node: elements}
@@ -205,7 +206,7 @@ def _bytes(make: Callable[[], Any]) -> float:
 
 
 def _importing() -> float:
-    """Seconds of processor time."""
+    """Seconds of processor time for the import."""
     began = time.process_time()
     importlib.import_module("lawful")
     return time.process_time() - began

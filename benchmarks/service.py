@@ -1,7 +1,8 @@
-"""What surrounds instances in a service, beside the standard library's parts for the same.
+"""Compares what surrounds instances in a service with the same parts of the standard library.
 
-A line has a name, ours, the other's, and ours as a multiple of it, all in one process, on processor
-time. The other does less: a lock knows no queue, a timer of asyncio no machine that it fires.
+A line has a name, the time of lawful, the other time, and their ratio, all in one process, as
+processor time. The other part does less: a lock has no queue, and a timer of asyncio fires no
+machine.
 """
 
 from __future__ import annotations
@@ -67,14 +68,14 @@ def main() -> int:
 
 
 def strands() -> None:
-    """What another library does where its queue is left; `LAWFUL_PEERS` as for runtime.py."""
+    """Whether another library leaves events in its queue; `LAWFUL_PEERS` as in runtime.py."""
     lost = other("stranded")
     what = "is not installed" if lost is None else f"stranded {lost:.0f} of 2 events"
     print(f"python-statemachine, with an event as its queue is left: {what}")
 
 
 def in_files(folder: Path) -> tuple[float, dict[str, float]]:
-    """An event alone, and with what is written of it: without what the disk takes to be sure."""
+    """An event alone, and with the files written for it, without waiting for the disk."""
     alone, journalled, stored = Bell(), Bell(), Bell()
 
     def events(bell: Bell) -> float:
@@ -100,7 +101,7 @@ def line(name: str, ours: float, other: float) -> None:
 
 
 def best(call: Callable[[], Any], each: int) -> float:
-    """Nanoseconds of one of `each` things that a call does; the best of some calls."""
+    """Nanoseconds for each of the `each` operations of a call; the best of some calls."""
     took = float("inf")
     for _ in range(5):
         began = time.process_time()
@@ -110,7 +111,7 @@ def best(call: Callable[[], Any], each: int) -> float:
 
 
 def in_threads() -> tuple[float, float]:
-    """Without contention, as most calls are."""
+    """Without contention, as in most calls."""
     bell, runner, lock = Bell(), Runner(), threading.Lock()
 
     def ours() -> None:

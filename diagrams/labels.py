@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from lawful.spec import ir
+from lawful.spec import ir, ops
 from lawful.spec import types as t
 from lawful.spec.analysis.places import local_of, outer_variable_of
 from lawful.spec.analysis.walk import everything, replaced
@@ -20,7 +20,6 @@ from lawful.spec.text.statements import path
 
 PRIME = "\N{PRIME}"
 SHORT = 24  # Characters; of a longer output only the type is shown.
-OPPOSITE = {"eq": "ne", "ne": "eq", "in": "not_in", "not_in": "in"}
 Env = Mapping[str, ir.Expr]
 Ending = Literal["goes on", "returns", "refuses"]
 
@@ -316,8 +315,8 @@ def negated(e: ir.Expr, written: ir.Expr | None = None) -> ir.Expr:
     match e:
         case ir.Op(op="not", args=(of,)):
             return of
-        case ir.Op(op=op) if op in OPPOSITE:
-            return dataclasses.replace(e, op=OPPOSITE[op])
+        case ir.Op(op=op) if op in ops.OPPOSITES:
+            return dataclasses.replace(e, op=ops.OPPOSITES[op])
         case _:
             return ir.Op((written or e).place, t.BOOL, "not", (e,))
 

@@ -1,4 +1,4 @@
-"""`python -m lawful`."""
+"""`python -m lawful`: the command line."""
 
 import sys
 

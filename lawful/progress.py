@@ -1,4 +1,4 @@
-"""Progress of long work on standard error, where it is wanted, and its end before its time."""
+"""Progress of long work on standard error, and its early end by a signal."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
 Tell = Callable[[str], None]
-PAUSE = 1.0  # Seconds between two lines, where no line can be written over.
+PAUSE = 1.0  # Seconds between two lines where standard error is not a terminal.
 
 
 @contextmanager
 def progress(title: str, quiet: bool, always: bool = False) -> Generator[Tell]:
-    """Inside, telling a text shows it beside the title; silent when quiet or not at a terminal.
+    """A function that shows a text beside the title while the block runs.
 
-    With `always` it is shown in lines of its own where there is no terminal, unless quiet.
+    It shows nothing when `quiet`, and nothing where standard error is not a terminal, unless
+    `always`: then it prints a line at most once in a second.
     """
     if quiet or not (always or sys.stderr.isatty()):
         yield lambda text: None
@@ -48,9 +49,9 @@ def _lines(title: str) -> Tell:
 
 @contextmanager
 def terminable() -> Generator[None]:
-    """Inside, a request to terminate (SIGTERM) raises `KeyboardInterrupt`, as Ctrl-C does."""
+    """While the block runs, SIGTERM raises `KeyboardInterrupt`, as Ctrl-C does."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # Signals are the main thread's.
+        yield  # Only the main thread may handle signals.
         return
 
     def end(_number: int, _frame: object) -> None:
@@ -65,11 +66,13 @@ def terminable() -> Generator[None]:
 
 @contextmanager
 def interruption() -> Generator[Callable[[], bool]]:
-    """Inside, Ctrl-C (or a request to terminate) only makes what is given true; a second one ends
-    the process as ever."""
+    """A function that is true after the first Ctrl-C or SIGTERM; that signal does nothing else.
+
+    A second signal has its usual effect.
+    """
     asked = threading.Event()
     if threading.current_thread() is not threading.main_thread():
-        yield asked.is_set  # Signals are the main thread's.
+        yield asked.is_set  # Only the main thread may handle signals.
         return
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
 

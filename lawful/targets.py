@@ -23,11 +23,11 @@ from lawful.spec.values.world import World
 from lawful.spec.words import Expected, Scope
 
 T = TypeVar("T")
-NO_SCOPE = "it has no scope, and a sort or a Nat that needs one"
+NO_SCOPE = "it has no scope, and a sort or a Nat needs one"
 
 
 class TargetError(Exception):
-    """The target names nothing that can be used; the text says what was looked for."""
+    """The target cannot be used; the text says what was looked for and what was found."""
 
 
 @dataclass(frozen=True)
@@ -64,14 +64,19 @@ def machines(target: str) -> list[type[Machine]]:
 
 
 def chosen(target: str) -> tuple[list[type[Machine]], list[Skipped]]:
-    """The machines that a target names: one by name, or all of a module that can be checked; and
-    those of the module that cannot be. Parts and abstract machines are neither.
+    """The machines that a target names, and the machines of its module that are left out.
+
+    A target with a machine's name means that machine. A target without one means every machine of
+    the module that has a scope or needs none; those without a scope are left out. Parts and
+    abstract machines are in neither list.
 
     Raises `TargetError`, and `DeclarationError` where the declaration is refused.
     """
     where, colon, name = target.partition(":")
     if not where or (colon and not name):
-        raise TargetError(f"{target!r} is no target: package.module[:Machine] or file.py[:Machine]")
+        raise TargetError(
+            f"{target!r} is not a target; expected package.module[:Machine] or file.py[:Machine]"
+        )
     module = _module(where)
     defined = _defined(module)
     if name:
@@ -103,7 +108,7 @@ def machine(target: str) -> type[Machine]:
     found = machines(target)
     if len(found) > 1:
         names = ", ".join(cls.__name__ for cls in found)
-        raise TargetError(f"{target} has several machines, and one is wanted: {names}")
+        raise TargetError(f"{target} has several machines; name one of them: {names}")
     return found[0]
 
 
@@ -113,7 +118,7 @@ def declared_in(where: str) -> tuple[str, list[type[Machine]]]:
     Raises `TargetError` for a machine of a module, and where a module defines none.
     """
     if ":" in where:
-        raise TargetError(f"{where} is one machine: a module is frozen as a whole")
+        raise TargetError(f"{where} names a machine; freeze takes a whole module")
     module = _module(where)
     found = _defined(module)
     if not found:
@@ -127,7 +132,7 @@ def _defined(module: ModuleType) -> dict[str, type[Machine]]:
 
 
 def check_sorts(cls: type[Machine], names: Iterable[str]) -> None:
-    """TargetError unless the machine has sorts of these names."""
+    """Raises TargetError unless the machine has a sort of each name."""
     known = [kind.name for kind in resolve(cls).machine.types if isinstance(kind, t.Sort)]
     for name in names:
         if name not in known:
@@ -147,7 +152,7 @@ def scope_of(cls: type[Machine], given: Sequence[str]) -> Scope:
                 known = ", ".join(scopes) or "none"
                 raise TargetError(f"{cls.__name__} has no scope {key}; it has: {known}")
             over = scopes[key]
-            scope = scope.widened(over.bounds, over.inherited)  # A named scope is one over `scope`.
+            scope = scope.widened(over.bounds, over.inherited)  # `scope` gives its other bounds.
         else:
             changes[key] = _bound(cls, key, value)
     return scope.widened(changes)
@@ -164,7 +169,8 @@ def scoped(cls: type[Machine], given: Sequence[str]) -> ScopedMachine:
 
 
 def _bound(cls: type[Machine], key: str, value: str) -> object:
-    """`0..7` is a range, `4` a size or, for a parameter, its one value, `1,2` values to try."""
+    """The bound that the text means: `0..7` is a range, `1,2` are values to try, `4` is a size or,
+    for a parameter, its only value."""
     try:
         if ".." in value:
             low, high = value.split("..")
@@ -188,7 +194,7 @@ def _module(where: str) -> ModuleType:
             return _of_package(name, root, path)
         spec = importlib.util.spec_from_file_location(path.stem, path.resolve())
         if spec is None or spec.loader is None:
-            raise TargetError(f"{where} is no Python file")
+            raise TargetError(f"{where} is not a Python file")
         loader = spec.loader
         module = importlib.util.module_from_spec(spec)
         sys.modules[path.stem] = module
@@ -201,7 +207,7 @@ def _module(where: str) -> ModuleType:
 
 
 def _in_package(path: Path) -> tuple[str, Path | None]:
-    """The module that a file is and where its packages begin; None where it is in no package."""
+    """The name of a file's module, and the folder of its outermost package (None: no package)."""
     names, root = [path.stem], path.parent
     while (root / "__init__.py").is_file() and root.name.isidentifier():
         names.insert(0, root.name)
@@ -210,22 +216,26 @@ def _in_package(path: Path) -> tuple[str, Path | None]:
 
 
 def _of_package(name: str, root: Path, path: Path) -> ModuleType:
-    """The module of a file that a package has, with the package's own imports."""
+    """Import a file as a module of its package, so that its relative imports work."""
     sys.path.insert(0, str(root))
     module = _run(lambda: importlib.import_module(name), str(path))
     if module.__file__ is None or not path.samefile(module.__file__):
-        raise TargetError(f"{path} is {name}, but that module is {module.__file__}: name it so")
+        raise TargetError(
+            f"{path} would be {name}, but Python finds {module.__file__} under that name"
+        )
     return module
 
 
 def _run(load: Callable[[], T], where: str) -> T:
-    """Run the user's module; what it raises is the user's to mend, and said in one line."""
+    """Import the user's module. What it raises becomes a TargetError of one line."""
     try:
         return load()
     except DeclarationError:
         raise
     except ModuleNotFoundError as error:
-        raise TargetError(f"there is no module {where}: {error}") from error
+        own = error.name is not None and f"{where}.".startswith(f"{error.name}.")
+        found = f"there is no module {where}" if own else f"{where} cannot be imported"
+        raise TargetError(f"{found}: {error}") from error
     except (Exception, SystemExit) as error:
         name, mend = type(error).__name__, ""
         if "relative import" in str(error):

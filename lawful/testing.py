@@ -1,4 +1,4 @@
-"""Tests of implementations, generated from declarations. Needs Hypothesis: `lawful[test]`."""
+"""Tests of an implementation, generated from a declaration. Needs Hypothesis: `lawful[test]`."""
 
 try:
     from lawful.checks.conform.hypothesis_machine import conformance, strategy
@@ -42,10 +42,11 @@ def paths(
     scope: Sequence[str] = (),
     max_states: int = 20_000,
 ) -> list[Path]:
-    """Sequences of events that cover the machine within its scope, for `pytest.mark.parametrize`
-    with `ids=str`: every transition, control state, or pair of transitions.
+    """Sequences of events that together cover the machine within its scope.
 
-    Raises `DeclarationError` where bounds are missing, `ValueError` where there are more states.
+    `cover` says what: every transition, control state, or pair of transitions. Use them with
+    `pytest.mark.parametrize` and `ids=str`. Raises `DeclarationError` where bounds are missing,
+    `ValueError` where the machine has more than `max_states`.
     """
     return covering(_space(machine, scope), cover, max_states)
 
@@ -53,8 +54,9 @@ def paths(
 def rerun(
     target: str, name: str, trace: Sequence[Mapping[str, Any]], *, scope: Sequence[str] = ()
 ) -> None:
-    """Fail, with AssertionError, as long as the machine still does these events and they break
-    the property; `lawful check --pytest` writes tests that call this.
+    """Raise AssertionError while the events of the trace still violate the property.
+
+    `lawful check --pytest` writes tests that call this function.
 
     Raises `TargetError`, `DeclarationError`, and KeyError for a property that is not there.
     """

@@ -1,7 +1,7 @@
-"""The main job, end to end, on one system: run, check, prove, draw, replay. `make tour`.
+"""The tour (`make tour`): run, check, prove, draw and replay one system, reliable unicast.
 
-Everything in the final table is a result of this run; the exit code is 0 only if all of it is as
-it should be.
+The final table contains only results of this run. The exit code is 0 if all of them are as
+expected.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OUT = Path("out/tour")
 MESSAGES = 1_000
 FAULTS = Faults(loss=0.10, duplicate=0.05, reorder=0.10)
 SEED = 2013
-PATIENCE = 120.0  # Seconds; the exchange takes a few.
+PATIENCE = 120.0  # Seconds after which the exchange fails; it usually takes a few.
 ENTRIES: tuple[type[Machine], ...] = (
     declaration.SenderEntryFixed,
     declaration.ReceiverEntryFixed,
@@ -46,18 +46,18 @@ AS_WRITTEN: tuple[type[Machine], ...] = (
 
 @dataclass
 class Findings:
-    """What the run established: rows of (what, result, whether it is as it should be)."""
+    """What the tour established: rows of (what, result, whether it is as expected)."""
 
     rows: list[tuple[str, str, bool]] = field(default_factory=list[tuple[str, str, bool]])
     paths: list[tuple[str, Path]] = field(default_factory=list[tuple[str, Path]])
 
     def add(self, what: str, result: str, good: bool) -> None:
-        """Note one result."""
+        """Add one result."""
         self.rows.append((what, result, good))
 
     @property
     def good(self) -> bool:
-        """Whether everything is as it should be."""
+        """Whether everything is as expected."""
         return all(good for _, _, good in self.rows)
 
 
@@ -72,7 +72,7 @@ def main() -> int:
     _draw(found)
     _replay(found, journal)
     _say("What was established")
-    wrong = {True: "", False: "NOT AS IT SHOULD BE"}
+    wrong = {True: "", False: "NOT AS EXPECTED"}
     rows = [(what, result, wrong[good]) for what, result, good in found.rows]
     print("\n".join(table(rows)))
     print()
@@ -253,7 +253,7 @@ def _verdicts(result: ReplayResult) -> str:
 
 
 def _tampered(journal: Path) -> Path:
-    """The journal with one acknowledgement in the middle made to say one message more."""
+    """A copy of the journal in which one acknowledgement acknowledges one message too many."""
     lines = journal.read_text(encoding="utf-8").splitlines(keepends=True)
     acks = [i for i, line in enumerate(lines) if '"event":"ack"' in line and '"done"' in line]
     at = acks[len(acks) // 2]

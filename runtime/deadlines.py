@@ -63,9 +63,10 @@ class Deadlines:
         return len(self._heap)
 
     def add(self, entry: Machine, perform: Perform) -> Callable[[], None]:
-        """Fire the instance's timers from now on; `perform` is told of each that fired.
+        """Fire the instance's timers from now on; `perform` is called with each `Stepped` that
+        fired.
 
-        Gives the function that ends it. Errors: RuntimeError for a part, and before an `@initial`
+        Returns a function that ends this. Errors: RuntimeError for a part, and before an `@initial`
         was called.
         """
         row = _Watched(entry, perform, next(self._numbers))
@@ -94,13 +95,13 @@ class Deadlines:
         return self._heap[0][0] if self._heap else None
 
     def fire_due(self, now: float) -> int:
-        """Fire what is due at `now`, the instance with the earliest deadline first; how many
-        timers fired.
+        """Fire the timers that are due at `now`, the earliest deadline first; returns how many
+        fired.
 
-        An instance is asked once in a call, so this ends. A timer whose transitions are refused
-        or fail is asked again after the next event of its instance (and at the next tick of its
-        `Clock`). An exception, of a machine or of `perform`, keeps nothing else from firing, and
-        nothing that fired from being performed; then the first is raised, the others noted in it.
+        Each instance is visited once in a call, so the call ends. A timer whose transitions are
+        refused or fail is tried again after the next event of its instance (and at the next tick of
+        its `Clock`). An exception, from a machine or from `perform`, stops neither other timers nor
+        calls of `perform`; in the end the first exception is raised, with the others as notes.
         """
         count, first = 0, None
         rows = self._due(now)

@@ -40,10 +40,11 @@ async def drive(
     runner: TaskRunner | None = None,
     failed: Failed = logged,
 ) -> None:
-    """Fire timers when they are due, until the task is cancelled; what is firing then is fired.
+    """Fire timers when they are due, until the task is cancelled; a timer that is firing then
+    completes.
 
-    `clock` is that of the instances. Where their events go through a runner, so do the timers',
-    if it is given. Errors: RuntimeError where somebody drives these deadlines already.
+    `clock` is the clock of the instances. If their events go through a runner, give it, so that
+    timers do too. Errors: RuntimeError if these deadlines already have a driver.
     """
 
     def fire() -> None:
@@ -107,7 +108,8 @@ class Driver:
         self.stop()
 
     def stop(self) -> None:
-        """Fire nothing more, and wait for the end of what is firing; not from what it runs."""
+        """Fire no more timers, and wait until the present one has fired. Must not be called by what
+        it fires."""
         self._over = True
         self._sooner.set()
         self._thread.join()
@@ -126,7 +128,7 @@ class Driver:
                 self._sooner.wait(PAUSE)
 
     def _round(self) -> None:
-        """Fire what is due, and sleep until something is."""
+        """Fire the timers that are due, and sleep until the next one is."""
         self._sooner.clear()
         try:
             self._runner.call(self._fire)
@@ -138,6 +140,6 @@ class Driver:
             self._sooner.wait(wait if wait is None else min(wait, threading.TIMEOUT_MAX))
 
     def _fire(self) -> None:
-        """Fire what is due, unless the driver was stopped."""
+        """Fire the timers that are due, unless the driver was stopped."""
         if not self._over:
             self._deadlines.fire_due(self._clock.now())

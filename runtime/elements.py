@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from lawful.spec import ir
-from lawful.spec import types as t
-from lawful.spec.analysis.walk import everything
+from lawful.spec.analysis.named_elements import with_named
 from lawful.spec.words import OrderedSort, Sort
 
+Named = Mapping[str, tuple[str, ...]]  # The elements that a machine names, by their sort.
 Universe = Mapping[type[Any], Any]  # What a caller gives as `universe=`.
 
 
@@ -46,45 +45,50 @@ class Elements(dict[str, tuple[Any, ...]]):
         """The same in the form in which a caller gives it."""
         return {type(row[0]): row for row in self.values()}
 
-    def and_named(self, named: Mapping[str, frozenset[str]]) -> Elements:
-        """The same, with the elements that the declaration itself names as members, too: a state
-        may hold these, whatever the caller gave."""
-        more = {sort: texts for sort, texts in named.items() if sort in self}
-        if not more:
-            return self
-        made = Elements(self)
-        made.members.update({sort: made.members[sort] | texts for sort, texts in more.items()})
-        return made
-
 
 ANYTHING = _Anything()
 NO_ELEMENTS = Elements({})
 
 
-def elements_of(universe: Universe, sorts: Mapping[str, type[Sort]], machine: str) -> Elements:
-    """The elements that a caller gives for a machine with these sorts; text names an element.
+def elements_of(
+    universe: Universe, sorts: Mapping[str, type[Sort]], machine: str, named: Named
+) -> Elements:
+    """The elements that a caller gives for a machine with these sorts, and after them those that
+    the machine names; a text names an element.
 
-    TypeError for what is no sort, for another class than the machine's sort of that name, or for
-    no element of it; ValueError where a sort has no element, or an element stands twice.
+    Raises TypeError for a key that is no sort, for another class than the machine's sort of that
+    name, or for a value that is no element of it; ValueError if a sort has no element, if it has
+    one twice, or if an ordered sort lacks one that the machine names: its place is not known.
     """
     made: dict[str, tuple[Any, ...]] = {}
-    for sort, given in universe.items():
-        if not issubclass(sort, Sort):
-            raise TypeError(f"universe: {sort.__name__} is no sort")
+    untyped: Mapping[Any, Any] = universe  # A caller's types may be wrong.
+    for key, several in untyped.items():
+        if not isinstance(key, type) or not issubclass(key, Sort):
+            raise TypeError(f"universe: {key!r} is no sort")
+        sort: type[Sort] = key
         name = sort.__name__
         own = sorts.get(name, sort)
         if own is not sort:
             wanted = f"{own.__module__}.{own.__qualname__}"
             raise TypeError(f"universe: {machine}'s {name} is {wanted}, another class")
+        if not hasattr(several, "__iter__"):
+            raise TypeError(f"universe: {name} is an iterable of its elements, not {several!r}")
+        given: tuple[Any, ...] = tuple(several)  # It may be one that is read only once.
         for each in given:
             if type(each) not in (str, sort):
                 raise TypeError(f"universe: {each!r} is no {name}")
-        elements = tuple(sort(each) for each in given)
+        elements = tuple(map(sort, given))
         if not elements:
             raise ValueError(f"universe: {name} has no element; it needs at least one")
         if len(set(elements)) < len(elements):
-            raise ValueError(f"universe: an element of {name} stands twice")
-        made[name] = elements
+            raise ValueError(f"universe: an element of {name} is given twice")
+        made[name] = tuple(map(sort, with_named(map(str, elements), named.get(name, ()))))
+        if issubclass(sort, OrderedSort) and len(made[name]) > len(elements):
+            absent = made[name][len(elements)]
+            raise ValueError(
+                f"universe: {name} lacks {absent!r}, which {machine} names and which must have a "
+                "place in the order"
+            )
     return Elements(made)
 
 
@@ -96,12 +100,3 @@ def other_elements(given: Universe, kept: Universe) -> str:
         if mine != was and (issubclass(sort, OrderedSort) or set(mine) != set(was)):
             return f"{sort.__name__} is {was}, not {mine}"
     return ""
-
-
-def named_in(machine: ir.Machine) -> dict[str, frozenset[str]]:
-    """The texts of the elements that a declaration or one of its parts names, by sort."""
-    found: dict[str, set[str]] = {}
-    for each in everything((machine,)):
-        if isinstance(each, ir.Const) and isinstance(each.type, t.Sort):
-            found.setdefault(each.type.name, set()).add(str(each.value))
-    return {sort: frozenset(texts) for sort, texts in found.items()}

@@ -142,7 +142,7 @@ class Journal:
         self._attached = [each for each in self._attached if each is not row]
 
     def flush(self) -> None:
-        """Hand what is held back to the operating system. Errors: OSError."""
+        """Write the rows that are held back to the operating system. Errors: OSError."""
         with self._lock:
             self._flush()
 
@@ -187,7 +187,8 @@ class Journal:
                     self._rotate()
 
     def _behind(self) -> bool:
-        """Whether an instance has gone on since what is told now: no file begins with that."""
+        """Whether an instance has had later events than the present row: no file may begin
+        there."""
         return any(
             isinstance(watch := entry.__watch__, Observed) and watch.awaits(writer.stepped)
             for entry, writer, _ in self._attached
@@ -247,7 +248,7 @@ def rotated(path: Path) -> list[Path]:
 
 
 def _place(path: Path) -> int:
-    """The number at the end of a rotated file's name; 0 where there is none."""
+    """The number at the end of a rotated file's name; 0 if it has none."""
     last = path.suffix[1:]
     return int(last) if last.isdecimal() and last.isascii() else 0
 
@@ -260,9 +261,9 @@ def read(
 ) -> Iterator[dict[str, Any]]:
     """The rows of a journal, in its order.
 
-    A last line that its writer did not finish is no row: `on_torn(line, text)` is told of it, and
-    without `on_torn` it is a JournalError, as anything else is that is no row, or a row out of its
-    instance's sequence. An instance's first row may have any `seq`. Errors: OSError.
+    An incomplete last line is no row: `on_torn(line, text)` is called with it. Without `on_torn` it
+    raises JournalError, as does any other line that is no row, or a row out of its instance's
+    sequence. An instance's first row may have any `seq`. Errors: OSError.
     """
     expected: dict[str, int] = {}
     with open(path, "rb") as file:

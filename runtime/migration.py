@@ -90,12 +90,14 @@ def proved(path: str | os.PathLike[str], change: Change | None = None) -> Migrat
         between = Between(row["machine"], old, new)
         found = Migration(dict(row["renamed"]), change, between)
     except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise ValueError(f"{path} is nothing that lawful diff wrote: {error}") from error
+        raise ValueError(f"{path} is not a file that lawful diff wrote: {error}") from error
     enough = {verdict.value for verdict in PROVED}  # `lawful diff` ends with 0 then.
     lost = [f"{name} is {verdict}" for name, verdict in verdicts.items() if verdict not in enough]
     if lost or not verdicts:
         what = "; ".join(lost) or "nothing was asked"
-        raise ValueError(f"{path}: not every {between.machine} of before is taken over: {what}")
+        raise ValueError(
+            f"{path}: not every state of the older {between.machine} is taken over: {what}"
+        )
     return found
 
 

@@ -70,7 +70,7 @@ class Job:
             future.set_exception(self.error)
 
     def outcome(self) -> Any:
-        """The output of the event; raises what it raised."""
+        """The output of the event; raises what the event raised."""
         if self.error is not None:
             raise self.error
         return self.output
@@ -95,7 +95,7 @@ class Line:
 
     @property
     def full(self) -> bool:
-        """Whether there is no room."""
+        """Whether the line has no room."""
         return len(self.jobs) >= self.capacity
 
     def enter(self, job: Job) -> bool:
@@ -107,9 +107,9 @@ class Line:
         return holds
 
     def next(self) -> Job | None:
-        """What the holder runs next; None where it holds the line no more.
+        """The event that the holder runs next; None if it no longer holds the line.
 
-        An event whose caller waits is run by its caller: the line is handed over. An empty line
+        If the caller of an event waits, that caller runs it: the line is handed over. An empty line
         is left.
         """
         self.current = None
@@ -124,8 +124,8 @@ class Line:
         return self.jobs.popleft()
 
     def abandon(self, job: Job) -> bool:
-        """Note that a caller does not wait any more, so that the holder runs its event; whether the
-        caller itself holds the line, because it was handed over already."""
+        """Note that a caller no longer waits, so that the holder runs its event. Returns whether
+        the caller itself already holds the line, because it was handed over."""
         job.waits = False
         return self.holder == job.by
 
@@ -133,10 +133,10 @@ class Line:
 class Runner:
     """Runs events one at a time, in the order in which they came, for any number of threads.
 
-    Each caller gets what its own event gives or raises, and runs it in its own thread. What was
-    taken is run exactly once, whatever becomes of its caller, also where that is interrupted (by
-    Ctrl-C, say) between any two of its instructions. At most `capacity` events are in line.
-    Errors: ValueError for a capacity below 1.
+    Each caller runs its own event in its own thread, and gets what it returns or raises. An
+    accepted event is run exactly once, even if its caller is interrupted (by Ctrl-C, say) between
+    any two of its instructions. At most `capacity` events wait in line. Errors: ValueError for a
+    capacity below 1.
     """
 
     __slots__ = ("_lock", "_waiting", "line")
@@ -166,11 +166,10 @@ class Runner:
         return output
 
     def post(self, step: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        """Take the event, to be run in its turn by who holds the line: by this call, if nobody
-        does. Its outcome is in the Future, which must not be waited for inside an event;
-        cancelled before the event has begun, it withdraws it. Whoever runs the event, it has the
-        context variables of who posted it (a span, say). Errors: Full.
-        """
+        """Accept the event; the thread that holds the line runs it in its turn, or this call, if no
+        thread does. The Future has its outcome; do not wait for it inside an event. Cancelling it
+        before the event has begun withdraws the event. The event runs with the context variables of
+        its poster (a span, say). Errors: Full."""
         future: Future[T] = Future()
         whole = partial(copy_context().run, step, *args, **kwargs)
         job = Job(whole, threading.get_ident(), future=future)
@@ -191,7 +190,7 @@ class Runner:
         return future
 
     def _enter(self, job: Job) -> bool:
-        """Get in line, as soon as there is room; whether the caller holds it."""
+        """Get in line as soon as there is room; returns whether the caller holds it."""
         while True:
             with self._lock:
                 if not self.line.full:

@@ -166,11 +166,11 @@ class Store:
         return [name for (name,) in self._db.execute("SELECT name FROM instance ORDER BY name")]
 
     def add(self, entry: M, name: str) -> M:
-        """Keep the instance, as it is and what it does from now on, under a new name.
+        """Store the instance under a new name: its present state, and its events from now on.
 
-        Errors: StoreError for a name that is there, ValueError for an instance that is kept;
-        RuntimeError for a part, and before an `@initial` was called; TypeError for an opaque
-        value that has no encoding.
+        Errors: StoreError if the name exists, ValueError if the instance is stored already;
+        RuntimeError for a part, and before an `@initial` was called; TypeError for an opaque value
+        without an encoding.
         """
         logged = _StoredInstance(entry, name, 0)
         watch = entry.lawful.watched("add")
@@ -197,13 +197,13 @@ class Store:
         clock: Clock | None = None,
         renamed: Mapping[str, str] | None = None,
     ) -> M:
-        """The instance as it was after its last event; it is kept on.
+        """The instance as it was after its last event; its further events are stored too.
 
-        Armed timers have the time left that they had after the last event ("remaining"), or less
-        by what has passed since ("deadline"; by the wall clock), or all of it ("restart").
-        `universe` and `renamed` are as for `lawful.restore`: of another version, or with another
-        universe, there may be a snapshot, not events after it. Errors: StoreError where there is
-        no such instance, or its events are of another behaviour or lead elsewhere; as
+        Armed timers have the time that was left after the last event ("remaining"), or that minus
+        the time that has passed since by the wall clock ("deadline"), or all of it ("restart").
+        `universe` and `renamed` are as for `lawful.restore`: the snapshot may then be of another
+        version or with another universe, but events after it may not. Errors: StoreError if there
+        is no such instance, or if its events are of another behaviour or lead elsewhere; those of
         `lawful.restore`.
         """
         found = self._row("SELECT seq, time, wall, data, started FROM snapshot WHERE name=?", name)
@@ -212,7 +212,8 @@ class Store:
         seq, last, wall, data, started = found
         past, saved = _Instant(), json.loads(data)
         entry = cls.lawful.restore(saved, universe=universe, clock=past, renamed=renamed)
-        other = other_elements(universe or {}, told_in(saved, entry.lawful.plan))
+        known = entry.__environment__.universe.universe()
+        other = other_elements(known, told_in(saved, entry.lawful.plan))
         if other and self.events(name, seq):
             what = f"{name} with another universe, {other}, and events of the other one"
             raise StoreError(f"{what}: restore it with that one, and snapshot it, first")
@@ -224,7 +225,7 @@ class Store:
                 old.timers[place] = old.timers[place][0], seconds
         self._again(old, past)
         told = entry.__environment__.universe.universe()
-        logged = _moved(old, bare(cls, told or None, clock), timers)
+        logged = _moved(old, bare(cls, told or None, clock, entry.lawful.plan.parameters), timers)
         watch = logged.entry.lawful.watched("restore")
         with self._transaction():
             self._snapshot(logged)
@@ -232,8 +233,8 @@ class Store:
         return logged.entry  # type: ignore[return-value]  # it was made of `cls`
 
     def snapshot(self, name: str) -> None:
-        """Keep the instance as it is now, so that its events need not be run again. StoreError
-        for one that this store does not keep."""
+        """Store the present state, so that earlier events need not be run again. StoreError for an
+        instance that is not in this store."""
         if name not in self._logged:
             raise StoreError(f"no instance {name} was added or restored")
         with self._transaction():
@@ -246,8 +247,8 @@ class Store:
             return self._db.execute(PRUNE).rowcount
 
     def remove(self, name: str) -> None:
-        """Delete an instance with all its events; from now on it is kept nowhere. StoreError
-        where there is none."""
+        """Delete an instance with all its events, and stop storing it. StoreError if there is
+        none."""
         with self._transaction():
             if name not in self:
                 raise StoreError(f"the store has no instance {name}")
@@ -392,7 +393,7 @@ class Store:
 
 
 def _seconds(where: str, *times: Any) -> tuple[float, ...]:
-    """The times of a row; StoreError for what is none."""
+    """The times of a row; StoreError for an invalid value."""
     if not all(isinstance(each, int | float) and math.isfinite(each) for each in times):
         raise StoreError(f"{where}: {times} are no times")
     return times

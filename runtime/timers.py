@@ -37,7 +37,7 @@ class RealClock:
 
 
 class SimulatedClock:
-    """A clock that stands still until `advance`."""
+    """A clock that changes only by `advance`."""
 
     __slots__ = ("_now",)
 
@@ -57,12 +57,12 @@ class SimulatedClock:
 
 
 class Environment:
-    """What a machine and its parts share besides their variables: the time, and the universe.
+    """The context that a machine shares with its parts: the time, and the universe.
 
-    `now()` gives the time: the clock's, or while the time is paused one instant. `universe` has the
-    elements of the sorts that the caller gave, `members` the same as sets to look an element up,
-    None where the caller gave none. `ticks` counts the ticks of a machine with a `Clock`.
-    `last_transition` is the name of the transition that ran last, None where the event was ignored.
+    `now()` gives the time: that of the clock, or, while the time is paused, one instant. `universe`
+    has the elements of the sorts that the caller gave, `members` the same as sets for look-ups,
+    None if the caller gave none. `ticks` counts the ticks of a machine with a `Clock`.
+    `last_transition` is the name of the transition that ran last, None if the event was ignored.
     """
 
     __slots__ = ("clock", "last_transition", "members", "now", "ticks", "universe")

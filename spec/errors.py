@@ -27,6 +27,13 @@ class Place:
 NOWHERE = Place("", 0, 0, 0, 0)
 
 
+class Unsupported(Exception):
+    """An engine, or a form of output, does not know a construct of the machine; the text names it.
+
+    The base of what each of them raises, so that a caller of several catches one class.
+    """
+
+
 @dataclass(frozen=True, slots=True)
 class Problem:
     """One refusal of a declaration: `number` is a key of `RULES`, `rewrite` says how to mend it."""
@@ -88,7 +95,7 @@ RULES: dict[str, str] = {
     "L107": "a machine inherits from one other machine",
     "L108": "this name is reserved",
     "L109": "this name is declared twice",
-    "L110": "what was frozen is not of this code",
+    "L110": "the frozen file does not belong to this code",
     "L190": "this part of the language is not supported yet",
     # 2xx: names and types, judged at the first instance, check or lint.
     "L201": "this name is unknown",
@@ -99,24 +106,24 @@ RULES: dict[str, str] = {
     "L206": "this place cannot be assigned",
     "L207": "the value may be None",
     "L208": "a property must not change the state",
-    "L209": "helpers call one another in a circle",
+    "L209": "helpers call one another recursively",
     "L210": "the order of an unordered collection would be observable",
     "L211": "two places would share one mutable container",
     "L212": "the header of this transition does not fit",
     "L213": "this variable has no initial value",
-    "L214": "a ghost is read by what the machine does",
+    "L214": "the machine's behaviour depends on a ghost",
     "L215": "an annotation is missing",
     "L216": "an ignored event's output does not admit None",
-    "L217": "the declaration names what does not exist",
+    "L217": "the declaration names something that does not exist",
     "L218": "a collection is changed while a loop goes through it",
     "L219": "one name means two things",
-    "L220": "an @initial is called where its machine is made",
-    "L221": "a machine has one clock, its parts share it",
+    "L220": "an @initial may be called only where its machine is made",
+    "L221": "a machine and its parts share one clock",
     "L222": "an urgent timer needs a clock",
-    "L223": "time itself makes the step `tick`",
+    "L223": "the name `tick` belongs to the step of time",
     # 3xx: scopes, judged by check.
     "L301": "the scope gives no bound",
-    "L302": "the scope names what does not exist",
+    "L302": "the scope names something that does not exist",
     "L303": "the scope gives a bound of the wrong kind",
     "L304": "the scope cannot enumerate this type",
 }

@@ -8,9 +8,16 @@ Plan := parameter, its bounded type, guards, and what to iterate instead of all 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NewType
 
 from . import ir
 from . import types as t
+
+# A machine with time in it: where it has a clock, a step `tick` and timers that count its ticks.
+# Engines that explore or prove read no other; `with_ticks` makes one.
+Timed = NewType("Timed", ir.Machine)
+# A machine as it runs: nothing assigns its ghosts. Replay reads no other.
+Erased = NewType("Erased", ir.Machine)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +44,17 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Flat:
-    """What explorers read.
+    """A machine within its scope: the input of explorers.
 
     `fields` gives for (machine, variable) the type within the scope; `parameters` the values to
-    try, in JSON form; `scope` the bounds as text, for verdicts; `abstracts` what it refines;
-    `serials` the serial numbers that have fewer bits here: how many are declared, and explored.
+    try, in JSON form; `scope` the bounds as text, for verdicts; `abstracts` the abstract machines
+    that it refines; `serials` the serial numbers with fewer bits here: their declared and their
+    explored number of bits.
+    `sizes` has the numbers of elements that the scope gives; `elements` the elements of each sort,
+    with those that the machine names.
     """
 
-    machine: ir.Machine
+    machine: Timed
     sizes: tuple[tuple[str, int], ...]
     fields: tuple[tuple[str, str, t.Type], ...]
     parameters: tuple[tuple[str, tuple[ir.Json, ...]], ...]
@@ -54,3 +64,4 @@ class Flat:
     scope: tuple[tuple[str, str], ...]
     abstracts: tuple[Flat, ...] = ()
     serials: tuple[tuple[int, int], ...] = ()
+    elements: tuple[tuple[str, tuple[str, ...]], ...] = ()

@@ -1,6 +1,6 @@
 """Freezing: writes the IR of a module's machines beside it, for deployments without source.
 
-`spec.codec.frozen` reads what is written here.
+`spec.codec.frozen` reads the file.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import Any
 
 from .codec import as_json, frozen
-from .errors import DeclarationError
+from .errors import DeclarationError, Unsupported
 from .ir import Json
 from .resolve import Resolved, resolve
 from .syntax.declare import Declaration, declared
 from .syntax.members import chain_of, outline_of
 
 
-class CannotFreeze(Exception):
+class CannotFreeze(Unsupported):
     """A machine of the module has no frozen form; the text says why."""
 
 
@@ -45,7 +45,7 @@ def document(module: str, machines: Iterable[type[Declaration]]) -> Json:
 
 
 def write(module: str, machines: Iterable[type[Declaration]]) -> Path:
-    """Write the document beside the module's file; gives its path."""
+    """Write the document beside the module's file; returns its path."""
     text = as_json.canonical(document(module, machines)) + "\n"
     path = Path(frozen.path_beside(_file(module)))
     path.write_text(text, encoding="utf-8")

@@ -26,6 +26,7 @@
            | IsA(of, options) | Narrow(of)   a type test; a value seen at a narrower type
            | Needed(of, why)                 the value, or refuses where it is None
            | Can(part, name, args)           whether that call would not be refused
+           | Enabled(event, args)            whether a transition of this machine takes the event
            | Call(function, args)            a helper
            | Domain                          every value of a sort, enum or bool
            | Format(parts)                   text, in reasons
@@ -185,6 +186,15 @@ class Needed(Expr):
 class Can(Expr):
     part: Expr
     name: str
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Enabled(Expr):
+    """Whether a transition of the machine itself takes the event, its `ignore`s aside. No
+    declaration has it: see `spec.lower.steps`."""
+
+    event: str
     args: tuple[Expr, ...]
 
 
@@ -431,7 +441,11 @@ class Machine(Node):
 
     def serving(self, event: str) -> tuple[Transition, ...]:
         """The transitions that serve the event, in the order of the declaration."""
-        return tuple(t for t in self.transitions if t.event == event)
+        return tuple(t for t in self.transitions if t.event == event and not self.is_of_ignores(t))
+
+    def is_of_ignores(self, row: Transition) -> bool:
+        """Whether this is the step in which the `ignore`s of an event are evaluated."""
+        return any(row.name == ignore.name for ignore in self.ignores)
 
     def of_kind(self, kind: PropertyKind) -> tuple[Property, ...]:
         """The properties of one kind, in the order of the declaration."""

@@ -9,98 +9,128 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """`atom`: the text needs no parentheses; `partial`: undefined for some operands."""
+class Operator:
+    """One operator of the language.
+
+    `atom`: the text needs no parentheses. `partial`: undefined for some operands. `opposite`: the
+    operator that is true where this one is false. `accumulates`: `x = x op a` and `x = x op b`
+    give the same in either order, for all operators of the group; `left_only`: only where `x` is
+    the left operand. `reads`: what counts of the collections it takes, their elements as a
+    `set`, or also their order and repetitions, as a `sequence`. `iterates`: it goes through its
+    operand when it is evaluated.
+    """
 
     template: str
     atom: bool = False
     partial: bool = False
+    iterates: bool = False
+    opposite: str | None = None
+    accumulates: str | None = None
+    left_only: bool = False
+    reads: Literal["set", "sequence"] | None = None
 
 
-TABLE: dict[str, Row] = {
+TABLE: dict[str, Operator] = {
     # Integers do not overflow; `//` and `%` floor.
-    "neg": Row("-{0}"),
-    "add": Row("{0} + {1}"),
-    "sub": Row("{0} - {1}"),
-    "mul": Row("{0} * {1}"),
-    "floordiv": Row("{0} // {1}", partial=True),
-    "mod": Row("{0} % {1}", partial=True),
-    "abs": Row("abs({0})", atom=True),
-    "min": Row("min({*})", atom=True),
-    "max": Row("max({*})", atom=True),
-    "int": Row("int({0})", atom=True),
-    "bool": Row("bool({0})", atom=True),
+    "neg": Operator("-{0}"),
+    "add": Operator("{0} + {1}", accumulates="sum"),
+    "sub": Operator("{0} - {1}", accumulates="sum", left_only=True),
+    "mul": Operator("{0} * {1}"),
+    "floordiv": Operator("{0} // {1}", partial=True),
+    "mod": Operator("{0} % {1}", partial=True),
+    "abs": Operator("abs({0})", atom=True),
+    "min": Operator("min({*})", atom=True, accumulates="min"),
+    "max": Operator("max({*})", atom=True, accumulates="max"),
+    "int": Operator("int({0})", atom=True),
+    "bool": Operator("bool({0})", atom=True),
     # Of serial numbers; the last operand is how many there are. Half the way round, neither of two
     # comes before the other.
-    "serial_add": Row("({0} + {1}) % {2}"),
-    "serial_sub": Row("({0} - {1}) % {2}"),
-    "before": Row("({0} - {1}) % {2} * 2 > {2}"),
+    "serial_add": Operator("({0} + {1}) % {2}", accumulates="sum"),
+    "serial_sub": Operator("({0} - {1}) % {2}", accumulates="sum", left_only=True),
+    "before": Operator("({0} - {1}) % {2} * 2 > {2}"),
     # Comparisons; equality is of values of one type.
-    "eq": Row("{0} == {1}"),
-    "ne": Row("{0} != {1}"),
-    "lt": Row("{0} < {1}"),
-    "le": Row("{0} <= {1}"),
-    "gt": Row("{0} > {1}"),
-    "ge": Row("{0} >= {1}"),
+    "eq": Operator("{0} == {1}", opposite="ne"),
+    "ne": Operator("{0} != {1}", opposite="eq"),
+    "lt": Operator("{0} < {1}", opposite="ge"),
+    "le": Operator("{0} <= {1}", opposite="gt"),
+    "gt": Operator("{0} > {1}", opposite="le"),
+    "ge": Operator("{0} >= {1}", opposite="lt"),
     # Of ordered sorts: `universe=` gives the order of the elements, or the scope.
-    "rank": Row("rank({0})", atom=True),
-    "successor": Row("successor({0})", atom=True),
-    "predecessor": Row("predecessor({0})", atom=True),
-    "not": Row("not {0}"),
-    "in": Row("{0} in {1}"),
-    "not_in": Row("{0} not in {1}"),
+    "rank": Operator("rank({0})", atom=True),
+    "successor": Operator("successor({0})", atom=True),
+    "predecessor": Operator("predecessor({0})", atom=True),
+    "not": Operator("not {0}"),
+    "in": Operator("{0} in {1}", opposite="not_in"),
+    "not_in": Operator("{0} not in {1}", opposite="in"),
     # Collections.
-    "len": Row("len({0})", atom=True),
-    "union": Row("{0} | {1}"),
-    "intersection": Row("{0} & {1}"),
-    "difference": Row("{0} - {1}"),
-    "symmetric_difference": Row("{0} ^ {1}"),
-    "subset": Row("{0} <= {1}"),
-    "proper_subset": Row("{0} < {1}"),
-    "superset": Row("{0} >= {1}"),
-    "proper_superset": Row("{0} > {1}"),
-    "disjoint": Row("{0}.isdisjoint({1})", atom=True),
-    "concat": Row("{0} + {1}"),
-    "slice": Row("{0}[{1}:{2}]", atom=True),
-    "count": Row("{0}.count({1})", atom=True),
-    "index": Row("{0}.index({1})", atom=True, partial=True),
-    "total": Row("{0}.total()", atom=True),
-    "keys": Row("{0}.keys()", atom=True),
-    "values": Row("{0}.values()", atom=True),
-    "items": Row("{0}.items()", atom=True),
-    "get": Row("{0}.get({1}, {2})", atom=True),
+    "len": Operator("len({0})", atom=True),
+    "union": Operator("{0} | {1}", accumulates="union", reads="set"),
+    "intersection": Operator("{0} & {1}", accumulates="intersection", reads="set"),
+    "difference": Operator("{0} - {1}", accumulates="difference", left_only=True, reads="set"),
+    "symmetric_difference": Operator("{0} ^ {1}", reads="set"),
+    "subset": Operator("{0} <= {1}", reads="set"),
+    "proper_subset": Operator("{0} < {1}", reads="set"),
+    "superset": Operator("{0} >= {1}", reads="set"),
+    "proper_superset": Operator("{0} > {1}", reads="set"),
+    "disjoint": Operator("{0}.isdisjoint({1})", atom=True, reads="set"),
+    "concat": Operator("{0} + {1}", reads="sequence"),
+    "slice": Operator("{0}[{1}:{2}]", atom=True),
+    "count": Operator("{0}.count({1})", atom=True, reads="sequence"),
+    "index": Operator("{0}.index({1})", atom=True, partial=True),
+    "total": Operator("{0}.total()", atom=True),
+    "keys": Operator("{0}.keys()", atom=True),
+    "values": Operator("{0}.values()", atom=True),
+    "items": Operator("{0}.items()", atom=True),
+    "get": Operator("{0}.get({1}, {2})", atom=True),
     # Folds and conversions of what can be iterated.
-    "all_of": Row("all({0})", atom=True),
-    "any_of": Row("any({0})", atom=True),
-    "sum_of": Row("sum({0})", atom=True),
-    "min_of": Row("min({0})", atom=True, partial=True),
-    "max_of": Row("max({0})", atom=True, partial=True),
+    "all_of": Operator("all({0})", atom=True, iterates=True, reads="set"),
+    "any_of": Operator("any({0})", atom=True, iterates=True, reads="set"),
+    "sum_of": Operator("sum({0})", atom=True, iterates=True),
+    "min_of": Operator("min({0})", atom=True, partial=True, iterates=True),
+    "max_of": Operator("max({0})", atom=True, partial=True, iterates=True),
     # The default is evaluated in any case, as an argument is; so it comes to no more than a value.
-    "min_or": Row("min({0}, default={1})", atom=True),
-    "max_or": Row("max({0}, default={1})", atom=True),
-    "first_or": Row("next(iter({0}), {1})", atom=True),
-    "sorted": Row("sorted({0})", atom=True),
-    "subsets": Row("subsets({0})", atom=True),
-    "set_of": Row("set({0})", atom=True),
-    "frozenset_of": Row("frozenset({0})", atom=True),
-    "list_of": Row("list({0})", atom=True),
-    "tuple_of": Row("tuple({0})", atom=True),
-    "dict_of": Row("dict({0})", atom=True),
-    "counter_of": Row("Counter({0})", atom=True),
-    "range": Row("range({*})", atom=True, partial=True),
-    "reversed": Row("reversed({0})", atom=True),
-    "enumerate": Row("enumerate({0})", atom=True),
-    "zip": Row("zip({*})", atom=True),
+    "min_or": Operator("min({0}, default={1})", atom=True, iterates=True),
+    "max_or": Operator("max({0}, default={1})", atom=True, iterates=True),
+    "first_or": Operator("next(iter({0}), {1})", atom=True, iterates=True),
+    "sorted": Operator("sorted({0})", atom=True, iterates=True),
+    "subsets": Operator("subsets({0})", atom=True, reads="set"),
+    "set_of": Operator("set({0})", atom=True, iterates=True, reads="set"),
+    "frozenset_of": Operator("frozenset({0})", atom=True, iterates=True, reads="set"),
+    "list_of": Operator("list({0})", atom=True, iterates=True, reads="sequence"),
+    "tuple_of": Operator("tuple({0})", atom=True, iterates=True, reads="sequence"),
+    "dict_of": Operator("dict({0})", atom=True, iterates=True),
+    "counter_of": Operator("Counter({0})", atom=True, iterates=True),
+    "range": Operator("range({*})", atom=True, partial=True),
+    "reversed": Operator("reversed({0})", atom=True, reads="sequence"),
+    "enumerate": Operator("enumerate({0})", atom=True, reads="sequence"),
+    "zip": Operator("zip({*})", atom=True),
     # Displays.
-    "set": Row("{{{*}}}", atom=True),
-    "list": Row("[{*}]", atom=True),
-    "tuple": Row("({*},)", atom=True),
+    "set": Operator("{{{*}}}", atom=True),
+    "list": Operator("[{*}]", atom=True),
+    "tuple": Operator("({*},)", atom=True),
 }
 
+OPPOSITES = {op: row.opposite for op, row in TABLE.items() if row.opposite is not None}
+COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+SERIAL = frozenset({"serial_add", "serial_sub", "before"})  # The last operand is the modulus.
+RANKS = frozenset({"rank", "successor", "predecessor"})
+DISPLAYS = frozenset({"set", "list", "tuple"})
+COPIES = frozenset({"set_of", "frozenset_of", "list_of", "tuple_of"})  # Of all elements.
+MAP_VIEWS = frozenset({"keys", "values", "items"})
+ITERATORS = frozenset({"zip", "enumerate", "reversed", "subsets"})  # They have no length.
+# What can be iterated and nothing else; it is no value that could be kept.
+ITERABLES = MAP_VIEWS | ITERATORS | {"range"}
+# Of these, those that may give one value twice, or have an order.
+SEQUENCES = ITERABLES - {"keys", "items", "subsets"}
+# What gives elements of its first operand, and elements of any of its operands.
+FROM_FIRST = COPIES | {"sorted", "reversed", "keys", "slice", "difference"}
+FROM_ANY = frozenset({"union", "intersection", "symmetric_difference", "concat"})
+# What gives a collection of elements that its operands hold, or are; a range gives others.
+GATHERING = (FROM_FIRST - {"reversed"}) | FROM_ANY | DISPLAYS | MAP_VIEWS | {"get"}
 # What gives something that a container holds, and nothing new.
 HELD = frozenset({"get", "first_or"})
 
@@ -112,6 +142,10 @@ UPDATES: dict[str, frozenset[str]] = {
     "Bag": frozenset({"clear"}),
     "Timer": frozenset({"start", "stop"}),
 }
+# Undefined where there is no such element or item.
+PARTIAL_UPDATES = frozenset({"remove", "pop", "delete"})
+# What changes one element, the one that the first operand names.
+ELEMENT_UPDATES = frozenset({"add", "discard", "remove", "delete", "pop", "start", "stop"})
 
 
 def text(op: str, args: Sequence[str]) -> str:

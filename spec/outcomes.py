@@ -1,4 +1,4 @@
-"""What a step can end in besides a new state; shared by everything that executes a machine."""
+"""The outcomes of a step other than a new state; every engine that executes a machine uses them."""
 
 from __future__ import annotations
 

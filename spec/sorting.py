@@ -1,4 +1,6 @@
-"""The order in which a loop goes through what has no order, where its outcome could show one."""
+"""The order in which a loop visits an unordered collection if its outcome could depend on the
+order.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +10,9 @@ from typing import Any
 
 
 def in_order(held: Iterable[Any]) -> Iterable[Any]:
-    """The elements, in an order that neither a hash seed nor the collection's past decides.
+    """The elements in an order that depends neither on a hash seed nor on the collection's history.
 
-    Maps are gone through by their keys; what has an order of its own keeps it.
+    Maps are visited by their keys; an ordered collection keeps its order.
     """
     of: Any = held
     if isinstance(held, ItemsView):

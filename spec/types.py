@@ -186,7 +186,7 @@ class Bag(Type):
 
 @dataclass(frozen=True, slots=True)
 class Iter(Type):
-    """What can be iterated and nothing else: `range`, `items()`, `values()`, `sorted`."""
+    """A value that can only be iterated: `range`, `items()`, `values()`, `sorted`."""
 
     item: Type
     ordered: bool
@@ -197,7 +197,7 @@ class Iter(Type):
 
 @dataclass(frozen=True, slots=True)
 class Timer(Type):
-    """A timer; `ticks`: explored beside a clock it counts the ticks until it is due."""
+    """A timer; with `ticks` (exploration with a clock) it counts the ticks until it is due."""
 
     urgent: bool = False
     ticks: bool = False
@@ -269,7 +269,7 @@ def part_of(type: Type) -> Part | None:
 
 
 def proper_union(type: Type) -> bool:
-    """Whether the alternatives can be told apart: records, or one other type, and None."""
+    """Whether values show their alternative: records, or one other type, and None."""
     some = [option for option in options(type) if not isinstance(option, Nothing | Unknown)]
     return len(some) <= 1 or all(isinstance(option, Record) for option in some)
 
@@ -306,7 +306,7 @@ def immutable(type: Type) -> bool:
 
 
 def fits(value: Type, place: Type) -> bool:
-    """Whether a value of type `value` may stand where `place` is declared; bounds do not matter."""
+    """Whether a value of type `value` fits a declared type `place`; bounds are ignored."""
     match value, place:
         case (Unknown(), _) | (_, Unknown()):
             return True

@@ -81,10 +81,10 @@ PropertyKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What properties of one kind are like.
+    """The characteristics of properties of one kind.
 
-    `gives`: what the method returns, a truth value, two of them, or a state of the abstract
-    machine. `over`: what the property is true or false of; `search` is all that can be reached,
+    `gives`: the method's result: a truth value, two of them, or a state of the abstract machine.
+    `over`: the domain of the property: a state, a step, ...; `search` means all reachable states,
     `run` an infinite run. `assumption`: the property has no verdict, but limits what is checked.
     """
 

@@ -1,7 +1,8 @@
-"""The vocabulary of a declaration: typed for mypy and pyright, and inert.
+"""The vocabulary of a declaration: typed for mypy and pyright, without behaviour of its own.
 
-These names only mark; what they mean is read from the source (`parse`, `resolve`) and done by the
-engines. `Machine` itself is in `lawful.runtime.instance`, because its instances run.
+These names only mark parts of a declaration. `parse` and `resolve` read their meaning from the
+source, and the engines act on it. `Machine` itself is in `lawful.runtime.instance`, because its
+instances run.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ N = TypeVar("N", bound="OrderedSort")
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """What an `Annotated` of the vocabulary carries."""
+    """The vocabulary's metadata in an `Annotated`."""
 
     word: str
 
@@ -161,7 +162,7 @@ class Clock:
 
     @property
     def now(self) -> int:
-        """The present tick; inside a step it stands still."""
+        """The present tick; it does not change inside a step."""
         _inside("Clock")
 
 
@@ -170,7 +171,7 @@ class Clock:
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a decorator said of a method; `kind` is the decorator's name."""
+    """The arguments of a method's decorator; `kind` is the decorator's name."""
 
     kind: str
     event: str | None = None
@@ -382,9 +383,8 @@ def refines(abstract: type[Any], /) -> Callable[[F], F]:
 
 
 class Scope:
-    """Bounds for exploration; the keywords are types, fields or parameters, the values ranges,
-    sizes or the values to try. Names with a dot stand in the mapping given first.
-    """
+    """Bounds for exploration: the keywords are types, fields or parameters; the values are ranges,
+    sizes, or the values to try. Names with a dot go into the mapping that is given first."""
 
     def __init__(
         self,
@@ -427,7 +427,7 @@ class Group:
 
 
 def Weak(*names: str, each: tuple[str, ...] | None = None) -> Group:  # a word of the language
-    """Weakly fair: not for ever enabled without being taken."""
+    """Weak fairness: the group is not enabled for ever without being taken."""
     return Group("weak", names, each)
 
 

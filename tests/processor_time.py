@@ -79,6 +79,8 @@ class Measuring:
         return report
 
     def pytest_runtest_logreport(self, report: Any) -> None:
+        if not hasattr(report, "processor_time"):
+            return  # Where a worker died, the report is made for it.
         self.taken[COLLECTING] += report.collecting_time
         part = part_of(report.nodeid.partition("::")[0], self.parts)
         if part is not None:

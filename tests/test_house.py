@@ -50,7 +50,7 @@ from tests.house.sizes import (
     sizes_are_written_down,
 )
 from tests.house.sources import FOLDERS, PRODUCT, Rule, Source, project
-from tests.house.tables import verdicts_are_listed_once
+from tests.house.tables import operators_are_listed_once, verdicts_are_listed_once
 from tests.house.text import (
     checks_never_print,
     ignores_say_why,
@@ -58,6 +58,9 @@ from tests.house.text import (
     nothing_is_left_for_later,
 )
 from tests.root import ROOT
+
+# One process reads the project's files.
+pytestmark = pytest.mark.xdist_group("house")
 
 
 @dataclass(frozen=True)
@@ -127,6 +130,13 @@ RULES = (
     Case(ignores_say_why, "spec/x.py", "x = 1  # type: ignore  # a blanket hides too much"),
     Case(ignores_say_why, "spec/x.py", "x = 1  # noqa: F401"),
     Case(ignores_say_why, "spec/x.py", "# pyright: basic\nx = 1"),
+    Case(operators_are_listed_once, "runtime/x.py", 'RING = {"rank", "successor", "predecessor"}'),
+    Case(operators_are_listed_once, "checks/x.py", 'if op in ("add", "sub", "neg"): ...'),
+    Case(
+        operators_are_listed_once,
+        "checks/x.py",
+        'match op:\n    case "set" | "list" | "tuple":\n        pass',
+    ),
     Case(verdicts_are_listed_once, "checks/x.py", 'FAULTS = ("bounds", "asserts", "undefined")'),
     Case(verdicts_are_listed_once, "runtime/x.py", 'GOOD = ["proved", "holds", "bounded"]'),
     Case(verdicts_are_listed_once, "lawful/x.py", 'if x in ("assume", "terminal", "refines"): ...'),

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from lawful.spec import types as t
+from lawful.spec.analysis.callee import bind
 from lawful.spec.ir import Json
 
 from ..explore.search import Limits, Search, visited
@@ -195,6 +196,6 @@ def _path(known: _Known, start: int, run: list[tuple[Event, int]]) -> Path:
     calls: list[Call] = []
     for i, ((rule, args), _) in enumerate(run):
         row, step = space.rules[rule][1], trace.steps[i]
-        named = dict(zip((n for n, _ in row.function.params), args, strict=True))
+        named = bind(row.function.params, args)
         calls.append(Call(row.event, row.name, named, step.output, trace.states[i + 1]))
     return Path(trace.initial, tuple(calls), trace)

@@ -55,6 +55,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from lawful.runtime.instance import Machine
 from lawful.runtime.timers import SimulatedClock
 from lawful.spec import types as t
+from lawful.spec.analysis.named_elements import explored
 from lawful.spec.outcomes import Refused
 from lawful.spec.resolve import resolve
 from lawful.spec.values.bounds import Values, breach
@@ -62,7 +63,7 @@ from lawful.spec.values.world import FrozenBag, FrozenMap, Token, World, chosen
 
 from ..explore.value_pool import Near
 from .lockstep import Mismatch, Run, Subject, replay
-from .oracle import SORT_SIZE, Action, Args, Call, EntryPoint, Fire, Start, elements
+from .oracle import SORT_SIZE, Action, Args, Call, EntryPoint, Fire, Start
 from .shrinking import shrunk
 
 T = TypeVar("T")
@@ -198,7 +199,7 @@ def strategy(
 
     Values in `near` are drawn often. Sorts have three elements, unless they are in `given`.
     """
-    sorts = {name: elements(sort, SORT_SIZE) for name, sort in world.sorts.items()}
+    sorts = world.elements((name, explored(name, SORT_SIZE, {})) for name in world.sorts)
     return _value(Drawing(Values(world, {}, sorts), given or {}), kind, near or Near())
 
 

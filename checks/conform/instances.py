@@ -46,7 +46,8 @@ class InstanceDriver:
 
     def instance(self, state: tuple[Any, ...]) -> Any:
         """An instance in that state."""
-        made = bare(self.cls, self.universe, SimulatedClock())
+        given = [p.name for p in self.machine.parameters]
+        made = bare(self.cls, self.universe, SimulatedClock(), given)
         snapshots.fill(made, self._kept(self.machine.name, state), 0.0)
         return made
 

@@ -9,6 +9,9 @@ from typing import Any, Literal
 from lawful.runtime.timers import Environment, SimulatedClock, ticks_of
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.callee import bind
+from lawful.spec.analysis.headers import own_source
+from lawful.spec.analysis.named_elements import explored, named_elements
 from lawful.spec.analysis.walk import everything
 from lawful.spec.outcomes import Reason
 from lawful.spec.resolve import Resolved
@@ -126,7 +129,7 @@ def entry_points(machine: ir.Machine) -> tuple[EntryPoint, ...]:
         if rows and not (event.choice and len(rows) > 1):
             made.append(EntryPoint(event, rows, _timed(machine, rows)))
     for row in machine.transitions:
-        if row.name != row.event:
+        if row.name != row.event and not machine.is_of_ignores(row):
             made.append(
                 EntryPoint(machine.event(row.event), (row,), _timed(machine, (row,)), own=True)
             )
@@ -160,7 +163,7 @@ def answer_of(
     if admitted:
         return _answer(state, admitted[0])
     if entry_point.name == entry_point.event.name:
-        named = dict(zip((n for n, _ in entry_point.event.params), args, strict=True))
+        named = bind(entry_point.event.params, args)
         try:
             row = reference.ignored(reference.machine, state, entry_point.event.name, named)
         except (Guard, NoValue) as error:
@@ -244,12 +247,12 @@ class Model:
 
     def start(self, state: State, function: ir.Function, args: Args) -> Answer:
         """An `@initial` of a new instance."""
-        return _answer(state, self.reference.start(state, function, _named(function, args)))
+        return _answer(state, self.reference.start(state, function, bind(function.params, args)))
 
     def step(self, state: State, entry_point: EntryPoint, args: Args) -> Answer:
         """The outcome of an event; see `answer_of`."""
         step = self.reference.step
-        tried = [step(state, row.name, _named(row.function, args)) for row in entry_point.rows]
+        tried = [step(state, row.name, bind(row.function.params, args)) for row in entry_point.rows]
         return answer_of(self.reference, entry_point, state, args, tried)
 
     def may_take(self, state: State, entry_point: EntryPoint) -> bool:
@@ -257,12 +260,11 @@ class Model:
         return any(self._admitted(row, state) for row in entry_point.rows)
 
     def _admitted(self, row: ir.Transition, state: State) -> bool:
-        match row.control:
-            case ir.Field(of=ir.Self(), name=name) if row.source is not None:
-                at = self.reference.layout[self.machine.name][name]
-                return state[at].name in row.source
-            case _:
-                return True
+        source = own_source(row)
+        if source is None:
+            return True
+        name, states = source
+        return state[self.reference.layout[self.machine.name][name]].name in states
 
     # Properties.
 
@@ -306,7 +308,7 @@ class Model:
 
     def _false(self, p: ir.Property, state: State, more: Args) -> str | None:
         for args in self._tried(p.function.params[len(more) :], state):
-            given = _named(p.function, (*more, *args))
+            given = bind(p.function.params, (*more, *args))
             try:
                 if not self.reference.call_named(p.function, state, given):
                     return failure_of(self.reference, p, state, (*more, *args))
@@ -334,19 +336,17 @@ class Model:
 
 
 def _default_elements(resolved: Resolved) -> dict[str, tuple[Any, ...]]:
-    """Elements of each sort: as many as the default scope says, else `SORT_SIZE`."""
+    """Elements of each sort: as many as the default scope says, else `SORT_SIZE`; and those that
+    the machine names."""
+    named = named_elements(resolved.machine)
     scope = resolved.scopes.get("scope")
     bounds = {} if scope is None else scope.bounds
     made: dict[str, tuple[Any, ...]] = {}
     for name, sort in resolved.world.sorts.items():
         size = bounds.get(name)
-        made[name] = elements(sort, size if isinstance(size, int) else SORT_SIZE)
+        texts = explored(name, size if isinstance(size, int) else SORT_SIZE, named)
+        made[name] = tuple(map(sort, texts))
     return made
-
-
-def elements(sort: type[Any], size: int) -> tuple[Any, ...]:
-    """`size` elements of a sort."""
-    return tuple(sort(f"{sort.__name__}{i + 1}") for i in range(size))
 
 
 def _excused(resolved: Resolved) -> frozenset[str]:
@@ -357,10 +357,6 @@ def _excused(resolved: Resolved) -> frozenset[str]:
         rows.update(scope.expects.verdicts)
     verdicts = {name: row if isinstance(row, str) else row[0] for name, row in rows.items()}
     return frozenset(name for name, v in verdicts.items() if v in ("violated", "undefined"))
-
-
-def _named(function: ir.Function, args: Args) -> dict[str, Any]:
-    return dict(zip((name for name, _ in function.params), args, strict=True))
 
 
 def _answer(state: State, outcome: Outcome) -> Answer:

@@ -18,10 +18,11 @@ from typing import Any
 from lawful.runtime.instance import Machine
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.callee import bind
 from lawful.spec.flat import Rule
-from lawful.spec.ir import Json
+from lawful.spec.lower.steps import with_all_steps
 from lawful.spec.resolve import resolve
-from lawful.spec.values.time import is_tick, with_ticks
+from lawful.spec.values.time import is_tick
 from lawful.spec.verdicts import FAULTS
 
 from ..explore.limits import Budget, OutOfBudget
@@ -38,7 +39,6 @@ from .observation import spelled
 from .oracle import EntryPoint, answer_of, entry_points
 
 MOST = 1000  # Where an event has more tuples of arguments, only those of its plan are tried.
-OURS = "which is a fault of lawful: please report it with these lines"
 SHOWN = 10  # Disagreements that are kept; the others are counted.
 Outcomes = dict[str, dict[Args, Outcome]]  # By transition and arguments.
 
@@ -53,7 +53,7 @@ def compare(
 
     Raises `ValueError` where the scope gives serial numbers fewer bits than instances have.
     """
-    if space.machine != with_ticks(resolve(cls).machine):
+    if space.machine != with_all_steps(resolve(cls).machine):
         what = "within the scope serial numbers have fewer bits than in an instance"
         raise ValueError(f"{space.machine.name}: the runtime cannot be compared: {what}")
     walk = _Walk(space, cls, limits)
@@ -143,7 +143,7 @@ class _Walk:
             yield from ((None, args, outcome) for _, args, outcome in space.starts(made))
         for rule, function in zip(space.flat.initials, space.machine.initials, strict=True):
             for args in self._arguments(rule, state):
-                named = dict(zip((n for n, _ in function.params), args, strict=True))
+                named = bind(function.params, args)
                 yield function, args, space.reference.start(state, function, named)
 
     def _seen(self, outcome: Outcome) -> Seen:
@@ -201,6 +201,8 @@ class _Walk:
         """The outcome of every transition with all its arguments; ticks are compared here."""
         made: Outcomes = {}
         for rule, row in self.space.rules:
+            if self.space.machine.is_of_ignores(row):
+                continue  # Its events are compared with their transitions.
             mine = made[row.name] = {}
             for args in self._arguments(rule, state):
                 mine[args] = outcome = self._step(row, state, args)
@@ -215,7 +217,7 @@ class _Walk:
         return made
 
     def _step(self, row: ir.Transition, state: State, args: Args) -> Outcome:
-        named = dict(zip((n for n, _ in row.function.params), args, strict=True))
+        named = bind(row.function.params, args)
         return self.space.reference.step(state, row.name, named)
 
     def _expected(
@@ -275,57 +277,3 @@ class _Walk:
 
 
 # Reports.
-
-
-def text(found: Comparison) -> list[str]:
-    """The comparison as text; the first line says how much was compared."""
-    by = ", ".join(f"{count:,} {name}" for name, count in found.outcomes.most_common())
-    counts = f"{found.states:,} states, {len(found.events)} events, {found.comparisons:,} calls"
-    agree = "all agree" if not found.differing else f"{found.differing:,} DISAGREE"
-    lines = [f"{counts}, {agree} ({by})"]
-    if not found.complete:
-        lines.append("stopped before every state was compared: nothing is known of the others")
-    if found.set_aside:
-        lines.append(f"{found.set_aside:,} faults not compared: instances have no ghosts")
-    if found.narrowed:
-        names = ", ".join(found.narrowed)
-        lines.append(f"{names}: too many arguments; those that are certainly refused are left out")
-    return lines
-
-
-def disagreement_lines(found: Comparison) -> list[str]:
-    """The disagreements that were kept, and the number of the others."""
-    lines = [f"the runtime differs from the reference engine, {OURS}"] if found.differing else []
-    for each in found.disagreements:
-        args = ", ".join(f"{name}={value}" for name, value in each.args.items())
-        lines += [f"{each.event}({args})"]
-        lines += [f"  in        {name} = {value}" for name, value in each.state.items()]
-        lines += [f"  explored  {each.explored}", f"  embedded  {each.embedded}"]
-    if found.differing > len(found.disagreements):
-        lines.append(f"and {found.differing - len(found.disagreements):,} more")
-    return lines
-
-
-def to_json(found: Comparison) -> Json:
-    """The comparison as JSON, for the answer of `lawful check`."""
-    rows: list[Json] = [
-        {
-            "state": dict(each.state),
-            "event": each.event,
-            "args": dict(each.args),
-            "explored": each.explored,
-            "embedded": each.embedded,
-        }
-        for each in found.disagreements
-    ]
-    return {
-        "states": found.states,
-        "events": len(found.events),
-        "comparisons": found.comparisons,
-        "outcomes": dict(found.outcomes),
-        "complete": found.complete,
-        "set_aside": found.set_aside,
-        "narrowed": list(found.narrowed),
-        "differing": found.differing,
-        "disagreements": rows,
-    }

@@ -13,6 +13,7 @@ from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.callee import bind
 from lawful.spec.lower import lower
 from lawful.spec.resolve import Resolved, abstract_scopes
 from lawful.spec.values.bounds import Values
@@ -21,7 +22,7 @@ from lawful.spec.values.world import Token, World, decode
 from lawful.spec.words import Scope
 
 from ..explore.leaves import Leaves
-from ..explore.space import Args, Space, sizes_of
+from ..explore.space import Args, Space, elements_of, sizes_of
 from ..reference import Done, Fault, Refusal
 from ..reference.expressions import NoValue
 from ..reference.states import State
@@ -89,7 +90,8 @@ class UnscopedMachine:
 
     def trying(self, serials: Mapping[t.Type, tuple[int, ...]]) -> Space:
         """The space of the machine in which arguments take these serial numbers."""
-        values = Values(self.world, sizes_of(self.flat), self.opaques, serials)
+        elements = elements_of(self.flat, self.world) | self.opaques
+        values = Values(self.world, sizes_of(self.flat), elements, serials)
         return Space(self.flat, self.world, values)
 
     def around(self, states: Sequence[State]) -> Space:
@@ -244,20 +246,23 @@ class CandidateRuns:
                 self.note(at + 1, f"event {at + 1}, {row.name}, is {answer.kind}: {what}")
 
     def _way(self, row: ir.Transition, last: bool) -> EntryPoint:
-        """The entry point: the transition, or its event where the trace ends as ambiguous."""
+        """The entry point: the transition, or its event where the trace ends as ambiguous or in
+        an `ignore`."""
+        machine = self.whole.machine
+        if machine.is_of_ignores(row):
+            rows = machine.serving(row.event)
+            return EntryPoint(machine.event(row.event), rows, timed=False)
         ambiguous = last and self.name == "ambiguous"
         name = row.event if ambiguous and row.event in self.whole.entry_points else row.name
         found = self.whole.entry_points.get(name)
-        return found or EntryPoint(
-            self.whole.machine.event(row.event), (row,), timed=False, own=True
-        )
+        return found or EntryPoint(machine.event(row.event), (row,), timed=False, own=True)
 
     def _answer(
         self, entry_point: EntryPoint, row: ir.Transition, state: State, args: Args
     ) -> Answer:
         reference = self.whole.space.reference
         tried = [
-            reference.step(state, each.name, _named(each.function, args))
+            reference.step(state, each.name, bind(each.function.params, args))
             for each in entry_point.rows
         ]
         return answer_of(reference, entry_point, state, args, tried)
@@ -325,10 +330,6 @@ class CandidateRuns:
 def _led(did: RunStep) -> bool:
     """Whether a step ended in a state."""
     return did.answer.kind == "done"
-
-
-def _named(function: ir.Function, args: Args) -> dict[str, Any]:
-    return dict(zip((name for name, _ in function.params), args, strict=True))
 
 
 def _opaque_values(world: World, sizes: Mapping[str, int]) -> dict[str, tuple[Any, ...]]:

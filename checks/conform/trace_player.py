@@ -16,21 +16,20 @@ from lawful.spec import types as t
 from lawful.spec.resolve import resolve
 from lawful.spec.syntax.declare import declared
 from lawful.spec.values.time import is_tick
-from lawful.spec.verdicts import FAULTS, LIVENESS
+from lawful.spec.verdicts import FAULTS
 from lawful.spec.words import Scope
 
 from ..explore import CheckResult
 from ..explore.playback import Played, Unplayed
-from ..explore.retrace import broken_at_end
+from ..explore.result import OURS
 from ..reference.expressions import NoValue
 from ..reference.states import State
 from ..verdict import PropertyResult, Verdict
 from .instances import InstanceDriver, Outcome
-from .runtime_check import OURS
 from .trace_lifting import CandidateRuns, Run, RunStep, UnscopedMachine
+from .trace_verdicts import reached, rests_on_trace, shows
 
 FAR = 1e9  # Seconds after which, without a clock, every armed timer is due.
-AFTER = 2_000  # Successor states that are searched for what should be unreachable from the last.
 
 
 def played(cls: type[Machine], scope: Scope, result: CheckResult) -> CheckResult:
@@ -38,14 +37,14 @@ def played(cls: type[Machine], scope: Scope, result: CheckResult) -> CheckResult
 
     A violation or witness that the class does not have becomes `unknown`, with the reason.
     """
-    wanted = [p for p in result.properties if _rests_on_trace(p)]
+    wanted = [p for p in result.properties if rests_on_trace(p)]
     if not wanted:
         return result
     stage = _Player(cls, scope)
     rows = list(result.properties)
     unplayed: list[Unplayed] = []
     for i, p in enumerate(rows):
-        found = stage.play(p) if _rests_on_trace(p) else None
+        found = stage.play(p) if rests_on_trace(p) else None
         if found is not None:
             unplayed.append(found)
         if found is not None and not found.real:
@@ -54,25 +53,14 @@ def played(cls: type[Machine], scope: Scope, result: CheckResult) -> CheckResult
     return dataclasses.replace(result, properties=tuple(rows), played=summary)
 
 
-def _rests_on_trace(p: PropertyResult) -> bool:
-    """Whether the verdict rests on a trace: a counterexample, or a witness of reachability."""
-    failed = p.verdict in (Verdict.VIOLATED, Verdict.UNDEFINED)
-    return p.trace is not None and (failed or p.kind == "reachable")
-
-
 def _open(p: PropertyResult, found: Unplayed, less: str) -> PropertyResult:
     """The property as `unknown`, because the class does not have its trace."""
     assert p.trace is not None
-    said = "reached" if _reached(p) else p.verdict.value
+    said = "reached" if reached(p) else p.verdict.value
     events = f"{len(p.trace)} event{'s' * (len(p.trace) != 1)}"
     where = f"within the scope, where {less}" if less else "when explored"
     why = f"{said} after {events} {where}; the class itself does not do this: {found.why}"
     return dataclasses.replace(p, verdict=Verdict.UNKNOWN, why=why, notes=())
-
-
-def _reached(p: PropertyResult) -> bool:
-    """Whether the trace is a witness of reachability."""
-    return p.kind == "reachable" and p.verdict is not Verdict.UNDEFINED
 
 
 class _Disagreement(Exception):
@@ -98,26 +86,18 @@ class _Player:
         runs = CandidateRuns(self.whole, p.name, p.trace)
         try:
             for run in runs.all():
-                if self._shows(p, run):
+                if shows(self.whole, p, run):
                     if self.abstract:
                         return Unplayed(p.name, self.abstract, real=True)
                     self._perform(run)
                     return None
-                wanted = "true" if _reached(p) else p.verdict.value
+                wanted = "true" if reached(p) else p.verdict.value
                 runs.note(len(p.trace) + 1, f"after these events {p.name} is not {wanted}")
         except _Disagreement as error:
             return Unplayed(p.name, f"{error}, {OURS}", fault=True)
         except (ValueError, NoValue) as error:
             runs.note(len(p.trace) + 2, f"what it does cannot be judged: {error}")
         return Unplayed(p.name, runs.why)
-
-    def _shows(self, p: PropertyResult, run: Run) -> bool:
-        """Whether the run ends as the verdict says."""
-        if run.faulty:
-            return True  # Only runs are made that end with the fault of the trace.
-        if not self.whole.less and p.kind in (*LIVENESS, "recoverable"):
-            return True  # The check judged the same steps with the same types.
-        return broken_at_end(self.whole.around(run.states), p, run.states, AFTER)
 
     def _perform(self, run: Run) -> None:
         """Play the run on an instance. Raises `_Disagreement`."""

@@ -1,12 +1,13 @@
-"""Advice on a scope: which bounds cut, how far they must go to cut nothing, what one more changes.
+"""Advice on a scope: which bounds cut steps, how large they must be to cut none, and what one more
+element changes.
 
-A cut is counted for every bound that alone would have cut it. A bound that cuts a step has to admit
-where the step leads in any larger scope that cuts nothing, since all that is reachable here is
-reachable there; so widening just that, again and again, ends at the smallest scope without cuts, if
-it ends. Of a larger scope than those that were explored nothing is said.
+A cut is counted for every bound that alone would have cut it. All states reachable here are
+reachable in a larger scope too. So a larger scope without cuts must admit the target of each step
+that is cut here. Widening just these bounds, again and again, ends at the smallest scope without
+cuts, if it ends. The advice says nothing about scopes larger than those that were explored.
 
-A bound that leaves out arguments which might be a step cuts, too (`left_out`). It has to admit all
-of them; where there is no end of them, no range and no length does.
+A bound that leaves out arguments of a possible step cuts, too (`left_out`). It must admit all of
+them; if they have no end, no range or length does.
 """
 
 from __future__ import annotations

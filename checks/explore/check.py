@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from lawful.spec.errors import Unsupported
 from lawful.spec.flat import Flat
 from lawful.spec.values.world import World
 from lawful.spec.words import Expected
@@ -18,7 +19,7 @@ from lawful.spec.words import Expected
 from ..reference.properties import unjudged
 from ..verdict import PropertyResult
 from .checkpoints import Items, Snapshots, Unfit
-from .compiled.engine import Unsupported
+from .compiled.engine import NotGenerated
 from .compiled.engine import search as packed
 from .coverage import coverage as covered
 from .limits import Limits, Progress
@@ -33,8 +34,8 @@ Engine = Literal["auto", "reference", "generated", "compiled"]
 __all__ = ["CheckResult", "Engine", "Limits", "NoEngine", "Progress", "explore"]
 
 
-class NoEngine(Exception):
-    """The engine that was asked for does not know a construct of the machine, or is not here."""
+class NoEngine(Unsupported):
+    """The requested engine does not support a construct of the machine, or is not installed."""
 
 
 Tell = Callable[[Progress], None] | None
@@ -81,7 +82,7 @@ def explore(
 def _orbits(
     space: Space, limits: Limits, progress: Tell, asked: tuple[Engine, Mapping[str, Expected]]
 ) -> CheckResult:
-    """One state of each orbit; what that cannot decide is unknown."""
+    """Explore one state of each orbit; properties that this cannot decide are unknown."""
     engine, expects = asked
     if engine not in ("auto", "reference"):
         raise NoEngine(f"the {engine} engine knows no symmetry")
@@ -117,6 +118,7 @@ def _result(
         transitions={
             row.name: {"enabled": found.enabled[row.name], "new": found.new[row.name]}
             for row in flat.machine.transitions
+            if not flat.machine.is_of_ignores(row)
         },
         properties=tuple(properties),
     )
@@ -124,14 +126,16 @@ def _result(
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """The snapshot of a search, if one is kept, and what it holds: by `engine`, or nothing."""
+    """The snapshots of a search, if they are kept, and the content of the last one, from the engine
+    `engine`."""
 
     into: Snapshots | None
     items: Items | None
     engine: str
 
     def by(self, engine: str) -> tuple[Snapshots, Items | None] | None:
-        """The same for an engine that is to work now; it goes on from its own work alone."""
+        """The same for the engine that works now; a search resumes only from the same engine's
+        snapshot."""
         if self.into is None:
             return None
         self.into.engine = engine
@@ -162,7 +166,7 @@ def searched(
     try:
         tier = None if engine == "auto" else engine
         found = packed(space, limits, progress, tier, kept.by("generated"))
-    except Unsupported as reason:
+    except NotGenerated as reason:
         if engine == "auto":
             slow = search(space, limits, progress, snapshots=kept.by("reference"))
             slow.not_generated = str(reason)

@@ -32,14 +32,25 @@ from lawful.spec.words import Sort
 from ..reference import Done, Fault
 from ..reference.states import PartState
 from ..verdict import Verdict
-from .search_result import Found
+from .search_result import FirstFailure
 from .space import Edge, Space
 
 MAGIC = b"lawful snapshot\n"
-VERSION = 2
+VERSION = 3
 KNOWN = {
     (cls.__module__, cls.__name__): cls
-    for cls in (Counter, PartState, FrozenMap, FrozenBag, Token, Edge, Done, Fault, Found, Verdict)
+    for cls in (
+        Counter,
+        PartState,
+        FrozenMap,
+        FrozenBag,
+        Token,
+        Edge,
+        Done,
+        Fault,
+        FirstFailure,
+        Verdict,
+    )
 }
 Items = Mapping[str, Any]
 
@@ -128,7 +139,7 @@ class Snapshots:
         wanted = file.read(hashlib.sha256().digest_size)
         at = file.tell()
         if hashlib.file_digest(file, "sha256").digest() != wanted:
-            raise Unfit(f"{self.path} is damaged: its content is not what was written")
+            raise Unfit(f"{self.path} is damaged: its content does not match its checksum")
         end = file.tell()
         file.seek(at)
         found: dict[str, Any] = {"engine": header["engine"]}

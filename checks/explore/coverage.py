@@ -1,9 +1,9 @@
 """What a search exercised: how often each guard was true and how often it refused, and the values
-that variables took.
+of variables.
 
-Both are read off the states that were found, with the reference engine, so that they are the same
-whichever engine found them. Guards are counted over the arguments that a search tries; of those
-that a plan leaves out at once (see `spec.lower.argument_plans`) one stands for all.
+Both are computed from the states that were found, with the reference engine, so that they do not
+depend on the engine that found them. Guards are counted over the arguments that a search tries;
+arguments that a plan leaves out at once (see `spec.lower.argument_plans`) count as one.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ import itertools
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.callee import One, Several, Start, callee
+from lawful.spec.analysis.headers import Firing, Source, entry
 from lawful.spec.analysis.walk import everything
 from lawful.spec.errors import Place
 from lawful.spec.flat import Plan
@@ -51,7 +52,7 @@ class Guarding:
 
     @property
     def odd(self) -> str:
-        """What is odd about it, if anything."""
+        """What is odd about the guard, if anything."""
         if not self.true and not self.refused:
             return "never reached"
         if not self.true:
@@ -61,8 +62,8 @@ class Guarding:
 
 @dataclass(frozen=True, slots=True)
 class PlaceValues:
-    """What stood at a place: how many values, the first ones in JSON form and in their order, and
-    of integers alone the least and the greatest."""
+    """The values of a place: how many, the first ones in JSON form and in order, and for integers
+    alone the least and the greatest."""
 
     count: int
     values: tuple[Json, ...]
@@ -112,12 +113,14 @@ def coverage(space: Space, states: Sequence[State], limits: Limits) -> Coverage:
 
 
 class Counting(Reference):
-    """The reference engine, noting of each guard what it said; see `Clauses` for their keys."""
+    """The reference engine, which records the outcome of each guard; see `Clauses` for their
+    keys."""
 
     def __init__(self, space: Space) -> None:
         super().__init__(space.machine, space.world)
         self.space = space
         self.domains = space.values.of
+        self.ask = space.ask
         self.said: Counter[tuple[str, int, bool]] = Counter()
         self.rule = ""
         self.asking = 0  # How many `can` this is inside of: those refuse nothing.
@@ -125,6 +128,8 @@ class Counting(Reference):
     def tries(self, state: State) -> None:
         """Every transition that is tried in a state, with every argument."""
         for rule, row in self.space.rules:
+            if self.machine.is_of_ignores(row):
+                continue
             self.rule = row.name
             if not self.space.source_fits(row, state):
                 self._note(row, False)
@@ -239,6 +244,8 @@ class Counting(Reference):
 
 def _guards(counting: Counting) -> Iterator[Guarding]:
     for _, row in counting.space.rules:
+        if counting.machine.is_of_ignores(row):
+            continue
         for node, place, clause in Clauses(counting).of(row):
             true, false = (counting.said[row.name, id(node), each] for each in (True, False))
             yield Guarding(row.name, place, clause, true, false)
@@ -290,12 +297,14 @@ class Clauses:
                 rows = [row for each in m.machines.values() for row in each.bases]
                 yield from self.of(next(row for row in rows if row.name == name))
             case ir.Step(part=ir.Expr(type=t.Part(machine=machine)), name=name):
-                part = m.machines[machine]
-                with suppress(StopIteration):
-                    yield from self._body(next(f for f in part.initials if f.name == name))
-                rows = [*part.serving(name)] or [r for r in part.transitions if r.name == name]
-                for row in rows:
-                    yield from self.of(row)
+                match callee(m.machines[machine], name):
+                    case Start(function=start):
+                        yield from self._body(start)
+                    case One(transition=row):
+                        yield from self.of(row)
+                    case Several(serving=serving):
+                        for row in serving:
+                            yield from self.of(row)
             case ir.Call(of=ir.Expr(type=t.Part(machine=machine)), function=name):
                 yield from self._body(m.functions[machine, name])
             case ir.Call(function=name):
@@ -307,12 +316,16 @@ class Clauses:
 def _header(row: ir.Transition) -> str:
     """A header's guards in words; nothing where it has none."""
     said: list[str] = []
-    if row.control is not None and row.source is not None:
-        said.append(f"{path(row.control)} is {' or '.join(row.source)}")
-    elif isinstance(row.control, ir.Item) and not _total(row.control.of.type):
-        said.append(f"there is {path(row.control)}")
-    if row.timer is not None:
-        said.append(f"timer {path(row.timer)} is armed")
+    for asked in entry(row):
+        match asked:
+            case Source(control, tuple() as states):
+                said.append(f"{path(control)} is {' or '.join(states)}")
+            case Source(ir.Item(of=of) as control) if not _total(of.type):
+                said.append(f"there is {path(control)}")
+            case Firing(timer):
+                said.append(f"timer {path(timer)} is armed")
+            case _:
+                pass
     return ", ".join(said)
 
 
@@ -324,8 +337,8 @@ def _total(kind: t.Type) -> bool:
 
 
 class Collector:
-    """Collects the values, place by place: `window`, `sender.window`; of what a container holds
-    under one name for all of it, `rm[]`, with its size and, where it is partial, its keys."""
+    """Collects the values, place by place: `window`, `sender.window`. The values in a container
+    have one name, `rm[]`; its size and, for a partial map, its keys are collected too."""
 
     def __init__(self, machine: ir.Machine) -> None:
         self.machine = machine
@@ -334,11 +347,11 @@ class Collector:
         self._seen: dict[str, set[Any]] = {}
 
     def look(self, state: State) -> None:
-        """One state more."""
+        """Take one more state."""
         self._look_at(self.machine, state, "")
 
     def found(self) -> Mapping[str, PlaceValues]:
-        """What was collected, in the order of the declaration."""
+        """The collected values, in the order of the declaration."""
         return {
             place: _values(self._values.get(place, ()), self._kinds.get(place, t.INT))
             for place in _places(self.machine, self.machine, "")

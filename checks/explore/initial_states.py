@@ -1,4 +1,4 @@
-"""The initial states of a search, found in the same way whichever engine goes on from them."""
+"""The initial states of a search; every engine starts from them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ..reference import Fault
 from ..reference.states import State
 from ..verdict import Verdict
 from .limits import OutOfBudget
-from .search_result import Found
+from .search_result import FirstFailure
 from .space import Args, Space
 
 Start = tuple[str | None, Args]  # The start that makes an initial state, and its arguments.
@@ -23,7 +23,7 @@ class Beginning(Protocol):
     depth: int
     complete: bool
     cut_by: Counter[str]
-    failures: dict[str, Found]
+    failures: dict[str, FirstFailure]
 
     @property
     def space(self) -> Space: ...
@@ -63,7 +63,7 @@ def _begin(search: Beginning) -> None:
         search.generated += 1
         outcome, outside = space.placed(made)
         if isinstance(outcome, Fault):
-            failure = Found(-1, None, f"initial: {outcome.what}", fault_verdict(outcome))
+            failure = FirstFailure(-1, None, f"initial: {outcome.what}", fault_verdict(outcome))
             search.failures.setdefault(outcome.name, failure)
         elif outside is not None:
             search.cut_by[outside] += 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
 from collections.abc import Callable
@@ -16,9 +17,9 @@ Over = Callable[[], bool] | None
 @dataclass(frozen=True, slots=True)
 class Limits:
     """When to stop early; None is no limit. `first`: at the first violation. `memory`: bytes that
-    the process holds. `stop` is asked every so often whether somebody wants it to end. `resume`:
-    the folder where snapshots are kept, from which it goes on. `workers`: so many threads expand
-    states at once, where machine code does; None is one for each processor."""
+    the process holds. `stop` is called from time to time, and returns whether to stop. `resume`:
+    the folder of snapshots, from which the search continues. `workers`: the number of threads that
+    expand states in machine code; None is one for each processor."""
 
     states: int | None = None
     seconds: float | None = None
@@ -47,8 +48,8 @@ class Limits:
         return replace(self, states=None, first=False)
 
     def afterwards(self, stopped: Reason) -> Limits:
-        """The limits within which a search that was stopped by this tells what it found: as many
-        seconds again; who has asked it to stop is not heard again."""
+        """The limits for reporting after a search that this stopped: the same number of seconds
+        again; a further request to stop has no effect."""
         asked = stopped == "asked"
         seconds = self.seconds if self.seconds is not None or not asked else 0.0
         return Limits(
@@ -69,6 +70,13 @@ class Limits:
         return told
 
 
+def looked(most: int) -> Callable[[], bool]:
+    """Tells that it is enough from the so-manieth time on that it is asked: a limit that is the
+    same on every machine, as one of seconds is not."""
+    looks = itertools.count()
+    return lambda: next(looks) >= most
+
+
 class OutOfBudget(Exception):
     """A limit is met in the middle of the work; `reason` is which."""
 
@@ -78,11 +86,11 @@ class OutOfBudget(Exception):
 
 
 class Budget:
-    """What every loop that may be long asks whether to go on; without limits it always may.
+    """Tells every loop that may be long whether to continue; without limits it always may.
 
-    `met` is the limit that was met, once one is. Only every `EVERY`th time that it is asked it
-    looks at the limits, so that a loop may ask it in each round. The limits of states and of the
-    first violation are for the search to look at: it knows them.
+    `met` is the limit that was reached, if one was. Only every `EVERY`th call checks the limits, so
+    that a loop may call it in each round. The search itself checks the limits of states and of the
+    first violation.
     """
 
     EVERY = 64

@@ -31,7 +31,8 @@ class Played:
 
     @property
     def doubtful(self) -> frozenset[str]:
-        """The properties whose verdict does not stand, as the class does not do it."""
+        """The properties whose verdict does not stand, because the class does not do what the trace
+        shows."""
         return frozenset(each.property for each in self.unplayed if not each.real)
 
     @property
@@ -48,6 +49,6 @@ def text(found: Played) -> list[str]:
 
 
 def to_json(found: Played) -> Json:
-    """The same as it stands in the JSON of a check."""
+    """The same in the form of a check's JSON."""
     rows: list[Json] = [{"property": each.property, "why": each.why} for each in found.unplayed]
     return {"traces": found.traces, "played": found.traces - len(rows), "not_played": rows}

@@ -1,7 +1,8 @@
-"""Refinement: what a machine does, seen through a view, is what an abstract machine can do.
+"""Refinement: each step of a machine, seen through a view, is a step of an abstract machine.
 
-Each initial state is seen as one of the abstract machine, each step as one of its steps or as
-none. The abstract machine's scope bounds only what its own events are tried with.
+The view maps each initial state to an initial state of the abstract machine, and each step to one
+of its steps, or to none. The abstract machine's scope bounds only the arguments that are tried for
+its events.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from lawful.spec.values import bounds
 
 from ..reference import Done
 from ..reference.expressions import NoValue
-from ..reference.properties import Judged
+from ..reference.properties import PropertyOf
 from ..reference.states import State, freeze
 from ..verdict import Verdict
 from .space import Space, sizes_of
@@ -23,7 +24,7 @@ Failing = tuple[Verdict, str]
 
 
 def refinements(space: Space) -> tuple[Refining, ...]:
-    """The machine's `@refines`, each to be asked of what a search finds."""
+    """The machine's `@refines`, each to be checked on the result of a search."""
     return tuple(_all(space))
 
 
@@ -42,7 +43,7 @@ def _all(space: Space) -> Iterator[Refining]:
 class Refining:
     """One `@refines` of the machine of `space`."""
 
-    def __init__(self, space: Space, j: Judged, abstract: Space) -> None:
+    def __init__(self, space: Space, j: PropertyOf, abstract: Space) -> None:
         self.space = space
         self.abstract = abstract
         self.name = j.name
@@ -109,7 +110,7 @@ class Refining:
         return Verdict.VIOLATED, why
 
     def _breach(self, view: State) -> str | None:
-        """What is out of the bounds of the abstract machine's types."""
+        """The bound of the abstract machine's types that the view violates."""
         m = self.abstract.machine
         rows = [(v.name, v.type) for v in m.variables] + [(p.name, p.type) for p in m.parameters]
         for (name, kind), value in zip(rows, view, strict=True):

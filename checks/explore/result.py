@@ -1,4 +1,6 @@
-"""What checking a machine answers, as data: counts, verdicts, advice, the runtime compared."""
+"""The result of checking a machine, as data: counts, verdicts, advice, the comparison with the
+runtime.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,12 @@ from .coverage import Coverage
 from .limits import Reason
 from .playback import Played
 
+OURS = "which is a fault of lawful: please report it with these lines"
+
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """One end of what a key of the scope allows."""
+    """The lower or upper bound that a key of the scope gives."""
 
     key: str
     low: bool
@@ -43,14 +47,14 @@ class Narrow:
 
     @property
     def mendable(self) -> bool:
-        """Whether there is a bound that has all of some argument's values."""
+        """Whether some bound admits all values of at least one of the arguments."""
         return len(self.endless) < len(self.arguments)
 
 
 @dataclass(frozen=True, slots=True)
 class Widened:
-    """The smallest scope that cuts nothing, arguments without end aside: its keys that are others,
-    and its states; `why` says why there is none, in which case the keys are as far as it came."""
+    """The smallest scope that cuts nothing (arguments without end aside): the keys that differ, and
+    its states. `why` says why there is none; then the keys are those of the last attempt."""
 
     changes: Mapping[str, object]
     distinct: int
@@ -59,8 +63,8 @@ class Widened:
 
 @dataclass(frozen=True, slots=True)
 class OneMore:
-    """What one element more of a sort changes; `why` says why that is not known. `open` are the
-    properties whose verdict is unknown with one of the sizes, so that nothing was compared."""
+    """What one more element of a sort changes; `why` says why that is not known. `open` are the
+    properties whose verdict is unknown with one of the sizes, so that they are not compared."""
 
     sort: str
     size: int
@@ -74,7 +78,7 @@ class OneMore:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """What was found within so many seconds; `why` says why that is nothing."""
+    """The advice found within so many seconds; `why` says why there is none."""
 
     seconds: float
     cuts: tuple[tuple[Bound, int], ...] = ()
@@ -88,7 +92,8 @@ class Advice:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """One call of which the embedded step makes something else; before a start is no state."""
+    """One call on which the embedded step and exploration differ; before a start there is no
+    state."""
 
     state: Mapping[str, str]
     event: str
@@ -99,10 +104,10 @@ class Disagreement:
 
 @dataclass
 class Comparison:
-    """What was compared; `outcomes` counts the calls by what they come to when explored.
+    """The comparison with the runtime; `outcomes` counts the calls by their outcome in exploration.
 
-    `set_aside`: faults of machines with ghosts, which are erased at run time and their faults with
-    them. `narrowed`: what has too many arguments to try also those that are surely refused.
+    `set_aside`: faults of machines with ghosts, which instances do not have. `narrowed`: events
+    with too many arguments to try also those that are surely refused.
     """
 
     events: tuple[str, ...]
@@ -122,10 +127,11 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What exploring one machine within one scope established.
+    """The result of exploring one machine within one scope.
 
-    `compile_seconds` is what making machine code took, 0 where none was made. `not_generated` says
-    what steps cannot be generated for, where the reference engine explored the machine for it.
+    `compile_seconds` is the time for making machine code, 0 if none was made. `not_generated` names
+    the construct for which no steps can be generated, if the reference engine explored the machine
+    because of it.
     """
 
     machine: str

@@ -17,10 +17,10 @@ from .refinement import refinements
 from .search import graph_of, may_rest, why
 from .space import Space
 
-Row = Mapping[str, Any]
+TraceStep = Mapping[str, Any]
 
 
-def again(space: Space, name: str, trace: Sequence[Row]) -> str | None:
+def again(space: Space, name: str, trace: Sequence[TraceStep]) -> str | None:
     """What is still wrong with the property after these events; None where the machine no longer
     does them, or the property holds. `trace` is that of the JSON of `lawful check`.
 
@@ -54,7 +54,7 @@ def _ambiguous(space: Space, state: State, event: str) -> str | None:
     return f"{event} has two transitions here" if any(n > 1 for n in given.values()) else None
 
 
-def _step(space: Space, state: State, row: Row) -> Done | Fault | None:
+def _step(space: Space, state: State, row: TraceStep) -> Done | Fault | None:
     """The step of a row; None where the machine refuses it, or has no such transition."""
     name = row.get("transition", row["event"])
     for index, (_, found) in enumerate(space.rules):
@@ -92,7 +92,7 @@ def judged(space: Space, name: str, states: Sequence[State]) -> str | None:
 
 
 def _refined(space: Space, name: str, states: Sequence[State]) -> str | None:
-    """What the abstract machine cannot do of the start or, where there is one, of the last step."""
+    """The reason why the start or the last step is none of the abstract machine."""
     (refining,) = (each for each in refinements(space) if each.name == name)
     begins = len(states) == 1
     found = refining.starts(states[0]) if begins else refining.follows(*states[-2:])

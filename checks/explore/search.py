@@ -16,7 +16,7 @@ from lawful.spec.verdicts import LIVENESS
 
 from ..reference import Done, Fault
 from ..reference.clauses import failure_of
-from ..reference.properties import Judged
+from ..reference.properties import PropertyOf
 from ..reference.states import State
 from ..verdict import Verdict
 from .checkpoints import Items, Snapshots, named, taken_up
@@ -25,7 +25,7 @@ from .limits import Budget, Limits, OutOfBudget, Progress, Reason
 from .liveness.fairness import Groups
 from .liveness.graph import Graph
 from .refinement import Refining, refinements
-from .search_result import Found, Parent
+from .search_result import FirstFailure, Parent
 from .space import Args, Edge, Failing, Space
 from .symmetry import Symmetry
 
@@ -53,7 +53,7 @@ KEPT = (
 
 @dataclass
 class Search:
-    """What a search has found so far; states and their parents by number."""
+    """The result of a search so far; states and their parents by number."""
 
     space: Space
     limits: Limits
@@ -68,7 +68,7 @@ class Search:
     cut_by: Counter[str] = field(default_factory=Counter[str])
     enabled: Counter[str] = field(default_factory=Counter[str])
     new: Counter[str] = field(default_factory=Counter[str])
-    failures: dict[str, Found] = field(default_factory=dict[str, Found])
+    failures: dict[str, FirstFailure] = field(default_factory=dict[str, FirstFailure])
     witnesses: dict[str, int] = field(default_factory=dict[str, int])
     unseen: dict[str, list[Args]] = field(default_factory=dict[str, list[Args]])
     refinements: tuple[Refining, ...] = ()
@@ -91,7 +91,7 @@ class Search:
 
     @property
     def seconds(self) -> float:
-        """How long it has taken so far, those that it goes on from included."""
+        """The time so far, including that of the searches from which it continues."""
         return self.earlier + time.perf_counter() - self.started
 
     def kept(self) -> Iterator[tuple[str, Any]]:
@@ -124,15 +124,15 @@ class Search:
         return bool(self.stopped)
 
     def interrupted(self, end: OutOfBudget) -> None:
-        """Note that a limit was met in the middle of a state.
+        """Note that a limit was reached in the middle of a state.
 
-        What was found of the state stays; a search that goes on from here expands it again.
+        Findings about the state stay; a search that continues from here expands it again.
         """
         self.complete, self.stopped = False, end.reason
         if self.graph is not None:
             self.graph.drop()
 
-    def true_in(self, j: Judged, args: Args) -> list[int]:
+    def true_in(self, j: PropertyOf, args: Args) -> list[int]:
         """The numbers of the states in which a property is true for these arguments."""
         return [n for n, state in enumerate(self.states) if self.space.is_true(j.row, state, args)]
 
@@ -168,12 +168,12 @@ def search(
 
 
 def _key(search: Search, state: State) -> tuple[State, int]:
-    """What stands for the state, and for how many states that stands."""
+    """The key of a state, and the number of states that it represents."""
     return (state, 1) if search.symmetry is None else search.symmetry.canonical(state)
 
 
 def _discover(search: Search, found: tuple[State, State, int], parent: Parent) -> int:
-    """A new state, what stands for it and for how many."""
+    """A new state, its key, and the number of states that it represents."""
     number = len(search.states)
     state, key, size = found
     search.index[key] = number
@@ -187,24 +187,24 @@ def _discover(search: Search, found: tuple[State, State, int], parent: Parent) -
 
 
 def _judge_state(search: Search, number: int) -> None:
-    """Invariants and reachability of a newly found state, and what has no value there."""
+    """Judge invariants and reachability in a new state, and note properties without a value."""
     space, state = search.space, search.states[number]
     for j in space.invariants:
         if j.name not in search.failures:
             failing = space.failing(j, state)
             if failing is not None:
-                _fail(search, j, failing, Found(number, None, "", Verdict.VIOLATED))
+                _fail(search, j, failing, FirstFailure(number, None, "", Verdict.VIOLATED))
     for j in space.partial:
         if j.name not in search.failures:
             failing = space.undefined(j, state)
             if failing is not None:
-                _fail(search, j, failing, Found(number, None, "", Verdict.UNDEFINED))
+                _fail(search, j, failing, FirstFailure(number, None, "", Verdict.UNDEFINED))
     for j in space.reachables:
         _witness(search, j, number)
     search.judged = number + 1
 
 
-def _witness(search: Search, j: Judged, number: int) -> None:
+def _witness(search: Search, j: PropertyOf, number: int) -> None:
     """Note for which of its values the property is true in this state for the first time."""
     space, state = search.space, search.states[number]
     if j.name not in search.unseen:
@@ -216,7 +216,7 @@ def _witness(search: Search, j: Judged, number: int) -> None:
             search.witnesses[j.name] = number
 
 
-def _seen(search: Search, j: Judged, args: Args) -> None:
+def _seen(search: Search, j: PropertyOf, args: Args) -> None:
     if search.symmetry is None:
         search.unseen[j.name].remove(args)
         return
@@ -226,11 +226,11 @@ def _seen(search: Search, j: Judged, args: Args) -> None:
     search.unseen[j.name] = list(left)
 
 
-def _fail(search: Search, j: Judged, failing: Failing, found: Found) -> None:
+def _fail(search: Search, j: PropertyOf, failing: Failing, found: FirstFailure) -> None:
     search.failures[j.name] = told(search.space, j, failing, found)
 
 
-def told(space: Space, j: Judged, failing: Failing, found: Found) -> Found:
+def told(space: Space, j: PropertyOf, failing: Failing, found: FirstFailure) -> FirstFailure:
     """A failure with its verdict, and with what the reference engine says of it."""
     if failing.undefined is not None:
         found.verdict = Verdict.UNDEFINED
@@ -238,8 +238,8 @@ def told(space: Space, j: Judged, failing: Failing, found: Found) -> Found:
     return found
 
 
-def why(space: Space, j: Judged, failing: Failing) -> str:
-    """The false clause of a property with its values, or what has no value."""
+def why(space: Space, j: PropertyOf, failing: Failing) -> str:
+    """The false clause of a property with its values, or the operation without a value."""
     where = f"{failing.where}: " if failing.where else ""
     if failing.undefined is not None:
         return f"{where}undefined: {failing.undefined}"
@@ -251,12 +251,12 @@ def _refine(
     ask: Callable[[Refining], tuple[Verdict, str] | None],
     at: tuple[int, Edge | None],
 ) -> None:
-    """What a state or step beyond it is to the abstract machines."""
+    """Judge a state, or a step beyond it, against the abstract machines."""
     for refining in search.refinements:
         if refining.name not in search.failures:
             failing = ask(refining)
             if failing is not None:
-                search.failures[refining.name] = Found(*at, failing[1], failing[0])
+                search.failures[refining.name] = FirstFailure(*at, failing[1], failing[0])
 
 
 def _starts(state: State, refining: Refining) -> tuple[Verdict, str] | None:
@@ -317,9 +317,9 @@ def admitted(search: Search, number: int) -> Iterator[tuple[Edge, Done]]:
         events[key] += 1
         if events[key] == 2 and not space.machine.event(row.event).choice:
             said = f"{row.event} has two transitions here"
-            _note(search, "ambiguous", Found(number, edge, said, Verdict.VIOLATED))
+            _note(search, "ambiguous", FirstFailure(number, edge, said, Verdict.VIOLATED))
         if isinstance(edge.outcome, Fault):
-            found = Found(number, edge, edge.outcome.what, fault_verdict(edge.outcome))
+            found = FirstFailure(number, edge, edge.outcome.what, fault_verdict(edge.outcome))
             _note(search, edge.outcome.name, found)
         elif edge.cut is not None:
             cut_by[edge.cut] += 1
@@ -330,7 +330,7 @@ def admitted(search: Search, number: int) -> Iterator[tuple[Edge, Done]]:
             yield edge, edge.outcome
     if not enabled and not may_rest(space, state):
         said = "no transition is enabled"
-        _note(search, "deadlock", Found(number, None, said, Verdict.VIOLATED))
+        _note(search, "deadlock", FirstFailure(number, None, said, Verdict.VIOLATED))
     if search.graph is not None:
         search.graph.close()
     search.generated += enabled.total()
@@ -338,7 +338,7 @@ def admitted(search: Search, number: int) -> Iterator[tuple[Edge, Done]]:
     search.cut_by += cut_by
 
 
-def _note(search: Search, name: str, found: Found) -> None:
+def _note(search: Search, name: str, found: FirstFailure) -> None:
     search.failures.setdefault(name, found)
 
 
@@ -356,7 +356,7 @@ def follow(search: Search, number: int, edge: Edge, outcome: Done) -> int:
         if j.name not in search.failures:
             failing = space.failing(j, state, outcome.state)
             if failing is not None:
-                _fail(search, j, failing, Found(number, edge, "", Verdict.VIOLATED))
+                _fail(search, j, failing, FirstFailure(number, edge, "", Verdict.VIOLATED))
     _refine(search, functools.partial(_follows, state, outcome.state), (number, edge))
     key, size = _key(search, outcome.state)
     after = search.index.get(key)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ..reference.properties import Judged
+from ..reference.properties import PropertyOf
 from ..reference.states import State
 from ..verdict import Verdict
 from .limits import Reason
@@ -17,7 +17,7 @@ Parent = tuple[int, int, Args]
 
 
 @dataclass(slots=True)
-class Found:
+class FirstFailure:
     """A property's first failure: the state it is reached by, and the step beyond it, if any."""
 
     at: int
@@ -52,7 +52,7 @@ class Explored(Protocol):
 
     @property
     def graph(self) -> Graph | None:
-        """The steps between states; None where no property asks what happens for ever."""
+        """The steps between states; None if no liveness property needs them."""
         ...
 
     @property
@@ -68,7 +68,8 @@ class Explored(Protocol):
     def complete(self) -> bool: ...
     @property
     def not_generated(self) -> str:
-        """What steps cannot be generated for, where the reference engine took over for it."""
+        """The construct for which steps cannot be generated, if the reference engine took over
+        because of it."""
         ...
 
     @property
@@ -93,12 +94,12 @@ class Explored(Protocol):
     @property
     def new(self) -> Mapping[str, int]: ...
     @property
-    def failures(self) -> Mapping[str, Found]: ...
+    def failures(self) -> Mapping[str, FirstFailure]: ...
     @property
     def witnesses(self) -> Mapping[str, int]: ...
     @property
     def unseen(self) -> Mapping[str, Sequence[Args]]: ...
 
-    def true_in(self, j: Judged, args: Args) -> Sequence[int]:
+    def true_in(self, j: PropertyOf, args: Args) -> Sequence[int]:
         """The numbers of the states in which a property is true for these arguments."""
         ...

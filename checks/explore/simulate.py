@@ -1,8 +1,8 @@
 """Seeded random walks through a machine that is too large to be explored.
 
-What a walk finds is real; what it does not find says little, and is called *sampled*. A violation
-is made smaller before it is shown: events are left out as long as it is still there (A. Zeller,
-R. Hildebrandt, "Simplifying and isolating failure-inducing input", 2002).
+A violation that a walk finds is real. If walks find none, the verdict is only *sampled*. A
+violation is shrunk before it is shown: events are left out as long as it remains (A. Zeller, R.
+Hildebrandt, "Simplifying and isolating failure-inducing input", 2002).
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ Tell = Callable[[Progress], None] | None
 
 @dataclass(frozen=True, slots=True)
 class Walks:
-    """How many walks, of how many events at most; equal seeds give equal walks. `stop` is asked
-    before each whether somebody wants it to end."""
+    """The number of walks, and the greatest number of events in each; equal seeds give equal walks.
+    `stop` is called before each walk, and returns whether to stop."""
 
     runs: int = 100
     steps: int = 100
@@ -95,6 +95,7 @@ def simulate(
         transitions={
             row.name: {"enabled": search.enabled[row.name], "new": search.new[row.name]}
             for row in flat.machine.transitions
+            if not flat.machine.is_of_ignores(row)
         },
         properties=tuple(properties),
     )
@@ -106,7 +107,7 @@ def _verdict(expected: Expected) -> str:
 
 
 def walk(search: Search, number: int, steps: int, rng: Random) -> None:
-    """From a state on, so many events at most, each drawn from those that are admitted."""
+    """A walk from a state, with so many events at most, each chosen among the admitted ones."""
     for taken in range(steps):
         ways = list(admitted(search, number))
         if not ways:

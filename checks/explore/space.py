@@ -10,7 +10,9 @@ from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.analysis.walk import everything, may_be_undefined
+from lawful.spec.analysis.callee import bind
+from lawful.spec.analysis.headers import own_source
+from lawful.spec.analysis.partiality import always_defined
 from lawful.spec.flat import Flat, Plan, Rule
 from lawful.spec.ir import Json
 from lawful.spec.values import bounds
@@ -20,7 +22,7 @@ from lawful.spec.verdicts import PropertyKind
 
 from ..reference import Done, Fault, Reference, Refusal
 from ..reference.expressions import SELF, Guard, NoValue
-from ..reference.properties import Judged, judged
+from ..reference.properties import PropertyOf, judged
 from ..reference.states import State
 from .limits import Budget
 from .omissions.arguments import LeftOut, left_out
@@ -32,7 +34,8 @@ Event = tuple[int, Args]  # A transition by its place among the rules, and its a
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """One admitted event: a step, or a fault; `cut` names what the step leaves the scope by."""
+    """One admitted event: a step, or a fault; `cut` names the variable or constraint by which the
+    step leaves the scope."""
 
     rule: int
     args: Args
@@ -65,9 +68,10 @@ class Space:
         self.world = world
         self.reference = Reference(flat.machine, world)
         self.budget = Budget()
-        self.values = values or bounds.Values(world, sizes_of(flat))
+        self.values = values or bounds.Values(world, sizes_of(flat), elements_of(flat, world))
         self.positions = Positions(self.values)
         self.reference.domains = self.values.of
+        self.reference.ask = self.ask
         self.fields = {(m, v): kind for m, v, kind in flat.fields}
         self.rules = [(rule, self.machine.transition(rule.name)) for rule in flat.rules]
         rules = {rule.name: rule for rule in flat.properties}
@@ -78,13 +82,13 @@ class Space:
         self.constraints = self.of_kind("constraint")
         # Where one of these has no value, that is a failure; false is none.
         sought = self.of_kind("reachable", "recoverable")
-        self.partial = [j for j in sought if _may_be_undefined(j)]
+        self.partial = [j for j in sought if not always_defined(j.row.function)]
 
     def ask(self) -> None:
         """Whether to go on; raises `OutOfBudget` where the budget of a search does not allow it."""
         self.budget.ask()
 
-    def of_kind(self, *kinds: PropertyKind) -> list[Judged]:
+    def of_kind(self, *kinds: PropertyKind) -> list[PropertyOf]:
         """The properties of some kinds, in the order of the declaration, parts' last."""
         return [j for j in self.judged if j.kind in kinds]
 
@@ -99,8 +103,8 @@ class Space:
         """Whether it leaves out what might be a start or a step, or bits of serial numbers."""
         return any(row.of != "property" for row in self.left_out)
 
-    def lacks_values(self, j: Judged) -> bool:
-        """Whether it leaves out what a property is about: values, or bits of serial numbers."""
+    def lacks_values(self, j: PropertyOf) -> bool:
+        """Whether it leaves out values of a property's parameters, or bits of serial numbers."""
         return any(row.of == "serial" or row.rule == j.rule.name for row in self.left_out)
 
     def lacks_steps_from(self, state: State) -> bool:
@@ -166,7 +170,7 @@ class Space:
             yield None, (), Fault("bounds", out_of, "") if out_of else Done(state, None, "")
         for rule, function in zip(self.flat.initials, self.machine.initials, strict=True):
             for args in self.arguments(rule, state):
-                named = _named(function, args)
+                named = bind(function.params, args)
                 self.tried += 1
                 outcome = self.reference.start(state, function, named)
                 if not isinstance(outcome, Refusal):
@@ -213,9 +217,9 @@ class Space:
         return sorted(values, key=lambda value: self.positions.of(plan.type, value))
 
     def all_of(self, plan: Plan) -> Iterable[Any]:
-        """Every value of a parameter within the scope, made when it is asked for.
+        """Every value of a parameter within the scope, made on demand.
 
-        ValueError where there are more than anybody could go through.
+        ValueError if there are too many to enumerate.
         """
         try:
             return self.values.all_of(plan.type)
@@ -239,19 +243,17 @@ class Space:
                     yield index, args, outcome
 
     def step(self, state: State, event: Event) -> Done | Fault | Refusal:
-        """What one transition does with these arguments, whether or not the scope cuts it."""
+        """The outcome of one transition with these arguments, whether or not the scope cuts it."""
         row = self.rules[event[0]][1]
-        return self.reference.step(state, row.name, _named(row.function, event[1]))
+        return self.reference.step(state, row.name, bind(row.function.params, event[1]))
 
     def source_fits(self, row: ir.Transition, state: State) -> bool:
         """Whether the source admits the state; read early only where no parameter decides it."""
-        control = row.control
-        if row.source is None or not isinstance(control, ir.Field):
+        source = own_source(row)
+        if source is None:
             return True
-        if not isinstance(control.of, ir.Self):
-            return True
-        at = self.reference.layout[self.machine.name][control.name]
-        return state[at].name in row.source
+        name, states = source
+        return state[self.reference.layout[self.machine.name][name]].name in states
 
     def placed(
         self, outcome: Done | Fault, before: State | None = None
@@ -326,8 +328,9 @@ class Space:
         except NoValue:
             return False
 
-    def undefined(self, j: Judged, state: State) -> Failing | None:
-        """Where the property has no value in a state; None if it has one for all of its values."""
+    def undefined(self, j: PropertyOf, state: State) -> Failing | None:
+        """The first values of its parameters with which the property has no value in a state, with
+        the reason; None if it always has one."""
         for args in self.arguments(j.rule, state):
             try:
                 self.holds(j.row, state, *args)
@@ -335,10 +338,11 @@ class Space:
                 return Failing(state, args, "", str(error))
         return None
 
-    def failing(self, j: Judged, state: State, after: State | None = None) -> Failing | None:
-        """Where the property is false, or undefined and why; None if it holds everywhere.
+    def failing(self, j: PropertyOf, state: State, after: State | None = None) -> Failing | None:
+        """The parameters and the reason for which the property is false or undefined; None if it
+        holds.
 
-        A step property is judged of the parts that are there before and after the step.
+        A step property is judged of the parts that exist before and after the step.
         """
         later = None if after is None else dict(j.members(after))
         for keys, own in j.members(state):
@@ -360,7 +364,7 @@ class Space:
         return shown(self.machine, state, self.machine, [name for name, _ in self.flat.parameters])
 
     def changed(self, before: State, after: State) -> dict[str, Json]:
-        """What a step changed, by path: `state`, `sender.window`, `peers[a].sent`."""
+        """The paths that a step changed: `state`, `sender.window`, `peers[a].sent`."""
         return dict(changes(self.machine, self.machine, (before, after), ""))
 
     def shown_args(self, function: ir.Function, args: Args) -> dict[str, Json]:
@@ -369,17 +373,14 @@ class Space:
         return {name: encode(value, kind) for (name, kind), value in rows}
 
 
-def _may_be_undefined(j: Judged) -> bool:
-    return any(may_be_undefined(node) for node in everything((j.row.function,)))
-
-
 def sizes_of(flat: Flat) -> dict[str, int]:
     """How many elements each sort and opaque has, those of the machines that it refines, too."""
     return {name: size for each in (*flat.abstracts, flat) for name, size in each.sizes}
 
 
-def _named(function: ir.Function, args: Args) -> dict[str, Any]:
-    return dict(zip((name for name, _ in function.params), args, strict=True))
+def elements_of(flat: Flat, world: World) -> dict[str, tuple[Any, ...]]:
+    """The elements of each sort, those of the machines that it refines, too."""
+    return world.elements(row for each in (*flat.abstracts, flat) for row in each.elements)
 
 
 def _belongs(value: Any, kind: t.Type) -> bool:

@@ -1,4 +1,4 @@
-"""States as JSON: a whole state, or what a step changed in it."""
+"""States as JSON: a whole state, or the changes of a step."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _json(whole: ir.Machine, value: Any, kind: t.Type) -> Json:
 def changes(
     whole: ir.Machine, machine: ir.Machine, both: tuple[State, State], prefix: str
 ) -> Iterator[tuple[str, Json]]:
-    """The paths that differ, with what is there now; a member that is gone is null."""
+    """The paths that differ, with their new values; a removed member is null."""
     for (name, kind), before, after in zip(_rows(machine), *both, strict=True):
         if before is not after:
             yield from _changed(whole, kind, (before, after), prefix + name)

@@ -23,7 +23,7 @@ from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.analysis.walk import everything
+from lawful.spec.analysis.named_elements import named_elements
 from lawful.spec.codec.as_json import canonical
 from lawful.spec.values.world import chosen, decode
 from lawful.spec.verdicts import LIVENESS
@@ -46,15 +46,13 @@ class Symmetry:
         self.machine = space.machine
         self.leaves = Leaves(self.machine, _interchangeable)
         kinds = [k for k in self.machine.types if _interchangeable(k)]
-        named = {_name(e.type) for e in everything([self.machine]) if isinstance(e, ir.Const)}
+        named = named_elements(self.machine, [name for name, row in space.flat.parameters if row])
         self.groups: dict[str, tuple[Any, ...]] = {}
         for kind in kinds:
-            sizes = dict(space.flat.sizes)
             name = _name(kind)
-            if name in named or sizes.get(name, 0) < 2:
-                continue
-            elements = tuple(space.values.of(kind))
-            if self._parameters_fit(elements):
+            known = named.get(name, ())
+            elements = tuple(e for e in space.values.of(kind) if str(e) not in known)
+            if len(elements) > 1 and self._parameters_fit(elements):
                 self.groups[name] = elements
         self.touches = cache(self._touches)
 
@@ -87,7 +85,7 @@ class Symmetry:
     # Canonical states.
 
     def canonical(self, state: State) -> tuple[State, int]:
-        """The one state that stands for the orbit, and how many states the orbit has."""
+        """The representative of the orbit, and the number of states in the orbit."""
         leaves = [(self._ordered(state, cells), cells) for cells in self._leaves(state, {})]
         size = prod(factorial(len(elements)) for elements in self.groups.values())
         if len(leaves) == 1:
@@ -219,7 +217,7 @@ class Symmetry:
         by: dict[Any, Any] = {}
         left = {name: list(elements) for name, elements in self.groups.items()}
         for value, kind in zip(args, kinds, strict=True):
-            if _name(kind) in left and value not in by:
+            if value in self.groups.get(_name(kind), ()) and value not in by:
                 by[value] = left[_name(kind)].pop(0)
         pairs = zip(args, kinds, strict=True)
         return tuple(by.get(v, v) if _name(kind) in left else v for v, kind in pairs)

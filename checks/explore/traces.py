@@ -32,7 +32,7 @@ def _step(space: Space, before: State, after: State, event: Event) -> TraceStep:
 
 
 def _output(space: Space, state: State, event: Event) -> Json:
-    """What a step of a trace gives, in JSON form; None where it gives nothing."""
+    """The output of a step of a trace, in JSON form; None if it has none."""
     outcome = space.step(state, event)
     if not isinstance(outcome, Done) or outcome.output is None:
         return None

@@ -17,7 +17,7 @@ INT = "int"
 
 
 class Near:
-    """What occurs, by type; integers also by the name that they stand under.
+    """The values that occur, by type; integers also by their name.
 
     The order is that in which values were added, so it is the same in every process.
     """
@@ -28,7 +28,7 @@ class Near:
 
     @staticmethod
     def of(machine: ir.Machine, state: State) -> Near:
-        """What occurs in a state of the machine."""
+        """The values that occur in a state of the machine."""
         made = Near()
         made.state(machine, machine.parts, state)
         return made
@@ -50,13 +50,13 @@ class Near:
                     self.add(kind, value, name)
 
     def add_whole(self, kind: t.Type, value: Any) -> None:
-        """Add a value of this type, and not what is in it."""
+        """Add a value of this type, without the values in it."""
         if isinstance(kind, t.Record | t.Opaque | t.Union) and value is not None:
             of = chosen(value, kind) if isinstance(kind, t.Union) else kind
             self._known.setdefault(key_of(of), {})[value] = None
 
     def add(self, kind: t.Type, value: Any, name: str = "") -> None:
-        """Add a value of this type, and the values in it; `name` is where it stands."""
+        """Add a value of this type, and the values in it; `name` is its variable or field."""
         match kind:
             case t.Union() if value is not None:
                 self.add(chosen(value, kind), value, name)
@@ -89,7 +89,7 @@ class Near:
         return _within(self._known.get(key_of(kind), {}), kind)
 
     def named(self, kind: t.Type, name: str) -> tuple[Any, ...]:
-        """Those that stand under this name: a variable's, a parameter's, a field's."""
+        """The values with this name of a variable, parameter or field."""
         return _within(self._named.get((key_of(kind), name), {}), kind)
 
 
@@ -98,7 +98,7 @@ def _within(values: Iterable[Any], kind: t.Type) -> tuple[Any, ...]:
 
 
 def key_of(kind: t.Type) -> str:
-    """What types that differ in bounds and mutability alone have in common."""
+    """The common key of types that differ only in bounds and mutability."""
     match kind:
         case t.Int():
             return INT

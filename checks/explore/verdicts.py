@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 from lawful.spec.text.reasons import text
 from lawful.spec.verdicts import BUILT_IN, JUDGED, LIVENESS
 from lawful.spec.words import Expected
 
-from ..reference import Done
-from ..reference.properties import Judged
+from ..reference import Done, Refusal
+from ..reference.properties import PropertyOf
+from ..reference.states import State
 from ..verdict import PropertyResult, Trace, Verdict
-from .explain import stuck
 from .limits import OutOfBudget, Over
 from .liveness.graph import TimeUp
 from .liveness.judge import NoLabel, NoMember, violation
 from .liveness.lasso_text import shown
-from .search_result import Explored, Found
+from .search_result import Explored, FirstFailure
 from .space import Args, Edge, Space
 from .traces import trace_of
 
+MOST = 1000  # Arguments that are tried: what refuses so many says enough.
 Answer = tuple[Verdict, str, Trace | None, tuple[str, ...]]
 
 
@@ -28,7 +30,7 @@ def judge(
 ) -> list[PropertyResult]:
     """The verdict on every property, the built-in ones first.
 
-    What happens for ever is judged until it is over.
+    Liveness properties are judged within their limit of time.
     """
     return [_result(search, row, expects.get(row[0], "holds"), over) for row in rows(search.space)]
 
@@ -49,14 +51,14 @@ def _result(
     try:
         verdict, why, trace, notes = _judged(search, name, kind, over)
         if name == "deadlock" and verdict is Verdict.VIOLATED:
-            notes = stuck(search.space, search.states[search.failures[name].at])
+            notes = _why_stuck(search.space, search.states[search.failures[name].at])
     except OutOfBudget:
         verdict, why, trace, notes = _untold(search, name)
     return PropertyResult(name, kind, verdict, expect, events, why, trace, notes)
 
 
 def _untold(search: Explored, name: str) -> Answer:
-    """What is said where a limit ends the judging: a failure stays one, without its run."""
+    """The results if a limit ends the judging: a failure stays one, without its trace."""
     found = search.failures.get(name)
     if found is None:
         return Verdict.UNKNOWN, "not decided in the time that there was", None, ()
@@ -79,13 +81,13 @@ def _judged(search: Explored, name: str, kind: str, over: Over) -> Answer:
     return _unbroken(search, None if name in BUILT_IN else _named(search, name)), "", None, ()
 
 
-def _may_go_on(search: Explored, found: Found) -> bool:
+def _may_go_on(search: Explored, found: FirstFailure) -> bool:
     """Whether an argument that the scope leaves out might be a step from where there is none."""
     return search.space.lacks_steps_from(search.states[found.at])
 
 
-def _unbroken(search: Explored, j: Judged | None) -> Verdict:
-    """What the absence of a counterexample establishes: of no states, nothing."""
+def _unbroken(search: Explored, j: PropertyOf | None) -> Verdict:
+    """What the absence of a counterexample establishes; nothing, if no state was searched."""
     if not search.states:
         return Verdict.UNKNOWN
     if not search.complete:
@@ -110,17 +112,18 @@ def _reached(search: Explored, name: str) -> tuple[Verdict, str, Trace | None]:
     return Verdict.VIOLATED, f"no reachable state is one{which}", None
 
 
-def _named(search: Explored, name: str) -> Judged:
+def _named(search: Explored, name: str) -> PropertyOf:
     return next(j for j in search.space.judged if j.name == name)
 
 
-def _given(search: Explored, j: Judged, args: Args) -> str:
+def _given(search: Explored, j: PropertyOf, args: Args) -> str:
     shown = search.space.shown_args(j.row.function, args)
     return ", ".join(f"{name} = {text(value)}" for name, value in shown.items())
 
 
 def _recovered(search: Explored, name: str) -> tuple[Verdict, str, Trace | None]:
-    """From every reachable state such a state can be reached, for each of the property's values."""
+    """From every reachable state such a state can be reached, for each value of the property's
+    parameters."""
     if not search.complete or not search.states:
         return Verdict.UNKNOWN, "not everything was explored", None
     if search.predecessors is None:
@@ -181,8 +184,8 @@ def run_to(search: Explored, at: int, edge: Edge | None) -> Trace:
     return trace_of(space, states, events)
 
 
-def _live(search: Explored, j: Judged, over: Over) -> Answer:
-    """Whether something happens for ever; if not the lasso along which it does not."""
+def _live(search: Explored, j: PropertyOf, over: Over) -> Answer:
+    """Whether a liveness property holds; if not, the lasso that violates it."""
     if not search.states:
         return Verdict.UNKNOWN, "not everything was explored", None, ()
     try:
@@ -205,3 +208,23 @@ def _live(search: Explored, j: Judged, over: Over) -> Answer:
     if not search.complete:
         return Verdict.UNKNOWN, "not everything was explored", None, ()
     return _unbroken(search, j), "", None, ()
+
+
+def _why_stuck(space: Space, state: State) -> tuple[str, ...]:
+    """For a state without an enabled transition: why each transition is refused."""
+    out: list[str] = []
+    for rule, row in space.rules:
+        reasons: list[str] = []
+        tried = list(itertools.islice(space.arguments(rule, state, planned=False), MOST))
+        names = [plan.name for plan in rule.plans]
+        for args in tried:
+            named = dict(zip(names, args, strict=True))
+            outcome = space.reference.step(state, row.name, named)
+            if isinstance(outcome, Refusal):
+                text = str(outcome.reason())
+                if text not in reasons:
+                    reasons.append(text)
+        if not tried:
+            reasons.append("no arguments to try")
+        out.append(f"{row.name}: {'; or '.join(reasons[:3])}")
+    return tuple(out)

@@ -23,7 +23,7 @@ from ..explore.refinement import refinements
 from ..explore.search import Limits, Search, may_rest, visited
 from ..explore.space import Space
 from ..reference.expressions import SELF, NoValue
-from ..reference.properties import Judged
+from ..reference.properties import PropertyOf
 from ..reference.states import State
 from .late_answers import late_answers
 
@@ -122,7 +122,8 @@ class _Reached:
 
 def _dead(seen: _Reached) -> Iterator[Finding]:
     for row in seen.space.machine.transitions:
-        if not seen.search.enabled[row.name]:
+        of_ignores = seen.space.machine.is_of_ignores(row)
+        if not of_ignores and not seen.search.enabled[row.name]:
             yield Finding("dead", row.function.place, f"{row.name} is never possible")
 
 
@@ -202,7 +203,7 @@ def _triggers(e: ir.Expr) -> Iterator[ir.Expr]:
             pass
 
 
-def _ever(seen: _Reached, j: Judged, asked: ir.Expr) -> bool:
+def _ever(seen: _Reached, j: PropertyOf, asked: ir.Expr) -> bool:
     """Whether the premise is true in some state, for some arguments of the property."""
     names = [name for name, _ in j.row.function.params]
     for state in seen.search.states:

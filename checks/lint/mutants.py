@@ -4,13 +4,14 @@ A mutant that keeps every verdict shows a guard, an assignment or a number that 
 for, or that has no effect (R. DeMillo, R. Lipton, F. Sayward, "Hints on test data selection",
 1978). A property notices a mutant if it holds of the one machine and fails of the other. Where
 a verdict is only weaker, `holds-within-scope` for `holds`, or a limit ended the search, that is
-not decided.
+not decided. The same is true of a failure that the machine does not have with its declared types,
+only with the fewer serial numbers or the more opaque values of the scope.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from lawful.spec import ir
@@ -23,6 +24,8 @@ from lawful.spec.resolve import Resolved, abstract_scopes
 from lawful.spec.text.expressions import expr
 from lawful.spec.words import Scope
 
+from ..conform.trace_lifting import UnscopedMachine
+from ..conform.trace_verdicts import confirmed
 from ..explore import CheckResult, Limits, explore
 from ..verdict import Verdict
 
@@ -103,16 +106,17 @@ def survey(found: Resolved, scope: Scope, most: int, limits: Limits) -> Survey:
 
     Raises `ValueError` where the machine itself cannot be explored within the limits.
     """
-    own = _explored(found, found.machine, scope, limits)
-    if not own.complete:
+    result = _explored(found, found.machine, scope, limits)
+    if not result.complete:
         raise ValueError(
-            f"{found.machine.name} was not explored to its end, {own.distinct:,} states:"
+            f"{found.machine.name} was not explored to its end, {result.distinct:,} states:"
             " its mutants need a smaller scope"
         )
+    own = _confirmed(found, found.machine, scope, result)
     every = list(mutants(found.machine))
     step = max(1, -(-len(every) // most))
     tried = every[::step]
-    larger = dataclasses.replace(limits, states=4 * own.distinct + 1000)
+    larger = dataclasses.replace(limits, states=4 * result.distinct + 1000)
     told = [(each, _noticed(found, each, (scope, larger), own)) for each in tried]
     return Survey(
         len(tried),
@@ -122,17 +126,17 @@ def survey(found: Resolved, scope: Scope, most: int, limits: Limits) -> Survey:
 
 
 def _noticed(
-    found: Resolved, mutant: Mutant, within: tuple[Scope, Limits], own: CheckResult
+    found: Resolved, mutant: Mutant, within: tuple[Scope, Limits], own: Mapping[str, Verdict]
 ) -> bool | None:
     """Whether a property notices it; None where that is not decided.
 
     A mutant that cannot be explored within the scope is not decided either.
     """
     try:
-        after = _verdicts(_explored(found, mutant.machine, *within))
+        after = _verdicts(found, mutant.machine, *within)
     except (DeclarationError, ValueError):
         return None
-    told = [_differs(verdict, after[name]) for name, verdict in _verdicts(own).items()]
+    told = [_differs(verdict, after[name]) for name, verdict in own.items()]
     return True if True in told else None if None in told else False
 
 
@@ -149,8 +153,20 @@ def _explored(found: Resolved, machine: ir.Machine, scope: Scope, limits: Limits
     return explore(flat, found.world, {}, limits=limits)
 
 
-def _verdicts(result: CheckResult) -> dict[str, Verdict]:
-    return {p.name: p.verdict for p in result.properties}
+def _verdicts(
+    found: Resolved, machine: ir.Machine, scope: Scope, limits: Limits
+) -> dict[str, Verdict]:
+    return _confirmed(found, machine, scope, _explored(found, machine, scope, limits))
+
+
+def _confirmed(
+    found: Resolved, machine: ir.Machine, scope: Scope, result: CheckResult
+) -> dict[str, Verdict]:
+    """The verdicts by property; unknown where only the scope's types have the trace."""
+    whole = UnscopedMachine(dataclasses.replace(found, machine=machine), scope)
+    return {
+        p.name: p.verdict if confirmed(whole, p) else Verdict.UNKNOWN for p in result.properties
+    }
 
 
 def text(survey: Survey) -> str:

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
-from lawful.spec import ir
-from lawful.spec.values.time import with_ticks
+from lawful.spec.lower import Sized
 from lawful.spec.verdicts import FAULTS
 
 from ..smt.algebra.term import Term
@@ -46,7 +45,7 @@ class Runs:
 
 
 def searched(
-    what: tuple[ir.Machine, Mapping[str, int]],
+    lowered: Sized,
     names: Collection[str] | None,
     runs: Runs,
     tell: Tell | None = None,
@@ -56,7 +55,7 @@ def searched(
     Where Z3 ends the process of the search, each property is searched alone. With several processes
     there is one line of progress.
     """
-    bounded = Bounded(*what, runs.effort, names)
+    bounded = Bounded(lowered, runs.effort, names)
     alone = runs.workers < 2
     if tell is not None and not alone:
         tell(f"runs of at most {runs.depth} events")
@@ -67,7 +66,7 @@ def searched(
     (found,) = map_with_shares(search, lambda _, _how: None, [bounded], runs.workers, runs.budget)
     if found is not None:
         return found
-    each = [Bounded(*what, runs.effort, [name]) for name in bounded.names]
+    each = [Bounded(lowered, runs.effort, [name]) for name in bounded.names]
     rows = map_with_shares(search, lambda b, how: b.ended_by(how), each, runs.workers, runs.budget)
     return [row for some in rows for row in some or ()]
 
@@ -77,16 +76,15 @@ class Bounded:
 
     def __init__(
         self,
-        machine: ir.Machine,
-        sizes: Mapping[str, int],
+        lowered: Sized,
         effort: Effort = USUAL,
         only: Collection[str] | None = None,
     ) -> None:
-        self.machine = with_ticks(machine)
-        self.system = TransitionSystem(self.machine, Options(sizes))
+        self.machine = lowered.machine
+        self.system = TransitionSystem(self.machine, Options(lowered.sizes))
         self.effort = effort  # For each question.
         self.budget = ENDLESS.begin()
-        self.covers, self.within = covers(self.machine, sizes)
+        self.covers, self.within = covers(lowered)
         self.over_steps = [j.name for j in self.system.of_kind("step_property")]
         invariants = [j.name for j in self.system.of_kind("invariant")]
         every = [*FAULTS, *invariants, *self.over_steps]
@@ -216,7 +214,7 @@ class Bounded:
             self.decided[name] = self._open(name, self.doubt)
             return
         if trace is None:
-            self._decide(name, Verdict.UNKNOWN, "a model that is not finite")
+            self._decide(name, Verdict.UNKNOWN, "the counterexample is infinite")
             return
         verdict = Verdict.UNDEFINED if undefined else Verdict.VIOLATED
         self._decide(name, verdict, after(trace), trace)

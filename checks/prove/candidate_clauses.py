@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import combinations, permutations
 from typing import Any
 
-from lawful.spec import ir
+from lawful.spec import ir, ops
 from lawful.spec import types as t
 from lawful.spec.text.expressions import expr
 
@@ -21,7 +21,6 @@ from ..reference.expressions import SELF, Guard, NoValue
 from ..reference.states import State
 
 NAME = "x"  # The parameter of a clause.
-OPPOSITES = {"eq": "ne", "in": "not_in", "le": "gt"}
 MOST = 60  # Of more literals, no three are tried: there would be too many.
 
 
@@ -96,8 +95,8 @@ class CandidateClauses:
         return ir.Or(self.place, t.BOOL, (self._not(first), then))
 
     def _not(self, e: ir.Expr) -> ir.Expr:
-        if isinstance(e, ir.Op) and e.op in OPPOSITES:
-            return self._op(OPPOSITES[e.op], *e.args)
+        if isinstance(e, ir.Op) and e.op in ops.OPPOSITES:
+            return self._op(ops.OPPOSITES[e.op], *e.args)
         return self._op("not", e)
 
     def _atoms_known(self, kind: t.Type | None) -> list[tuple[ir.Expr, int]]:

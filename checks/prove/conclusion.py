@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from lawful.spec import ir
-from lawful.spec import types as t
+from lawful.spec.analysis.composition import machines_in
 from lawful.spec.text.reasons import text
 from lawful.spec.verdicts import BY_SEARCH, LIVENESS
 
@@ -60,16 +60,8 @@ def _not_asked(machine: ir.Machine) -> Iterator[PropertyProof]:
     """The properties that only exploration judges."""
     names = [] if machine.deadlock_ok else ["deadlock"]
     names += [p.name for p in machine.properties if p.kind in BY_SEARCH]
-    names += _of_parts(machine, machine, "")
+    for inner in machines_in(machine):  # The liveness of parts is judged in the whole.
+        own = inner.machine.properties if inner.path else ()
+        names += [inner.prefix + p.name for p in own if p.kind in LIVENESS]
     for name in names:
         yield PropertyProof(name, Verdict.UNKNOWN, "none", "", EXPLORATION_ONLY)
-
-
-def _of_parts(whole: ir.Machine, machine: ir.Machine, prefix: str) -> Iterator[str]:
-    """The liveness properties of parts, which are judged in the whole."""
-    for v in machine.variables:
-        kind = t.part_of(v.type)
-        if kind is not None:
-            part, name = whole.part(kind.machine), f"{prefix}{v.name}."
-            yield from (name + p.name for p in part.properties if p.kind in LIVENESS)
-            yield from _of_parts(whole, part, name)

@@ -8,11 +8,10 @@ stays open.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable
 
-from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.values.time import with_ticks
+from lawful.spec.lower import Sized
 
 from ..smt.algebra.term import Term
 from ..smt.encode.sorts import NotEncodable, Options
@@ -34,13 +33,11 @@ DEPTH = 12  # Events of the longest run that is sought for what is reached.
 class HornProver:
     """The reachable states of one machine, and what is never true in them."""
 
-    def __init__(
-        self, machine: ir.Machine, sizes: Mapping[str, int], effort: Effort, workers: int = 1
-    ) -> None:
-        self.machine, self.sizes, self.effort = with_ticks(machine), sizes, effort
-        self.workers = workers
-        self.system = TransitionSystem(self.machine, Options(sizes))
-        self.covers, self.within = covers(self.machine, sizes)
+    def __init__(self, lowered: Sized, effort: Effort, workers: int = 1) -> None:
+        self.lowered, self.effort, self.workers = lowered, effort, workers
+        self.machine = lowered.machine
+        self.system = TransitionSystem(self.machine, Options(lowered.sizes))
+        self.covers, self.within = covers(lowered)
 
     @property
     def plain(self) -> bool:
@@ -122,7 +119,7 @@ class HornProver:
             return PropertyProof(name, verdict, METHOD, self.covers)
         if answer.status == "unknown":
             return self._open(name, f"Spacer does not decide it: {answer.why}")
-        (found,) = Bounded(self.machine, self.sizes, self.effort, [name]).search(DEPTH)
+        (found,) = Bounded(self.lowered, self.effort, [name]).search(DEPTH)
         if found.trace is not None:
             return found
         why = found.note or f"Spacer reaches a violation, but in no run of {DEPTH} events"

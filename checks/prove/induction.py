@@ -16,9 +16,8 @@ from functools import partial
 from itertools import groupby
 from operator import attrgetter
 
-from lawful.spec import ir
 from lawful.spec.ir import Json
-from lawful.spec.values.time import with_ticks
+from lawful.spec.lower import Sized
 from lawful.spec.verdicts import FAULTS
 
 from ..smt.algebra.term import Term
@@ -56,23 +55,23 @@ class Induction:
 
     def __init__(
         self,
-        machine: ir.Machine,
-        sizes: Mapping[str, int],
+        lowered: Sized,
         effort: Effort = USUAL,
         workers: int = 1,
     ) -> None:
-        machine = with_ticks(machine)
-        self.machine = machine
-        self.sizes = sizes
+        self.lowered = lowered
+        self.machine = lowered.machine
         self.effort = effort  # For each obligation.
         self.workers = workers
-        self.covers, self.within = covers(machine, self.sizes)
-        self.timer_clauses = proved_timer_clauses(machine, sizes, self.effort, workers)
+        self.covers, self.within = covers(lowered)
+        self.timer_clauses = proved_timer_clauses(lowered, self.effort, workers)
         self.exact = TransitionSystem(
-            machine, Options(self.sizes), timer_clauses=self.timer_clauses
+            self.machine, Options(lowered.sizes), timer_clauses=self.timer_clauses
         )
-        self.examples = Counterexamples(self.exact, sizes, self.effort, self.timer_clauses)
-        self.steps = [row.name for row in machine.transitions]
+        self.examples = Counterexamples(self.exact, lowered.sizes, self.effort, self.timer_clauses)
+        rows, of_ignores = self.machine.transitions, self.machine.is_of_ignores
+        self.steps = [row.name for row in rows if not of_ignores(row)]
+        self.of_ignores = [row.name for row in rows if of_ignores(row)]
         self.vacuous: Mapping[str, str] = {}
         self._asked_last: tuple[tuple[str, tuple[Term, ...]], Ready] = ("", ()), []
 
@@ -90,10 +89,12 @@ class Induction:
                 if name != "ambiguous" or case not in contested:
                     yield case, name
         yield from ((event, "ambiguous") for event in contested)
+        # They end in a fault or a refusal, and in no state.
+        yield from ((case, name) for case in self.of_ignores for name in built_in)
 
     def prepare(self) -> None:
         """Encode all starts and steps, once for all processes."""
-        for name in (*self.exact.starts, *self.steps):
+        for name in (*self.exact.starts, *self.steps, *self.of_ignores):
             self.exact.case(name)
 
     def begin(self) -> None:
@@ -140,7 +141,7 @@ class Induction:
                 self.exact, case, property, near if near.model else answer
             )
         if found is None:
-            why = answer.why or "a model that is not finite"
+            why = answer.why or "the counterexample is infinite"
             return replace(open, note=f"Z3 does not decide it: {why}")
         if found["label"] == UNSEEN:
             return replace(open, note=UNSEEN)
@@ -264,7 +265,7 @@ class Induction:
             again,
             verdict=Verdict.UNKNOWN,
             cached=False,
-            note=f"shown only together with what is not proved: {', '.join(sorted(gone))}"
+            note=f"holds only with invariants that are not proved: {', '.join(sorted(gone))}"
             f"{budget.struck}",
         )
 

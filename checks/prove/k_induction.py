@@ -48,9 +48,10 @@ class KInduction:
 
     def __init__(self, induction: Induction, effort: Effort) -> None:
         self.induction, self.effort = induction, effort
-        self.what = induction.machine, induction.sizes
         self.system = TransitionSystem(
-            induction.machine, Options(induction.sizes), timer_clauses=induction.timer_clauses
+            induction.machine,
+            Options(induction.lowered.sizes),
+            timer_clauses=induction.timer_clauses,
         )
         self.goals: dict[Key, Goal | NotEncodable] = {}
         self.budget = ENDLESS.begin()
@@ -82,7 +83,7 @@ class KInduction:
     def _right(self, names: Collection[str], k: int) -> set[str]:
         """Which of these properties are true in all runs of fewer than k events."""
         runs = Runs(k - 1, self.effort, self.budget, self.induction.workers)
-        found = searched(self.what, names, runs)
+        found = searched(self.induction.lowered, names, runs)
         return {p.name for p in found if p.verdict.good or _whole(p, k)}
 
     def _shown(

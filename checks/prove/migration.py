@@ -14,8 +14,11 @@ from dataclasses import dataclass, field, replace
 from lawful.runtime.instances import enforcement
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.callee import bind
+from lawful.spec.analysis.named_elements import named_elements
 from lawful.spec.codec.as_json import fingerprints, is_object
 from lawful.spec.ir import Json
+from lawful.spec.lower import Sized, sized
 from lawful.spec.resolve import Resolved
 from lawful.spec.values.opaques import ENCODED
 from lawful.spec.values.time import clock_of, with_ticks
@@ -37,7 +40,7 @@ from ..smt.system import TransitionSystem
 from ..verdict import Verdict
 from .handover import taken
 from .result import ENDED, Obligation
-from .scope_text import covers, sorts, types
+from .scope_text import covers, types
 
 STEP = "taken over"
 PREFERRED_UNITS = 6_000_000
@@ -103,7 +106,7 @@ class Versions:
                 yield f"{name} was {was}"
             if before[was] != kind:
                 yield f"{name} is a {kind}, and was a {before[was]}"
-        yield from (f"{name} is no more" for name in before if name not in taken)
+        yield from (f"{name} no longer exists" for name in before if name not in taken)
 
 
 def evolve(
@@ -117,8 +120,9 @@ def evolve(
     `workers` is the number of processes, as in `prove`. Raises ValueError for unknown names.
     """
     versions.check()
-    taking = attempt(_Taking, versions, sorts(versions.old, sizes), effort)
-    about, within = covers(versions.old, sizes)
+    lowered = sized(versions.old, sizes)
+    taking = attempt(_Taking, versions, lowered, effort)
+    about, within = covers(lowered)
     names = ("bounds", *_judged(versions.new))
     rows = [Obligation(name, STEP, Verdict.UNKNOWN, about, 0.0) for name in names]
     if isinstance(taking, NotEncodable):
@@ -151,11 +155,11 @@ def _kinds(machine: ir.Machine) -> dict[str, str]:
 class _Taking:
     """A state of the older version, and what it is in the newer one; raises NotEncodable."""
 
-    def __init__(self, versions: Versions, sizes: Mapping[str, int], effort: Effort) -> None:
+    def __init__(self, versions: Versions, old: Sized, effort: Effort) -> None:
         _same_types(versions.old, versions.new)
         self.versions, self.effort = versions, effort
-        self.old, self.new = with_ticks(versions.old), with_ticks(versions.new)
-        self.system = TransitionSystem(self.old, Options(sizes))
+        self.old, self.new = old.machine, with_ticks(versions.new)
+        self.system = TransitionSystem(self.old, Options(old.sizes))
         self.logic = self.system.logic
         self.read: dict[str, Term] = {}  # Whether a variable or parameter is taken over.
         self.unset: list[str] = []  # What is new, and begins with no value.
@@ -248,7 +252,7 @@ class _Taking:
         for param, kind in p.function.params:
             names.append(self.logic.fresh(param, self.system.encoding.shape(kind)))
             where.append(self.system.encoding.bounds(names[-1], kind))
-        args = dict(zip((n for n, _ in p.function.params), names, strict=True))
+        args = bind(p.function.params, names)
         value, defined = self._run(self.after).judge(p.function, args)
         return self.logic.forall(names, self.logic.all(where), self.logic.all((defined, value)))
 
@@ -292,6 +296,11 @@ def _same_types(old: ir.Machine, new: ir.Machine) -> None:
     """Raise NotEncodable where a name means another type in the other version."""
     if old.parts or new.parts:
         raise NotEncodable("a machine with parts, of which an older version is taken over")
+    had = named_elements(old)
+    for sort, texts in named_elements(new).items():
+        for text in texts:
+            if text not in had.get(sort, ()):
+                raise NotEncodable(f"{text} of {sort}, which the older version does not name")
     ticks = {clock.type for clock in map(clock_of, (old, new)) if clock is not None}
     if len(ticks) > 1 and any(isinstance(kind, t.Timer) for kind in (*types(old), *types(new))):
         raise NotEncodable("timers beside a clock that had other ticks")

@@ -11,15 +11,16 @@ from typing import Any
 
 from lawful.spec.values.world import decode
 
+from ..explore.limits import Budget, Limits, OutOfBudget, looked
 from ..explore.search import told
-from ..explore.search_result import Found
+from ..explore.search_result import FirstFailure
 from ..explore.space import Edge
 from ..explore.verdicts import run_to
 from ..reference import Fault, Refusal
 from ..reference.states import State
 from ..verdict import Trace, Verdict, after
 from .result import NOT_ASKED, Obligation, PropertyProof
-from .strengthening import Seen
+from .strengthening import LOOKS, Seen
 
 METHOD = "exploration"
 
@@ -48,13 +49,13 @@ def _settled(p: PropertyProof, obligations: Iterable[Obligation], seen: Seen) ->
     if p.verdict.good or p.trace is not None or seen.narrowed:
         return p
     for o in obligations:
-        found = _stepped(seen, o) if o.property == p.name and not o.verdict.good else None
+        found = _within_budget(seen, o) if o.property == p.name and not o.verdict.good else None
         if found is not None:
             return _refuted(p, found, run_to(seen.search, found.at, found.edge))
     return p
 
 
-def _refuted(p: PropertyProof, found: Found, trace: Trace) -> PropertyProof:
+def _refuted(p: PropertyProof, found: FirstFailure, trace: Trace) -> PropertyProof:
     note = f"{after(trace) if trace.steps else 'at the start'}: {found.why}"
     if p.verdict.good:
         raise Contradiction(
@@ -63,7 +64,18 @@ def _refuted(p: PropertyProof, found: Found, trace: Trace) -> PropertyProof:
     return PropertyProof(p.name, found.verdict, METHOD, p.covers, note, trace)
 
 
-def _stepped(seen: Seen, o: Obligation) -> Found | None:
+def _within_budget(seen: Seen, o: Obligation) -> FirstFailure | None:
+    """The same as `_stepped`; None where the step takes too long."""
+    seen.space.budget = Budget(Limits(stop=looked(LOOKS)))
+    try:
+        return _stepped(seen, o)
+    except OutOfBudget:
+        return None
+    finally:
+        seen.space.budget = Budget()
+
+
+def _stepped(seen: Seen, o: Obligation) -> FirstFailure | None:
     """What is wrong with the step of a counterexample to induction whose state was reached.
 
     The arguments of the step may be outside the scope; the step is real all the same.
@@ -85,11 +97,15 @@ def _stepped(seen: Seen, o: Obligation) -> Found | None:
     edge = Edge(index, args, outcome, None)
     if isinstance(outcome, Fault):
         verdict = Verdict.UNDEFINED if outcome.name == "undefined" else Verdict.VIOLATED
-        return Found(number, edge, outcome.what, verdict) if outcome.name == o.property else None
+        return (
+            FirstFailure(number, edge, outcome.what, verdict)
+            if outcome.name == o.property
+            else None
+        )
     return _wrong_after(seen, o.property, (number, edge, outcome.state))
 
 
-def _wrong_after(seen: Seen, name: str, step: tuple[int, Edge, State]) -> Found | None:
+def _wrong_after(seen: Seen, name: str, step: tuple[int, Edge, State]) -> FirstFailure | None:
     """Why a property does not hold after a step; None where it does."""
     number, edge, after = step
     space, before = seen.space, seen.search.states[number]
@@ -97,7 +113,7 @@ def _wrong_after(seen: Seen, name: str, step: tuple[int, Edge, State]) -> Found 
         if refining.name == name:
             wrong = refining.follows(before, after)
             known = wrong is not None and wrong[0].failed
-            return Found(number, edge, wrong[1], wrong[0]) if wrong and known else None
+            return FirstFailure(number, edge, wrong[1], wrong[0]) if wrong and known else None
     j = next((each for each in space.judged if each.name == name), None)
     if j is None:
         return None
@@ -105,4 +121,4 @@ def _wrong_after(seen: Seen, name: str, step: tuple[int, Edge, State]) -> Found 
     failing = space.failing(j, before, after) if of_step else space.failing(j, after)
     if failing is None:
         return None
-    return told(space, j, failing, Found(number, edge, "", Verdict.VIOLATED))
+    return told(space, j, failing, FirstFailure(number, edge, "", Verdict.VIOLATED))

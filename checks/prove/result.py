@@ -19,7 +19,7 @@ TO_INDUCTION = "counterexample to induction"
 AT_START = "violation at the start"
 VACUOUS = "vacuous: it can never happen where the invariants hold, so nothing is proved of it"
 NOT_SHOWN = "not shown that it can happen: nothing is proved of it"
-UNSEEN = "a container may get larger than its type allows, and is not followed from there on"
+UNSEEN = "a container may exceed the size of its type; what follows from there is not encoded"
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import Literal
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.lower import Sized, sized
 
 from ..smt.solver.budget import ENDLESS, OVER_RUNS, USUAL, Effort
 from ..verdict import Verdict
@@ -21,7 +22,7 @@ from .reachability import settled
 from .redundant_guards import redundant_guards
 from .result import NOT_ASKED, Obligation, ProofResult, PropertyProof, RedundantGuard
 from .schedule import answers
-from .scope_text import sorts, types
+from .scope_text import types
 from .strengthening import Seen
 from .vacuity import grounded, unmet
 
@@ -72,21 +73,19 @@ def prove(
     that it met is the verdict.
     """
     how = how or How()
-    began, sizes = time.perf_counter(), sorts(machine, sizes)
+    began, lowered = time.perf_counter(), sized(machine, sizes)
     depth = how.depth or DEPTHS.get(how.method, 1)
     obligations: list[Obligation] = []
     properties: list[PropertyProof] = []
     guards: list[RedundantGuard] = []
     unmet: set[str] = set()  # Properties of what cannot happen.
     if how.method == "spacer":
-        properties = _reached((machine, sizes), how, transitions_seen)
+        properties = _reached(lowered, how, transitions_seen)
     elif how.method == "bounded":
         runs = Runs(depth, how.over_runs, how.altogether.begin(), how.workers)
-        properties = searched((machine, sizes), None, runs, progress)
+        properties = searched(lowered, None, runs, progress)
     else:
-        induction, obligations = _inductive(
-            (machine, sizes), how, depth, (progress, transitions_seen)
-        )
+        induction, obligations = _inductive(lowered, how, depth, (progress, transitions_seen))
         properties = conclude(induction, obligations)
         unmet = {o.property for o in obligations if o.obligation in induction.vacuous}
         happening = {*induction.steps} - {*induction.vacuous}
@@ -94,30 +93,30 @@ def prove(
     seen = explored() if any(_is_open(p) for p in properties) else None
     if seen is not None:
         # Of a sort of any size, a counterexample may name elements that no instance has.
-        sized = all(k.name in sizes for k in types(machine) if isinstance(k, t.Sort))
-        properties = settled(properties, obligations if sized else (), seen)
+        finite = all(k.name in lowered.sizes for k in types(machine) if isinstance(k, t.Sort))
+        properties = settled(properties, obligations if finite else (), seen)
     left = _left(properties)
     if how.method == "auto" and left:
-        spacer = HornProver(machine, sizes, how.over_runs.times(0.5), how.workers)
+        spacer = HornProver(lowered, how.over_runs.times(0.5), how.workers)
         if spacer.plain:
             properties = _joined(properties, spacer.prove([n for n in left if n not in unmet]))
             left = _left(properties)
     if how.method == "auto" and left:
         runs = Runs(depth, how.over_runs, how.altogether.begin(), how.workers)
-        properties = _joined(properties, searched((machine, sizes), left, runs, progress))
+        properties = _joined(properties, searched(lowered, left, runs, progress))
     seconds = time.perf_counter() - began
     return ProofResult(machine.name, tuple(obligations), tuple(properties), seconds, tuple(guards))
 
 
 def _inductive(
-    what: tuple[ir.Machine, Mapping[str, int]],
+    lowered: Sized,
     how: How,
     depth: int,
     tell: tuple[Tell | None, Callable[[], Collection[str | None]]],
 ) -> tuple[Induction, list[Obligation]]:
     """The obligations by induction, without what used an invariant that is not proved."""
     progress, transitions_seen = tell
-    induction = Induction(*what, how.effort, how.workers)
+    induction = Induction(lowered, how.effort, how.workers)
     asked = list(induction.questions())
     found: dict[tuple[str, str], Obligation] = {}
     for each in answers(induction, asked):
@@ -132,13 +131,13 @@ def _inductive(
 
 
 def _reached(
-    what: tuple[ir.Machine, Mapping[str, int]],
+    lowered: Sized,
     how: How,
     transitions_seen: Callable[[], Collection[str | None]],
 ) -> list[PropertyProof]:
     """The verdicts of Spacer; none for a machine with a case that cannot happen."""
-    induction = Induction(*what, how.effort, how.workers)
-    spacer = HornProver(*what, how.over_runs, how.workers)
+    induction = Induction(lowered, how.effort, how.workers)
+    spacer = HornProver(lowered, how.over_runs, how.workers)
     names = spacer.within_reach(dict.fromkeys(name for _, name in induction.questions()))
     for step, why in unmet(induction, transitions_seen).items():
         note = f"{step}: {why}"

@@ -15,9 +15,11 @@ from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.flat import Flat
 from lawful.spec.ir import Json
-from lawful.spec.values.time import with_ticks
+from lawful.spec.lower import sized
+from lawful.spec.lower.steps import with_all_steps
 from lawful.spec.values.world import World, decode
 
+from ..explore.limits import Budget, looked
 from ..explore.refinement import refinements
 from ..explore.retrace import again
 from ..explore.search import Limits as Short
@@ -31,10 +33,10 @@ from .candidate_clauses import NAME, CandidateClause, CandidateClauses
 from .induction import Induction
 from .result import NOT_SHOWN, VACUOUS, Obligation, ProofResult, Proposal
 from .schedule import in_turn
-from .scope_text import sorts
 
 STATES = 3000
 TRIED = 150_000  # Events, the refused ones as well.
+LOOKS = 200_000  # Of the budget: one event may have long loops.
 EACH = 12  # Clauses tried for one counterexample.
 ROUNDS = 10
 
@@ -51,13 +53,15 @@ class Seen:
 
     def __init__(self, flat: Flat, world: World, declared: ir.Machine) -> None:
         self.space = Space(flat, world)
-        short = Short(STATES, stop=lambda: self.space.tried >= TRIED)
+        enough = looked(LOOKS)
+        short = Short(STATES, stop=lambda: self.space.tried >= TRIED or enough())
         self.search = Search(self.space, short, refinements=refinements(self.space))
         for _ in visited(self.search):
             pass
-        declared = with_ticks(declared)
-        self.narrowed = flat.machine != declared
-        self._whole = Space(replace(flat, machine=declared), world)
+        self.space.budget = Budget()  # That of the search may be met.
+        whole = with_all_steps(declared)
+        self.narrowed = flat.machine != whole
+        self._whole = Space(replace(flat, machine=whole), world)
 
     @property
     def whole(self) -> bool:
@@ -128,7 +132,7 @@ def proposed(machine: ir.Machine, seen: Seen, how: Limits, result: ProofResult) 
 
     `how` gives the sizes of sorts, the effort for each obligation, and the number of processes.
     """
-    proposal = _propose(machine, seen, (sorts(machine, how[0]), *how[1:]), result.counted)
+    proposal = _propose(machine, seen, how, result.counted)
     return replace(result, proposal=proposal)
 
 
@@ -197,7 +201,8 @@ def _tried(
 ) -> list[Obligation]:
     """What was open and the clauses, asked together; what does not hold is dropped."""
     whole = replace(machine, properties=(*machine.properties, *clauses))
-    induction, names = Induction(whole, *how), {p.name for p in clauses}
+    sizes, effort, workers = how
+    induction, names = Induction(sized(whole, sizes), effort, workers), {p.name for p in clauses}
     open = {(o.obligation, o.property) for o in known if not o.verdict.good}
     asked = [q for q in induction.questions() if q[1] in names or q in open]
     good = [o for o in known if o.verdict.good]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from lawful.spec import ir
+from lawful.spec.lower import Sized
 from lawful.spec.values.time import tick_of
 
 from ..smt.algebra.logic import Logic
@@ -26,14 +26,14 @@ EACH = 4_000_000  # Units for a question.
 
 
 def proved_timer_clauses(
-    machine: ir.Machine, sizes: Mapping[str, int], effort: Effort, workers: int = 1
+    lowered: Sized, effort: Effort, workers: int = 1
 ) -> tuple[TimerClause, ...]:
     """The clauses of a machine with the step `tick` that this effort proves."""
-    rows = clauses(machine) if tick_of(machine) else []
+    rows = clauses(lowered.machine) if tick_of(lowered.machine) else []
     # In a process of its own, as all else that may end it.
     one = [rows] if rows else []
     found = map_in_order(
-        lambda all_of_them: _kept((machine, sizes), all_of_them, effort),
+        lambda all_of_them: _kept(lowered, all_of_them, effort),
         lambda _, _how: [],
         one,
         workers,
@@ -41,11 +41,9 @@ def proved_timer_clauses(
     return tuple(rows[i] for places in found for i in places)
 
 
-def scripts(
-    machine: ir.Machine, sizes: Mapping[str, int], shown: Sequence[TimerClause]
-) -> Iterator[tuple[str, str]]:
+def scripts(lowered: Sized, shown: Sequence[TimerClause]) -> Iterator[tuple[str, str]]:
     """Each start and step, with the question in SMT-LIB 2.6 whether it breaks a clause."""
-    system = TransitionSystem(machine, Options(sizes))
+    system = TransitionSystem(lowered.machine, Options(lowered.sizes))
     said = [row.said(system.run(system.state)) for row in shown]
     for name in _names(system) if shown else ():
         case = system.case(name)
@@ -58,12 +56,9 @@ def _names(system: TransitionSystem) -> tuple[str, ...]:
     return (*system.starts, *(row.name for row in system.machine.transitions))
 
 
-def _kept(
-    what: tuple[ir.Machine, Mapping[str, int]], rows: Sequence[TimerClause], effort: Effort
-) -> list[int]:
+def _kept(lowered: Sized, rows: Sequence[TimerClause], effort: Effort) -> list[int]:
     """The positions of the clauses that are true in every state."""
-    machine, sizes = what
-    system, budget = TransitionSystem(machine, Options(sizes)), effort.begin()
+    system, budget = TransitionSystem(lowered.machine, Options(lowered.sizes)), effort.begin()
     cases = [system.case(name) for name in _names(system)]
     said = [attempt(row.said, system.run(system.state)) for row in rows]
     left = {i: each for i, each in enumerate(said) if not isinstance(each, NotEncodable)}

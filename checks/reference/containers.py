@@ -98,7 +98,7 @@ def _always(value: Any) -> Callable[..., Result]:
     return update
 
 
-UPDATE: dict[tuple[str, str], Callable[..., Result]] = {
+UPDATES: dict[tuple[str, str], Callable[..., Result]] = {
     ("Set", "add"): _add,
     ("Set", "discard"): _discard,
     ("Set", "remove"): _remove,

@@ -8,17 +8,17 @@ True while armed; beside the step `tick`, the ticks until it is due, or None. A 
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from lawful.spec import ir, ops
 from lawful.spec import types as t
+from lawful.spec.analysis.callee import bind
 from lawful.spec.text.reasons import spoken
 from lawful.spec.values.time import counted_by
-from lawful.spec.values.world import FrozenBag, FrozenMap, World
-from lawful.spec.words import subsets
+from lawful.spec.values.world import FrozenMap, World
 
+from .operators import operator
 from .ordering import first, folded, ranked
 from .states import WorkingCopy
 from .time import any_time, armed_by, ticks_left
@@ -54,41 +54,6 @@ class Guard(Exception):
 PARTIAL = (KeyError, IndexError, ZeroDivisionError, ValueError)
 
 
-def freeze_bag(items: Any) -> FrozenBag[Any]:
-    """A bag of an iterable's elements, or of a mapping's counts."""
-    counts: dict[Any, int] = {}
-    if hasattr(items, "items"):
-        counts.update((k, n) for k, n in items.items() if n)
-    else:
-        for item in items:
-            counts[item] = counts.get(item, 0) + 1
-    return FrozenBag(counts)
-
-
-def _sorted(items: Iterable[Any]) -> tuple[Any, ...]:
-    return tuple(sorted(items))
-
-
-def _reversed(items: Sequence[Any]) -> tuple[Any, ...]:
-    return tuple(reversed(items))
-
-
-def _subsets(items: Iterable[Any]) -> tuple[frozenset[Any], ...]:
-    return tuple(subsets(items))
-
-
-# The Python meaning of the operators, over immutable values.
-NAMES: Mapping[str, Any] = {
-    "set": frozenset,
-    "list": tuple,
-    "dict": FrozenMap,
-    "Counter": freeze_bag,
-    "sorted": _sorted,
-    "reversed": _reversed,
-    "subsets": _subsets,
-}
-
-
 class Meaning:
     """Evaluates expressions of one machine and its parts.
 
@@ -117,6 +82,8 @@ class Meaning:
         self.left: Callable[[Any], str] = ticks_left if self.counting else any_time
         # The elements of a sort in their order; None where nobody says which there are.
         self.in_rank: Callable[[t.Type], tuple[Any, ...] | None] = self.elements
+        # Asked in each round of each loop whether to go on; raises an exception where not.
+        self.ask: Callable[[], None] = _go_on
         self._codes: dict[int, tuple[ir.Expr, Code]] = {}
 
     def eval(self, e: ir.Expr, env: Env) -> Any:
@@ -155,7 +122,9 @@ class Meaning:
         first, names = clauses[0], clauses[0].names
         conditions = [self.code(c) for c in first.conditions]
         inner = dict(env)
+        ask = self.ask
         for item in self.eval(first.over, env):
+            ask()
             if len(names) == 1:
                 inner[names[0]] = item
             else:
@@ -167,10 +136,15 @@ class Meaning:
             else:
                 yield from self.clauses(clauses[1:], inner)
 
+    def asked(self, items: Iterable[Any]) -> Iterator[Any]:
+        """The items, and before each the question whether to go on."""
+        for item in items:
+            self.ask()
+            yield item
+
     def call(self, function: ir.Function, owner: Any, args: list[Any]) -> Any:
         """The value of a helper that changes nothing."""
-        named = dict(zip((n for n, _ in function.params), args, strict=True))
-        return self.call_named(function, owner, named)
+        return self.call_named(function, owner, bind(function.params, args))
 
     def call_named(self, function: ir.Function, owner: Any, args: Mapping[str, Any]) -> Any:
         """The value of a helper or property with its arguments by name."""
@@ -191,41 +165,22 @@ class Meaning:
         """Replaced by the stepper, which knows transitions."""
         raise NotImplementedError
 
+    def enabled(self, state: Any, event: str, args: list[Any]) -> bool:
+        """Replaced by the stepper, which knows transitions."""
+        raise NotImplementedError
+
     def fresh(self, machine: str, given: Mapping[str, Any]) -> WorkingCopy:
         """Replaced by the stepper, which makes states."""
         raise NotImplementedError
 
 
+def _go_on() -> None:
+    """Nobody has a limit."""
+
+
 def fields_of(machine: ir.Machine) -> tuple[str, ...]:
     """The names of a state's items: variables, then parameters."""
     return (*(v.name for v in machine.variables), *(p.name for p in machine.parameters))
-
-
-def operator(op: str, arity: int) -> Callable[..., Any]:
-    """The Python function of an operator over immutable values."""
-    return DISPLAYS.get(op) or _meaning(op, arity)
-
-
-@functools.cache
-def _meaning(op: str, arity: int) -> Callable[..., Any]:
-    return ops.meaning(op, arity, dict(NAMES))
-
-
-def _map(*items: Any) -> FrozenMap[Any, Any]:
-    return FrozenMap(zip(items[::2], items[1::2], strict=True))
-
-
-def _slice(of: tuple[Any, ...], low: int | None, high: int | None) -> tuple[Any, ...]:
-    return of[low:high]
-
-
-DISPLAYS: dict[str, Callable[..., Any]] = {
-    "set": lambda *items: frozenset(items),
-    "list": lambda *items: items,
-    "tuple": lambda *items: items,
-    "map": _map,
-    "slice": _slice,
-}
 
 
 def _const(m: Meaning, e: ir.Const) -> Code:
@@ -274,10 +229,35 @@ def _item(m: Meaning, e: ir.Item) -> Code:
     return code
 
 
+class Asked:
+    """What is iterated and may be long: each time it is, each item asks whether to go on."""
+
+    def __init__(self, m: Meaning, items: Callable[[Any], Iterable[Any]], of: Any) -> None:
+        self._m, self._items, self._of = m, items, of
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._m.asked(self._items(self._of))
+
+
+# Operators whose value is iterated and nothing else; those that go through an operand.
+LAZY = ("reversed", "subsets")
+ITERATE = frozenset(name for name, row in ops.TABLE.items() if row.iterates)
+
+
+def _iterated(m: Meaning, e: ir.Expr) -> Code:
+    """An operand that is gone through: where it is no collection, each item asks."""
+    of = m.code(e)
+    if not isinstance(e.type, t.Iter):
+        return of
+    return lambda env: m.asked(of(env))
+
+
 def _op(m: Meaning, e: ir.Op) -> Code:
     by_rank = ranked(e, m.elements, m.in_rank)
     function = by_rank or operator(e.op, len(e.args))
-    codes = [m.code(arg) for arg in e.args]
+    codes = [_iterated(m, arg) if e.op in ITERATE else m.code(arg) for arg in e.args]
+    if e.op in LAZY:
+        return lambda env: Asked(m, function, codes[0](env))
     if by_rank is None and (e.op not in ops.TABLE or not ops.TABLE[e.op].partial):
         if len(codes) == 2:
             first, second = codes
@@ -410,6 +390,11 @@ def _can(m: Meaning, e: ir.Can) -> Code:
     return lambda env: m.can(part(env), e.part.type, e.name, [code(env) for code in codes])
 
 
+def _enabled(m: Meaning, e: ir.Enabled) -> Code:
+    codes = [m.code(arg) for arg in e.args]
+    return lambda env: m.enabled(env[SELF], e.event, [code(env) for code in codes])
+
+
 def _domain(m: Meaning, e: ir.Domain) -> Code:
     assert isinstance(e.type, t.Iter)
     item = e.type.item
@@ -439,6 +424,7 @@ CODE: dict[type[ir.Expr], Callable[[Meaning, Any], Code]] = {
     ir.Narrow: lambda m, e: m.code(e.of),
     ir.Needed: _needed,
     ir.Can: _can,
+    ir.Enabled: _enabled,
     ir.Call: _call,
     ir.Domain: _domain,
     ir.Format: _format,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lawful.spec import ir
-from lawful.spec import types as t
+from lawful.spec.analysis.composition import Path, machines_in
 from lawful.spec.flat import Rule
 from lawful.spec.sorting import in_order
 from lawful.spec.text.reasons import text
@@ -19,17 +19,8 @@ from .states import State
 Keys = tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Hop:
-    """A step from a machine to its part at this index; to all those of a family with such keys."""
-
-    at: int
-    name: str
-    key: t.Type | None
-
-
 @dataclass(frozen=True)
-class Judged:
+class PropertyOf:
     """A property to judge: the machine's own, or one of its parts, called `part.property`.
 
     Of a family `peers` every member is judged, under the one name `peers.property`.
@@ -38,7 +29,7 @@ class Judged:
     name: str
     row: ir.Property
     rule: Rule
-    path: tuple[Hop, ...]
+    path: Path
 
     @property
     def kind(self) -> PropertyKind:
@@ -59,7 +50,7 @@ class Judged:
         return ".".join(names)
 
 
-def _members(path: tuple[Hop, ...], state: State, keys: Keys) -> Iterator[tuple[Keys, State]]:
+def _members(path: Path, state: State, keys: Keys) -> Iterator[tuple[Keys, State]]:
     if not path:
         yield keys, state
         return
@@ -71,36 +62,20 @@ def _members(path: tuple[Hop, ...], state: State, keys: Keys) -> Iterator[tuple[
         yield from _members(rest, state[hop.at], keys)
 
 
-def judged(machine: ir.Machine, rules: Mapping[str, Rule]) -> Iterator[Judged]:
+def judged(machine: ir.Machine, rules: Mapping[str, Rule]) -> Iterator[PropertyOf]:
     """The machine's properties, and of its parts those that say what every run is like."""
-    yield from _judged(machine, machine, rules, ())
+    for inner in machines_in(machine):
+        for p in inner.machine.properties:
+            if not inner.path or p.kind in OF_PARTS:
+                rule = rules[f"{inner.machine.name}.{p.name}"]
+                yield PropertyOf(inner.prefix + p.name, p, rule, inner.path)
 
 
 def unjudged(machine: ir.Machine) -> tuple[str, ...]:
     """What parts have to reach alone, `part.property`: it is not asked of them in the whole."""
-    return tuple(_unjudged(machine, machine, ""))
-
-
-def _unjudged(whole: ir.Machine, machine: ir.Machine, prefix: str) -> Iterator[str]:
-    for v in machine.variables:
-        part = t.part_of(v.type)
-        if part is not None:
-            inner = whole.part(part.machine)
-            for p in inner.properties:
-                if p.kind in ("reachable", "recoverable"):
-                    yield f"{prefix}{v.name}.{p.name}"
-            yield from _unjudged(whole, inner, f"{prefix}{v.name}.")
-
-
-def _judged(
-    whole: ir.Machine, machine: ir.Machine, rules: Mapping[str, Rule], path: tuple[Hop, ...]
-) -> Iterator[Judged]:
-    prefix = "".join(f"{hop.name}." for hop in path)
-    for p in machine.properties:
-        if not path or p.kind in OF_PARTS:
-            yield Judged(prefix + p.name, p, rules[f"{machine.name}.{p.name}"], path)
-    for at, v in enumerate(machine.variables):
-        part = t.part_of(v.type)
-        if part is not None:
-            hop = Hop(at, v.name, v.type.key if isinstance(v.type, t.Map) else None)
-            yield from _judged(whole, whole.part(part.machine), rules, (*path, hop))
+    return tuple(
+        inner.prefix + p.name
+        for inner in machines_in(machine)
+        for p in inner.machine.properties
+        if inner.path and p.kind in ("reachable", "recoverable")
+    )

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.callee import bind
 from lawful.spec.outcomes import Reason, joined
 from lawful.spec.sorting import in_order
 from lawful.spec.text import reasons as words
@@ -23,7 +24,7 @@ from lawful.spec.values.world import encode
 
 from .bounds import Breaches
 from .clauses import clause, explain
-from .containers import UPDATE, put
+from .containers import UPDATES, put
 from .expressions import PARTIAL, SELF, Env, Guard, Meaning, NoValue, Said
 from .outcome import Broken, Done, Fault, Outcome, Refusal
 from .states import State, WorkingCopy, freeze, private, thaw
@@ -204,20 +205,25 @@ class Reference(Meaning):
             return True
         return True
 
+    def enabled(self, state: Any, event: str, args: list[Any]) -> bool:
+        """Whether a transition of the machine takes the event, with or without a fault."""
+        taken, _ = self._trials(private(state), self.machine.serving(event), args)
+        return bool(taken)
+
     def call_step(self, working: WorkingCopy, machine: str, name: str, args: list[Any]) -> Any:
         """A transition or event of a part, within the caller's step."""
         m = self.machines[machine]
         event = next((e for e in m.events if e.name == name), None)
         start = next((f for f in m.initials if f.name == name), None)
         if start is not None:
-            return self._body(working, start, _named(start.params, args))
+            return self._body(working, start, bind(start.params, args))
         if event is None:
             row = m.transition(name)
-            return self.enter(working, row, _named(row.function.params, args))
+            return self.enter(working, row, bind(row.function.params, args))
         serving = m.serving(name)
         if len(serving) == 1 and all(row.event != name for row in m.ignores):
             # Refused, it refuses the whole step: no copy is needed to take it back.
-            return self.enter(working, serving[0], _named(event.params, args))
+            return self.enter(working, serving[0], bind(event.params, args))
         taken, refused = self._trials(working, serving, args)
         if len(taken) > 1:
             raise Broken("ambiguous", f"{len(taken)} transitions of {machine}.{name} are enabled")
@@ -226,7 +232,7 @@ class Reference(Meaning):
             output = run()
             working[:] = trial
             return output
-        if self.ignored(m, freeze(working), name, _named(event.params, args)):
+        if self.ignored(m, freeze(working), name, bind(event.params, args)):
             return None
         raise _header_guard(lambda: self._joined(refused))
 
@@ -239,7 +245,7 @@ class Reference(Meaning):
         for row in rows:
             trial = private(working)
             try:
-                output = self.enter(trial, row, _named(row.function.params, args))
+                output = self.enter(trial, row, bind(row.function.params, args))
             except Guard as guard:
                 refused.append((row.name, guard))
             except (NoValue, Broken) as fault:
@@ -266,7 +272,7 @@ class Reference(Meaning):
                 if now.name not in row.source:
                     continue
             if row.when is not None:
-                given = _named(row.when.params, list(args.values()))
+                given = bind(row.when.params, list(args.values()))
                 if not self.run(row.when.body, {SELF: state, **given}):
                     continue
             return row
@@ -294,10 +300,6 @@ class Reference(Meaning):
                 self.store(of, value, env)
             case _:
                 raise AssertionError(f"not a place: {expr_text(target)}")
-
-
-def _named(params: tuple[tuple[str, t.Type], ...], args: list[Any]) -> dict[str, Any]:
-    return dict(zip((name for name, _ in params), args, strict=True))
 
 
 def _raise(fault: Exception) -> NoReturn:
@@ -340,7 +342,7 @@ def _branch(m: Reference, s: ir.Branch, env: Env) -> None:
 
 
 def _loop(m: Reference, s: ir.Loop, env: Env) -> None:
-    for item in in_order(m.eval(s.over, env)):
+    for item in m.asked(in_order(m.eval(s.over, env))):
         if len(s.names) == 1:
             env[s.names[0]] = item
         else:
@@ -381,7 +383,7 @@ def _base(m: Reference, s: ir.Base, env: Env) -> None:
     owner = next(x for x in m.machines.values() for row in x.bases if row.name == s.name)
     row = next(row for row in owner.bases if row.name == s.name)
     args = [m.eval(arg, env) for arg in s.args]
-    _into(m, s.into, m.enter(env[SELF], row, _named(row.function.params, args)), env)
+    _into(m, s.into, m.enter(env[SELF], row, bind(row.function.params, args)), env)
 
 
 def _do(m: Reference, s: ir.Do, env: Env) -> None:
@@ -389,7 +391,7 @@ def _do(m: Reference, s: ir.Do, env: Env) -> None:
     function = m.functions[s.call.of.type.machine, s.call.function]
     args = [m.eval(arg, env) for arg in s.call.args]
     working = m.eval(s.call.of, env)
-    _into(m, s.into, m.run(function.body, {SELF: working, **_named(function.params, args)}), env)
+    _into(m, s.into, m.run(function.body, {SELF: working, **bind(function.params, args)}), env)
 
 
 def _into(m: Reference, place: ir.Expr | None, value: Any, env: Env) -> None:
@@ -411,7 +413,7 @@ def _update(m: Reference, s: ir.Update, env: Env) -> None:
         if isinstance(s.target.type, t.Timer):
             value, given = m.armed(args[0]) if s.op == "start" else m.stopped, None
         else:
-            value, given = UPDATE[s.target.type.__class__.__name__, s.op](held, *args)
+            value, given = UPDATES[s.target.type.__class__.__name__, s.op](held, *args)
     except PARTIAL as error:
         raise NoValue(f"{s.op}: {error}") from error
     m.store(s.target, value, env)

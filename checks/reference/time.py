@@ -14,10 +14,10 @@ from lawful.spec.values.world import FrozenMap
 from .states import State, WorkingCopy, freeze, thaw
 
 Machines = Mapping[str, ir.Machine]
-Found = tuple[str, t.Timer, Any]
+TimerAt = tuple[str, t.Timer, Any]
 
 
-def timers(machines: Machines, name: str, state: WorkingCopy | State) -> Iterator[Found]:
+def timers(machines: Machines, name: str, state: WorkingCopy | State) -> Iterator[TimerAt]:
     """The timers of a state, parts included: place, type and value."""
     for v, value in zip(machines[name].variables, state, strict=False):
         match v.type:
@@ -34,7 +34,7 @@ def timers(machines: Machines, name: str, state: WorkingCopy | State) -> Iterato
                 pass
 
 
-def _inside(place: str, found: Iterator[Found]) -> Iterator[Found]:
+def _inside(place: str, found: Iterator[TimerAt]) -> Iterator[TimerAt]:
     return ((f"{place}.{at}", timer, value) for at, timer, value in found)
 
 

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
-from lawful.runtime.elements import NO_ELEMENTS, Elements, named_in
+from lawful.runtime.elements import NO_ELEMENTS, Elements
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis import walk
+from lawful.spec.analysis.callee import bind
 from lawful.spec.analysis.effects import erased, ghosts_of, only_reads
+from lawful.spec.analysis.named_elements import named_elements, with_named
 from lawful.spec.codec import as_json
 from lawful.spec.codec.as_json import is_list
 from lawful.spec.ir import Json
@@ -48,7 +50,6 @@ class Stepper:
         self.machine = machine
         self.anywhere = anywhere
         self.universe = NO_ELEMENTS
-        self.named = named_in(machine)
         self.world = World.made_of(machine.types)
         self.fingerprint = as_json.behaviour(machine)
         # Running instances have no ghosts, so no journal has their values.
@@ -193,12 +194,12 @@ class Stepper:
             found = bounds.breach(value, kind)
             if found is not None:
                 raise Deviation("argument", f"{name}{found if found[0] in '.[' else f': {found}'}")
-            self._known("argument", name, value, kind, self.universe)
+            self._known("argument", name, value, kind)
         return values
 
-    def _known(self, word: str, name: str, value: Any, kind: t.Type, known: Elements) -> None:
+    def _known(self, word: str, name: str, value: Any, kind: t.Type) -> None:
         """Deviation where a value has an element of a sort that the instance does not know."""
-        found = unknown_element(value, kind, known.members) if known else ""
+        found = unknown_element(value, kind, self.universe.members) if self.universe else ""
         if found:
             raise Deviation(word, f"{name}: {found}")
 
@@ -213,9 +214,9 @@ class Stepper:
             raise Malformed(f"the value of {name} is no {kind}") from error
 
     def _held(self, name: str, data: Json, kind: t.Type) -> Any:
-        """The value of a variable in a row; it may have elements that the machine names itself."""
+        """The value of a variable in a row."""
         value = self._value(name, data, kind)
-        self._known("changed", name, value, kind, self.universe.and_named(self.named))
+        self._known("changed", name, value, kind)
         return value
 
     def _made(self, row: Row) -> State:
@@ -230,7 +231,7 @@ class Stepper:
         given = {name: self._value(name, row.args[name], known[name].type) for name in row.args}
         state = self.reference.initial(given)
         for i, each in enumerate(self.machine.parameters, len(self.machine.variables)):
-            self._known("parameter", each.name, state[i], each.type, self.universe)
+            self._known("parameter", each.name, state[i], each.type)
         for p in self.machine.of_kind("assume"):
             if not self._holds(p, state):
                 raise Deviation("assume", f"{p.name} is false of the parameters")
@@ -263,7 +264,9 @@ class Stepper:
         for name, elements in found.items():
             if not elements or len(set(elements)) < len(elements):
                 raise Malformed(f"the universe of {name} is empty or repeats: {row.universe[name]}")
-        return Elements(found)
+        named = named_elements(self.machine, row.args)
+        rows = ((k, with_named(map(str, row), named.get(k, ()))) for k, row in found.items())
+        return Elements(self.world.elements(rows))
 
     def _begun(self, row: Row, state: State) -> State:
         """The state of the instance at its first row.
@@ -303,7 +306,7 @@ class Stepper:
 
     def _ignored(self, state: State, row: Row, args: tuple[Any, ...]) -> ir.Ignore | None:
         event = self.events[str(row.event)]
-        named = dict(zip((name for name, _ in event.params), args, strict=True))
+        named = bind(event.params, args)
         try:
             return self.reference.ignored(self.machine, state, event.name, named)
         except (Guard, NoValue) as error:

@@ -16,7 +16,7 @@ from typing import Literal
 from xml.etree import ElementTree
 
 from lawful.spec import ir
-from lawful.spec import types as t
+from lawful.spec.analysis.composition import machines_in
 from lawful.spec.errors import Place
 from lawful.spec.ir import Json
 
@@ -138,12 +138,8 @@ def _uri(file: str) -> str:
 
 def place(whole: ir.Machine, name: str) -> Place:
     """The place of a property, in its part for `part.name`; of a built-in one, of the machine."""
-    *way, last = name.split(".")
-    machine = whole
-    for step in way:
-        kinds = {v.name: t.part_of(v.type) for v in machine.variables}
-        part = kinds.get(step)
-        if part is not None:
-            machine = whole.part(part.machine)
-    found = next((p for p in machine.properties if p.name == last), None)
-    return machine.place if found is None else found.place
+    for inner in machines_in(whole):
+        for p in inner.machine.properties:
+            if inner.prefix + p.name == name:
+                return p.place
+    return whole.place

@@ -7,9 +7,9 @@ from typing import Literal
 
 from lawful.spec import ir
 
-from ..conform import runtime_check
 from ..explore import CheckResult
 from ..verdict import PropertyResult, Verdict
+from . import comparison
 from .ci import Case, Suite, place
 from .lines import counterexample
 
@@ -37,8 +37,8 @@ def _of_runtime(machine: ir.Machine, result: CheckResult) -> Iterator[Case]:
     if found is None:
         return
     message, lines = (
-        " ".join(runtime_check.text(found)),
-        tuple(runtime_check.disagreement_lines(found)),
+        " ".join(comparison.text(found)),
+        tuple(comparison.disagreement_lines(found)),
     )
     outcome: Literal["passed", "failed", "skipped"] = "passed" if found.complete else "skipped"
     if found.differing:

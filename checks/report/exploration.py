@@ -8,14 +8,13 @@ from pathlib import Path
 from lawful.spec.errors import Place
 from lawful.spec.ir import Json
 
-from ..conform import runtime_check
 from ..explore import CheckResult, coverage
 from ..explore import playback as playing
 from ..explore.coverage import Coverage
 from ..explore.limits import Reason
 from ..explore.traces import trace_json
 from ..verdict import PropertyResult
-from . import advice
+from . import advice, comparison
 from .lines import INDENT, counterexample, expected_text, table, verdict_text, wrapped
 
 STOPPED: dict[Reason, str] = {
@@ -49,7 +48,7 @@ def check_text(result: CheckResult) -> str:
         elif p.why:
             lines += ["", f"{p.name}: {p.why}"]
     if result.embedded is not None and result.embedded.differing:
-        lines += ["", *runtime_check.disagreement_lines(result.embedded)]
+        lines += ["", *comparison.disagreement_lines(result.embedded)]
     if result.advice is not None:
         lines += ["", *(INDENT + line for line in advice.text(result.advice))]
     return "\n".join(lines)
@@ -79,7 +78,7 @@ def _summary(result: CheckResult) -> Iterable[str]:
         yield f"played    {first}"
         yield from (f"          {line}" for line in more)
     if result.embedded is not None:
-        first, *more = runtime_check.text(result.embedded)
+        first, *more = comparison.text(result.embedded)
         yield f"runtime   {first}"
         yield from (f"          {line}" for line in more)
 
@@ -132,7 +131,7 @@ def check_json(result: CheckResult, fingerprint: str, total_seconds: float) -> J
         **({} if result.coverage is None else {"coverage": coverage.to_json(result.coverage)}),
         "properties": [property_json(p) for p in result.properties],
         **({} if result.played is None else {"played": playing.to_json(result.played)}),
-        **({} if result.embedded is None else {"runtime": runtime_check.to_json(result.embedded)}),
+        **({} if result.embedded is None else {"runtime": comparison.to_json(result.embedded)}),
         **({} if result.advice is None else {"advice": advice.to_json(result.advice)}),
     }
 

@@ -12,6 +12,7 @@ from math import prod
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.callee import bind
 
 from .algebra.term import Term
 from .encode.execution import Execution
@@ -107,7 +108,7 @@ class Refinement:
             for _, wanted in function.params
         ]
         for values in islice(product(*own), LIKELY):
-            yield dict(zip((name for name, _ in function.params), values, strict=True))
+            yield bind(function.params, values)
 
     def _listed(self, function: ir.Function) -> list[dict[str, Value]] | None:
         """All arguments of the abstract step, where they are few and have no integers."""

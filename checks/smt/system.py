@@ -1,7 +1,7 @@
 """A machine as a transition system in terms: its starts, its steps, and what is asked of them.
 
 A question has facts and goals: the goals are true wherever the facts are, or there is a
-counterexample. `states` has the states and their properties.
+counterexample. `symbolic_states` has the states and their properties.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.flat import Timed
 from lawful.spec.ir import Json
 from lawful.spec.verdicts import FAULTS
 
@@ -29,7 +30,7 @@ from .encode.symbolic import (
 from .obligations import Case, Fixed, Question, State, attempt
 from .refinement import Refinement
 from .solver.models import Witness
-from .states import SymbolicStates, known
+from .symbolic_states import SymbolicStates, known
 from .timer_clauses import TimerClause
 
 START = "the start"  # No transition can have this name.
@@ -52,7 +53,7 @@ class TransitionSystem(SymbolicStates):
 
     def __init__(
         self,
-        machine: ir.Machine,
+        machine: Timed,
         options: Options,
         fixed: Fixed | None = None,
         timer_clauses: Sequence[TimerClause] = (),

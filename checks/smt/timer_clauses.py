@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.composition import machines_in
 from lawful.spec.analysis.places import holder
 from lawful.spec.analysis.walk import everything, statements
 from lawful.spec.text.statements import expr as text
@@ -23,7 +24,7 @@ from .encode.execution import Execution
 from .encode.parts import members, unlisted
 from .encode.places import read
 from .encode.sorts import fields_of
-from .encode.symbolic import PathStep, StatePath
+from .encode.symbolic import PathStep, StatePath, state_path
 from .encode.time import armed, entries, started
 from .encode.values import Encoding
 
@@ -146,7 +147,8 @@ def clauses(machine: ir.Machine) -> list[TimerClause]:
     bodies = [(m, f) for m in whole for f in _bodies(m)]
     starts = [(m, s) for m, f in bodies for s in _starts(f)]
     found: list[TimerClause] = []
-    for owner, path in _machines(machine, machine, ()):
+    for inner in machines_in(machine):
+        owner, path = inner.machine, state_path(inner.path)
         kinds = dict(fields_of(owner))
         told = list(dict.fromkeys(name for _, f in bodies for name in _told(f, owner)))
         control = list(dict.fromkeys(_control(owner)))
@@ -164,19 +166,6 @@ def clauses(machine: ir.Machine) -> list[TimerClause]:
                 names = of.members if isinstance(of, t.Enum) else ()
                 found += [Runs(owner, path, name, at, n, r) for n in names for r in (True, False)]
     return found
-
-
-def _machines(
-    whole: ir.Machine, machine: ir.Machine, path: StatePath
-) -> Iterator[tuple[ir.Machine, StatePath]]:
-    """A machine and its parts at any depth, each with the path to it."""
-    yield machine, path
-    for v in machine.variables:
-        part = t.part_of(v.type)
-        if part is not None:
-            at: StatePath = (*path, PathStep(t.Part(machine.name), v.name))
-            at = (*at, PathStep(v.type)) if isinstance(v.type, t.Map) else at
-            yield from _machines(whole, whole.part(part.machine), at)
 
 
 def _bodies(m: ir.Machine) -> Iterator[ir.Function]:

@@ -6,38 +6,25 @@ merge equal values; no result depends on its order.
 
 from __future__ import annotations
 
-from lawful.spec import ir
+from lawful.spec import ir, ops
 from lawful.spec import types as t
 
 from .names import quoted, word
 from .terms import Check, Env, Expression, Writer, unwritten
-
-SEQUENCES = frozenset(
-    {
-        "range",
-        "values",
-        "sorted",
-        "reversed",
-        "enumerate",
-        "zip",
-        "list",
-        "tuple",
-    }
-)
 
 
 def is_sequence(e: ir.Expr) -> bool:
     """Whether the expression becomes a sequence, and not a set or a function of keys."""
     match e:
         case ir.Op(op=op) if isinstance(e.type, t.Iter):
-            return op in SEQUENCES
+            return op in ops.SEQUENCES
         case ir.Comp(kind=kind) if isinstance(e.type, t.Iter):
             return kind == "first"
         case ir.Domain():
             return t.ordered(e.type)
         case ir.If(then=then, other=other) if isinstance(e.type, t.Iter):
             if is_sequence(then) != is_sequence(other):
-                raise unwritten(e, "a choice between what has an order and what has none")
+                raise unwritten(e, "a choice between an ordered and an unordered collection")
             return is_sequence(then)
         case _ if isinstance(e.type, t.Iter) and e.type.ordered:
             return True

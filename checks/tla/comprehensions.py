@@ -116,7 +116,9 @@ def _checks(w: Writer, e: ir.Comp, env: Env) -> Checks:
     """The checks of a comprehension; CannotWrite where two outcomes of checks would compete."""
     checks = _inside(w, e, env, 0)
     if len({c.out for c in checks}) > 1:
-        raise unwritten(e, "needed() beside what may be undefined, in one comprehension,")
+        raise unwritten(
+            e, "needed() together with an operation that may be undefined, in one comprehension,"
+        )
     return checks
 
 

@@ -12,7 +12,9 @@ from dataclasses import replace
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.callee import One, Several, Start, callee
 from lawful.spec.analysis.effects import acts
+from lawful.spec.analysis.headers import Becomes, Firing, Source, StaysAmong, entry, leaving
 from lawful.spec.analysis.walk import everything
 from lawful.spec.flat import Flat
 from lawful.spec.values.time import clock_of, counted_by
@@ -23,7 +25,7 @@ from .kinds import NONE, both, within
 from .names import CannotWrite, Names, quoted, word
 from .operators import operation
 from .prelude import HELPERS
-from .terms import Check, Checks, Env, Expression, Fresh, Writer, unwritten
+from .terms import Check, Env, Expression, Fresh, Writer, unwritten
 from .time import due
 
 Params = tuple[tuple[str, t.Type], ...]
@@ -53,7 +55,7 @@ class Definitions:
 
     def size(self, sort: str) -> int:
         """How many elements of a sort are explored."""
-        return dict(self.flat.sizes)[sort]
+        return len(dict(self.flat.elements)[sort])
 
     def ticks(self, kind: t.Type, text: str) -> str:
         """The number of ticks after which a timer is due."""
@@ -90,19 +92,16 @@ class Definitions:
         """The operator of a transition, an event, a start or an ancestor's transition."""
         m = self.machines[machine]
         base = next((row for row in m.bases if row.name == name), None)
-        start = next((f for f in m.initials if f.name == name), None)
-        event = next((e for e in m.events if e.name == name), None)
         if base is not None:
             return self.transition(m, base)
-        if start is not None:
-            return self._once((machine, machine, name), lambda at: self._start(at, m, start))[0]
-        if event is None:
-            return self.transition(m, m.transition(name))
-        serving = m.serving(name)
-        if len(serving) == 1 and all(row.event != name for row in m.ignores):
-            return self.transition(m, serving[0])
-        key = ("event", machine, name)
-        return self._once(key, lambda at: self._event(at, m, event))[0]
+        match callee(m, name):
+            case Start(function=start):
+                return self._once((machine, machine, name), lambda at: self._start(at, m, start))[0]
+            case One(transition=row):
+                return self.transition(m, row)
+            case Several() as event:
+                key = ("event", machine, name)
+                return self._once(key, lambda at: self._event(at, m, event))[0]
 
     def transition(self, m: ir.Machine, row: ir.Transition) -> str:
         """The operator of a transition, header and body."""
@@ -137,11 +136,11 @@ class Definitions:
         self.stops[name] = frozenset(b.stops)
         return False
 
-    def _event(self, name: str, m: ir.Machine, event: ir.Event) -> bool:
+    def _event(self, name: str, m: ir.Machine, event: Several) -> bool:
         """The operator of an event: the enabled transition, or `ignore`, or a refusal."""
         b, params, env = self._begin(m, event.params)
         args = ", ".join(params)
-        rows = [f"{self.transition(m, row)}({args})" for row in m.serving(event.name)]
+        rows = [f"{self.transition(m, row)}({args})" for row in event.serving]
         names = [b.names.fresh("try") for _ in rows]
         lines = [f"LET {name_} == {row} IN" for name_, row in zip(names, rows, strict=True)]
         for i, one in enumerate(names):
@@ -153,15 +152,13 @@ class Definitions:
         lines += [f'IF {one}.out # "refused" THEN {one} ELSE' for one in names]
         lines += self._ignores(b, m, event, env)
         self.write(name, params, [*lines, 'Stop("refused")'])
-        inside = (self.stops[self.transition(m, row)] for row in m.serving(event.name))
+        inside = (self.stops[self.transition(m, row)] for row in event.serving)
         self.stops[name] = frozenset({"refused", "ambiguous"}).union(*inside)
         return False
 
-    def _ignores(self, b: Body, m: ir.Machine, event: ir.Event, env: Env) -> Lines:
+    def _ignores(self, b: Body, m: ir.Machine, event: Several, env: Env) -> Lines:
         lines: Lines = []
-        for row in m.ignores:
-            if row.event != event.name:
-                continue
+        for row in event.ignores:
             tests: list[str] = []
             if row.source is not None:
                 states = ", ".join(map(quoted, row.source))
@@ -306,19 +303,25 @@ class _Entered:
 
     def lines(self) -> Lines:
         """Source, timer, body, target."""
-        row, b = self.row, self.b
-        checks: Checks = ()
-        if row.control is not None:
-            text, checks = self._header(row.control, self.env)
-            if row.source is not None:
-                states = ", ".join(map(quoted, row.source))
-                checks = (*checks, Check(f"({text} \\in {{{states}}})", "refused"))
-        if row.timer is None:
-            return b.checked(checks, self._body(self.env))
-        text, more = self._header(row.timer, self.env)
-        due_ = f"({text} = 0)" if b.module.counting else text
-        stopped = b.assign(row.timer, Expression(b.stopped()), self.env, self._body)
-        return b.checked((*checks, *more, Check(due_, "refused")), stopped)
+        return self._enter(tuple(entry(self.row)), self.env)
+
+    def _enter(self, asked: tuple[Source | Firing, ...], env: Env) -> Lines:
+        """What the header asks, in order, then the body."""
+        b = self.b
+        match asked:
+            case (Source(control, states), *rest):
+                text, checks = self._header(control, env)
+                if states is not None:
+                    checks = (*checks, Check(_among(text, states), "refused"))
+                return b.checked(checks, self._enter(tuple(rest), env))
+            case (Firing(timer), *rest):
+                text, checks = self._header(timer, env)
+                due_ = Check(f"({text} = 0)" if b.module.counting else text, "refused")
+                stopped = Expression(b.stopped())
+                lines = b.assign(timer, stopped, env, lambda on: self._enter(tuple(rest), on))
+                return b.checked((*checks, due_), lines)
+            case _:
+                return self._body(env)
 
     def _header(self, place: ir.Expr, env: Env) -> Expression:
         """A place in the header; where a key is missing, the event is refused."""
@@ -332,22 +335,24 @@ class _Entered:
         return self.b.block(self.row.function.body, env, continuations)
 
     def _leave(self, value: str, env: Env) -> Lines:
-        row, b = self.row, self.b
-        if row.target is None or row.control is None:
-            return [f"Done({env.self}, {value})"]
+        b = self.b
         # The header uses the arguments, not locals that the body assigned.
         at = replace(self.env, self=env.self)
-        if len(row.target) == 1:
-            return b.assign(
-                row.control,
-                Expression(quoted(row.target[0])),
-                at,
-                lambda after: [f"Done({after.self}, {value})"],
-            )
-        states = ", ".join(map(quoted, row.target))
-        text, checks = b.expr(row.control, at)
-        kept = Check(f"({text} \\in {{{states}}})", "bounds")
-        return b.checked((*checks, kept), [f"Done({env.self}, {value})"])
+        match leaving(self.row):
+            case Becomes(control, state):
+                target = Expression(quoted(state))
+                return b.assign(control, target, at, lambda on: [f"Done({on.self}, {value})"])
+            case StaysAmong(control, states):
+                text, checks = b.expr(control, at)
+                kept = Check(_among(text, states), "bounds")
+                return b.checked((*checks, kept), [f"Done({env.self}, {value})"])
+            case None:
+                return [f"Done({env.self}, {value})"]
+
+
+def _among(text: str, states: Sequence[str]) -> str:
+    """The condition that a control state is one of these."""
+    return f"({text} \\in {{{', '.join(map(quoted, states))}}})"
 
 
 __all__ = ["CannotWrite", "Definitions"]

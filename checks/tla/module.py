@@ -17,9 +17,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.analysis.walk import everything
 from lawful.spec.flat import Flat
 from lawful.spec.words import Expected
 
@@ -128,15 +126,10 @@ def _taken(flat: Flat, elements: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _elements(kind: t.Sort | t.Opaque, flat: Flat) -> list[str]:
-    """The model values of a sort. Raises CannotWrite where the machine names another element."""
-    count = dict(flat.sizes)[kind.name]
+    """The model values of a sort."""
     if isinstance(kind, t.Opaque):
-        return [token(kind.name, i) for i in range(count)]
-    names = [f"{kind.name}{i + 1}" for i in range(count)]
-    for node in everything((flat.machine,)):
-        if isinstance(node, ir.Const) and node.type == kind and node.value not in names:
-            raise CannotWrite(f"{node.value}, an element of {kind} that is not explored")
-    return [word(name) for name in names]
+        return [token(kind.name, i) for i in range(dict(flat.sizes)[kind.name])]
+    return [word(name) for name in dict(flat.elements)[kind.name]]
 
 
 def _sort(kind: t.Sort | t.Opaque, elements: Sequence[str], body: str) -> Iterator[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from lawful.spec.errors import Unsupported
+
 from .prelude import HELPERS
 
 KEYWORDS = frozenset(
@@ -143,7 +145,7 @@ AND, OR = " /\\ ", " \\/ "
 CUP, CAP, TIMES = " \\cup ", " \\cap ", " \\X "
 
 
-class CannotWrite(Exception):
+class CannotWrite(Unsupported):
     """A construct of the machine cannot be exported to TLA+; the message says which, and where."""
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import reduce
 
-from lawful.spec import ir
+from lawful.spec import ir, ops
 from lawful.spec import types as t
 
 from .collections import as_sequence, as_set, is_sequence, not_empty
@@ -55,26 +55,6 @@ TEMPLATES: dict[str, str] = {
     "list_of": "{0}",
     "tuple_of": "{0}",
 }
-# Operators whose operands are converted to sets, and to sequences.
-OF_SETS = frozenset(
-    {
-        "union",
-        "intersection",
-        "difference",
-        "symmetric_difference",
-        "subset",
-        "superset",
-        "proper_subset",
-        "proper_superset",
-        "disjoint",
-        "subsets",
-        "all_of",
-        "any_of",
-        "set_of",
-        "frozenset_of",
-    }
-)
-OF_SEQUENCES = frozenset({"concat", "count", "reversed", "enumerate", "list_of", "tuple_of"})
 
 
 def operation(w: Writer, e: ir.Op, env: Env) -> Expression:
@@ -90,11 +70,12 @@ def operation(w: Writer, e: ir.Op, env: Env) -> Expression:
 
 def _operands(w: Writer, e: ir.Op, env: Env) -> tuple[list[str], Checks]:
     """The operands, converted to the form that the operator takes."""
+    reads = ops.TABLE[e.op].reads
     found: list[Expression] = []
     for i, arg in enumerate(e.args):
-        if e.op in OF_SETS:
+        if reads == "set":
             found.append(as_set(w, arg, env))
-        elif e.op in OF_SEQUENCES and (i == 0 or e.op == "concat"):
+        elif reads == "sequence" and (i == 0 or e.op == "concat"):
             found.append(as_sequence(w, arg, env))
         else:
             found.append(w.expr(arg, env))

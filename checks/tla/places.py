@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+
 from lawful.spec import ir
 from lawful.spec import types as t
 
@@ -69,46 +71,70 @@ def _put(kind: t.Type, parts: tuple[str, str, str]) -> tuple[str, Checks]:
 def updated(w: Writer, s: ir.Update, env: Env) -> tuple[str, str, Checks]:
     """The new value at the place of an update, the value that it returns, and the checks."""
     held, before = w.expr(s.target, env)
-    if isinstance(s.target.type, t.Timer):
-        return _timer(w, s, env, before)
+    row = (type(s.target.type).__name__, s.op)
+    if row in TIMERS:
+        text, more = TIMERS[row](w, s, env)
+        return text, "None", (*before, *more)
     args, more = w.all(s.args, env)
-    checks = (*before, *more)
-    name = s.target.type.__class__.__name__
-    if (name, s.op) in PLAIN:
-        return PLAIN[name, s.op].format(held, *args), "None", checks
-    match name, s.op:
-        case "Set", "remove":
-            there = Check(f"({args[0]} \\in {held})", "undefined")
-            return f"({held} \\ {{{args[0]}}})", "None", (*checks, there)
-        case "Seq", "pop":
-            at = args[0] if args else "(-1)"
-            there = Check(f"HasAt({held}, {at})", "undefined")
-            return f"RemoveAt({held}, {at})", f"{held}[At({held}, {at})]", (*checks, there)
-        case "Seq", "remove":
-            there = Check(f"({args[0]} \\in Range({held}))", "undefined")
-            return f"RemoveAt({held}, Index({held}, {args[0]}))", "None", (*checks, there)
-        case "Map", "pop" | "delete":
-            key, given = args[0], f"{held}[{args[0]}]"
-            if len(args) == 2:
-                given = f"(IF {key} \\in DOMAIN {held} THEN {given} ELSE {args[1]})"
-                return f"Without({held}, {key})", given, checks
-            there = Check(f"({key} \\in DOMAIN {held})", "undefined")
-            return f"Without({held}, {key})", given, (*checks, there)
-        case _:
-            raise unwritten(s, f"{s.op} of {s.target.type}")
+    if row in PLAIN:
+        return PLAIN[row].format(held, *args), "None", (*before, *more)
+    if row in REMOVALS:
+        text, returned, checks = REMOVALS[row](held, args)
+        return text, returned, (*before, *more, *checks)
+    raise unwritten(s, f"{s.op} of {s.target.type}")
 
 
-def _timer(w: Writer, s: ir.Update, env: Env, before: Checks) -> tuple[str, str, Checks]:
-    if s.op == "stop":
-        return w.stopped(), "None", before
+def _start(w: Writer, s: ir.Update, env: Env) -> tuple[str, Checks]:
     if not w.module.counting:
-        _, more = w.all(s.args, env)
-        return "TRUE", "None", (*before, *more)
+        return "TRUE", w.all(s.args, env)[1]
     expression = w.expr(s.args[0], env)
-    text = w.module.ticks(s.args[0].type, expression.text)
-    return text, "None", (*before, *expression.checks)
+    return w.module.ticks(s.args[0].type, expression.text), expression.checks
 
 
+def _stop(w: Writer, _s: ir.Update, _env: Env) -> tuple[str, Checks]:
+    return w.stopped(), ()
+
+
+# The new value and the value that is returned, of the container and the operands.
+Removal = Callable[[str, Sequence[str]], tuple[str, str, Checks]]
+
+
+def _remove(held: str, args: Sequence[str]) -> tuple[str, str, Checks]:
+    there = Check(f"({args[0]} \\in {held})", "undefined")
+    return f"({held} \\ {{{args[0]}}})", "None", (there,)
+
+
+def _pop(held: str, args: Sequence[str]) -> tuple[str, str, Checks]:
+    at = args[0] if args else "(-1)"
+    there = Check(f"HasAt({held}, {at})", "undefined")
+    return f"RemoveAt({held}, {at})", f"{held}[At({held}, {at})]", (there,)
+
+
+def _remove_item(held: str, args: Sequence[str]) -> tuple[str, str, Checks]:
+    there = Check(f"({args[0]} \\in Range({held}))", "undefined")
+    return f"RemoveAt({held}, Index({held}, {args[0]}))", "None", (there,)
+
+
+def _pop_key(held: str, args: Sequence[str]) -> tuple[str, str, Checks]:
+    key, value = args[0], f"{held}[{args[0]}]"
+    there = f"{key} \\in DOMAIN {held}"
+    if len(args) == 2:
+        return f"Without({held}, {key})", f"(IF {there} THEN {value} ELSE {args[1]})", ()
+    return f"Without({held}, {key})", value, (Check(f"({there})", "undefined"),)
+
+
+# Updates, by container and operator.
+REMOVALS: dict[tuple[str, str], Removal] = {
+    ("Set", "remove"): _remove,
+    ("Seq", "pop"): _pop,
+    ("Seq", "remove"): _remove_item,
+    ("Map", "pop"): _pop_key,
+    ("Map", "delete"): _pop_key,
+}
+TIMERS: dict[tuple[str, str], Callable[[Writer, ir.Update, Env], tuple[str, Checks]]] = {
+    ("Timer", "start"): _start,
+    ("Timer", "stop"): _stop,
+}
 PLAIN: dict[tuple[str, str], str] = {
     ("Set", "add"): "({0} \\cup {{{1}}})",
     ("Set", "discard"): "({0} \\ {{{1}}})",

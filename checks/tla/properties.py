@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.composition import Hop
 from lawful.spec.flat import Plan, Rule
 from lawful.spec.verdicts import ASSUMPTIONS
 
-from ..reference.properties import Hop, Judged, judged
+from ..reference.properties import PropertyOf, judged
 from .kinds import integer, values
 from .names import OR, CannotWrite, Names, quoted, word
 from .steps import Steps
@@ -70,7 +71,7 @@ class Properties:
             except CannotWrite as error:
                 self.left_out.append(f"{j.kind} {j.name}: {error}")
 
-    def _one(self, j: Judged) -> Iterator[Written]:
+    def _one(self, j: PropertyOf) -> Iterator[Written]:
         match j.kind:
             case "invariant":
                 yield self._add(j.name, j.name, [self._everywhere(j, [self.steps.now])])
@@ -114,7 +115,7 @@ class Properties:
                 text = " /\\ ".join([text, *self._one_at_a_time()])
             yield self._add(name, fault, [text])
 
-    def _terminal(self) -> list[Judged]:
+    def _terminal(self) -> list[PropertyOf]:
         rules = {rule.name: rule for rule in self.steps.flat.properties}
         return [j for j in judged(self.machine, rules) if j.kind == "terminal"]
 
@@ -143,15 +144,15 @@ class Properties:
 
     # Properties of states.
 
-    def _owner(self, j: Judged) -> ir.Machine:
-        machine = self.machine
+    def _owner(self, j: PropertyOf) -> ir.Machine:
+        machine: ir.Machine = self.machine
         for hop in j.path:
-            kind = next(t.part_of(v.type) for v in machine.variables if v.name == hop.name)
-            assert kind is not None
-            machine = self.defined.machine(kind.machine)
+            part = t.part_of(hop.variable.type)
+            assert part is not None
+            machine = self.defined.machine(part.machine)
         return machine
 
-    def _truth(self, j: Judged, states: list[str], names: Names | None = None) -> str:
+    def _truth(self, j: PropertyOf, states: list[str], names: Names | None = None) -> str:
         """The condition that the property is true of the states, for all its arguments."""
         m = self._owner(j)
         return self.steps.each(
@@ -162,7 +163,7 @@ class Properties:
             names,
         )
 
-    def _everywhere(self, j: Judged, states: list[str]) -> str:
+    def _everywhere(self, j: PropertyOf, states: list[str]) -> str:
         """The same for every member of the families of parts that all states have."""
         return self._members(j.path, states, lambda inside, names: self._truth(j, inside, names))
 
@@ -174,15 +175,9 @@ class Properties:
         With `lasting` the text is temporal: raises CannotWrite where members come and go.
         """
         names, families = Names(self.defined.names), list[tuple[str, str, str]]()
-        machine = self.machine
         for i, hop in enumerate(path):
-            kind = next(v.type for v in machine.variables if v.name == hop.name)
-            part = t.part_of(kind)
-            assert part is not None
-            machine, states = (
-                self.defined.machine(part.machine),
-                [f"{state}.{word(hop.name)}" for state in states],
-            )
+            kind = hop.variable.type
+            states = [f"{state}.{word(hop.name)}" for state in states]
             if not isinstance(kind, t.Map):
                 continue
             if lasting and not kind.total:
@@ -197,7 +192,7 @@ class Properties:
             found = f"(\\A {key} \\in {over} : {f'({there} => {found})' if there else found})"
         return found
 
-    def _has_value(self, j: Judged) -> Iterator[Written]:
+    def _has_value(self, j: PropertyOf) -> Iterator[Written]:
         m, function = self._owner(j), j.row.function
         if self.defined.defined(m, function, [self.steps.now]) is None:
             return
@@ -214,16 +209,16 @@ class Properties:
         text = self._members(j.path, [self.steps.now], one)
         yield self._add(f"{j.name}_has_a_value", j.name, [text], value=True)
 
-    def _reachable(self, j: Judged) -> Iterator[Written]:
-        sizes, m = dict(self.steps.flat.sizes), self._owner(j)
-        rows = itertools.product(*(_each_value(plan.type, sizes) for plan in j.rule.plans))
+    def _reachable(self, j: PropertyOf) -> Iterator[Written]:
+        elements, m = dict(self.steps.flat.elements), self._owner(j)
+        rows = itertools.product(*(_each_value(plan.type, elements) for plan in j.rule.plans))
         for texts in rows:
             text = self.defined.true(m, j.row.function, [self.steps.now, *texts])
             yield self._add(f"never_{j.name}", j.name, [f"~{text}"], witness=True)
 
     # Step properties and liveness.
 
-    def _of_steps(self, j: Judged) -> Iterator[Written]:
+    def _of_steps(self, j: PropertyOf) -> Iterator[Written]:
         steps = self.steps
         moved = self._everywhere(j, [steps.now, f"{steps.now}'"])
         yield self._add(j.name, j.name, [f"[][{moved}]_{steps.vars}"], temporal=True)
@@ -236,7 +231,7 @@ class Properties:
         )
         yield self._add(f"{j.name}_at_rest", j.name, [f"({stays or 'FALSE'}) => {same}"])
 
-    def _live(self, j: Judged) -> Written:
+    def _live(self, j: PropertyOf) -> Written:
         m = self._owner(j)
 
         def formula(given: list[str]) -> str:
@@ -257,7 +252,7 @@ class Properties:
         return self._add(j.name, j.name, [text], temporal=True, live=True)
 
 
-def _each_value(kind: t.Type, sizes: Mapping[str, int]) -> list[str]:
+def _each_value(kind: t.Type, elements: Mapping[str, tuple[str, ...]]) -> list[str]:
     """The values of a small type."""
     match kind:
         case t.Bool():
@@ -267,6 +262,6 @@ def _each_value(kind: t.Type, sizes: Mapping[str, int]) -> list[str]:
         case t.Enum(members=members):
             return [quoted(member) for member in members]
         case t.Sort(name=name):
-            return [word(f"{name}{i + 1}") for i in range(sizes[name])]
+            return [word(element) for element in elements[name]]
         case _:
             raise CannotWrite(f"one invariant for each value of {kind} would be too many")

@@ -87,6 +87,8 @@ class Operators(Protocol):
 
     def entry(self, machine: str, name: str) -> str: ...
 
+    def transition(self, m: ir.Machine, row: ir.Transition) -> str: ...
+
     def helper(self, machine: str, function: ir.Function, own: bool) -> tuple[str, bool]: ...
 
     def machine(self, name: str) -> ir.Machine: ...
@@ -301,6 +303,14 @@ def _can(w: Writer, e: ir.Can, env: Env) -> Expression:
     return Expression(f'({operator}({", ".join(texts)}).out # "refused")', checks)
 
 
+def _enabled(w: Writer, e: ir.Enabled, env: Env) -> Expression:
+    texts, checks = w.all(e.args, env)
+    args = ", ".join((env.self, *texts))
+    rows = w.machine.serving(e.event)
+    taken = [f'({w.module.transition(w.machine, row)}({args}).out # "refused")' for row in rows]
+    return Expression(f"({OR.join(taken)})" if taken else "FALSE", checks)
+
+
 def _call(w: Writer, e: ir.Call, env: Env) -> Expression:
     machine, function = called(w, e)
     texts, checks = w.all((*(() if e.of is None else (e.of,)), *e.args), env)
@@ -353,6 +363,7 @@ WRITE: dict[type[ir.Expr], Callable[[Writer, Any, Env], Expression]] = {
     ir.Narrow: lambda w, e, env: w.expr(e.of, env),
     ir.Needed: _needed,
     ir.Can: _can,
+    ir.Enabled: _enabled,
     ir.Call: _call,
     ir.Domain: _domain,
 }

@@ -5,9 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable
 
-from lawful.checks.conform import runtime_check
 from lawful.checks.explore import CheckResult, Limits, Progress, explore
-from lawful.checks.explore.advice import advise
 from lawful.checks.explore.limits import resident
 from lawful.checks.explore.space import Space
 from lawful.progress import Tell, interruption
@@ -45,9 +43,13 @@ def _explored(
         progress=lambda p: tell(_progress_text(p)),
     )
     if options.advice:
+        from lawful.checks.explore.advice import advise
+
         advice = advise(machine.resolved, machine.scope, machine.expects, limits)
         result = dataclasses.replace(result, advice=advice)
     if options.runtime:
+        from lawful.checks.conform import runtime_check
+
         comparison = runtime_check.compare(
             Space(machine.flat, machine.world),
             machine.cls,

@@ -1,4 +1,4 @@
-"""`lawful diff`: what changed between two versions of a machine, and what becomes of its states."""
+"""`lawful diff`: the changes between two versions of a machine, and proofs about older states."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .prove import workers
 
 @dataclass(frozen=True)
 class Difference:
-    """Two versions, their fingerprints, and what is established of the states of the older one."""
+    """Two versions, their fingerprints, and the obligations about the older version's states."""
 
     versions: Versions
     fingerprints: tuple[Fingerprints, Fingerprints]
@@ -44,10 +44,13 @@ def diff(options: DiffOptions, output: Output) -> int:
 
 
 def between(old: type[Machine], new: type[Machine], options: DiffOptions) -> Difference:
-    """What is established; raises CommandError for names that are none."""
+    """Compare the versions, and prove what can be proved of the older version's states.
+
+    Raises CommandError where `--renamed` is malformed or names what does not exist.
+    """
     pairs = [each.partition("=") for each in options.renamed]
     if not all(name and was for name, _, was in pairs):
-        raise CommandError(f"--renamed {' '.join(options.renamed)}: NEW=OLD is expected")
+        raise CommandError(f"--renamed {' '.join(options.renamed)}: expected NEW=OLD")
     renamed = {name: was for name, _, was in pairs}
     versions = Versions.of(resolve(old), resolve(new), renamed)
     bounds = targets.scope_of(new, options.scope).bounds
@@ -61,7 +64,7 @@ def between(old: type[Machine], new: type[Machine], options: DiffOptions) -> Dif
 
 
 def text(found: Difference) -> str:
-    """What changed, and each thing that is not kept."""
+    """The comparison as text."""
     old, new = found.fingerprints
     lines = [f"{found.versions.old.name} -> {found.versions.new.name}"]
     for kind in ("shape", "behaviour", "whole"):

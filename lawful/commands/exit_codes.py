@@ -1,4 +1,4 @@
-"""What a command returns to the shell."""
+"""The exit codes of commands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `check` and `simulate` share: they run every machine of a target and report its verdicts."""
+"""The common part of `check` and `simulate`: run a target's machines and report their verdicts."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from lawful.checks.conform.trace_player import played
-from lawful.checks.explore import CheckResult, NoEngine, verdicts
+from lawful.checks.explore import CheckResult, verdicts
 from lawful.checks.explore.space import Space
-from lawful.checks.report import ci_checks, exploration, regression_test
+from lawful.checks.report import ci_checks, exploration
 from lawful.checks.verdict import PropertyResult, exit_code
 from lawful.progress import Tell, progress
 from lawful.runtime.instance import Machine
+from lawful.spec.errors import Unsupported
 from lawful.spec.ir import Json
 from lawful.spec.resolve import resolve
 from lawful.targets import ScopedMachine, scoped
@@ -75,10 +75,13 @@ def _checked(cls: type[Machine], options: ExplorationOptions, output: Output, ru
         try:
             _require_properties(machine, options.only)
             result = run(machine, tell)
-        except (ValueError, NoEngine) as error:
+        except (ValueError, Unsupported) as error:
             raise CommandError(str(error)) from error
     result = _only(result, options.only)
     if any(p.trace is not None for p in result.properties):
+        # Most of the time of a short check is imports: what only some checks need comes here.
+        from lawful.checks.conform.trace_player import played
+
         result = played(cls, machine.scope, result)
     total = time.perf_counter() - began
     return _Checked(cls, result, exploration.check_json(result, machine.fingerprint, total))
@@ -111,6 +114,8 @@ def _counterexamples(
                 machine = resolve(each.cls).machine
                 yield exports.trace(reports.itf, machine, p.name, about, p.trace)
             if options.pytest is not None:
+                from lawful.checks.report import regression_test
+
                 file = f"test_{name}_{p.name.replace('.', '_')}.py"
                 test = regression_test.as_test(f"{where}:{name}", options.scope, p)
                 yield options.pytest / file, test

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lawful.spec.freeze import CannotFreeze, write
+from lawful.spec.errors import Unsupported
+from lawful.spec.freeze import write
 from lawful.spec.ir import Json
 from lawful.targets import declared_in
 
@@ -17,7 +18,7 @@ def freeze(options: FreezeOptions, output: Output) -> int:
     module, found = declared_in(options.target)
     try:
         path = str(write(module, found))
-    except (CannotFreeze, OSError) as error:
+    except (Unsupported, OSError) as error:
         raise CommandError(str(error)) from error
     names: list[Json] = [cls.__name__ for cls in found]
     text = "\n".join([path, *(f"  {name}" for name in names)])

@@ -73,9 +73,9 @@ def _renew(
 
 
 def read(path: Path) -> dict[str, Entry]:
-    """The machines in a file; none where there is no file.
+    """The entries of a file; none if there is no file.
 
-    Raises CommandError for what is no such file.
+    Raises CommandError if the file cannot be read or is no lock file.
     """
     try:
         data: Any = json.loads(path.read_text(encoding="utf-8"))
@@ -85,12 +85,12 @@ def read(path: Path) -> dict[str, Entry]:
         raise CommandError(f"{path} cannot be read: {error}") from error
     kept = cast(Entry, data).get("machines") if isinstance(data, dict) else None
     if not isinstance(kept, dict) or cast(Entry, data).get("version") != 1:
-        raise CommandError(f"{path} is no file of lawful lock: version 1 and machines are expected")
+        raise CommandError(f"{path} is not a file of lawful lock: expected version 1 and machines")
     return cast(dict[str, Entry], kept)
 
 
 def write(path: Path, machines: Mapping[str, Entry]) -> None:
-    """Write the file, as a whole or not at all; equal findings are equal texts.
+    """Write the file, as a whole or not at all. Equal entries give equal texts.
 
     Raises CommandError where it cannot be written.
     """
@@ -105,7 +105,7 @@ def write(path: Path, machines: Mapping[str, Entry]) -> None:
 
 
 def established(cls: type[Machine], options: LockOptions, tell: Tell) -> Entry:
-    """What exploration and proofs say of a machine now."""
+    """Explore and prove a machine; its entry."""
     machine = targets.scoped(cls, [])
     tell("checking")
     limits = Limits(seconds=options.max_seconds)
@@ -145,7 +145,7 @@ def established(cls: type[Machine], options: LockOptions, tell: Tell) -> Entry:
 
 
 def changes(old: Entry | None, new: Entry) -> Iterator[str]:
-    """What is said now and was not said before."""
+    """The differences between two entries, a line each."""
     if old is None:
         yield "new"
         return
@@ -162,8 +162,8 @@ def changes(old: Entry | None, new: Entry) -> Iterator[str]:
 
 
 def stale(row: Entry | None, cls: type[Machine]) -> str:
-    """Why what is kept of a machine is not of the machine as it is; nothing where it is."""
+    """Why an entry is stale, or nothing where it is not."""
     if row is None:
         return "is not in the file"
     now = cls.lawful.fingerprint.whole
-    return "" if row["fingerprint"] == now else f"is another one now: {row['fingerprint']} -> {now}"
+    return "" if row["fingerprint"] == now else f"has changed: {row['fingerprint']} -> {now}"

@@ -1,7 +1,7 @@
-"""What each command is asked to do, as typed values.
+"""The options of each command, as typed values.
 
-`lawful.cli` reads them from the words of a command line: a field has the name of its option, or of
-a group of options that several commands share.
+`lawful.cli` reads them from the command line: a field has the name of its option, or of a group of
+options that several commands share.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where a command's answer goes: standard output and the file of `--json`."""
+"""The destinations of a command's answer: standard output and the file of `--json`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`lawful prove`: proofs with Z3, and what a short exploration says of what is left open."""
+"""`lawful prove`: proofs with Z3, and the results of a short exploration for open properties."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ from lawful.checks.prove import strategy, strengthening, timer_invariants
 from lawful.checks.prove.induction import Induction
 from lawful.checks.prove.nonvacuity import transitions_seen
 from lawful.checks.prove.result import ProofResult
-from lawful.checks.prove.scope_text import sorts
 from lawful.checks.report import ci_proofs, proofs
 from lawful.checks.smt.solver import cache as proof_cache
 from lawful.progress import Tell, progress
 from lawful.runtime.instance import Machine
+from lawful.spec import ir
+from lawful.spec.analysis.named_elements import without_defaults
 from lawful.spec.errors import DeclarationError
 from lawful.spec.flat import Flat
-from lawful.spec.lower import lower
-from lawful.spec.resolve import abstract_scopes, resolve
-from lawful.spec.words import Expected
+from lawful.spec.lower import lower, sized
+from lawful.spec.lower.pipeline import given
+from lawful.spec.resolve import Resolved, abstract_scopes, resolve
+from lawful.spec.words import Expected, Scope
 
 from . import exports, files
 from .errors import CommandError
@@ -34,7 +36,7 @@ from .output import Output
 
 @dataclass(frozen=True)
 class _Proved:
-    """One machine, what was proved of it, and what was expected."""
+    """One machine, its proof results, and its expected verdicts."""
 
     cls: type[Machine]
     result: ProofResult
@@ -74,11 +76,10 @@ def _files(options: ProveOptions, rows: Sequence[_Proved]) -> exports.Files:
 def scripts(
     cls: type[Machine], options: ProveOptions, result: ProofResult
 ) -> Iterator[tuple[str, str]]:
-    """A file name and the SMT-LIB text for each obligation; only what is proved is assumed."""
-    machine = resolve(cls).machine
-    induction = Induction(
-        machine, sorts(machine, _sizes(cls, options)), options.solver.effort, workers()
-    )
+    """A file name and the SMT-LIB text for each obligation. Only proved properties are assumed."""
+    machine = _machine(cls, options)
+    lowered = sized(machine, _sizes(cls, options))
+    induction = Induction(lowered, options.solver.effort, workers())
     lost = {o.property for o in result.obligations if not o.verdict.good}
     induction.exact.dropped.update(lost)
     for o in result.obligations:
@@ -87,10 +88,8 @@ def scripts(
             about = f"; {machine.name}: {o.obligation} keeps {o.property}: {o.verdict.value}\n"
             step = o.obligation.replace(" ", "-")
             yield f"{machine.name}.{step}.{o.property}.smt2", about + text
-    # What is assumed of timers was shown before; of this nothing is declared.
-    for case, text in timer_invariants.scripts(
-        induction.machine, induction.sizes, induction.timer_clauses
-    ):
+    # Facts about timers are assumed, too. They are proved, but the machine does not declare them.
+    for case, text in timer_invariants.scripts(lowered, induction.timer_clauses):
         about = f"; {machine.name}: {case} keeps what is assumed of timers: proved\n"
         yield f"{machine.name}.{case.replace(' ', '-')}.of-timers.smt2", about + text
 
@@ -100,6 +99,28 @@ def _sizes(cls: type[Machine], options: ProveOptions) -> dict[str, int]:
     return {k: n for k, n in bounds.items() if type(n) is int and k not in options.any_size}
 
 
+def _machine(cls: type[Machine], options: ProveOptions) -> ir.Machine:
+    """The machine without the defaults of the parameters to which the scope gives values: proofs
+    are of all values of parameters, and elements that only such a default names do not count."""
+    machine = resolve(cls).machine
+    return without_defaults(machine, given(machine, targets.scope_of(cls, options.scope)))
+
+
+def _explorable(found: Resolved, scope: Scope) -> Flat | None:
+    """The machine within its scope; None without a complete scope, because proofs need none.
+
+    Raises DeclarationError where the scope names something that does not exist (L302).
+    """
+    try:
+        return lower(found.machine, scope, abstract_scopes(found))
+    except DeclarationError as error:
+        if any(problem.number == "L302" for problem in error.problems):
+            raise
+        return None
+    except ValueError:
+        return None
+
+
 def workers() -> int:
     """The number of processes in which Z3 searches. There are two at least, because Z3 may crash
     the process that it runs in."""
@@ -107,18 +128,18 @@ def workers() -> int:
 
 
 def proved(cls: type[Machine], options: ProveOptions, tell: Tell) -> ProofResult:
-    """The proofs of a machine, within the scope's sizes of its sorts but for those of any size."""
+    """Prove a machine. The scope gives the sizes of its sorts, except those of `--any-size`.
+
+    Raises CommandError for options that do not fit together, TargetError for unknown names.
+    """
     if options.depth is not None and options.method in ("induction", "spacer"):
         raise CommandError(
-            f"--depth is for runs and k-induction, not for --method {options.method}"
+            f"--depth has no meaning for --method {options.method}; use bounded or k-induction"
         )
     scope, found = targets.scope_of(cls, options.scope), resolve(cls)
     targets.check_sorts(cls, options.any_size)
-    sizes = _sizes(cls, options)
-    flat: Flat | None = None
-    # Without a whole scope nothing is explored, and proofs go without.
-    with suppress(DeclarationError, ValueError):
-        flat = lower(found.machine, scope, abstract_scopes(found))
+    sizes, machine = _sizes(cls, options), _machine(cls, options)
+    flat = _explorable(found, scope)
 
     def met() -> Collection[str | None]:
         return () if flat is None else transitions_seen(flat, found.world)
@@ -133,7 +154,7 @@ def proved(cls: type[Machine], options: ProveOptions, tell: Tell) -> ProofResult
     how = strategy.How(options.method, options.solver.effort, options.depth, workers())
     with proof_cache.kept_in(None if options.no_cache else proof_cache.users()):
         result = strategy.prove(
-            found.machine,
+            machine,
             sizes=sizes,
             how=how,
             progress=tell,
@@ -147,5 +168,5 @@ def proved(cls: type[Machine], options: ProveOptions, tell: Tell) -> ProofResult
         if options.strengthen:
             tell("trying clauses")
             limits = sizes, options.solver.effort, workers()
-            result = strengthening.proposed(found.machine, seen, limits, result)
+            result = strengthening.proposed(machine, seen, limits, result)
         return result

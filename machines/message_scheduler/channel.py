@@ -1,8 +1,8 @@
 """Message scheduler: one channel, the unit of capacity for messaging a peer.
 
-Source as in `declaration.py`, and the same abstractions; that a message's time is over, or that it
-is answered, this machine is told. How many channels a peer has, and the pool of those that are
-open, are the scheduler's (R5, R13).
+Source and abstractions as in `declaration.py`. The caller tells this machine that a message is
+answered, or that its time is over. The scheduler decides how many channels a peer has, and keeps
+the pool of open ones (R5, R13).
 """
 
 from lawful import (
@@ -29,14 +29,14 @@ class Peer(Sort):
 
 
 class ChannelId(Record):
-    """Each peer has one or more channels, not all of them as many [seed:130-131] (R13)."""
+    """Each peer has one or more channels; numbers may differ [seed:130-131] (R13)."""
 
     peer: Peer
     number: Nat
 
 
 class Gate(State):
-    """States of a channel [seed:132-136] (R14); GONE, its peer has left (R33, R34)."""
+    """States of a channel [seed:132-136] (R14); GONE: its peer has left (R33, R34)."""
 
     OPEN = "ready to send exactly one message"
     CLOSED = "gives its peer time to read and respond"
@@ -59,19 +59,20 @@ class Channel(Machine, abstract=True):
 
     @transition(source=Gate.CLOSED, target=Gate.OPEN)
     def reopen(self) -> None:
-        """Its request was answered or timed out, its notification digested: it returns to the pool
-        [seed:107-109,187-192] (R10, R21)."""
+        """Its request was answered or timed out, or its notification digested: the channel returns
+        to the pool [seed:107-109,187-192] (R10, R21)."""
         self.unanswered = 0
 
     @transition(source=(Gate.OPEN, Gate.CLOSED))
     def die(self) -> None:
-        """The heartbeat's timer has destroyed the peer; nobody is told [seed:310-318] (R33, R36)"""
+        """The heartbeat's timer has destroyed the peer; no one is told [seed:310-318] (R33,
+        R36)."""
         require(self.alive, "the peer has been destroyed")
         self.alive = False
 
     @transition(source=Gate.OPEN, target=Gate.GONE)
     def discover(self) -> None:
-        """An offer discovers that it holds a dead peer, and removes it [seed:303-307] (R34)."""
+        """An offer finds a channel with a dead peer, and removes it [seed:303-307] (R34)."""
         require(not self.alive, "the peer is alive")
 
     @transition(source=(Gate.OPEN, Gate.CLOSED), target=Gate.GONE)
@@ -88,7 +89,7 @@ class Channel(Machine, abstract=True):
 
     @invariant
     def one_message_at_a_time(self) -> bool:
-        """A channel is closed just while its one message is unanswered (R6, R14, R19)."""
+        """A channel is closed exactly while its one message is unanswered (R6, R14, R19)."""
         return self.state == Gate.GONE or self.unanswered == (1 if self.state == Gate.CLOSED else 0)
 
     @step_property
@@ -98,11 +99,11 @@ class Channel(Machine, abstract=True):
 
     @reachable
     def closed_by_the_dead(self) -> bool:
-        """Until somebody says so, or its message's time is over."""
+        """Until its peer is found dead, or its message's time is over."""
         return self.state == Gate.CLOSED and not self.alive
 
     scope = Scope(Nat=range(0, 3))
 
 
 class ChannelFixed(Channel):
-    """Does not come back."""
+    """A channel that is gone never reopens."""

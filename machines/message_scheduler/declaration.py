@@ -1,21 +1,21 @@
 """Message scheduler: one message to a peer, from the sender that waits to the last callback.
 
-Source: the design document `message-scheduler.md` (rippled); `[seed:151]` is its line 151, `R16`
-the number of a demand in it, `R-B1` of a defect that its text allows. A dependent schedules a
-sender, which is offered channels until it sends a message on one; of a request, a receiver then
-waits for the response. None of these machines does input or output: an event returns what its
-caller shall send, or whom it shall call. This is the design as it has to be; `as_seed.py` puts back
-what the document says where that goes wrong.
+Source: the design document `message-scheduler.md` (rippled). `[seed:151]` is its line 151, `R16`
+the number of a demand, `R-B1` of a defect that its text allows. A dependent schedules a sender,
+which is offered channels until it sends a message on one. After a request, a receiver waits for the
+response. None of these machines does I/O: an event returns what its caller must send, or whom it
+must call. This file declares the repaired design; `as_seed.py` restores the document's text where
+it goes wrong.
 
-Abstractions, confessed. A message is the sender's only one: who has more schedules another sender
-(R22, R26), or a machine for each of them; so an offer's size M, of which it uses one, is not told.
-What the message says, which of the channels it likes, and which peers it has tried before (R12),
-the sender decides late (R9), outside. Which channels are open, and whose turn it is, the scheduler
-knows; a sender knows its place in the queue, a number that grows with each arrival. A callback is
-one step with what the scheduler does around it, and what it does itself follows as events of their
-own: `inside` a callback, `schedule` defers (R40). A timer runs out at any moment; times are in the
-unit of the instance's clock. The channel of a withdrawn request reopens when its time is over, also
-if the response arrives before.
+Abstractions. A sender has one message: to send more, a dependent schedules another sender (R22,
+R26), or has a machine for each of them. So the offer's size M, of which a sender uses one, is left
+out. The sender decides late (R9), and outside this machine, about the message's content, the
+channels it prefers, and the peers it has tried before (R12). The scheduler knows which channels are
+open, and whose turn it is; a sender knows its place in the queue, a number that grows with each
+arrival. A callback is one step with the scheduler's work around it; what the callback itself does
+follows as separate events: `inside` a callback, `schedule` defers (R40). A timer runs out at any
+moment; times are in the unit of the instance's clock. The channel of a withdrawn request reopens
+when its time is over, even if the response arrives before.
 """
 
 from enum import Enum
@@ -58,7 +58,7 @@ class Reason(Enum):
 
 
 class Frame(Record):
-    """To be sent through this channel: the message, of a request with its number."""
+    """Send this through the channel: the message, and for a request its number."""
 
     channel: ChannelId
     request: Nat | None
@@ -85,7 +85,7 @@ class Failure(Record):
 
 
 class Stage(State):
-    """What has become of a message and of its sender and receiver."""
+    """How far a message is, with its sender and receiver."""
 
     IDLE = "its sender is not scheduled"
     DEFERRED = "scheduled inside a callback, to be queued when that returns"
@@ -103,7 +103,7 @@ AWAKE = (Stage.DEFERRED, Stage.WAITING, Stage.OFFERED)
 
 
 class Message(Machine, abstract=True):
-    """A sender, its place in the queue, and the offers that it is made (R15, R16)."""
+    """A sender, its place in the queue, and the offers made to it (R15, R16)."""
 
     state: Stage = Stage.IDLE
     place: Nat = 0
@@ -120,13 +120,13 @@ class Message(Machine, abstract=True):
 
     @event
     def schedule(self, place: Nat, inside: bool) -> bool:
-        """Whether the sender is accepted [seed:151]."""
+        """Return whether the sender is accepted [seed:151]."""
         raise NotImplementedError
 
     @transition(source=ASLEEP, target=Stage.WAITING, event="schedule")
     def enqueue(self, place: Nat, inside: bool) -> bool:
-        """Add a sender to the queue, by arrival [seed:151-154] (R16); again after a callback
-        [seed:205] (R23), or for more [seed:197-199,226-232] (R22, R26)."""
+        """Add a sender to the queue, by arrival [seed:151-154] (R16): also after a callback
+        [seed:205] (R23), or to send more [seed:197-199,226-232] (R22, R26)."""
         require(not inside, "a callback holds a lock")
         require(not self.stopped, "the scheduler has stopped")
         self.arrive(place)
@@ -134,7 +134,7 @@ class Message(Machine, abstract=True):
 
     @transition(source=ASLEEP, target=Stage.DEFERRED, event="schedule")
     def defer(self, place: Nat, inside: bool) -> bool:
-        """A thread-local tells that this thread owns a lock [seed:343-350] (R40)."""
+        """A thread-local records that this thread owns a lock [seed:343-350] (R40)."""
         require(inside, "no callback holds a lock")
         require(not self.stopped, "the scheduler has stopped")
         self.arrive(place)
@@ -142,7 +142,7 @@ class Message(Machine, abstract=True):
 
     @transition(source=ASLEEP, event="schedule")
     def turn_away(self, place: Nat, inside: bool) -> bool:
-        """Never again a sender, once stopped [seed:292] (R32)."""
+        """After `stop` no sender is accepted [seed:292] (R32)."""
         require(self.stopped, "the scheduler has not stopped")
         return False
 
@@ -160,14 +160,15 @@ class Message(Machine, abstract=True):
 
     @transition(source=Stage.WAITING, target=Stage.OFFERED)
     def offer(self, channels: frozenset[ChannelId]) -> None:
-        """Call onOffer with the open channels [seed:166-170] (R18), never none [seed:308] (R35),
-        and never only what it has left open before [seed:234-240] (R27, R-B6)."""
+        """Call onOffer with the open channels [seed:166-170] (R18): never with none [seed:308]
+        (R35), and never only with those that it left open before [seed:234-240] (R27, R-B6)."""
         require(any(c not in self.refused for c in channels), "it has seen all of these")
         self.offered = set(channels)
 
     @transition(source=Stage.OFFERED)
     def skip(self, channel: ChannelId) -> None:
-        """Its peer cannot be locked any more: out of the offer, silently [seed:303-307] (R34)."""
+        """Its peer cannot be locked any more: silently remove it from the offer [seed:303-307]
+        (R34)."""
         require(channel in self.offered, "is not offered")
         self.offered.discard(channel)
 
@@ -179,7 +180,8 @@ class Message(Machine, abstract=True):
 
     @transition(source=Stage.WAITING)
     def taken(self, channel: ChannelId) -> None:
-        """Another sender closes a channel that this one left open: next time it is a new one."""
+        """Another sender closes a channel that this one left open: when it reopens, it counts as
+        new."""
         require(channel in self.refused, "was not refused")
         self.refused.discard(channel)
 
@@ -197,7 +199,7 @@ class Message(Machine, abstract=True):
 
     @transition(source=(Stage.DEFERRED, Stage.WAITING), target=Stage.WITHDRAWN)
     def withdraw_sender(self) -> None:
-        """Return it, not just discard it [seed:269-277] (R30); a footnote says "not yet"."""
+        """Return it, do not only discard it [seed:269-277] (R30); a footnote says "not yet"."""
         self.refused.clear()
 
     @event
@@ -205,7 +207,8 @@ class Message(Machine, abstract=True):
 
     @transition(source=(Stage.DEFERRED, Stage.WAITING), target=Stage.DISCARDED, event="stop")
     def discard(self) -> Discard | Failure | None:
-        """Discard all waiting senders [seed:291] (R32), also those of callbacks (R-B1)."""
+        """Discard all waiting senders [seed:291] (R32), also those that callbacks scheduled
+        (R-B1)."""
         self.stopped = True
         self.refused.clear()
         self.sender_called += 1
@@ -213,7 +216,7 @@ class Message(Machine, abstract=True):
 
     @transition(source=(*ASLEEP, Stage.WITHDRAWN), event="stop")
     def stop_asleep(self) -> Discard | Failure | None:
-        """Nobody waits here."""
+        """This sender does not wait."""
         require(not self.stopped, "the scheduler has stopped")
         self.stopped = True
         self.timer.stop()
@@ -225,47 +228,49 @@ class Message(Machine, abstract=True):
 
     @invariant
     def channel_is_that_of_the_message(self) -> bool:
-        """Known from when it is sent until its sender is scheduled again."""
+        """Set when the message is sent, until its sender is scheduled again."""
         sent = self.state in (Stage.SENT, Stage.SUCCEEDED, Stage.FAILED)
         unsent = self.state in AWAKE or self.state in (Stage.IDLE, Stage.DISCARDED)
         return implies(sent, self.channel is not None) and implies(unsent, self.channel is None)
 
     @invariant
     def sender_is_called_once(self) -> bool:
-        """It has sent, or was discarded: one of these once, or none (R30); that it was offered
-        channels and closed none does not count (R-B4)."""
+        """It sends or is discarded, at most one of these, once (R30); an offer of which it closed
+        no channel does not count (R-B4)."""
         called = self.channel is not None or self.state == Stage.DISCARDED
         return self.sender_called == (1 if called else 0)
 
     @invariant
     def nobody_waits_once_stopped(self) -> bool:
-        """After stop, nobody is called any more (R32)."""
+        """After `stop`, no callback is called any more (R32)."""
         return not (self.stopped and (self.state in AWAKE or self.state == Stage.SENT))
 
     @invariant
     def offers_are_considered_at_once(self) -> bool:
-        """Outside of onOffer nothing is offered; who does not wait has refused nothing."""
+        """Only during onOffer is there an offer; a sender that does not wait has refused
+        nothing."""
         return implies(self.state != Stage.OFFERED, self.offered == set()) and implies(
             self.state not in (Stage.WAITING, Stage.OFFERED), self.refused == set()
         )
 
     @invariant
     def has_a_time(self) -> bool:
-        """Every message has a timeout while its channel is closed (R11, R21)."""
+        """While its channel is closed, every message has a timeout (R11, R21)."""
         sent = self.state == Stage.SENT
         closed = sent or self.state == Stage.WITHDRAWN
         return implies(sent, self.timer.armed) and implies(self.timer.armed, closed)
 
     @step_property
     def keeps_its_place(self, after: "Message") -> bool:
-        """As long as it waits (R27); scheduled again, it is behind (R26)."""
+        """While it waits (R27); if it is scheduled again, it gets a place behind (R26)."""
         if self.state in AWAKE:
             return after.place == self.place
         return after.place >= self.place
 
     @step_property
     def offers_differ(self, after: "Message") -> bool:
-        """Each offer has a channel that the one before had not, or that was closed since (R27)."""
+        """Each offer contains a channel that the last one had not, or that was closed since
+        (R27)."""
         made = self.state == Stage.WAITING and after.state == Stage.OFFERED
         return implies(made, any(c not in self.refused for c in after.offered))
 
@@ -278,7 +283,7 @@ class Message(Machine, abstract=True):
 
     @recoverable
     def comes_to_an_end(self) -> bool:
-        """Whoever waits can be served, discarded or withdrawn: bounded termination (R11)."""
+        """A waiting sender can be served, discarded or withdrawn: bounded termination (R11)."""
         return self.state not in AWAKE and self.state != Stage.SENT
 
     @reachable
@@ -287,7 +292,7 @@ class Message(Machine, abstract=True):
 
     @reachable
     def the_offer_is_of_the_dead(self) -> bool:
-        """Of a smaller true size than it was made with, even zero (R34)."""
+        """Its true size is smaller than at first, even zero (R34)."""
         return self.state == Stage.OFFERED and self.offered == set()
 
 
@@ -299,7 +304,7 @@ class Request(Message, abstract=True):
 
     @transition(source=Stage.OFFERED, target=Stage.SENT)
     def send(self, channel: ChannelId, request: Nat) -> Frame:
-        """Through one of the channels offered; the scheduler assigns the number (R3)."""
+        """Through one of the offered channels; the scheduler assigns the number (R3)."""
         self.close(channel)
         self.request = request
         self.receiver_called = 0
@@ -307,7 +312,7 @@ class Request(Message, abstract=True):
 
     @transition(source=Stage.SENT, target=Stage.SUCCEEDED)
     def receive(self, peer: Peer, request: Nat, body: Body) -> Success | None:
-        """The response arrives: it has the number sent [seed:201-202,258-259] (R3, R10, R23)."""
+        """The response arrives, with the request's number [seed:201-202,258-259] (R3, R10, R23)."""
         channel = needed(self.channel, "nothing was sent")
         require(request == self.request, "answers another request")
         require(peer == channel.peer, "comes from another peer")
@@ -337,12 +342,12 @@ class Request(Message, abstract=True):
 
     @transition(source=Stage.SENT, target=Stage.WITHDRAWN)
     def withdraw_receiver(self) -> None:
-        """Return it [seed:269-277] (R30). Its peer has the request none the less, and the channel
-        stays closed."""
+        """Return it [seed:269-277] (R30). Its peer still has the request, and the channel stays
+        closed."""
 
     @transition(source=Stage.WITHDRAWN, timer="timer")
     def release(self) -> ChannelId:
-        """The peer has had the time that it was given: the channel is open again (R21)."""
+        """The peer's time is over: the channel is open again (R21)."""
         return needed(self.channel, "nothing was sent")
 
     @transition(source=Stage.SENT, target=Stage.FAILED, event="stop")
@@ -374,7 +379,7 @@ class Request(Message, abstract=True):
 
 
 class RequestFixed(Request):
-    """Known to stop wherever it waits, and offered only what is new to it."""
+    """`stop` reaches it wherever it waits, and each offer to it is new."""
 
 
 class Notification(Message):
@@ -402,7 +407,7 @@ class Notification(Message):
 
     @transition(source=Stage.SENT, target=Stage.FAILED, event="stop")
     def cut_short(self) -> Discard | Failure | None:
-        """Nobody is told: there is no receiver (R32)."""
+        """No callback is called: there is no receiver (R32)."""
         self.stopped = True
         self.timer.stop()
         return None

@@ -1,18 +1,19 @@
 """Message scheduler: its locks, and the threads that take them.
 
-Source as in `declaration.py`. The document has two locks [seed:323-341] (R37, R39): the offers are
-locked while senders are offered channels, which send, for which the requests are locked; a receiver
-is called while the requests are locked. Offers come first where both are taken. What is scheduled
-inside a callback takes no lock [seed:343-350] (R40).
+Source as in `declaration.py`. The document has two locks [seed:323-341] (R37, R39). The offers are
+locked while senders are offered channels; a sender that sends then locks the requests. A receiver
+is called while the requests are locked. If a thread takes both, it takes the offers first.
+Scheduling inside a callback takes no lock [seed:343-350] (R40).
 
-Callbacks are "never concurrent" [seed:328-335] (R38) where each lock has its own: a sender's and a
-receiver's can be. In `TwoLocksBothWays` a receiver's callback calls what takes the offers, such as
-`disconnect` or `stop`, for it is not forbidden (R-B9); in `TwoLocksUnnoticed` a callback of `stop`,
-which has both, schedules a sender, and the thread-local knows of no lock (R-B3). `OneLock` is the
-repair: one lock, and callbacks outside of it, one at a time, in their order.
+Callbacks are "never concurrent" [seed:328-335] (R38), because each runs under a lock; but a
+sender's and a receiver's run under different ones. In `TwoLocksBothWays` a receiver's callback
+calls a function that takes the offers, such as `disconnect` or `stop`, which is not forbidden
+(R-B9). In `TwoLocksUnnoticed` a callback of `stop`, which holds both locks, schedules a sender, and
+the thread-local does not know of the locks (R-B3). `OneLock` is the repair: one lock, and callbacks
+outside it, one at a time, in their order.
 
-Abstractions, confessed: what is done under a lock is left out, and so is who calls whom; any thread
-may do anything that the code of some thread does.
+Abstractions. The work under a lock is left out, and so is who calls whom: any thread may do what
+some thread's code does.
 """
 
 from lawful import (
@@ -33,7 +34,7 @@ from lawful import (
 
 
 class Thread(Sort):
-    """One that calls the scheduler, receives, or waits for time to pass."""
+    """A thread that calls the scheduler, receives, or waits for time to pass."""
 
 
 class At(State):
@@ -70,7 +71,7 @@ class TwoLocks(Machine):
 
     @transition(source=At.OUTSIDE, target=At.REQUESTS, of="at[t]")
     def lock_requests(self, t: Thread) -> None:
-        """A response has come (R37)."""
+        """A response has arrived (R37)."""
         require(self.requests_are_free(), "the requests are locked")
 
     @transition(source=At.OFFERS, target=At.SENDING, of="at[t]")
@@ -89,7 +90,7 @@ class TwoLocks(Machine):
 
     @invariant
     def locks_exclude(self) -> bool:
-        """Each lock is held by one thread at most (R37)."""
+        """At most one thread holds each lock (R37)."""
         return all(
             t == u
             or (
@@ -102,7 +103,7 @@ class TwoLocks(Machine):
 
     @invariant
     def callbacks_never_overlap(self) -> bool:
-        """No two threads call somebody at once [seed:328-330] (R38)."""
+        """No two threads run a callback at the same time [seed:328-330] (R38)."""
         calls = (At.OFFERS, At.REQUESTS, At.BOTH)
         return all(
             t == u or not (self.at[t] in calls and self.at[u] in calls)
@@ -120,7 +121,7 @@ class TwoLocks(Machine):
 
 
 class TwoLocksBothWays(TwoLocks):
-    """A receiver's callback calls what takes the offers (R-B9)."""
+    """A receiver's callback calls a function that takes the offers (R-B9)."""
 
     @transition(source=At.REQUESTS, target=At.CALLING, of="at[t]")
     def call_back(self, t: Thread) -> None: ...
@@ -133,11 +134,12 @@ class TwoLocksBothWays(TwoLocks):
 
 
 class TwoLocksUnnoticed(TwoLocks):
-    """Inside a callback of `stop` nothing tells that this thread has a lock (R-B3)."""
+    """Inside a callback of `stop` the thread-local does not know of the locks (R-B3)."""
 
     @transition(source=At.BOTH, target=At.AGAIN, of="at[t]")
     def schedule(self, t: Thread) -> None:
-        """Try again after a failure, as the document suggests [seed:205]: it waits for itself."""
+        """Try again after a failure, as the document suggests [seed:205]: the thread waits for
+        itself."""
 
     expects = Expect(deadlock=("violated", 4))
 
@@ -153,7 +155,7 @@ class Turn(State):
 
 
 class OneLock(Machine):
-    """Nobody is called under a lock; whoever has to call waits for its turn."""
+    """No callback runs under the lock; a thread that must call waits for its turn."""
 
     at: dict[Thread, Turn] = total(Turn.OUTSIDE)
 
@@ -166,7 +168,7 @@ class OneLock(Machine):
 
     @transition(source=Turn.LOCKED, target=Turn.OUTSIDE, of="at[t]")
     def unlock(self, t: Thread) -> None:
-        """There is nobody to call."""
+        """There is no callback to call."""
 
     @transition(source=Turn.LOCKED, target=Turn.NEXT, of="at[t]")
     def unlock_to_call(self, t: Thread) -> None: ...
@@ -179,7 +181,7 @@ class OneLock(Machine):
 
     @transition(source=Turn.CALLING, target=Turn.INSIDE, of="at[t]")
     def call_in(self, t: Thread) -> None:
-        """A callback may call whatever it likes, also `stop` (R-B3, R-B9, R40)."""
+        """A callback may call any function, even `stop` (R-B3, R-B9, R40)."""
         require(self.is_free(), "it is locked")
 
     @transition(source=Turn.INSIDE, target=Turn.CALLING, of="at[t]")
@@ -209,7 +211,7 @@ class OneLock(Machine):
 
     @reachable
     def called_while_another_locks(self) -> bool:
-        """A callback keeps nobody out."""
+        """A callback runs while another thread holds the lock."""
         return any(a == Turn.CALLING for a in self.at.values()) and not self.is_free()
 
     @leads_to

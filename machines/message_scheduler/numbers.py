@@ -1,11 +1,11 @@
-"""Message scheduler: the numbers of requests, of which there are not infinitely many.
+"""Message scheduler: the numbers of requests, which are finitely many.
 
 Source as in `declaration.py`: the scheduler assigns the number of a request and matches the reply
-by it [seed:17-31] (R3). The document says no more; its implementation counts from a least number up
-and begins again, below the least one, and looks at no request that is still outstanding (R-B10).
+by it [seed:17-31] (R3). The document says no more. Its implementation counts up from a least number
+and starts again below that least one, and does not check for outstanding requests (R-B10).
 
-`NumbersFixed` begins anywhere between the least and the greatest, goes round, and passes over those
-that are outstanding. What requests say, and to whom they go, is left out.
+`NumbersFixed` begins anywhere between the least and the greatest, starts again at the least, and
+skips outstanding numbers. The content and the destination of requests are left out.
 """
 
 from lawful import (
@@ -27,7 +27,7 @@ from lawful import (
 
 
 class Numbers(Machine, abstract=True):
-    """Which numbers are outstanding, and which is the next to be given out."""
+    """Which numbers are outstanding, and which is given out next."""
 
     following: Nat = 0
     outstanding: set[Nat] = set()
@@ -42,7 +42,7 @@ class Numbers(Machine, abstract=True):
 
     @initial
     def start(self, first: Nat) -> None:
-        """At random, so that two schedulers seldom give the same."""
+        """At random, so that two schedulers rarely give the same numbers."""
         require(self.least <= first <= self.greatest, "no number of a request")
         self.following = first
 
@@ -75,12 +75,12 @@ class Numbers(Machine, abstract=True):
 
     @invariant
     def none_is_out_of_range(self) -> bool:
-        """What is below is not the scheduler's to give."""
+        """The scheduler must not give a number below the least."""
         return all(self.least <= n <= self.greatest for n in self.outstanding)
 
     @step_property
     def others_stay(self, after: "Numbers") -> bool:
-        """One is given or ends; nobody else's is touched."""
+        """A step gives one number or ends one; the others stay as they are."""
         return (
             self.outstanding <= after.outstanding or after.outstanding <= self.outstanding
         ) and abs(len(after.outstanding) - len(self.outstanding)) <= 1
@@ -98,7 +98,7 @@ class Numbers(Machine, abstract=True):
 
 
 class NumbersFixed(Numbers):
-    """The next that nobody has; none if all are outstanding."""
+    """Gives the next number that is not outstanding, or none if all are."""
 
     def chosen(self) -> Nat:
         number = next(
@@ -112,12 +112,13 @@ class NumbersFixed(Numbers):
 
     @invariant
     def it_goes_round_in_range(self) -> bool:
-        """After the greatest comes the least (R-B10)."""
+        """After the greatest number comes the least (R-B10)."""
         return self.least <= self.following <= self.greatest
 
 
 class NumbersAsImplemented(Numbers):
-    """The next, whoever has it; after the greatest comes none of them (R-B10)."""
+    """Gives the next number, even if it is outstanding; after the greatest comes one below the
+    least (R-B10)."""
 
     def chosen(self) -> Nat:
         return self.following

@@ -1,15 +1,18 @@
 """Message scheduler: one round of offers, while its lock is held.
 
-Source as in `declaration.py`. When channels open or senders come, those that wait are offered what
-is open, first come first served [seed:151-154]; M, how many channels one of them may close, is 1 as
-long as several wait, and else all [seed:212-224] (R18, R24, R25). A sender that closed some and
-wants more, or any other `onOffer`, schedules another sender [seed:197-199,226-232] (R22, R26).
+Source as in `declaration.py`. When channels open or senders arrive, waiting senders are offered the
+open channels, first come first served [seed:151-154]. M, the number of channels that one of them
+may close, is 1 while several wait, and otherwise all [seed:212-224] (R18, R24, R25). A sender that
+closed some and wants more, or any other `onOffer`, schedules another sender [seed:197-199,226-232]
+(R22, R26).
 
-`RoundAsSeed` offers to these in the same round, which then need not end (R-B5);
-`RoundLastTakesAll` is `RoundFixed` with the size that an implementation gave the last in the queue
-(R-B8). Abstractions, confessed: senders and channels are numbers of them, and of who has been
-offered something and stays no more is known than whether there are any. `parity` has no meaning: it
-makes every offer a change, as it is when each is made to another sender.
+`RoundAsSeed` makes offers to these in the same round, which then may never end (R-B5).
+`RoundLastTakesAll` is `RoundFixed` with the size that an implementation gave the last sender in the
+queue (R-B8).
+
+Abstractions. Senders and channels are counted. Of the senders that were offered something and stay,
+the model knows only whether there are any. `parity` has no meaning: it makes every offer a change
+of state, as each goes to another sender.
 """
 
 from lawful import (
@@ -59,7 +62,7 @@ class Round(Machine, abstract=True):
 
     @transition()
     def offer(self, closes: Nat, schedules: bool) -> None:
-        """`onOffer` of the next one (R16, R18, R22)."""
+        """`onOffer` of the next sender (R16, R18, R22)."""
         require(not self.over and self.unseen > 0, "nobody is left")
         require(self.open > 0, "an offer that is empty is never made (R35)")
         require(closes <= self.size(), "the offer is exhausted")
@@ -74,19 +77,19 @@ class Round(Machine, abstract=True):
             self.welcome()
 
     def welcome(self) -> None:
-        """A sender scheduled by this callback."""
+        """This callback has scheduled a sender."""
         self.newcomers += 1
 
     @transition()
     def end(self) -> None:
-        """Nobody or nothing is left: the lock is released."""
+        """No sender or no channel is left: the lock is released."""
         require(not self.over, "it is over")
         require(self.unseen == 0 or self.open == 0, "somebody has not seen what is open")
         require(not self.goes_on(), "somebody new has not seen what is open")
         self.over = True
 
     def goes_on(self) -> bool:
-        """Whether those who came meanwhile are offered something in this round."""
+        """Whether new senders are offered something in this round."""
         return False
 
     @terminal
@@ -95,13 +98,12 @@ class Round(Machine, abstract=True):
 
     @step_property
     def one_each_while_several_wait(self, after: "Round") -> bool:
-        """Nobody hogs the channels, neither before others nor after some that took none (R24,
-        R25)."""
+        """No sender takes all channels while another waits, before or behind it (R24, R25)."""
         return not (self.unseen > 1 or self.waits) or self.open - after.open <= 1
 
     @step_property
     def nobody_is_lost(self, after: "Round") -> bool:
-        """One after the other is offered something; nobody else is gone (R16)."""
+        """Senders are offered something one after the other; none disappears (R16)."""
         return after.unseen + after.newcomers >= self.unseen + self.newcomers - 1 and (
             after.parity != self.parity
             or after.unseen + after.newcomers == self.unseen + self.newcomers
@@ -109,12 +111,12 @@ class Round(Machine, abstract=True):
 
     @step_property
     def nobody_is_passed_over(self, after: "Round") -> bool:
-        """While channels are left, all in the queue are offered them (R16, S13)."""
+        """While channels are left, all senders in the queue are offered them (R16, S13)."""
         return self.over or not after.over or self.unseen == 0 or self.open == 0
 
     @invariant
     def size_is_what_is_open(self) -> bool:
-        """At most (R18)."""
+        """At most the number of open channels (R18)."""
         return self.size() <= self.open or self.open == 0
 
     @invariant
@@ -143,8 +145,8 @@ class Round(Machine, abstract=True):
 
 
 class RoundFixed(Round):
-    """Who came meanwhile has its turn in a further pass, if the last one closed a channel, of which
-    there are not many; or else in another round, with the lock released in between."""
+    """New senders get a further pass if the last pass closed a channel, and there are few channels;
+    otherwise they get another round, with the lock released in between."""
 
     @transition()
     def pass_on(self) -> None:
@@ -161,20 +163,20 @@ class RoundFixed(Round):
 
     @step_property
     def newcomers_have_their_turn(self, after: "Round") -> bool:
-        """As long as somebody takes what is offered (R26)."""
+        """While a sender takes an offered channel (R26)."""
         some = self.newcomers > 0 and self.open > 0 and self.closed > 0
         return self.over or not after.over or not some
 
     @reachable
     def continues(self) -> bool:
-        """A sender that wants more gets what the others have left (R22, R26)."""
+        """A sender that wants more gets channels that the others have left (R22, R26)."""
         return self.unseen == 0 and self.goes_on()
 
     fairness = Fairness(Weak("offer", "end", "pass_on", each=()))
 
 
 class RoundAsSeed(Round):
-    """Who came meanwhile is in the queue, and has not seen what is open (R-B5)."""
+    """New senders join the queue, and have not seen the open channels (R-B5)."""
 
     def welcome(self) -> None:
         self.unseen += 1
@@ -183,7 +185,7 @@ class RoundAsSeed(Round):
 
 
 class RoundLastTakesAll(RoundFixed):
-    """The last in the queue gets all that is left, although others wait (R-B8)."""
+    """The last in the queue gets all channels that are left, although others wait (R-B8)."""
 
     def size(self) -> Nat:
         return 1 if self.unseen > 1 else self.open

@@ -1,6 +1,6 @@
-"""Message scheduler, composed: what happens, with peers, clients, and the locks in between.
+"""Message scheduler, composed: the steps, with peers, clients, and the locks in between.
 
-The abstractions are confessed in `system.py`, which says what holds of it.
+`system.py` lists the abstractions and declares the properties.
 """
 
 from lawful import (
@@ -54,7 +54,7 @@ class Steps(Machine, abstract=True):
 
     @transition()
     def connect(self, peer: Peer, channels: Nat) -> None:
-        """A peer has one or more channels, not all of them as many [seed:130-131] (R5, R13)."""
+        """A peer has one or more channels; numbers may differ [seed:130-131] (R5, R13)."""
         self.meet(peer, channels)
         self.open_one(ChannelId(peer, 0))
         if channels == 2:
@@ -68,7 +68,7 @@ class Steps(Machine, abstract=True):
 
     @transition()
     def die(self, peer: Peer) -> None:
-        """Its heartbeat has stopped, and with it the object's life [seed:310-318] (R36)."""
+        """Its heartbeat has stopped, and its object is destroyed [seed:310-318] (R36)."""
         require(any(c.peer == peer for c in self.channels), "has not connected")
         require(peer not in self.left, "has left")
         for number in range(2):
@@ -113,7 +113,7 @@ class Steps(Machine, abstract=True):
 
     @transition()
     def offer(self, t: Client) -> None:
-        """Call `onOffer`, if whoever is before it in the queue has seen all that is open
+        """Call `onOffer`, if every sender before it in the queue has seen all open channels
         [seed:151-154,166-170] (R8, R16, R18, R24)."""
         require(self.idle(), "a lock is held")
         require(t in self.queue, "does not wait")
@@ -126,7 +126,7 @@ class Steps(Machine, abstract=True):
 
     @transition()
     def send(self, c: ChannelId) -> None:
-        """It sends on one of these [seed:171-177] (R12, R19, R20, R39)."""
+        """It sends on one of the offered channels [seed:171-177] (R12, R19, R20, R39)."""
         t = needed(self.offering, "no offer is considered")
         self.numbers += 1
         self.messages[t].send(c, self.numbers)
@@ -139,8 +139,8 @@ class Steps(Machine, abstract=True):
 
     @transition()
     def skip(self, c: ChannelId) -> None:
-        """It finds the peer dead, whose channel leaves the offer and the pool [seed:303-307]
-        (R33, R34)."""
+        """It finds a peer dead; the channel leaves the offer and the pool [seed:303-307] (R33,
+        R34)."""
         t = needed(self.offering, "no offer is considered")
         self.messages[t].skip(c)
         self.channels[c].discover()
@@ -157,21 +157,21 @@ class Steps(Machine, abstract=True):
         self.join()
 
     def join(self) -> None:
-        """Who was scheduled in a callback waits like the others (R26, R40)."""
+        """A sender that a callback scheduled waits like the others (R26, R40)."""
         for t in self.deferred:
             self.messages[t].negotiate()
             self.queue.append(t)
         self.deferred.clear()
 
     def open(self) -> frozenset[ChannelId]:
-        """The pool; of the dead, too, who is dead is discovered later (R24, R33)."""
+        """The pool; that a peer is dead may be discovered later (R24, R33)."""
         return frozenset(c for c, x in self.channels.items() if x.state == Gate.OPEN)
 
     # Receivers.
 
     @transition()
     def receive(self, t: Client, peer: Peer, number: Nat, body: Body) -> None:
-        """A response, perhaps too late, or to another's request (R3, R10, R23)."""
+        """A response, perhaps too late, or to another request (R3, R10, R23)."""
         require(self.free(), "a lock is held")
         require(0 < number <= self.numbers, "no such request was sent")
         answered = self.messages[t].receive(peer, number, body)
@@ -184,7 +184,7 @@ class Steps(Machine, abstract=True):
         return self.calling is None and self.offering is None
 
     def free(self) -> bool:
-        """And the thread that receives has returned the channel of the last response."""
+        """And the receiving thread has returned the channel of the last response."""
         return self.idle() and self.reopening is None
 
     @transition()
@@ -201,7 +201,7 @@ class Steps(Machine, abstract=True):
 
     @transition()
     def negotiate(self) -> None:
-        """The lock of the offers: the channel is open again, and who was deferred waits (R40)."""
+        """The offers are locked: the channel opens, and deferred senders join the queue (R40)."""
         require(self.idle(), "a lock is held")
         c = needed(self.reopening, "no channel is to be opened")
         self.channels[c].reopen()
@@ -244,5 +244,5 @@ class Steps(Machine, abstract=True):
 
     @terminal
     def over(self) -> bool:
-        """It has stopped, or nobody can wait for anything any more."""
+        """It has stopped, or there is nothing left to wait for."""
         return self.stopped or all(m.state not in AWAKE for m in self.messages.values())

@@ -1,19 +1,19 @@
 """Message scheduler, composed: peers with channels, clients with senders and receivers.
 
 Source: `message-scheduler.md`, as in `declaration.py`. A client has one sender and one receiver, in
-one `Request`; peers connect, die, disconnect, answer, answer too late, or never: these steps are in
-`steps.py`, and here is what holds of them. `rounds.py` has what the scheduler does while it holds
-the lock of the offers: how large an offer is, who is next, and that a round ends; `turns.py` whose
-turn it is where senders have priorities; `locks.py` has the locks.
+one `Request`. Peers connect, die, disconnect, answer, answer too late, or never. These steps are in
+`steps.py`, the properties here. `rounds.py` declares what the scheduler does while it holds the
+lock of the offers: how large an offer is, who is next, and that a round ends. `turns.py` declares
+whose turn it is if senders have priorities; `locks.py` declares the locks.
 
-Abstractions, confessed. `onOffer` is one step: the sender is shown all open channels, and sends on
-one of them or on none. A callback of a receiver is a step that begins and one that ends; what is
-scheduled in between is deferred; then the channel returns to the pool, and who was deferred to the
-queue, in a step of its own, for which the other lock is taken. Between the two, others may take
-both: there `stop` and `disconnect` come in (R-B1, R-B2). A peer connects once. The numbers of
-requests grow, and do not wrap (`numbers.py` has some that do). A sender's place in the queue grows
-with each arrival, so that arrivals end after `most`. What a peer sends is a number of a request,
-any that was given out.
+Abstractions. `onOffer` is one step: the sender is shown all open channels, and sends on one of them
+or on none. A receiver's callback is a step that begins and one that ends; senders scheduled in
+between are deferred. Afterwards the channel returns to the pool, and deferred senders join the
+queue, in a step of its own, which takes the other lock. Between the two, other threads may take
+both locks: there `stop` and `disconnect` may come in between (R-B1, R-B2). A peer connects once.
+The numbers of requests grow, and do not wrap (`numbers.py` has some that do). A sender's place in
+the queue grows with each arrival, so that arrivals end after `most`. A peer may send any request
+number that was given out.
 """
 
 from lawful import (
@@ -33,13 +33,13 @@ from .steps import Client, Steps
 
 
 class Scheduler(Steps, abstract=True):
-    """The pool of channels, the queue of senders, the table of requests: what holds of them."""
+    """The scheduler with its properties: a pool of channels, a queue, a table of requests."""
 
     # What follows is auxiliary: proofs need it, exploration sees that it is true.
 
     @invariant
     def everything_is_known(self) -> bool:
-        """Clients, peers, channels, places and numbers."""
+        """Every client, peer, channel, place and number in use exists."""
         return (
             all(t in self.messages for t in Client)
             and all(c.peer in self.known and c.number <= 1 for c in self.channels)
@@ -50,7 +50,8 @@ class Scheduler(Steps, abstract=True):
 
     @invariant
     def one_callback_at_a_time(self) -> bool:
-        """And whoever is called is the one who considers an offer, or whose channel reopens."""
+        """Only the sender that considers an offer is called, or the receiver whose channel
+        reopens."""
         return (
             (self.offering is None or self.calling is None)
             and (self.calling is None or self.reopening is not None)
@@ -71,8 +72,8 @@ class Scheduler(Steps, abstract=True):
 
     @invariant
     def channels_are_of_messages(self) -> bool:
-        """Whose message is under way has a channel, which is closed unless its peer has left; and
-        so is the one that reopens."""
+        """A message under way has a channel, which is closed unless its peer has left; so is the
+        channel that reopens."""
         return all(
             any(c == m.channel and x.state != Gate.OPEN for c, x in self.channels.items())
             for m in self.messages.values()
@@ -95,7 +96,7 @@ class Scheduler(Steps, abstract=True):
 
     @invariant
     def closed_for_one_message(self) -> bool:
-        """A channel is closed for just one message (R6, R14, R19); once stopped, for none."""
+        """A channel is closed for exactly one message (R6, R14, R19); after `stop`, for none."""
         return all(
             self.stopped or any(self.closes(t, c) for t in self.messages) or self.reopening == c
             for c, channel in self.channels.items()
@@ -117,12 +118,12 @@ class Scheduler(Steps, abstract=True):
 
     @invariant
     def nothing_at_a_peer_that_left(self) -> bool:
-        """No channel of it is in the pool, no request waits for it (R4)."""
+        """The pool has none of its channels, and no request waits for it (R4)."""
         return all(x.state == Gate.GONE for c, x in self.channels.items() if c.peer in self.left)
 
     @invariant
     def channels_of_the_living_stay(self) -> bool:
-        """A peer that has not left keeps as many as it came with, unless it is dead (S4; R13)."""
+        """A peer that has not left keeps its number of channels, unless it is dead (S4; R13)."""
         return all(x.state != Gate.GONE for x in self.channels.values() if x.alive)
 
     @invariant
@@ -137,7 +138,7 @@ class Scheduler(Steps, abstract=True):
 
     @invariant
     def who_waits_is_queued(self) -> bool:
-        """Once; after the scheduler has stopped, nobody (R16, R32)."""
+        """Exactly once; after `stop`, no sender is queued (R16, R32)."""
         return all(
             self.queue.count(t) == (1 if m.state in (Stage.WAITING, Stage.OFFERED) else 0)
             and self.deferred.count(t) == (1 if m.state == Stage.DEFERRED else 0)
@@ -146,7 +147,7 @@ class Scheduler(Steps, abstract=True):
 
     @step_property
     def first_come_first_served(self, after: "Scheduler") -> bool:
-        """Nobody is offered a channel that one before it has not seen (R16)."""
+        """No sender is offered a channel that an earlier one has not seen (R16)."""
         t = after.offering
         if t is None or self.offering is not None:
             return True
@@ -155,7 +156,7 @@ class Scheduler(Steps, abstract=True):
 
     @step_property
     def receivers_are_called_by_one_thread(self, after: "Scheduler") -> bool:
-        """Their callback is under way then, unless their peer leaves or all ends (R38, S9)."""
+        """One callback at a time, unless its peer leaves or the scheduler stops (R38, S9)."""
         return after.stopped or all(
             m.receiver_called >= after.messages[t].receiver_called
             or after.calling == t
@@ -182,7 +183,7 @@ class Scheduler(Steps, abstract=True):
 
     @leads_to
     def open_channels_are_offered(self, t: Client, c: ChannelId) -> tuple[bool, bool]:
-        """Nobody waits beside a channel that it has not seen (R7, R27, S13)."""
+        """A waiting sender sees each open channel (R7, R27, S13)."""
         m = self.messages[t]
         unseen = c in self.open() and c not in m.refused and m.state == Stage.WAITING
         return unseen, not unseen
@@ -199,7 +200,7 @@ class Scheduler(Steps, abstract=True):
 
     @reachable
     def refused_then_served(self) -> bool:
-        """By another channel than the one that was left open."""
+        """By another channel than the one that it left open."""
         return any(
             m.state == Stage.WAITING
             and any(c not in m.refused for c in self.open())
@@ -221,7 +222,7 @@ class Scheduler(Steps, abstract=True):
 
     @reachable
     def offered_the_dead_alone(self) -> bool:
-        """An offer of no live channel (R34)."""
+        """An offer in which every channel is dead (R34)."""
         return any(m.state == Stage.OFFERED and m.offered == set() for m in self.messages.values())
 
     fairness = Fairness(
@@ -244,7 +245,7 @@ class Scheduler(Steps, abstract=True):
 
 
 class SchedulerFixed(Scheduler):
-    """Requests and channels as they have to be."""
+    """Requests and channels repaired."""
 
     @reachable
     def a_sender_is_withdrawn(self) -> bool:
@@ -252,7 +253,7 @@ class SchedulerFixed(Scheduler):
 
     @reachable
     def a_receiver_is_withdrawn(self) -> bool:
-        """Before the response is there (R30)."""
+        """Before the response arrives (R30)."""
         return any(m.state == Stage.WITHDRAWN and m.timer.armed for m in self.messages.values())
 
     peers = Scope(

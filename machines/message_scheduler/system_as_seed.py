@@ -1,13 +1,13 @@
 """Message scheduler, composed to the letter, and as a later implementation had it.
 
-`SchedulerAsSeed` has the requests and channels of `as_seed.py`: between a receiver's callback and
-the lock of the offers, `stop` passes by a sender that the callback scheduled, which is offered
-channels afterwards (R-B1), and `disconnect` by a channel that is on its way to the pool, where it
-is offered although its peer has left (R-B2); what was refused is offered again (R-B6). Withdrawal
-is "not yet implemented" [seed:277].
+`SchedulerAsSeed` has the requests and channels of `as_seed.py`. Between a receiver's callback and
+the lock of the offers, `stop` misses a sender that the callback scheduled, which is offered
+channels afterwards (R-B1). `disconnect` misses a channel that is about to return to the pool, where
+it is offered although its peer has left (R-B2). Refused channels are offered again (R-B6).
+Withdrawal is "not yet implemented" [seed:277].
 
 `SchedulerMovesFirst` is `SchedulerFixed` with one mistake of a later implementation: a response of
-another type than was asked for takes the request out of the table, and that is all (R-B7).
+the wrong type removes the request from the table, and nothing else happens (R-B7).
 """
 
 from lawful import Expect, Scope, drop, initial, require, transition
@@ -39,7 +39,7 @@ class SchedulerAsSeed(Scheduler):
 
     @transition()
     def stop(self) -> None:
-        """Whoever waits in the queue, and whose receiver waits [seed:289-292] (R-B1)."""
+        """Discards the queue and fails the receivers that wait [seed:289-292] (R-B1)."""
         require(self.idle(), "a lock is held")
         require(not self.stopped, "it has stopped")
         self.stopped = True
@@ -61,13 +61,13 @@ class SchedulerAsSeed(Scheduler):
 
 
 class SchedulerMovesFirst(SchedulerFixed):
-    """Takes a request out of its table before it looks whether the response fits (R-B7)."""
+    """Removes a request from its table before it checks whether the response fits (R-B7)."""
 
     lost: set[Client] = set()
 
     @transition()
     def receive_other_type(self, t: Client) -> None:
-        """The record is destroyed, and the timer cancelled; a null entry stays."""
+        """The record is destroyed, and the timer cancelled; an empty entry stays."""
         require(self.free(), "a lock is held")
         require(self.messages[t].state == Stage.SENT, "nothing is sent")
         self.lost.add(t)

@@ -1,14 +1,16 @@
-"""Message scheduler: whose turn it is, where senders have priorities.
+"""Message scheduler: whose turn it is if senders have priorities.
 
 Source as in `declaration.py`. Senders wait in a "priority queue", which today is first come, first
-served [seed:151-154] (R16); a sender of high priority "must not hog all channels for ever"
-[seed:212-219] (R24), and one that continues gets what is left after those of higher priority
+served [seed:151-154] (R16). A sender of high priority "must not hog all channels for ever"
+[seed:212-219] (R24); one that continues gets what is left after those of higher priority
 [seed:226-232] (R26).
 
-`TurnsByArrival` is first come, first served: nobody starves. `TurnsByPriority` lets the urgent go
-first, and then it may be for ever (R-B11). `TurnsFixed` does so too, but whoever was passed over
-`patience` times goes before them. Abstractions, confessed: there is one channel, whoever is offered
-it takes it, and it is open again some time later; there are two priorities.
+`TurnsByArrival` is first come, first served: nobody starves. In `TurnsByPriority` urgent senders go
+first, perhaps for ever (R-B11). In `TurnsFixed` they do too, but a sender that was passed over
+`patience` times goes before them.
+
+Abstractions. There is one channel. A sender that is offered the channel takes it, and it is open
+again some time later. There are two priorities.
 """
 
 from lawful import (
@@ -51,7 +53,7 @@ class Turns(Machine, abstract=True):
 
     @transition(fair="weak")
     def serve(self, t: Waiter) -> None:
-        """It is offered the channel, and closes it (R18, R19)."""
+        """The sender is offered the channel, and closes it (R18, R19)."""
         require(self.open, "no channel is open")
         require(t in self.queue, "does not wait")
         require(self.goes_first(t), "others are before it")
@@ -61,7 +63,7 @@ class Turns(Machine, abstract=True):
         self.served = t
 
     def goes_first(self, t: Waiter) -> bool:
-        """Whether it is its turn."""
+        """Whether it is this sender's turn."""
         raise NotImplementedError
 
     @transition(fair="weak")
@@ -74,14 +76,14 @@ class Turns(Machine, abstract=True):
 
     @invariant
     def each_waits_once(self) -> bool:
-        """And only who waits is urgent."""
+        """And only waiting senders are urgent."""
         return self.urgent <= frozenset(self.queue) and all(
             self.queue.count(t) == 1 for t in self.queue
         )
 
     @step_property
     def equals_come_first_served(self, after: "Turns") -> bool:
-        """Of two with the same priority, who has come first is served first (R16, S12)."""
+        """Of two senders with the same priority, the first to come is served first (R16, S12)."""
         t = after.served
         if t is None or len(after.queue) >= len(self.queue):
             return True
@@ -89,7 +91,7 @@ class Turns(Machine, abstract=True):
 
     @leads_to
     def served_in_the_end(self, t: Waiter) -> tuple[bool, bool]:
-        """Nobody waits for ever (R7, R24, R-B11)."""
+        """No sender waits for ever (R7, R24, R-B11)."""
         return t in self.queue, t not in self.queue
 
     @reachable
@@ -107,7 +109,7 @@ class TurnsByArrival(Turns):
 
 
 class TurnsByPriority(Turns):
-    """The urgent first: while they keep coming, the others wait (R-B11)."""
+    """Urgent senders go first: while they keep coming, the others wait (R-B11)."""
 
     def is_before(self, t: Waiter) -> bool:
         return t in self.urgent
@@ -126,7 +128,7 @@ class TurnsByPriority(Turns):
 
 
 class TurnsFixed(TurnsByPriority):
-    """The urgent first, but for those that were passed over too often."""
+    """Urgent senders go first, except before those that were passed over too often."""
 
     passed: dict[Waiter, Nat] = total(0)
     patience: Param[Nat] = 2
@@ -145,7 +147,7 @@ class TurnsFixed(TurnsByPriority):
 
     @invariant
     def patience_has_an_end(self) -> bool:
-        """Who was passed over so often waits for those alone that came before."""
+        """A sender that was passed over so often waits only for those that came before it."""
         return all(
             n <= self.patience and (n == 0 or t in self.queue) for t, n in self.passed.items()
         )

@@ -1,10 +1,10 @@
-"""Object diffusion where its document is silent: what its implementation made of that.
+"""Object diffusion where its document is silent: the behaviour of its implementation.
 
 The document gives no formula for `pdIdsToReq`, and does not say whether a decision is executed when
-a blocking request was sent, or when its reply is there. `declaration.py` settles both; these
-classes have them as the implementation of the document had them, and the checker shows what
-follows. `InboundPeerComparing` has a mistake of that implementation alone, and
-`InboundPeerOverwritten` what follows where rounds are not atomic.
+a blocking request was sent, or when its reply arrives. `declaration.py` settles both. These classes
+do what the document's implementation did, and the checker shows the consequences.
+`InboundPeerComparing` contains a mistake of that implementation alone. `InboundPeerOverwritten`
+shows the consequence of rounds that are not atomic.
 """
 
 from lawful import Expect, Nat, Scope, needed, require, transition
@@ -14,10 +14,11 @@ from .messages import Decision, ObjectId
 
 
 class InboundPeerWaiting(InboundPeer):
-    """Asks for as many IDs as there is room for, with a reply under way or not (O-B2).
+    """Asks for as many IDs as there is room for, even while a reply is under way (O-B2).
 
-    Once its object was received, an ID can be acked before the reply to a pipelined request for
-    more of them: with nothing left the next request blocks, in disregard of what that reply brings.
+    After its object was received, an ID can be acked before the reply to a pipelined request for
+    more IDs. Then nothing is left, and the next request blocks although that reply may bring more
+    IDs.
     """
 
     def ids_to_request(self, remaining: Nat) -> Nat:
@@ -28,8 +29,8 @@ class InboundPeerWaiting(InboundPeer):
 
 
 class InboundPeerAsSeed(InboundPeerWaiting):
-    """And signals at once that it is done [seed:55], so that the next decision is made without the
-    reply that it waits for (O-B1)."""
+    """Also signals completion at once [seed:55], so that the next decision is made without the
+    reply for which it waits (O-B1)."""
 
     @transition(source=Status.ACTING, target=Status.COMPLETED)
     def on_decision_completed(self) -> None:
@@ -47,7 +48,7 @@ class InboundPeerAsSeed(InboundPeerWaiting):
 
 
 class InboundPeerComparing(InboundPeerFixed):
-    """Compares the objects that come with those that its present decision asks for (O-B3)."""
+    """Compares received objects with those of the present decision (O-B3)."""
 
     @transition(source=Status.ACTING)
     def on_receive_objects(self, ids: frozenset[ObjectId]) -> None:
@@ -60,9 +61,9 @@ class InboundPeerComparing(InboundPeerFixed):
 
 
 class InboundPeerOverwritten(InboundPeerFixed):
-    """A round that read the state while its last decision was unread publishes blindly what it
-    made of that: it replaces a decision that is acted upon by now, and the peer does it again
-    (O-B6)."""
+    """A round reads the state while its last decision is unread, and publishes later without
+    looking: it replaces a decision that the peer acts upon by then, and the peer does the same
+    again (O-B6)."""
 
     made: Decision | None = None
 

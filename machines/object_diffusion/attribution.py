@@ -1,14 +1,14 @@
-"""Object diffusion: which object is downloaded from whom.
+"""Object diffusion: which object is downloaded from which peer.
 
 Source: `object-diffusion.md` as in `declaration.py`: one round of the attribution among all active
 peers (`pickObjectsToReq`), which reads the state of all peers and changes none [seed:143-166]
-(O33-O36, O38, O39). Here that state is any there can be, so that every round is explored.
+(O33-O36, O38, O39). Here that state is arbitrary, so that exploration covers every round.
 
-Abstractions, confessed. What is interesting of a peer is given, as `InboundPeer.interesting` tells
-it, and nothing of a frozen one; so are the copies on their way at active and frozen peers (O35),
-and what each of them has in flight: `registry.py` has all three. The peers are gone through in
-their order; the implementation of the document shuffles them. Its limits are of one round and of
-what came before: where there is more in flight than a limit admits, the round adds nothing.
+Abstractions. The inputs are given, and `registry.py` computes them: the interesting objects of each
+active peer (`InboundPeer.interesting`; a frozen peer has none), the copies on their way at active
+and frozen peers (O35), and the number of objects that each peer has in flight. Peers are visited in
+their order; the document's implementation shuffles them. The limits count objects of this round and
+of earlier rounds: if more than a limit is in flight, the round adds nothing.
 """
 
 from collections.abc import Mapping
@@ -52,11 +52,11 @@ def attributed(
     limits: Limits,
     first: ObjectId,
 ) -> dict[Peer, frozenset[ObjectId]]:
-    """Which objects to request from whom.
+    """Which objects to request from which peer.
 
-    For each object, sequentially, as many providers as its target lacks, within the limits of each
-    peer and of the node [seed:160] (O36): copies first, coverage later (O38). The round begins at
-    `first`, and goes on with the smallest after the largest.
+    For each object in turn, as many providers as its target lacks, within the limits of each peer
+    and of the node [seed:160] (O36). An object gets all its copies before the next object gets any
+    (O38). The round begins at `first`; after the largest ID it continues with the smallest.
     """
     picked: dict[Peer, frozenset[ObjectId]] = {p: frozenset() for p in interesting}
     total = sum(inflight.values())
@@ -76,7 +76,7 @@ def attributed(
 
 
 class Attribution(Machine):
-    """One round over what the decision thread read."""
+    """One round over the state that the decision thread read."""
 
     interesting: dict[Peer, frozenset[ObjectId]]
     acquiring: dict[ObjectId, Nat]
@@ -95,7 +95,7 @@ class Attribution(Machine):
         acquiring: Mapping[ObjectId, Nat],
         inflight: Mapping[Peer, Nat],
     ) -> None:
-        """Any state of the peers."""
+        """Begin with any state of the peers."""
         self.interesting = dict(interesting)
         self.acquiring = dict(acquiring)
         self.inflight = dict(inflight)
@@ -115,11 +115,11 @@ class Attribution(Machine):
         return self.picked.get(p, frozenset())
 
     def load(self, p: Peer) -> Nat:
-        """What the peer has in flight, and is to request."""
+        """The number of objects that the peer has in flight or will request."""
         return self.inflight[p] + len(self.of(p))
 
     def copies(self, x: ObjectId) -> Nat:
-        """Those on their way, and those to be requested (O35)."""
+        """The copies on their way, and those to be requested (O35)."""
         return self.acquiring[x] + sum(1 for p in self.picked if x in self.picked[p])
 
     def total(self) -> Nat:
@@ -131,12 +131,12 @@ class Attribution(Machine):
 
     @invariant
     def picked_in_one_go(self) -> bool:
-        """Until the round nothing is picked (O38)."""
+        """Before the round nothing is picked (O38)."""
         return self.done or len(self.picked) == 0
 
     @invariant
     def only_what_is_interesting(self) -> bool:
-        """Not in the pool, available, not to be acked (O33)."""
+        """Only objects that are available, not in the pool and not to be acked (O33)."""
         return all(some <= self.interesting[p] for p, some in self.picked.items())
 
     @invariant
@@ -153,7 +153,7 @@ class Attribution(Machine):
 
     @invariant
     def nothing_more_could_be_picked(self) -> bool:
-        """Eager: whatever is left over, one of the three limits forbids (O38)."""
+        """Eager: for each object that is left, one of the three limits forbids it (O38)."""
         return not self.done or not any(
             self.copies(x) < self.target_object_redundancy
             and self.load(p) < self.max_num_objects_inflight_per_peer
@@ -190,19 +190,20 @@ class Attribution(Machine):
 
 
 class Rounds(Machine, abstract=True):
-    """Round after round, with room for one object in each; others arrive at any time (O-B9)."""
+    """Repeated rounds with room for one object each; objects are announced at any time (O-B9)."""
 
     wanted: set[ObjectId] = set()
     last: ObjectId | None = None
 
     @transition()
     def announce(self, x: ObjectId) -> None:
-        """One that was never seen, or one of the same place in the order."""
+        """An object becomes wanted; the same ID stands for any object at that place in the
+        order."""
         require(x not in self.wanted, "is wanted")
         self.wanted.add(x)
 
     def download(self, p: Peer, first: ObjectId) -> None:
-        """A round and what comes of it, at a node that knows one peer."""
+        """A round and its downloads, at a node with one peer."""
         none = {x: 0 for x in self.wanted}
         picked = attributed({p: frozenset(self.wanted)}, none, {p: 0}, Limits(1, 1, 1), first)
         self.wanted -= picked[p]
@@ -215,7 +216,8 @@ class Rounds(Machine, abstract=True):
 
 
 class RoundsAsSeed(Rounds):
-    """Each begins with the smallest ID: where smaller ones keep coming, a large one starves."""
+    """Each round begins with the smallest ID: while smaller ones keep coming, a large one
+    starves."""
 
     @transition(fair="weak")
     def download_next(self, p: Peer) -> None:
@@ -226,7 +228,7 @@ class RoundsAsSeed(Rounds):
 
 
 class RoundsFixed(Rounds):
-    """Each begins after what the last one began with."""
+    """Each round begins after the ID with which the last one began."""
 
     @transition(fair="weak")
     def download_next(self, p: Peer) -> None:

@@ -1,8 +1,8 @@
-"""Object diffusion where a condition that the registry meets is not met.
+"""Object diffusion without a condition that the registry meets.
 
-The document says neither that a round is atomic nor what an address is that connects again. Its
-implementation made rounds atomic (O-B6), and each class here takes one condition away. The entries
-of peers, and all else, are as they have to be.
+The document does not say that a round is atomic, nor what an address means if a peer reconnects.
+Its implementation made rounds atomic (O-B6). Each class here removes one condition; the entries of
+peers and everything else are as in the repaired design.
 """
 
 from lawful import Expect, Nat, Param, Scope, can, drop, invariant, require, total, transition
@@ -13,10 +13,10 @@ from .system import DiffusionFixed
 
 
 class DiffusionTorn(DiffusionFixed):
-    """A round that reads the state, and publishes what it made of it later (O-B6).
+    """A round reads the state, and publishes its result in a later step (O-B6).
 
-    Meanwhile a peer reads the decision that this round meant to replace. Its entry refuses another
-    one while it acts, so that no decision is replaced under its hands; but two peers are asked.
+    In between a peer may read the decision that this round meant to replace. Its entry refuses a
+    new decision while it acts, so that none is replaced; but two peers are asked for one object.
     """
 
     nothing_fails = drop("a_rejected_object_comes_from_another")
@@ -65,10 +65,10 @@ class DiffusionTorn(DiffusionFixed):
 
 
 class DiffusionByAddress(DiffusionFixed):
-    """A peer is its address, under which it may connect again (O-B8).
+    """A peer is its address, under which it may reconnect (O-B8).
 
-    Where it does so before the bracket of its old connection ends, that end takes the entry of the
-    new one away.
+    If it does so before the bracket of its old connection ends, that end removes the entry of the
+    new connection.
     """
 
     not_one_of_two = drop("a_frozen_peer_counts_before_it_asks")

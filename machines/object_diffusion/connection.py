@@ -1,16 +1,15 @@
-"""Object diffusion, composed: one inbound peer, the outbound peer that it is connected to, a pool.
+"""Object diffusion, composed: one inbound peer, the outbound peer at the other end, a pool.
 
-Source: `object-diffusion.md` as in `declaration.py`, which says of the outbound side what the
-inbound side must respect: how many IDs it keeps available, and that IDs are acked by the length of
-a prefix of its FIFO. `Outbound` is that side as the protocol has it, with everything that it calls
-an error of ours. It is honest: it announces what it has once, in its order, and sends exactly what
-was requested. So none of its errors may occur, and it must never be disconnected.
+Source: `object-diffusion.md` as in `declaration.py`, which states what the inbound side must
+respect: how many IDs the outbound side keeps available, and that an ack is the length of a prefix
+of its FIFO. `Outbound` is that side as the protocol defines it, with every error that it can find.
+It is honest: it announces each object once, in its order, and sends exactly the requested objects.
+So it must never find an error, and must never be disconnected.
 
-Abstractions, confessed. Requests arrive in their order and are answered one after the other; the
-requests under way are those pending here that have no reply under way. A reply to a request that is
-an error is none. What the attribution among several peers picks is any choice here; the pool may
-have objects from others, and may drop one. What breaks off is left out: a connection is its own
-beginning, and `system.py` has disconnections.
+Abstractions. Requests arrive in order and are answered one after the other; a request is under way
+if it is pending here and has no reply under way. A request in error gets no proper reply. The
+attribution may pick anything here. The pool may contain objects from other peers, and may drop one.
+Broken connections are left out: `system.py` has disconnections.
 """
 
 from enum import Enum
@@ -38,7 +37,7 @@ from .messages import ObjectId, RequestIds, RequestObjects
 
 
 class ReplyIds(Record):
-    """New IDs, in the outbound peer's order; none at all only where that did not wait."""
+    """New IDs, in the outbound peer's order; empty only if the request was not blocking."""
 
     ids: tuple[ObjectId, ...]
 
@@ -53,7 +52,7 @@ Reply = ReplyIds | ReplyObjects
 
 
 class Complaint(Enum):
-    """What the outbound peer calls an error of ours."""
+    """An error that the outbound peer finds in a request."""
 
     NONE = "none"
     NOTHING = "nothing is requested"
@@ -65,7 +64,7 @@ class Complaint(Enum):
 
 
 class Outbound(Machine):
-    """The outbound peer: what it announced, and what of that was not acked."""
+    """The outbound peer: the IDs that it announced, and those that are not acked."""
 
     complaint: Complaint = Complaint.NONE
     fifo: list[ObjectId] = []
@@ -75,7 +74,7 @@ class Outbound(Machine):
 
     @transition()
     def announce(self, request: RequestIds, ids: tuple[ObjectId, ...]) -> ReplyIds:
-        """Answers a request for IDs with what is new (O6, O22, O23)."""
+        """Answer a request for IDs with new ones (O6, O22, O23)."""
         self.complaint = self.about(request)
         if self.complaint != Complaint.NONE:
             require(len(ids) == 0, "it has given up")
@@ -103,7 +102,7 @@ class Outbound(Machine):
 
     @transition()
     def send(self, request: RequestObjects) -> ReplyObjects:
-        """Answers a request for objects with exactly these (O25)."""
+        """Answer a request for objects with exactly these (O25)."""
         if len(request.ids) == 0:
             self.complaint = Complaint.NOTHING
         elif not all(x in self.fifo for x in request.ids):
@@ -125,7 +124,7 @@ class Connection(Machine, abstract=True):
 
     @transition(fair="weak")
     def decide(self, objects: frozenset[ObjectId]) -> None:
-        """Something is asked for wherever there is something."""
+        """If an object can be requested, at least one is."""
         require(not self.has_ended(), "the connection has ended")
         offered = self.peer.interesting(frozenset(self.pool))
         require(len(objects) > 0 or len(offered) == 0, "something could be requested")
@@ -137,7 +136,7 @@ class Connection(Machine, abstract=True):
 
     @transition(fair="strong")
     def collect(self) -> None:
-        """The oldest reply is read; where that is an error, the connection ends (O16, O41)."""
+        """Read the oldest reply; if it is an error, the connection ends (O16, O41)."""
         require(len(self.replies) > 0, "there is no reply")
         require(self.peer.collects() and not self.has_ended(), "not now")
         reply = self.replies.pop(0)
@@ -152,7 +151,7 @@ class Connection(Machine, abstract=True):
             self.disconnected = True
 
     def accepts(self, reply: ReplyIds) -> bool:
-        """What the pool has may be announced as well (O-B4)."""
+        """An ID may be announced although the pool has its object (O-B4)."""
         return True
 
     @transition(fair="weak")
@@ -169,7 +168,7 @@ class Connection(Machine, abstract=True):
 
     @transition(fair="weak")
     def answer_ids(self, ids: tuple[ObjectId, ...]) -> None:
-        """The outbound peer comes to the next request."""
+        """The outbound peer handles the next request."""
         require(len(self.replies) < len(self.peer.pending), "nothing is requested")
         require(not self.has_ended(), "the connection has ended")
         request = self.peer.pending[len(self.replies)]
@@ -188,7 +187,7 @@ class Connection(Machine, abstract=True):
 
     @transition(fair="weak")
     def insert(self, x: ObjectId) -> None:
-        """What was received gets to the pool (O15)."""
+        """A received object enters the pool (O15)."""
         self.pool.add(x)
         self.peer.on_added_to_pool(x)
 
@@ -199,33 +198,33 @@ class Connection(Machine, abstract=True):
 
     @transition()
     def evict(self, x: ObjectId) -> None:
-        """The pool drops an object, as a pool of limited size has to (O-B5)."""
+        """The pool drops an object, because its size is limited (O-B5)."""
         require(x in self.pool, "is not in the pool")
         require(self.evictions < self.most_evictions, "enough was dropped")
         self.pool.remove(x)
         self.evictions += 1
 
     def has_ended(self) -> bool:
-        """Either side found the other in error."""
+        """Whether one side found an error of the other."""
         return self.disconnected or self.outbound.complaint != Complaint.NONE
 
     def acks_under_way(self) -> Nat:
-        """Of requests that the outbound peer has not come to."""
+        """The acks in requests that the outbound peer has not handled yet."""
         return sum(
             r.ack for r in self.peer.pending[len(self.replies) :] if isinstance(r, RequestIds)
         )
 
     @invariant
     def fifos_agree(self) -> bool:
-        """The inbound FIFO mirrors the outbound one, but for what is under way [seed:132] (O29):
-        there acks are still to come, and here IDs."""
+        """Without the messages under way, both FIFOs are equal [seed:132] (O29): acks are still on
+        their way to the outbound peer, and IDs to the inbound peer."""
         coming = [x for r in self.replies if isinstance(r, ReplyIds) for x in r.ids]
         here = self.peer.outstanding_fifo + coming
         return self.has_ended() or self.outbound.fifo[self.acks_under_way() :] == here
 
     @invariant
     def replies_are_to_the_oldest_requests(self) -> bool:
-        """One after the other, each as its request wants it."""
+        """Replies answer the requests in order, and fit them."""
         return self.has_ended() or (
             len(self.replies) <= len(self.peer.pending)
             and all(self.answered(i) for i in range(len(self.replies)))
@@ -243,8 +242,8 @@ class Connection(Machine, abstract=True):
 
     @invariant
     def each_id_is_announced_once(self) -> bool:
-        """In the FIFO there nothing stands twice, and here nothing is known that was not there, or
-        is still to come."""
+        """The outbound FIFO contains no ID twice. The inbound peer knows only announced IDs, and
+        none of those that are still under way."""
         fifo = self.outbound.fifo
         coming = [x for r in self.replies if isinstance(r, ReplyIds) for x in r.ids]
         return (
@@ -256,7 +255,7 @@ class Connection(Machine, abstract=True):
 
     @invariant
     def both_know_the_limit(self) -> bool:
-        """The inbound peer counts on no more than the outbound peer may keep available (O22)."""
+        """The inbound peer uses no higher limit than the outbound peer keeps available (O22)."""
         return self.peer.max_num_objects_outstanding <= self.outbound.max_num_objects_outstanding
 
     @invariant
@@ -266,17 +265,17 @@ class Connection(Machine, abstract=True):
 
     @invariant
     def nothing_to_complain_of(self) -> bool:
-        """The outbound peer never finds us in error (O6, O20, O22, O24)."""
+        """The outbound peer never finds an error of ours (O6, O20, O22, O24)."""
         return self.outbound.complaint == Complaint.NONE
 
     @invariant
     def honest_peers_stay(self) -> bool:
-        """Nor do we find it in error (O16, O-B3, O-B4)."""
+        """The inbound peer never finds an error of its honest peer (O16, O-B3, O-B4)."""
         return not self.disconnected
 
     @invariant
     def something_becomes_of_each_id(self) -> bool:
-        """It can be asked for, is on its way, or can be acked (O24, O27, O-B5)."""
+        """Each ID can be requested, is on its way, or can be acked (O24, O27, O-B5)."""
         return all(
             x in self.peer.available_ids
             or x in self.peer.inflight_ids
@@ -292,7 +291,7 @@ class Connection(Machine, abstract=True):
 
     @leads_to
     def decisions_are_completed(self) -> tuple[bool, bool]:
-        """Unless a blocking request waits for an ID that there is not."""
+        """Unless a blocking request waits for an ID that does not exist."""
         acting = self.peer.state == Status.ACTING
         return acting, not acting or self.peer.waits() or self.has_ended()
 
@@ -308,7 +307,7 @@ class Connection(Machine, abstract=True):
 
     @reachable
     def ids_and_objects_are_under_way(self) -> bool:
-        """In a pipeline (O6)."""
+        """Requests are pipelined (O6)."""
         return self.peer.num_ids_in_flight > 0 and len(self.peer.inflight_ids) > 0
 
     @terminal
@@ -317,7 +316,7 @@ class Connection(Machine, abstract=True):
 
     @terminal
     def everything_is_acked(self) -> bool:
-        """All there is was announced and handled, and a blocking request waits for more."""
+        """Every object was announced and handled, and a blocking request waits for more."""
         return (
             all(x in self.outbound.announced for x in ObjectId)
             and len(self.peer.outstanding_fifo) == 0
@@ -350,7 +349,7 @@ class Connection(Machine, abstract=True):
 
 
 class ConnectionFixed(Connection):
-    """Blocks only when nothing is under way, and is done only when the reply is there."""
+    """Blocks only if nothing is under way, and completes only after the reply."""
 
     peer: InboundPeer = InboundPeerFixed(
         max_num_objects_outstanding=2, max_num_objects_inflight=2, max_num_ids_req=2
@@ -368,8 +367,8 @@ class ConnectionFixed(Connection):
 
     @invariant
     def requests_fit(self) -> bool:
-        """Each asks for something, and for IDs leaves one unacked, or blocks, and leaves room for
-        what it asks for (O6, O22)."""
+        """Each request asks for something. A request for IDs leaves one unacked, or blocks, and the
+        limit has room for its IDs (O6, O22)."""
         unanswered = self.peer.pending[len(self.replies) :]
         return self.has_ended() or all(self.fits(i) for i in range(len(unanswered)))
 
@@ -391,7 +390,7 @@ class ConnectionFixed(Connection):
 
 
 class ConnectionWaiting(Connection):
-    """Blocks with a reply under way (O-B2), and forgets what the pool had from it (O-B5)."""
+    """Blocks while a reply is under way (O-B2), and forgets received objects (O-B5)."""
 
     peer: InboundPeer = InboundPeerWaiting(
         max_num_objects_outstanding=2, max_num_objects_inflight=2, max_num_ids_req=1
@@ -406,7 +405,7 @@ class ConnectionWaiting(Connection):
 
 
 class ConnectionAsSeed(Connection):
-    """And signals before the reply to a blocking request is there (O-B1)."""
+    """Also signals completion before the reply to a blocking request arrives (O-B1)."""
 
     peer: InboundPeer = InboundPeerAsSeed(
         max_num_objects_outstanding=2, max_num_objects_inflight=2, max_num_ids_req=1
@@ -421,10 +420,10 @@ class ConnectionAsSeed(Connection):
 
 
 class ConnectionAsImplemented(Connection):
-    """Takes what honest peers send for errors.
+    """Treats replies of honest peers as errors.
 
-    O-B3: objects are compared with what the present decision asks for, not with what was requested.
-    O-B4: an ID is taken for announced before where the pool has its object from another peer.
+    O-B3: it compares objects with the present decision, not with the request. O-B4: it treats an ID
+    as announced before if the pool has its object from another peer.
     """
 
     peer: InboundPeer = InboundPeerComparing(

@@ -1,21 +1,20 @@
 """Object diffusion, the inbound side: one peer and the decisions that are made for it.
 
-Source: the design document `object-diffusion.md` (ObjectDiffusion V2); `[seed:48]` is its line 48,
-`O11` the number of a demand in it, `O-B2` of a defect that its text allows. An `InboundPeer` is the
-entry of one outbound peer in the global state, the decision in its channel, and the place where
-its loop is. It does no input or output: the callbacks `on_request_...` return the message that
-their caller sends, and `on_receive_...` are given the reply. This is the design as it has to be;
-`as_seed.py` puts back what the document leaves open and its implementation got wrong.
+Source: the design document `object-diffusion.md` (ObjectDiffusion V2). `[seed:48]` is its line 48,
+`O11` the number of a demand, `O-B2` of a defect that its text allows. An `InboundPeer` contains the
+entry of one outbound peer in the global state, the decision in its channel, and the position of its
+loop. It does no I/O: the callbacks `on_request_...` return the message that their caller sends, and
+`on_receive_...` take the reply. This file declares the repaired design; `as_seed.py` restores what
+the document leaves open and its implementation got wrong.
 
-Abstractions, confessed. An object is its ID; whether it is valid is the pool's affair. The pool is
-what `decide` is told of it, and may be told otherwise the next time; that it keeps what it was
-given until all have acked it is its promise, or that ID stays in the FIFO (O-B5). Which of the
-interesting objects to request is up to the attribution among all peers: here any choice that the
-limits of this peer admit. A protocol error (O16) is a refusal, and so is a step out of turn:
-nothing changed; after the first the caller disconnects. Replies arrive in the order of the
-requests, and how many of those available are read in a round is the caller's. The blocking wait for
-a decision (O9) is a refusal of `read_decision` until there is one. `psaOnDecisionCompleted` is
-called `psaOnDecisionExecuted` in line 55; the first name wins (O10).
+Abstractions. An object is its ID; the pool decides whether it is valid. `decide` gets the pool's
+content as an argument, which may differ each time. The pool promises to keep an object until all
+peers acked it, or the ID stays in the FIFO (O-B5). The attribution among all peers chooses which
+interesting objects to request: here any choice within this peer's limits. A protocol error (O16) is
+a refusal, and so is a step out of turn. Nothing changes; after a protocol error the caller
+disconnects. Replies arrive in the order of the requests; the caller chooses how many it reads in a
+round. The blocking wait for a decision (O9) is a refusal of `read_decision`. Line 55 calls
+`psaOnDecisionCompleted` `psaOnDecisionExecuted`; the first name is used (O10).
 """
 
 from lawful import (
@@ -48,7 +47,7 @@ class Status(State):
 
 
 class Step(State):
-    """What the inbound peer's loop did last [seed:51-55] (O18)."""
+    """The last step of the inbound peer's loop [seed:51-55] (O18)."""
 
     SIGNALLED = "signalled"
     READ = "read"
@@ -76,7 +75,7 @@ class InboundPeer(Machine, abstract=True):
 
     @assume
     def something_can_be_requested(self) -> bool:
-        """The document names the policy, and gives no values; these are its implementation's."""
+        """The document names these limits without values; the defaults are its implementation's."""
         return (
             self.max_num_objects_outstanding > 0
             and self.max_num_objects_inflight > 0
@@ -87,10 +86,10 @@ class InboundPeer(Machine, abstract=True):
 
     @transition(source=(Status.COMPLETED, Status.UNREAD), target=Status.UNREAD)
     def decide(self, in_pool: frozenset[ObjectId], objects: frozenset[ObjectId]) -> Decision:
-        """A round of `makeDecisions` for this peer, and its publication [seed:136-162] (O37).
+        """Publish this peer's decision of a `makeDecisions` round [seed:136-162] (O37).
 
-        It is active, so that a decision not yet read is replaced by a more up-to-date one (O30);
-        while it acts upon one it is frozen (O11). Nothing but the decision changes (O39).
+        An active peer's unread decision is replaced by a more up-to-date one (O30). A peer that
+        acts upon a decision is frozen (O11). Nothing but the decision changes (O39).
         """
         ack = self.compute_ack(in_pool)
         remaining = len(self.outstanding_fifo) - ack
@@ -109,8 +108,8 @@ class InboundPeer(Machine, abstract=True):
         return decision
 
     def compute_ack(self, in_pool: frozenset[ObjectId]) -> Nat:
-        """The longest prefix of the FIFO that we no longer care about [seed:122-125,132] (O29):
-        what is in the pool, or on its way from this very peer (O27)."""
+        """The longest prefix of the FIFO that is no longer needed [seed:122-125,132] (O29): its
+        objects are in the pool, or on the way from this very peer (O27)."""
         prefix = 0
         for x in self.outstanding_fifo:
             if x not in in_pool and not self.handled(x):
@@ -119,14 +118,14 @@ class InboundPeer(Machine, abstract=True):
         return prefix
 
     def handled(self, x: ObjectId) -> bool:
-        """This peer will not ask for it again."""
+        """Whether this peer will not request the object again."""
         return x in self.owt_pool
 
     def ids_to_request(self, remaining: Nat) -> Nat:
         """As many as the outbound peer may keep available for us [seed:112] (O22).
 
-        With nothing left unacked the request has to block, which it must not do while a reply with
-        IDs is under way: then it waits for that, and so does the ack (O-B2, O5).
+        If nothing is left unacked, the request must block, which is an error while a reply with IDs
+        is under way. Then the request waits for that reply, and so does the ack (O-B2, O5).
         """
         if remaining == 0 and self.num_ids_in_flight > 0:
             return 0
@@ -137,9 +136,9 @@ class InboundPeer(Machine, abstract=True):
         return min(self.max_num_objects_outstanding - spoken_for, self.max_num_ids_req)
 
     def interesting(self, in_pool: frozenset[ObjectId]) -> frozenset[ObjectId]:
-        """Available, not in the pool, not to be acked in this round [seed:59,145-148] (O20, O33).
+        """Available, not in the pool, not acked in this round [seed:59,145-148] (O20, O33).
 
-        The document holds the last condition redundant, and it is: what is acked is in the pool,
+        The document calls the last condition redundant, and it is: an acked object is in the pool,
         or was requested and is not available.
         """
         kept = self.outstanding_fifo[self.compute_ack(in_pool) :]
@@ -157,8 +156,8 @@ class InboundPeer(Machine, abstract=True):
     def on_decision_completed(self) -> None:
         """`psaOnDecisionCompleted`: step 5, once all is done [seed:32,49,55] (O10, O17).
 
-        An ack does not count where no IDs are to be requested (O5). A blocking request is not done
-        before its reply is there, or the next decision would be made without it (O-B1).
+        No ack is owed if no IDs are requested (O5). A blocking request is done only when its reply
+        has arrived; otherwise the next decision would be made without it (O-B1).
         """
         decision = needed(self.decision, "no decision was made")
         require(self.objects_requested(decision), "objects are still to be requested")
@@ -185,8 +184,8 @@ class InboundPeer(Machine, abstract=True):
         self.take_ids(ids)
 
     def take_ids(self, ids: tuple[ObjectId, ...]) -> None:
-        """The count goes down by what was *requested*, which may be more than what came
-        [seed:112] (O13)."""
+        """The count decreases by the *requested* number, even if fewer IDs arrived [seed:112]
+        (O13)."""
         require(self.collects(), "replies are read before anything is requested")
         require(len(self.pending) > 0, "nothing was requested")
         request = self.pending[0]
@@ -205,13 +204,13 @@ class InboundPeer(Machine, abstract=True):
         return self.step == Step.READ or self.waits()
 
     def known(self, x: ObjectId) -> bool:
-        """From this peer, that is: what the pool has from others may be announced (O-B4)."""
+        """Whether this peer announced it; the pool may have it from another peer (O-B4)."""
         return x in self.outstanding_fifo or x in self.inflight_ids or x in self.owt_pool
 
     @transition(source=Status.ACTING)
     def on_receive_objects(self, ids: frozenset[ObjectId]) -> None:
-        """Step 2: exactly what the oldest request asked for, whatever the present decision says,
-        is now on its way to the pool [seed:43,117] (O15, O-B3)."""
+        """Step 2: exactly the objects of the oldest request, whatever the present decision says,
+        are now on the way to the pool [seed:43,117] (O15, O-B3)."""
         require(self.collects(), "replies are read before anything is requested")
         require(len(self.pending) > 0, "nothing was requested")
         request = self.pending[0]
@@ -224,7 +223,7 @@ class InboundPeer(Machine, abstract=True):
 
     @transition(of="step", source=Step.READ, target=Step.REQUESTED_OBJECTS)
     def on_request_objects(self) -> RequestObjects:
-        """Step 3, if there are any: they are no longer available [seed:42,53] (O14)."""
+        """Step 3, if objects are to be requested: they become unavailable [seed:42,53] (O14)."""
         decision = needed(self.decision, "no decision was made")
         require(len(decision.objects_to_req) > 0, "no objects are to be requested")
         request = RequestObjects(decision.objects_to_req)
@@ -235,8 +234,8 @@ class InboundPeer(Machine, abstract=True):
 
     @transition(of="step", source=(Step.READ, Step.REQUESTED_OBJECTS), target=Step.REQUESTED_IDS)
     def on_request_ids(self) -> RequestIds:
-        """Step 4, if any are to be requested: acks a prefix of the FIFO, whether its objects
-        were downloaded or never asked for [seed:40,54,114-116] (O12, O24)."""
+        """Step 4, if IDs are to be requested: ack a prefix of the FIFO, whether its objects were
+        downloaded or never requested [seed:40,54,114-116] (O12, O24)."""
         decision = needed(self.decision, "no decision was made")
         require(decision.ids_to_req > 0, "no IDs are to be requested")
         require(self.objects_requested(decision), "objects are still to be requested")
@@ -252,7 +251,7 @@ class InboundPeer(Machine, abstract=True):
 
     @transition()
     def on_added_to_pool(self, x: ObjectId) -> None:
-        """`submitObjectsToPool` had the lock and inserted it [seed:43,118] (O15, O26)."""
+        """`submitObjectsToPool` has inserted it under the lock [seed:43,118] (O15, O26)."""
         require(x in self.owt_pool, "not on its way to the pool")
         self.owt_pool.remove(x)
 
@@ -260,13 +259,13 @@ class InboundPeer(Machine, abstract=True):
 
     @invariant
     def outbound_keeps_no_more_than_agreed(self) -> bool:
-        """What is unacked and what may still be announced, within the limit (O22)."""
+        """Unacked IDs and those that may still be announced keep the limit (O22)."""
         announced = len(self.outstanding_fifo) + self.num_ids_in_flight
         return announced <= self.max_num_objects_outstanding
 
     @invariant
     def in_flight_is_what_is_pending(self) -> bool:
-        """Both counts are of requests that have no reply yet (O13, O14, O25)."""
+        """Both counts are those of the requests without a reply (O13, O14, O25)."""
         ids = sum(r.count for r in self.pending if isinstance(r, RequestIds))
         objects = {x for r in self.pending if isinstance(r, RequestObjects) for x in r.ids}
         return self.num_ids_in_flight == ids and self.inflight_ids == objects
@@ -277,13 +276,13 @@ class InboundPeer(Machine, abstract=True):
 
     @invariant
     def available_are_outstanding(self) -> bool:
-        """A subset of the FIFO (O24), in which nothing stands twice (O23)."""
+        """Available IDs are in the FIFO (O24), which contains no ID twice (O23)."""
         fifo = set(self.outstanding_fifo)
         return self.available_ids <= fifo and len(fifo) == len(self.outstanding_fifo)
 
     @invariant
     def an_object_is_in_one_place(self) -> bool:
-        """Available, in flight, or on its way to the pool (O21)."""
+        """Either available, or in flight, or on its way to the pool (O21)."""
         received = self.inflight_ids | self.owt_pool
         return self.available_ids.isdisjoint(received) and self.inflight_ids.isdisjoint(
             self.owt_pool
@@ -291,7 +290,7 @@ class InboundPeer(Machine, abstract=True):
 
     @invariant
     def decision_until_completed(self) -> bool:
-        """The statuses Unread and BeingActedUpon carry a decision; the loop acts on one (O11)."""
+        """Unread and BeingActedUpon carry a decision; the loop acts only on such a one (O11)."""
         idle = self.state != Status.ACTING
         return (self.decision is None) == (self.state == Status.COMPLETED) and implies(
             idle, self.step == Step.SIGNALLED
@@ -299,7 +298,7 @@ class InboundPeer(Machine, abstract=True):
 
     @invariant
     def decision_can_be_followed(self) -> bool:
-        """Whatever of it is still to do is possible and within the limits (O8, O17, O22)."""
+        """The rest of the decision is possible and within the limits (O8, O17, O22)."""
         decision = self.decision
         if decision is None:
             return True
@@ -320,7 +319,7 @@ class InboundPeer(Machine, abstract=True):
 
     @invariant
     def acked_are_not_requested(self) -> bool:
-        """Never are objects requested whose IDs are acked in the same round [seed:59] (O20)."""
+        """No object is requested whose ID is acked in the same round [seed:59] (O20)."""
         decision = self.decision
         if decision is None or self.step == Step.REQUESTED_IDS:
             return True
@@ -330,21 +329,21 @@ class InboundPeer(Machine, abstract=True):
 
     @step_property
     def a_frozen_decision_stays(self, after: "InboundPeer") -> bool:
-        """While it acts upon a decision, none replaces it [seed:34] (O11, O30, O31)."""
+        """While the peer acts upon a decision, none replaces it [seed:34] (O11, O30, O31)."""
         stays = after.state == Status.ACTING and after.decision == self.decision
         done = after.state == Status.COMPLETED and after.decision is None
         return implies(self.state == Status.ACTING, stays or done)
 
     @step_property
     def blocks_on_nothing(self, after: "InboundPeer") -> bool:
-        """A blocking request leaves nothing unacked and nothing else under way, or the outbound
-        peer calls it an error (O6, O-B1, O-B2)."""
+        """A blocking request leaves nothing unacked and nothing else under way. Otherwise the
+        outbound peer treats it as an error (O6, O-B1, O-B2)."""
         new = len(after.pending) > len(self.pending) and after.waits() and not self.waits()
         return implies(new, len(after.outstanding_fifo) == 0 and len(after.pending) == 1)
 
     @step_property
     def acks_are_a_prefix(self, after: "InboundPeer") -> bool:
-        """The FIFO loses its oldest IDs, by a request alone, or gains new ones (O12, O13, O23)."""
+        """The FIFO loses its oldest IDs only in a request, or gains new ones (O12, O13, O23)."""
         acked = len(self.outstanding_fifo) > len(after.outstanding_fifo)
         if not acked:
             kept = len(self.outstanding_fifo)
@@ -357,7 +356,7 @@ class InboundPeer(Machine, abstract=True):
 
     @recoverable
     def nothing_left(self) -> bool:
-        """Every ID can still be acked, and every object arrive (O25, O27)."""
+        """Every ID can still be acked, and every object can still arrive (O25, O27)."""
         return len(self.outstanding_fifo) + len(self.inflight_ids) + len(self.owt_pool) == 0
 
     @reachable
@@ -380,7 +379,7 @@ class InboundPeer(Machine, abstract=True):
 
     @reachable
     def an_ack_waits(self) -> bool:
-        """Something to ack and nothing to request: no request is sent (O5)."""
+        """There is something to ack but no ID to request, so no request is sent (O5)."""
         decision = self.decision
         return decision is not None and decision.ids_to_ack > 0 and decision.ids_to_req == 0
 
@@ -397,22 +396,22 @@ class InboundPeer(Machine, abstract=True):
 
 
 class InboundPeerFixed(InboundPeer):
-    """Blocks only when nothing is under way, and is done only when the reply is there."""
+    """Blocks only if nothing is under way, and completes only after the reply."""
 
     def handled(self, x: ObjectId) -> bool:
-        """Or the pool had it from this peer, whether it keeps it or not (O-B5): what was announced
-        and is neither available nor in flight was received."""
+        """The pool got it from this peer, even if it dropped it since (O-B5): an announced ID that
+        is neither available nor in flight was received."""
         return x not in self.available_ids and x not in self.inflight_ids
 
     @invariant
     def requested_once(self) -> bool:
-        """No object is in two requests that have no reply yet (O14, O21)."""
+        """No object is in two requests without a reply (O14, O21)."""
         requested = sum(len(r.ids) for r in self.pending if isinstance(r, RequestObjects))
         return requested == len(self.inflight_ids)
 
     @invariant
     def blocks_where_nothing_can_come(self) -> bool:
-        """To block, it acks all there is, with no IDs under way; else it does not (O6, O-B2)."""
+        """A blocking request acks every ID, with no IDs under way; others leave some (O6, O-B2)."""
         decision = self.decision
         if decision is None or decision.ids_to_req == 0 or self.step == Step.REQUESTED_IDS:
             return True
@@ -431,7 +430,7 @@ class InboundPeerFixed(InboundPeer):
 
     @step_property
     def all_of_a_decision_is_done(self, after: "InboundPeerFixed") -> bool:
-        """Before it asks for the next one [seed:49] (O10, O17, O-B1)."""
+        """A decision is done completely before the peer completes it [seed:49] (O10, O17, O-B1)."""
         decision = self.decision
         if decision is None or after.decision is not None:
             return True
@@ -441,7 +440,7 @@ class InboundPeerFixed(InboundPeer):
 
     @step_property
     def what_arrives_goes_to_the_pool(self, after: "InboundPeerFixed") -> bool:
-        """No object is in flight, and then nowhere [seed:117] (O15, O25)."""
+        """An object that leaves `inflight_ids` is on its way to the pool [seed:117] (O15, O25)."""
         return self.inflight_ids - after.inflight_ids <= after.owt_pool
 
     @reachable

@@ -1,8 +1,8 @@
-"""What `object-diffusion.md` demands, and where it is met.
+"""The demands of `object-diffusion.md`, and where each is met.
 
-A demand has a number, its sense in a few words, and places: of this package, as in
-`declaration.Class.name`, or of its tests, as in `tests.test_peer.test_name`. Where there is none,
-the package's docstring says why.
+Each entry has the number of a demand, its meaning in a few words, and places where it is met: in
+this package, like `declaration.Class.name`, or in its tests, like `tests.test_peer.test_name`. If
+there is no place, the package's docstring gives the reason.
 """
 
 DEMANDS: dict[str, tuple[str, ...]] = {

@@ -1,4 +1,4 @@
-"""Object diffusion: what is decided for an inbound peer, and what it asks of the outbound one.
+"""Object diffusion: the decision for an inbound peer, and its requests to the outbound peer.
 
 Source: `object-diffusion.md`, cited as in `declaration.py`.
 """
@@ -7,7 +7,7 @@ from lawful import Nat, OrderedSort, Record
 
 
 class ObjectId(OrderedSort):
-    """The ID of an object. The attribution goes through them in their order."""
+    """The ID of an object. The attribution visits IDs in their order."""
 
 
 class Decision(Record):
@@ -20,7 +20,7 @@ class Decision(Record):
 
 
 class RequestIds(Record):
-    """Asks for so many new IDs at most, and acks the oldest ones (O5, O12)."""
+    """Asks for at most `count` new IDs, and acknowledges the oldest `ack` ones (O5, O12)."""
 
     blocking: bool
     ack: Nat

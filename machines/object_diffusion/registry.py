@@ -1,14 +1,15 @@
 """Object diffusion: the global state, and the rounds of decisions over it.
 
 Source: `object-diffusion.md` as in `declaration.py`: `DecisionGlobalState` with the decision
-channels, registration by a bracket, and `makeDecisions` [seed:16-20,134-176]. A `Registry` is what
-a service embeds: it has the entry of every peer, and each callback names the peer that calls it. A
-round reads the state of all, and changes decisions only.
+channels, registration by a bracket, and `makeDecisions` [seed:16-20,134-176]. A service embeds a
+`Registry`. It contains the entry of every peer; each callback names the peer that calls it. A round
+reads the state of all peers, and changes decisions only.
 
-Abstractions, confessed. A `Peer` is one connection to an outbound peer, not its address: who
-connects again is another one, so that the bracket of an earlier connection ends without harm to
-the later (O-B8). Reading the state, computing and publishing are one step (O-B6). What may come
-first in a round is told to it: where that changes from round to round, no object starves (O-B9).
+Abstractions. A `Peer` is one connection to an outbound peer, not its address: a peer that
+reconnects is a new `Peer`, so that the end of the earlier connection's bracket cannot harm the
+later connection (O-B8). Reading the state, computing and publishing are one step (O-B6). The caller
+passes the object with which a round begins: if that changes from round to round, no object starves
+(O-B9).
 """
 
 from lawful import Machine, Nat, Param, Scope, assume, invariant, reachable, require, transition
@@ -95,21 +96,21 @@ class Peers(Machine, abstract=True):
 
 
 class Registry(Peers):
-    """And the thread that decides for them [seed:20] (O3)."""
+    """The entries, and the thread that decides for them [seed:20] (O3)."""
 
     @transition()
     def make_decisions(self, in_pool: frozenset[ObjectId], first: ObjectId) -> frozenset[Peer]:
         """A round for all active peers [seed:134-166] (O3, O30, O31, O37, O39).
 
-        Gives those whose channel has a decision. Where a peer completed its last one, and there is
-        nothing to do and no reply to read, the channel stays empty.
+        Returns the peers whose channel contains a decision. If a peer completed its last decision,
+        and there is nothing to do and no reply to read, its channel stays empty.
         """
         return self.publish(in_pool, self.picked(in_pool, first))
 
     def picked(
         self, in_pool: frozenset[ObjectId], first: ObjectId
     ) -> dict[Peer, frozenset[ObjectId]]:
-        """Which objects are to be requested of which active peer (O36)."""
+        """Which objects each active peer is to request (O36)."""
         limits = Limits(
             self.target_object_redundancy,
             self.max_num_objects_inflight_per_peer,
@@ -122,20 +123,21 @@ class Registry(Peers):
     def publish(
         self, in_pool: frozenset[ObjectId], picked: dict[Peer, frozenset[ObjectId]]
     ) -> frozenset[Peer]:
-        """Merged with what each acks and how many IDs it requests [seed:162] (O32, O37)."""
+        """Combine the picked objects with each peer's ack and number of IDs [seed:162] (O32,
+        O37)."""
         for p, peer in self.peers.items():
             if self.is_active(p) and self.is_worth_it(p, in_pool, picked[p]):
                 peer.decide(in_pool, picked[p])
         return frozenset(p for p, peer in self.peers.items() if peer.state == Status.UNREAD)
 
     def is_active(self, p: Peer) -> bool:
-        """Not acting upon a decision: that one is frozen [seed:138-139] (O30)."""
+        """Whether it acts upon no decision; else its decision is frozen [seed:138-139] (O30)."""
         return self.peers[p].state != Status.ACTING
 
     def is_worth_it(
         self, p: Peer, in_pool: frozenset[ObjectId], objects: frozenset[ObjectId]
     ) -> bool:
-        """An old decision is replaced; else something is to be requested, or to be read."""
+        """Whether it replaces an unread decision, or there is something to request or to read."""
         peer = self.peers[p]
         remaining = len(peer.outstanding_fifo) - peer.compute_ack(in_pool)
         return (
@@ -146,28 +148,29 @@ class Registry(Peers):
         )
 
     def interesting(self, in_pool: frozenset[ObjectId]) -> dict[Peer, frozenset[ObjectId]]:
-        """Of each active peer, what it could be asked for [seed:145-150] (O33, O34)."""
+        """The objects that each active peer could request [seed:145-150] (O33, O34)."""
         return {p: peer.interesting(in_pool) for p, peer in self.peers.items() if self.is_active(p)}
 
     def acquiring(self) -> dict[ObjectId, Nat]:
-        """How many copies of what was announced are on their way [seed:154-158] (O35)."""
+        """How many copies of each announced object are on their way [seed:154-158] (O35)."""
         announced = {x for peer in self.peers.values() for x in peer.outstanding_fifo}
         return {x: sum(1 for p in self.peers if self.acquires(p, x)) for x in announced}
 
     def acquires(self, p: Peer, x: ObjectId) -> bool:
-        """In flight, or received, or a frozen peer will still ask for it (O31)."""
+        """Whether it is in flight, received, or still to be requested by a frozen peer (O31)."""
         peer = self.peers[p]
         return x in peer.inflight_ids or x in peer.owt_pool or x in self.to_request(p)
 
     def to_request(self, p: Peer) -> frozenset[ObjectId]:
-        """What a frozen peer has not requested yet, and will."""
+        """The objects that a frozen peer has still to request."""
         decision = self.peers[p].decision
         if decision is None or self.is_active(p):
             return frozenset()
         return frozenset(x for x in decision.objects_to_req if x in self.peers[p].available_ids)
 
     def inflight(self) -> dict[Peer, Nat]:
-        """How many objects are in flight from each peer, those to be requested included."""
+        """The number of objects in flight from each peer, with those that it has still to
+        request."""
         return {
             p: len(peer.inflight_ids) + len(self.to_request(p)) for p, peer in self.peers.items()
         }
@@ -175,7 +178,8 @@ class Registry(Peers):
     # What is on its way.
 
     def wanted(self, p: Peer) -> frozenset[ObjectId]:
-        """What a peer has in flight, and what its decision still asks for, read or not."""
+        """The objects that a peer has in flight, and those that its decision asks for, read or
+        not."""
         peer = self.peers[p]
         decision = peer.decision
         if decision is None:
@@ -187,22 +191,23 @@ class Registry(Peers):
 
     @invariant
     def no_more_copies_than_the_target(self) -> bool:
-        """In flight, received, or decided upon [seed:152-160] (O31, O35, O36)."""
+        """Copies in flight, received, or decided upon [seed:152-160] (O31, O35, O36)."""
         return all(self.copies(x) <= self.target_object_redundancy for x in ObjectId)
 
     @invariant
     def total_in_flight_is_limited(self) -> bool:
-        """By what is decided, too (O36)."""
+        """With the objects that are only decided upon (O36)."""
         return sum(len(self.wanted(p)) for p in self.peers) <= self.max_num_objects_inflight_total
 
     @invariant
     def asks_for_no_objects_where_it_blocks(self) -> bool:
-        """A decision to block acks all there is, so nothing is left to be asked for (O6)."""
+        """A blocking decision acks all IDs, so that no object is left to request (O6)."""
         return all(self.pipelines(p) or not self.asked(p) for p in self.peers)
 
     @invariant
     def waits_upon_a_decision_to_block(self) -> bool:
-        """Until the reply is there: an ID that comes again is not on its way by that (O17)."""
+        """A peer waits only while it acts upon a blocking decision, until the reply arrives
+        (O17)."""
         return all(
             peer.state == Status.ACTING and not self.pipelines(p)
             for p, peer in self.peers.items()
@@ -219,7 +224,7 @@ class Registry(Peers):
 
     @reachable
     def a_frozen_peer_counts_before_it_asks(self) -> bool:
-        """Another peer could ask as well, and does not (O31, O35)."""
+        """Another peer could request the object too, and does not (O31, O35)."""
         return any(
             len(self.to_request(p)) > 0
             and any(
@@ -252,9 +257,9 @@ class Registry(Peers):
 
 
 class AnyPeers(Peers):
-    """Whatever the attribution picks: a round of the registry is some of these steps.
+    """Peers with arbitrary picks: a round of the registry consists of some of these steps.
 
-    What holds here holds there, and is proved for any number of peers.
+    All its properties also hold in the registry, and are proved for any number of peers.
     """
 
     @transition()

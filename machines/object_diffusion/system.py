@@ -1,16 +1,16 @@
 """Object diffusion, composed: a node that downloads from several outbound peers.
 
-Source: `object-diffusion.md` as in `declaration.py`. `Diffusion` is the registry that a node embeds
-with what is around it: connections that break, peers that fall silent or send what is not valid, a
-pool with its lock that may drop what it has. What goes wrong does so within a budget of faults.
+Source: `object-diffusion.md` as in `declaration.py`. `Diffusion` is the registry that a node
+embeds, with its environment: connections that break, peers that fall silent or send invalid
+objects, and a pool with a lock, which may drop objects. A budget limits the number of faults.
 
-Abstractions, confessed. The outbound side is what `connection.py` shows that it may be: a reply is
-made when it is read, and announces what its peer did not announce before. With two peers and one
-object there is a choice of providers; the attribution among more objects is explored for every
-state that there can be in `attribution.py`, and here in the scope `large`. One ID is requested at a
-time, in the default scope with no other unacked; the scope `pipelined` has two. Which object is
-invalid is found out when it is inserted. Time limits run out for silent peers alone: they are
-longer than an honest peer takes. Rounds begin anywhere, and no property depends on it.
+Abstractions. `connection.py` shows what the outbound side may do. Here a reply is made when it is
+read, and announces only IDs that its peer did not announce before. Two peers and one object suffice
+for a choice of providers; `attribution.py` explores the attribution of more objects in every
+possible state, and so does the scope `large` here. One ID is requested at a time, by default with
+no other one unacked; the scope `pipelined` has two. An object is found to be invalid when it is
+inserted. Time limits run out for silent peers only: they are longer than an honest peer takes.
+Rounds begin anywhere, and no property depends on that.
 """
 
 from lawful import (
@@ -40,16 +40,16 @@ from .registry import Registry
 
 
 class Insertion(Record):
-    """Who has the pool's lock, and for which object."""
+    """The holder of the pool's lock, and its object."""
 
     peer: Peer
     object: ObjectId
 
 
 class Diffusion(Registry, abstract=True):
-    """The registry that a node embeds, with what is around it: connections, and the pool.
+    """The registry that a node embeds, with its environment: connections, and the pool.
 
-    A callback that is not redefined is called whenever its peer's loop comes to it.
+    A callback that is not redefined here is called when its peer's loop reaches it.
     """
 
     pool: set[ObjectId] = set()
@@ -74,13 +74,13 @@ class Diffusion(Registry, abstract=True):
 
     @transition()
     def unregister(self, p: Peer) -> None:
-        """A connection breaks, whatever is under way."""
+        """A connection breaks, with any messages under way."""
         self.fail()
         self.leave(p)
 
     @transition()
     def fall_silent(self, p: Peer) -> None:
-        """An outbound peer answers no more, and keeps the connection (O-B7)."""
+        """An outbound peer stops answering, and keeps the connection (O-B7)."""
         require(p in self.peers, "is not connected")
         require(p not in self.silent, "is silent already")
         self.fail()
@@ -91,7 +91,7 @@ class Diffusion(Registry, abstract=True):
         self.faults += 1
 
     def leave(self, p: Peer) -> None:
-        """The bracket ends: an insertion that has not happened will not (O40)."""
+        """The bracket ends: an insertion that has not happened will not happen (O40)."""
         super().unregister(p)
         self.gone.add(p)
         self.silent.discard(p)
@@ -107,7 +107,7 @@ class Diffusion(Registry, abstract=True):
 
     @transition()
     def on_receive_ids(self, p: Peer, ids: tuple[ObjectId, ...]) -> None:
-        """An outbound peer announces what it has once."""
+        """An outbound peer announces each object once."""
         require(p not in self.silent, "it is silent")
         require(all((p, x) not in self.announced for x in ids), "announced before")
         super().on_receive_ids(p, ids)
@@ -135,7 +135,7 @@ class Diffusion(Registry, abstract=True):
 
     @transition()
     def reject(self, p: Peer, x: ObjectId) -> None:
-        """The pool finds it invalid: its peer is adversarial [seed:127-130] (O28, O41)."""
+        """The pool finds it invalid, so its peer is adversarial [seed:127-130] (O28, O41)."""
         require(self.lock == Insertion(p, x), "does not have the lock")
         require(x not in self.pool, "is in the pool")
         self.fail()
@@ -144,7 +144,7 @@ class Diffusion(Registry, abstract=True):
 
     @transition()
     def on_added_to_pool(self, p: Peer, x: ObjectId) -> None:
-        """It was inserted before it is taken off the way (O15)."""
+        """It is inserted before it leaves the way to the pool (O15)."""
         require(self.lock == Insertion(p, x), "does not have the lock")
         require(x in self.pool, "not inserted yet")
         super().on_added_to_pool(p, x)
@@ -152,7 +152,7 @@ class Diffusion(Registry, abstract=True):
 
     @transition()
     def evict(self, x: ObjectId) -> None:
-        """The pool drops an object, as a pool of limited size has to (O-B5)."""
+        """The pool drops an object, because its size is limited (O-B5)."""
         require(x in self.pool, "not in the pool")
         self.fail()
         self.pool.remove(x)
@@ -162,7 +162,7 @@ class Diffusion(Registry, abstract=True):
 
     @invariant
     def inserting_is_on_its_way(self) -> bool:
-        """Whoever has the lock is there, and has the object (O15, O26)."""
+        """The holder of the lock is connected, and has the object (O15, O26)."""
         lock = self.lock
         return lock is None or (
             lock.peer in self.peers and lock.object in self.peers[lock.peer].owt_pool
@@ -203,7 +203,8 @@ class Diffusion(Registry, abstract=True):
 
     @step_property
     def acks_are_of_what_is_handled(self, after: "Diffusion") -> bool:
-        """A new decision acks what the pool has, or this peer received [seed:122-125] (O27)."""
+        """A new decision acks objects in the pool, or received from this peer [seed:122-125]
+        (O27)."""
         return all(
             peer.state != Status.UNREAD
             or (p in self.peers and self.peers[p].decision == peer.decision)
@@ -212,7 +213,7 @@ class Diffusion(Registry, abstract=True):
         )
 
     def acked(self, p: Peer) -> frozenset[ObjectId]:
-        """What a peer's decision acks."""
+        """The IDs that a peer's decision acks."""
         peer = self.peers[p]
         decision = peer.decision
         if decision is None:
@@ -221,7 +222,7 @@ class Diffusion(Registry, abstract=True):
 
     @step_property
     def one_at_a_time_leaves(self, after: "Diffusion") -> bool:
-        """With its state and its decision, and nobody else's (O40)."""
+        """A peer leaves with its state and its decision, and with those of no other (O40)."""
         left = {p for p in self.peers if p not in after.peers}
         return len(left) <= 1 and all(
             implies(
@@ -235,7 +236,7 @@ class Diffusion(Registry, abstract=True):
 
     @step_property
     def received_is_not_lost(self, after: "Diffusion") -> bool:
-        """What leaves the way to the pool is in the pool, or its peer has left (O15)."""
+        """An object that leaves the way to the pool is in the pool, or its peer has left (O15)."""
         return all(
             x in after.peers[p].owt_pool or x in after.pool
             for p, peer in self.peers.items()
@@ -245,14 +246,14 @@ class Diffusion(Registry, abstract=True):
 
     @step_property
     def the_pool_changes_under_its_lock(self, after: "Diffusion") -> bool:
-        """By what its holder inserts, or has rejected (O15, O26, O28)."""
+        """Only the lock holder's object is inserted or rejected (O15, O26, O28)."""
         lock = self.lock
         new = (after.pool - self.pool) | (after.rejected - self.rejected)
         return len(new) == 0 or (lock is not None and new == {lock.object})
 
     @step_property
     def the_lock_is_given_back(self, after: "Diffusion") -> bool:
-        """By its holder, whose object is inserted then, or as that leaves (O15, O26)."""
+        """The holder releases it after its object is inserted, or when it leaves (O15, O26)."""
         lock = self.lock
         return (
             lock is None
@@ -263,7 +264,7 @@ class Diffusion(Registry, abstract=True):
 
     @step_property
     def only_who_owes_an_answer_is_given_up(self, after: "Diffusion") -> bool:
-        """Where nothing else goes wrong: honest peers stay (O41, O-B7)."""
+        """Unless another fault happens, honest peers stay connected (O41, O-B7)."""
         return after.faults > self.faults or all(
             p in after.peers or (p in self.silent and len(peer.pending) > 0 and not peer.waits())
             for p, peer in self.peers.items()
@@ -271,7 +272,7 @@ class Diffusion(Registry, abstract=True):
 
     @step_property
     def peers_wake_for_something(self, after: "Diffusion") -> bool:
-        """A decision that asks for nothing is published only where a reply may be read."""
+        """A decision without requests is published only if there may be a reply to read."""
         return all(
             p not in self.peers
             or self.peers[p].state != Status.COMPLETED
@@ -289,8 +290,8 @@ class Diffusion(Registry, abstract=True):
 
     @leads_to
     def offered_objects_arrive(self, p: Peer, x: ObjectId) -> tuple[bool, bool]:
-        """What an outbound peer that answers has for us is in the pool one day, or was when its
-        ID was acked."""
+        """An object offered by a peer that answers is finally in the pool, or was when its ID was
+        acked."""
         offered = self.answers(p) and x in self.peers[p].available_ids
         acked = self.answers(p) and x not in self.peers[p].outstanding_fifo
         return offered, x in self.pool or acked or not self.answers(p)
@@ -304,14 +305,14 @@ class Diffusion(Registry, abstract=True):
 
     @leads_to
     def decisions_are_completed(self, p: Peer) -> tuple[bool, bool]:
-        """Unless a blocking request waits for an ID that there is not (O17)."""
+        """Unless a blocking request waits for an ID that does not exist (O17)."""
         acting = p in self.peers and self.peers[p].state == Status.ACTING
         done = p not in self.peers or self.peers[p].state != Status.ACTING
         return acting, done or self.peers[p].waits() or not self.answers(p)
 
     @leads_to
     def lost_copies_are_asked_for_again(self, x: ObjectId) -> tuple[bool, bool]:
-        """The next rounds ask another provider, if there is one [seed:176] (O42)."""
+        """The next rounds request it from another provider, if there is one [seed:176] (O42)."""
         offered = any(self.answers(p) and x in peer.available_ids for p, peer in self.peers.items())
         lost = x not in self.pool and self.copies(x) == 0
         return lost and offered, not offered or self.copies(x) > 0 or x in self.pool
@@ -326,7 +327,7 @@ class Diffusion(Registry, abstract=True):
 
     @reachable
     def waits_and_wakes(self) -> bool:
-        """The reply to a blocking request is there, and the decision not yet completed."""
+        """The reply to a blocking request has arrived, and the decision is not yet completed."""
         return any(
             peer.step == Step.REQUESTED_IDS and not peer.waits() and len(peer.pending) == 0
             for peer in self.peers.values()
@@ -334,7 +335,7 @@ class Diffusion(Registry, abstract=True):
 
     @reachable
     def everything_is_idle(self) -> bool:
-        """All is in the pool, and every peer waits for new IDs."""
+        """Everything is in the pool, and every peer waits for new IDs."""
         return len(self.pool) > 0 and all(p in self.peers and self.peers[p].waits() for p in Peer)
 
     fairness = Fairness(
@@ -368,9 +369,9 @@ class Diffusion(Registry, abstract=True):
 
 
 class DiffusionAsSeed(Diffusion):
-    """Nobody is given up, and each round wakes all peers that have completed their decision.
+    """No peer is given up, and each round wakes all peers that have completed their decision.
 
-    O-B7: a peer that was asked and does not answer holds up what it was asked for.
+    O-B7: a peer that was asked and does not answer keeps others from getting the object elsewhere.
     """
 
     def is_worth_it(
@@ -386,13 +387,13 @@ class DiffusionAsSeed(Diffusion):
 
 
 class DiffusionFixed(Diffusion):
-    """Who does not answer in time is disconnected."""
+    """A peer that does not answer in time is disconnected."""
 
     @transition(fair="weak")
     def time_out(self, p: Peer) -> None:
-        """A reply that has to come at once does not (O-B7).
+        """A reply that is due at once does not come (O-B7).
 
-        A blocking request has no limit: it may wait for ever, and holds up nobody.
+        A blocking request has no limit: it may wait for ever, and delays no other peer.
         """
         require(p in self.silent, "its answer may still come")
         require(len(self.peers[p].pending) > 0, "nothing was requested")

@@ -1,13 +1,14 @@
-"""Queue ownership to the letter: what the plan says where `declaration.py` deviates.
+"""Queue ownership to the letter: the plan's text where `declaration.py` deviates.
 
-Each class puts back what `new-cluster-plan.org` says (`[seed:293]` is its line 293), and the
-checker shows what follows. Q-B1: nobody is ever made the owner. Q-B2, Q-B4: a queue is taken though
-its last consumer here has gone. Q-B3: who releases a queue may get it back, whether it wants it or
-not. Q-B5: a member that left stays in the sets. Q-B9: each cancelled consumer cancels for all.
+Each class restores what `new-cluster-plan.org` says (`[seed:293]` is its line 293), and the checker
+shows the consequence. Q-B1: no node is ever made the owner. Q-B2, Q-B4: a node takes a queue
+although its last consumer has left. Q-B3: a node that releases a queue may get it back, whether it
+wants it or not. Q-B5: a member that left stays in the sets. Q-B9: each cancelled consumer cancels
+for all.
 
-The document calls its sketch the happy path: its assertions stand for what it takes for granted. Of
-other nodes the same is taken for granted here, or any of them would break it at once; waiting for
-busy consumers, with locks held, is a guard; and `take()` belongs to the delivery that calls it.
+The document calls its sketch the happy path: its assertions say what it takes for granted. Here
+other nodes meet these assertions too, or any of them would break one at once. Waiting for busy
+consumers, with locks held, is a guard; `take()` belongs to the delivery that calls it.
 """
 
 from lawful import Expect, Scope, drop, require, transition
@@ -16,7 +17,8 @@ from .declaration import Cancel, Consume, Node, Ownership, QueueOwner, Release
 
 
 class QueueOwnerAsSeed(QueueOwner):
-    """`QueueOwnership`, `QueueOwnerHandler` and the two intercepts as they are sketched."""
+    """`QueueOwnership`, `QueueOwnerHandler` and the two intercepts as the document sketches
+    them."""
 
     never_stopping = drop("stopped")
     never_one_of_several = drop("cancel_one")
@@ -36,7 +38,7 @@ class QueueOwnerAsSeed(QueueOwner):
 
     @transition(source=Ownership.STOPPED, event="cancel")
     def cancel_last(self) -> Cancel | None:
-        """Intercept [seed:314-317]: as it is indented, a cancel for every one (Q-B9)."""
+        """Intercept [seed:314-317]: by the indentation, a cancel for every consumer (Q-B9)."""
         return self.cancel_it()
 
     @transition(source=Ownership.OWNED, target=(Ownership.OWNED, Ownership.STOPPED), event="cancel")
@@ -129,8 +131,8 @@ class QueueOwnerAsSeed(QueueOwner):
 
 
 class QueueOwnerAssigned(QueueOwnerAsSeed):
-    """With the most evident repairs: the first to consume becomes the owner (Q-B1), and only the
-    last one to cancel says so (Q-B9)."""
+    """With the most obvious repairs: the first node to consume becomes the owner (Q-B1), and only
+    the last consumer to leave sends a cancel (Q-B9)."""
 
     @transition(target=(Ownership.STOPPED, Ownership.OWNED))
     def consume_delivered(self, sender: Node) -> None:

@@ -1,24 +1,25 @@
-"""Queue cluster: who owns one queue, as one node sees and takes part in it.
+"""Queue cluster: who owns one queue, from the point of view of one node.
 
-Source: the design document `new-cluster-plan.org` (Qpid C++, the new cluster); `[seed:48]` is its
-line 48, `Q32` the number of a demand in it, `Q-B1` of a defect that its text allows. Only the owner
-of a queue delivers messages from it. Who owns it is agreed by multicasts in one total order, which
-every node, their sender too, handles in that order. A `QueueOwner` is one queue at the node `me`:
-its part of the replicated maps, and the local `QueueOwnership` with the consumers that it stops and
-starts. It does no input or output: an event returns what its caller shall multicast. This is the
-design as it has to be; `as_seed.py` puts back what the document says where that goes wrong.
+Source: the design document `new-cluster-plan.org` (Qpid C++, the new cluster). `[seed:48]` is its
+line 48, `Q32` the number of a demand, `Q-B1` of a defect that its text allows. Only the owner of a
+queue delivers messages from it. The nodes agree on the owner by multicasts in one total order,
+which every node, the sender too, handles in that order. A `QueueOwner` is one queue at the node
+`me`: its part of the replicated maps, and the local `QueueOwnership` with the consumers that it
+stops and starts. It does no I/O: an event returns what its caller must multicast. This file
+declares the repaired design; `as_seed.py` restores the document's text where it goes wrong.
 
-Abstractions, confessed. Messages are there only as far as ownership needs them: a dispatch takes
-one, and multicasts that it is acquired. `consumers_here` counts those with credit, so that getting
-credit is `consume` and running out of it `cancel` (Q33). Waiting for busy consumers (Q31) is a
-state of its own, so that no lock is held meanwhile (Q-B12); checking the flag and counting the
-dispatch are one step (Q-B11). The deliver thread keeps the replicated maps, and what `take()`
-starts is an event of its own after that: meanwhile another thread may cancel. What this node
-multicast comes back in its order (`sent`), that of the others at any time. Whoever left never
-returns: a restarted node has another ID. The ring is the order of the universe of nodes.
+Abstractions. Messages appear only as far as ownership needs them: a dispatch takes one, and
+multicasts that it is acquired. `consumers_here` counts consumers with credit: getting credit is
+`consume`, running out of it is `cancel` (Q33). Waiting for busy consumers (Q31) is a state of its
+own, so that no lock is held meanwhile (Q-B12). Checking the flag and counting the dispatch are one
+step (Q-B11). The deliver thread keeps the replicated maps; what `take()` starts is a later event,
+before which another thread may cancel. This node's multicasts come back in its order (`sent`),
+those of others at any time. A node that left never returns: a restarted node has another ID. The
+ring is the order of the universe of nodes.
 
-The document's assertions on delivery are gone: with a cancel on its way, a node may be granted the
-queue, and has to pass it on (Q-B2, Q-B4). It gives no delay; 20 ms is its implementation's.
+The document's assertions on delivery are dropped: with a cancel under way, a node may be granted
+the queue, and must pass it on (Q-B2, Q-B4). The document gives no delay; 20 ms is from its
+implementation.
 """
 
 from lawful import (
@@ -43,7 +44,7 @@ from lawful import (
 
 
 class Node(OrderedSort):
-    """A member of the cluster; node-ID order is round the ring [seed:250-252] (Q34)."""
+    """A member of the cluster; node IDs are ordered round a ring [seed:250-252] (Q34)."""
 
 
 class Ownership(State):
@@ -59,8 +60,8 @@ class Consume(Record):
 
 
 class Release(Record):
-    """The owner gives the queue away. `interested` is the Boolean that the document passes without
-    a use [seed:267] (Q36): it lost interest, or its time is over and it wants another turn."""
+    """The owner gives the queue away. `interested` is the Boolean that the document passes and
+    never uses [seed:267] (Q36): False if it lost interest, True if it wants another turn."""
 
     interested: bool
 
@@ -79,7 +80,7 @@ Multicast = Consume | Release | Cancel | Acquire
 class QueueOwner(Machine, abstract=True):
     """One queue at the node `me`: the local `QueueOwnership`, the replicated `QueueOwnerHandler`.
 
-    A multicast is delivered by the event of its name with `_delivered`, at all nodes in one order.
+    The event with the name of a multicast and `_delivered` handles it, at all nodes in one order.
     """
 
     state: Ownership = Ownership.STOPPED
@@ -99,9 +100,9 @@ class QueueOwner(Machine, abstract=True):
 
     @transition()
     def consume(self) -> Consume | None:
-        """A consumer subscribes or gets credit; the first one is made known [seed:311-312] (Q42).
+        """A consumer subscribes or gets credit; the first one is multicast [seed:311-312] (Q42).
 
-        While the queue is being given away, this node is still known to be interested.
+        While this node gives the queue away, the cluster still knows it as interested.
         """
         self.consumers_here += 1
         if self.consumers_here > 1 or self.state == Ownership.STOPPING:
@@ -114,8 +115,8 @@ class QueueOwner(Machine, abstract=True):
 
     @transition(event="cancel")
     def cancel_one(self) -> Cancel | None:
-        """A consumer leaves or has no credit, and others stay, or the queue is being given away
-        anyway: not a word of it (Q42, Q-B9)."""
+        """A consumer leaves or has no credit, and others stay, or the queue is being given away:
+        nothing is sent (Q42, Q-B9)."""
         several = 1 if self.state == Ownership.STOPPING else 2
         require(self.consumers_here >= several, "not one of several")
         self.consumers_here -= 1
@@ -123,7 +124,7 @@ class QueueOwner(Machine, abstract=True):
 
     @transition(source=Ownership.STOPPED, event="cancel")
     def cancel_last(self) -> Cancel | None:
-        """The last one of a queue that is not owned: no longer interested (Q42)."""
+        """The last consumer of a queue that this node does not own: no longer interested (Q42)."""
         require(self.consumers_here == 1, "not the last")
         self.consumers_here = 0
         self.sent.append(Cancel())
@@ -131,7 +132,8 @@ class QueueOwner(Machine, abstract=True):
 
     @transition(source=Ownership.OWNED, target=Ownership.STOPPING, event="cancel")
     def lose_interest(self) -> Cancel | None:
-        """The last one of a queue that is owned: `drop()` [seed:246-247,315-316] (Q33, Q36)."""
+        """The last consumer of a queue that is owned: `drop()` [seed:246-247,315-316] (Q33,
+        Q36)."""
         require(self.consumers_here == 1, "not the last")
         self.consumers_here = 0
         self.time_slice.stop()
@@ -139,11 +141,11 @@ class QueueOwner(Machine, abstract=True):
 
     @transition(source=Ownership.OWNED, target=Ownership.STOPPING, timer="time_slice")
     def slice_over(self) -> None:
-        """The delay expires and there are others interested: `drop()` [seed:248,276] (Q33, Q36)."""
+        """The delay expires and other nodes are interested: `drop()` [seed:248,276] (Q33, Q36)."""
 
     @transition(source=Ownership.STOPPING, target=Ownership.STOPPED)
     def stopped(self) -> tuple[Release, Cancel | None]:
-        """`stopConsumers()` is through: release, then cancel if nobody is left
+        """`stopConsumers()` has ended: release, and cancel without a consumer
         [seed:263-268,304,314-317] (Q31, Q36, Q40)."""
         require(self.busy == 0, "consumers are busy")
         release = Release(interested=self.consumers_here > 0)
@@ -166,8 +168,7 @@ class QueueOwner(Machine, abstract=True):
 
     @transition(source=Ownership.STOPPED, event="take")
     def pass_on(self) -> Release | None:
-        """Where nobody consumes any more, the consumers stay stopped and the next one gets it: the
-        cancel of this node is on its way, or delivered (Q-B2, Q-B4)."""
+        """Without consumers, pass it on: the cancel is under way or delivered (Q-B2, Q-B4)."""
         require(self.granted(), "this node is not the owner, or has released the queue")
         require(self.consumers_here == 0, "somebody consumes")
         self.sent.append(Release(interested=False))
@@ -177,11 +178,11 @@ class QueueOwner(Machine, abstract=True):
         return self.owner == self.me and not self.releases()
 
     def releases(self) -> bool:
-        """Whether a release of this node is on its way."""
+        """Whether a release of this node is under way."""
         return any(isinstance(m, Release) for m in self.sent)
 
     def start_slice(self) -> None:
-        """The time runs while others are interested; alone, a node keeps the queue (Q33)."""
+        """The slice runs while others are interested; a single node keeps the queue (Q33)."""
         if any(n != self.me for n in self.consumers):
             self.time_slice.start(self.slice_seconds)
 
@@ -194,7 +195,7 @@ class QueueOwner(Machine, abstract=True):
 
     @transition(source=(Ownership.OWNED, Ownership.STOPPING))
     def dispatched(self, took: bool) -> Acquire | None:
-        """It took one, or found none [seed:123-126,235-236] (Q20, Q31)."""
+        """A consumer took a message, or found none [seed:123-126,235-236] (Q20, Q31)."""
         require(self.busy > 0, "no consumer is busy")
         self.busy -= 1
         if not took:
@@ -206,7 +207,7 @@ class QueueOwner(Machine, abstract=True):
 
     @transition()
     def consume_delivered(self, sender: Node) -> None:
-        """The first one that is interested becomes the owner [seed:293-295] (Q38, Q-B1)."""
+        """The first interested node becomes the owner [seed:293-295] (Q38, Q-B1)."""
         self.receive(sender, Consume())
         self.consumers.add(sender)
         if self.owner is None:
@@ -215,28 +216,28 @@ class QueueOwner(Machine, abstract=True):
 
     @transition()
     def release_delivered(self, sender: Node, m: Release) -> None:
-        """The next one owns it, the sender only if it wants another turn [seed:297-300] (Q34, Q39,
-        Q-B3). Whoever does not own the queue cannot give it away."""
+        """The next node owns it, the sender only if it wants another turn [seed:297-300] (Q34, Q39,
+        Q-B3). A node that does not own the queue cannot give it away."""
         self.receive(sender, m)
         if self.owner == sender:
             self.owner = self.next_after(sender, m.interested)
 
     @transition()
     def cancel_delivered(self, sender: Node) -> None:
-        """Only what it says: ownership moves when a release is delivered, which follows if the
-        sender owns the queue [seed:302-304] (Q40, Q-B2, Q-B4, Q-B6)."""
+        """Ownership moves only with a release, which follows if the sender owns the queue
+        [seed:302-304] (Q40, Q-B2, Q-B4, Q-B6)."""
         self.receive(sender, Cancel())
         self.consumers.discard(sender)
         self.keep_time()
 
     @transition()
     def acquire_delivered(self, sender: Node) -> None:
-        """The replica of the queue takes note [seed:182-186] (Q26)."""
+        """The replica of the queue records it [seed:182-186] (Q26)."""
         self.receive(sender, Acquire())
 
     @transition()
     def member_leaves(self, member: Node) -> None:
-        """It is interested in nothing, and releases what it owns [seed:306-307] (Q41, Q-B5)."""
+        """Its interest ends, and a queue that it owns is released [seed:306-307] (Q41, Q-B5)."""
         require(member != self.me, "this node is here")
         require(member not in self.left, "it left before")
         self.left.add(member)
@@ -246,23 +247,22 @@ class QueueOwner(Machine, abstract=True):
         self.keep_time()
 
     def receive(self, sender: Node, m: Multicast) -> None:
-        """What the group promises: nothing from those that left, and what this node multicast
-        comes back in its order."""
+        """The group promises: nothing comes from nodes that left, and own multicasts in order."""
         require(sender not in self.left, "its sender left before")
         if sender == self.me:
             require(len(self.sent) > 0 and self.sent[0] == m, "not what this node said next")
             self.sent.pop(0)
 
     def keep_time(self) -> None:
-        """The others have changed: a slice begins, goes on, or has no end."""
+        """The interested nodes have changed: a slice begins, continues, or has no end."""
         if all(n == self.me for n in self.consumers):
             self.time_slice.stop()
         elif self.state == Ownership.OWNED and not self.time_slice.armed:
             self.time_slice.start(self.slice_seconds)
 
     def next_after(self, old: Node, again: bool) -> Node | None:
-        """The next interested node in node-ID order, the nodes treated as a circular list, starting
-        from the old owner [seed:250-252] (Q34), which comes last, if at all."""
+        """The next interested node in node-ID order, treated as a circular list, starting after the
+        old owner, which is last or left out [seed:250-252] (Q34)."""
         interested = sorted(n for n in self.consumers if again or n != old)
         circle = [n for n in interested if n > old] + [n for n in interested if n <= old]
         return circle[0] if len(circle) > 0 else None
@@ -271,44 +271,45 @@ class QueueOwner(Machine, abstract=True):
 
     @invariant
     def consumers_run_only_at_the_owner(self) -> bool:
-        """And the owner's do, unless it has given the queue away (Q30, Q32, Q35)."""
+        """The owner's consumers run, unless it has released the queue (Q30, Q32, Q35)."""
         if self.owner == self.me:
             return self.state == Ownership.STOPPED or not self.releases()
         return self.state == Ownership.STOPPED and not self.releases()
 
     @invariant
     def unowned_if_nobody_is_interested(self) -> bool:
-        """And in no other case, except that the cancel of who released it last is still on its
-        way [seed:244] (Q32, Q-B3)."""
+        """Otherwise only while the cancel of the last releaser is under way [seed:244] (Q32,
+        Q-B3)."""
         mine = self.me in self.consumers and not any(isinstance(m, Cancel) for m in self.sent)
         return implies(self.owner is None, len(self.consumers) <= 1 and not mine)
 
     @invariant
     def the_owner_is_interested(self) -> bool:
-        """Or what it said last is still on its way (Q32, Q-B2, Q-B4)."""
+        """Or its last multicast is still under way (Q32, Q-B2, Q-B4)."""
         wants = self.me in self.consumers or len(self.sent) > 0 or self.granted()
         return implies(self.owner == self.me, wants)
 
     @invariant
     def interest_is_known(self) -> bool:
-        """What this node said of its interest last, or the cluster knows, is so (Q42, Q-B9)."""
+        """This node's last multicast about its interest is true, or the cluster knows (Q42,
+        Q-B9)."""
         said = [isinstance(m, Consume) for m in self.sent if isinstance(m, Consume | Cancel)]
         known = said[-1] if len(said) > 0 else self.me in self.consumers
         return known == (self.consumers_here > 0 or self.state == Ownership.STOPPING)
 
     @invariant
     def stopped_consumers_are_idle(self) -> bool:
-        """No consumer takes a message after the queue was released (Q30, Q31, Q-B11)."""
+        """No consumer takes a message after the queue is released (Q30, Q31, Q-B11)."""
         return implies(self.state == Ownership.STOPPED, self.busy == 0)
 
     @invariant
     def runs_for_its_consumers(self) -> bool:
-        """The queue is not kept by a node without consumers (Q33, Q-B2, Q-B4)."""
+        """A node without consumers does not keep the queue (Q33, Q-B2, Q-B4)."""
         return implies(self.state == Ownership.OWNED, self.consumers_here > 0)
 
     @invariant
     def acquires_come_before_a_release(self) -> bool:
-        """In the total order, whoever acquires is the owner there (Q20, Q26)."""
+        """In the total order, only the owner acquires (Q20, Q26)."""
         return all(
             self.owner == self.me and not any(isinstance(b, Release) for b in self.sent[:i])
             for i, m in enumerate(self.sent)
@@ -323,13 +324,13 @@ class QueueOwner(Machine, abstract=True):
 
     @invariant
     def slices_are_for_sharing(self) -> bool:
-        """The time runs just where there are others to wait for it (Q33)."""
+        """The slice runs exactly if other nodes wait for the queue (Q33)."""
         shared = any(n != self.me for n in self.consumers)
         return self.time_slice.armed == (self.state == Ownership.OWNED and shared)
 
     @step_property
     def the_next_one_gets_it(self, after: "QueueOwner") -> bool:
-        """Nobody who is interested is passed over between the old owner and the new (Q34)."""
+        """No interested node is skipped between the old owner and the new one (Q34)."""
         old, new = self.owner, after.owner
         if old is None or new is None or old == new:
             return True
@@ -337,14 +338,14 @@ class QueueOwner(Machine, abstract=True):
         return new in after.consumers and not skipped
 
     def between(self, old: Node, n: Node, new: Node) -> bool:
-        """Whether one meets n on the way round from one node to another."""
+        """Whether n is on the way round the ring from one node to the other."""
         if old < new:
             return old < n < new
         return n > old or n < new
 
     @recoverable
     def can_own(self) -> bool:
-        """Whatever happened, an interested node can get the queue (Q32, Q-B1, Q-B5)."""
+        """An interested node can always still get the queue (Q32, Q-B1, Q-B5)."""
         return self.state == Ownership.OWNED
 
     @reachable
@@ -353,7 +354,7 @@ class QueueOwner(Machine, abstract=True):
 
     @reachable
     def owns_without_consumers(self) -> bool:
-        """It became the owner when its last consumer had gone (Q-B2, Q-B4)."""
+        """It became the owner after its last consumer had left (Q-B2, Q-B4)."""
         return self.owner == self.me and self.consumers_here == 0 and self.releases()
 
     @reachable
@@ -362,7 +363,7 @@ class QueueOwner(Machine, abstract=True):
 
     @reachable
     def inherits(self) -> bool:
-        """The owner has left, and the queue is ours (Q41)."""
+        """The owner has left, and this node owns the queue (Q41)."""
         return self.state == Ownership.OWNED and len(self.left) > 0
 
     scope = Scope(Node=3, Nat=range(0, 3), sent=3, me=(Node("Node2"),))
@@ -370,16 +371,16 @@ class QueueOwner(Machine, abstract=True):
 
 
 class QueueOwnerFixed(QueueOwner):
-    """The owner is always somebody who is interested, or is about to give the queue away."""
+    """The owner is always interested, or is about to give the queue away."""
 
     @invariant
     def one_release_is_on_its_way(self) -> bool:
-        """At most: what was given away is not given away again (Q39)."""
+        """At most one: a queue that was given away is not given away again (Q39)."""
         return sum(1 for m in self.sent if isinstance(m, Release)) <= 1
 
     @invariant
     def gives_up_its_interest_with_the_queue(self) -> bool:
-        """A release for good comes after a cancel, or one follows it at once (Q40, Q-B2, Q-B4)."""
+        """A release for good comes after a cancel, or right before one (Q40, Q-B2, Q-B4)."""
         return all(
             not self.interested_before(i)
             or (i + 1 < len(self.sent) and isinstance(self.sent[i + 1], Cancel))
@@ -388,39 +389,39 @@ class QueueOwnerFixed(QueueOwner):
         )
 
     def interested_before(self, i: int) -> bool:
-        """What the cluster knows of this node's interest when that message is delivered."""
+        """What the cluster knows of this node's interest when it handles that message."""
         said = [isinstance(m, Consume) for m in self.sent[:i] if isinstance(m, Consume | Cancel)]
         return said[-1] if len(said) > 0 else self.me in self.consumers
 
     @invariant
     def one_of_several_may_cancel(self) -> bool:
-        """Where it stops, the last one, too: nobody waits for those that are busy (Q42, Q-B12)."""
+        """While it stops, even the last one may: nobody waits for busy consumers (Q42, Q-B12)."""
         last = 0 if self.state == Ownership.STOPPING else 1
         return can(self.cancel_one) == (self.consumers_here > last)
 
     @invariant
     def what_is_granted_is_taken(self) -> bool:
-        """As soon as anybody consumes here (Q35, Q36)."""
+        """The node can take the queue as soon as it has a consumer (Q35, Q36)."""
         wanted = self.granted() and self.state == Ownership.STOPPED and self.consumers_here > 0
         return can(self.start_consumers) == wanted
 
     @step_property
     def consumers_come_one_by_one(self, after: "QueueOwnerFixed") -> bool:
-        """And only one that is there, and idle, begins to take a message (Q31, Q42)."""
+        """Only an existing, idle consumer begins to take a message (Q31, Q42)."""
         one = after.consumers_here <= self.consumers_here + 1
         idle = self.busy < self.consumers_here and after.busy == self.busy + 1
         return one and (after.busy <= self.busy or idle)
 
     @step_property
     def only_the_first_is_told(self, after: "QueueOwnerFixed") -> bool:
-        """Of those that consume here (Q42, Q-B9)."""
+        """Only the first consumer at this node is multicast (Q42, Q-B9)."""
         told = len(after.sent) > len(self.sent) and after.sent[-1] == Consume()
         return implies(told, self.consumers_here == 0)
 
     @step_property
     def releases_for_a_reason(self, after: "QueueOwnerFixed") -> bool:
-        """Nobody consumes here any more, or others are interested [seed:246-248] (Q33); and says so
-        once its consumers have stopped (Q36)."""
+        """It stops without consumers or if others are interested [seed:246-248] (Q33), and sends
+        the release once its consumers have stopped (Q36)."""
         stops = self.state == Ownership.OWNED and after.state != Ownership.OWNED
         shared = any(n != self.me for n in self.consumers)
         quiet = self.state != Ownership.STOPPING or after.state == Ownership.STOPPING
@@ -428,21 +429,21 @@ class QueueOwnerFixed(QueueOwner):
 
     @step_property
     def what_is_released_for_good_goes_on(self, after: "QueueOwnerFixed") -> bool:
-        """Once that is delivered here, another one owns the queue, or nobody (Q39, Q-B3)."""
+        """When its release is delivered here, another node owns the queue, or none (Q39, Q-B3)."""
         delivered = len(after.sent) < len(self.sent) and self.sent[0] == Release(False)
         return implies(delivered, after.owner != self.me)
 
     @recoverable
     def may_lose_interest(self) -> bool:
-        """However many consume (Q33)."""
+        """However many consumers it has (Q33)."""
         return self.consumers_here == 0 and self.me not in self.consumers
 
     @reachable
     def acquires_before_it_releases(self) -> bool:
-        """The queue, by now, and both are on their way (Q20)."""
+        """An acquire and a release of this node are both under way (Q20)."""
         return Acquire() in self.sent and self.releases()
 
     @reachable
     def cancels_before_it_releases(self) -> bool:
-        """It was granted what it wanted no more, and passes it on (Q-B2, Q-B4)."""
+        """It was granted a queue that it no longer wanted, and passes it on (Q-B2, Q-B4)."""
         return self.sent[-2:] == [Cancel(), Release(False)]

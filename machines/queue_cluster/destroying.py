@@ -1,15 +1,15 @@
-"""Queue ownership, composed: what becomes of it where the queue is destroyed (Q43).
+"""Queue ownership, composed: the queue is destroyed (Q43).
 
-Source: `new-cluster-plan.org`, which leaves that to be done [seed:319]. Here it is a multicast like
-others: it has one place in the order, the same for all nodes. Until a node comes to that place all
-goes on as ever; there its consumers stop, once none is busy, and it forgets the queue, its owner
-and its time slice. What is said of the queue behind that place is nobody's any more. A queue of
-that name which is declared later begins as a queue does.
+Source: `new-cluster-plan.org`, which leaves that to be done [seed:319]. Here the destruction is a
+multicast like others: it has one place in the order, the same for all nodes. Until a node reaches
+that place, it continues. There it stops its consumers, once none is busy, and forgets the queue,
+its owner and its time slice. Multicasts about the queue behind that place have no effect. A later
+queue with the same name begins afresh.
 
-`ClusterForgetting` has a node that destroys the queue, and says nothing.
+In `ClusterForgetting` a node forgets the queue and sends nothing.
 
-Abstractions, confessed, beside those of `system.py`. What has a place behind that of the queue's
-end is not delivered at all, since whoever gets it would ignore it; so is what has no place yet.
+Abstractions, beside those of `system.py`. Multicasts about the queue that are behind its end, or
+have no place yet, are not delivered at all, because every node would ignore them.
 """
 
 from lawful import (
@@ -37,7 +37,7 @@ class ClusterDestroying(ClusterFixed):
 
     @transition()
     def destroy(self, n: Node) -> None:
-        """A client asks a node to, and that is placed at once (Q43)."""
+        """A client asks a node to destroy the queue; this gets its place at once (Q43)."""
         require(n in self.nodes, "is gone")
         require(not self.destroyed, "is destroyed")
         self.destroyed = True
@@ -52,18 +52,18 @@ class ClusterDestroying(ClusterFixed):
         super().place(n)
 
     def at_the_end(self, n: Node) -> bool:
-        """Whether the node has come to that place."""
+        """Whether the node has reached that place."""
         return self.destroyed and len(self.inbox[n]) == 0
 
     @transition()
     def dispatch(self, n: Node) -> None:
-        """Consumers are stopped there: else one or another might be busy for ever."""
+        """At the end no consumer starts; otherwise one or another could stay busy for ever."""
         require(not self.at_the_end(n), "the queue is no more")
         super().dispatch(n)
 
     @transition()
     def forget(self, n: Node) -> None:
-        """As soon as no consumer is busy (Q31, Q43)."""
+        """When no consumer is busy (Q31, Q43)."""
         require(self.at_the_end(n), "the queue goes on here")
         require(n in self.nodes, "is gone")
         require(self.nodes[n].busy == 0, "consumers are busy")
@@ -71,7 +71,7 @@ class ClusterDestroying(ClusterFixed):
 
     @invariant
     def the_owner_lives(self) -> bool:
-        """As long as there is a queue."""
+        """Until the queue is destroyed."""
         owner = self.in_order.owner
         return self.destroyed or (
             (owner is None or owner in self.nodes)
@@ -82,7 +82,7 @@ class ClusterDestroying(ClusterFixed):
 
     @leads_to
     def everybody_forgets_it(self) -> tuple[bool, bool]:
-        """Nothing is left of it at any node (Q43)."""
+        """Every node forgets the queue (Q43)."""
         return self.destroyed, len(self.nodes) == 0
 
     @reachable
@@ -113,7 +113,7 @@ class ClusterDestroying(ClusterFixed):
 
 
 class ClusterForgetting(ClusterFixed):
-    """A node forgets the queue, and the others are not told: they wait for a release that never
+    """A node forgets the queue and does not tell the others: they wait for a release that never
     comes (Q43)."""
 
     forgotten: Nat = 0

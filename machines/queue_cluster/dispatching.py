@@ -1,14 +1,14 @@
 """How a queue's consumers are stopped: the threads of one node, its locks and its flag.
 
 Source: `new-cluster-plan.org`, cited as in `declaration.py`: `Queue::dispatch`, `stopConsumers` and
-`QueueOwnership::drop`, of which `declaration.py` makes one step each. Consumer threads dispatch;
+`QueueOwnership::drop`, each of which is one step in `declaration.py`. Consumer threads dispatch;
 the timer's thread takes the queue away from them. A dispatch may end a consumer, and so need the
 lock of the ownership. `DispatchingFixed` is what `declaration.py` assumes. `DispatchingTorn` looks
-at the flag and counts itself busy in two steps, as the sketch has it, its "locking omitted"
+at the flag and counts itself busy in two steps, as in the sketch, whose "locking" is "omitted"
 (Q-B11). `DispatchingAsSeed` also keeps the lock while it waits for busy consumers (Q-B12).
 
-Abstractions, confessed. One queue, which comes back whenever it was released. Whoever needs the
-lock has it for one step, but for the timer's thread where it keeps it.
+Abstractions. There is one queue, which comes back whenever it was released. A thread holds the lock
+for one step only, except the timer's thread where it keeps it.
 """
 
 from lawful import (
@@ -31,11 +31,11 @@ from lawful import (
 
 
 class Thread(Sort):
-    """A connection's thread, which dispatches."""
+    """A connection's thread, which dispatches messages to consumers."""
 
 
 class Queue(State):
-    """What becomes of the queue's consumers at this node."""
+    """The state of the queue's consumers at this node."""
 
     OWNED = "they run"
     STOPPING = "the timer's thread waits for those that are busy"
@@ -77,7 +77,7 @@ class Dispatching(Machine, abstract=True):
 
     @transition(source=Queue.STOPPING, target=Queue.RELEASED)
     def stopped(self) -> None:
-        """Nobody is busy any more: `mcast release` [seed:224,267] (Q31, Q36)."""
+        """No consumer is busy any more: `mcast release` [seed:224,267] (Q31, Q36)."""
         require(self.busy == 0, "consumers are busy")
 
     @transition(source=Queue.RELEASED, target=Queue.OWNED)
@@ -87,7 +87,7 @@ class Dispatching(Machine, abstract=True):
 
     @invariant
     def nothing_is_taken_after_the_release(self) -> bool:
-        """Or two nodes deliver from one queue (Q30, Q32, Q-B11)."""
+        """Otherwise two nodes would deliver from one queue (Q30, Q32, Q-B11)."""
         busy = any(self.doing[t] in (Doing.BUSY, Doing.CANCELS) for t in Thread)
         return not busy or self.state != Queue.RELEASED
 
@@ -97,7 +97,7 @@ class Dispatching(Machine, abstract=True):
 
     @leads_to
     def the_queue_is_released(self) -> tuple[bool, bool]:
-        """Once its time is over: nobody waits for ever (Q31, Q-B12)."""
+        """After its slice is over: no thread waits for ever (Q31, Q-B12)."""
         return self.state == Queue.STOPPING, self.state == Queue.RELEASED
 
     @reachable
@@ -111,7 +111,7 @@ class Dispatching(Machine, abstract=True):
 
 
 class DispatchingFixed(Dispatching):
-    """One step looks at the flag and counts, under one lock; waiting holds none."""
+    """One step looks at the flag and counts, under one lock; waiting holds no lock."""
 
     @transition(source=Doing.IDLE, target=Doing.BUSY, of="doing[t]")
     def begin(self, t: Thread) -> None:
@@ -129,7 +129,7 @@ class DispatchingFixed(Dispatching):
 
 
 class DispatchingTorn(Dispatching):
-    """The flag is looked at, and then the consumer is counted [seed:232-234] (Q-B11)."""
+    """A thread looks at the flag, and then counts the consumer [seed:232-234] (Q-B11)."""
 
     @transition(source=Doing.IDLE, target=Doing.CHECKED, of="doing[t]")
     def check(self, t: Thread) -> None:
@@ -143,7 +143,7 @@ class DispatchingTorn(Dispatching):
 
 
 class DispatchingAsSeed(DispatchingTorn):
-    """`drop()` is locked, and waits [seed:222-225,263] (Q-B12)."""
+    """`drop()` holds the lock while it waits [seed:222-225,263] (Q-B12)."""
 
     locked: bool = False
 

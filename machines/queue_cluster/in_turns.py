@@ -1,17 +1,17 @@
-"""The nodes of `system.py` take turns: what they do is what `turns.py` says of any number of them.
+"""The nodes of `system.py` take turns: they refine `turns.py`, which is about any number of nodes.
 
 Source: `new-cluster-plan.org`, as in both. `ClusterInTurns` is `ClusterFixed` with a history: when
-a turn began, and who had it; how many of them each node knows; who has said that it releases its
-own. Seen through that, each of its steps is one of `Turns`, or none. A turn begins where something
-gets its place by which the owner changes, or stays: the release of the owner, its leaving, or, if
-there is none, a consume.
+each turn began, who held it, how many turns each node knows, and which nodes have sent a release of
+their turn. With this history each step of the cluster is one of `Turns`, or none. A turn begins
+with a place in the order that decides who owns the queue: the owner's release, its leaving, or, if
+there is no owner, a consume.
 
-That is explored, and by induction it is proved with two nodes and two multicasts at most on their
-way from each and to each (scope `short` of `ClusterFixed`): it needs what all nodes know together,
-and thus goes through all inboxes.
+This refinement is explored. Induction proves it with two nodes and at most two multicasts under way
+from each and to each (scope `short` of `ClusterFixed`): the proof needs what all nodes know
+together, and thus goes through all inboxes.
 
-Abstraction, confessed. Turns go on for ever, so that a scope cuts them; the cluster itself is
-explored without that.
+Abstraction. Turns go on for ever, so that a scope cuts them; the cluster itself is explored without
+that bound.
 """
 
 from lawful import Ghost, Nat, Scope, drop, invariant, refines, require, total, transition
@@ -22,7 +22,7 @@ from .turns import Turns
 
 
 def begins_turn(owner: Node | None, m: Placed) -> bool:
-    """Whether it does, where this node is the owner."""
+    """Whether this multicast begins a turn, if this node is the owner."""
     match m.said:
         case Consume():
             return owner is None
@@ -33,7 +33,7 @@ def begins_turn(owner: Node | None, m: Placed) -> bool:
 
 
 class ClusterInTurns(ClusterFixed):
-    """With the history that `Turns` is about."""
+    """The cluster with the history that `Turns` needs."""
 
     turn: Ghost[Nat] = 0
     holder: Ghost[dict[Nat, Node | None]] = {0: None}
@@ -92,7 +92,7 @@ class ClusterInTurns(ClusterFixed):
 
     @invariant
     def each_turn_has_its_holder(self) -> bool:
-        """A node comes to know the owners one turn after the other, up to the last (Q37)."""
+        """A node comes to know the holders one turn after the other, up to the last (Q37)."""
         return all(self.turns_are_known(n) for n in self.nodes)
 
     def turns_are_known(self, n: Node) -> bool:
@@ -107,24 +107,24 @@ class ClusterInTurns(ClusterFixed):
 
     @invariant
     def runs_until_it_has_stopped(self, n: Node) -> bool:
-        """Waiting for busy consumers, too (Q31)."""
+        """A node that waits for busy consumers still runs (Q31)."""
         return n not in self.nodes or (n in self.runs) == (self.nodes[n].state != Ownership.STOPPED)
 
     @invariant
     def releases_until_that_has_its_place(self, n: Node) -> bool:
-        """What it says counts from there on (Q39)."""
+        """A node is `releasing` exactly while a release of its own has no place (Q39)."""
         return n not in self.nodes or (n in self.releasing) == (
             any(isinstance(m, Release) for m in self.nodes[n].sent[self.placed(n) :])
         )
 
     @invariant
     def who_releases_owns_the_queue(self, n: Node) -> bool:
-        """Until its release has its place (Q39)."""
+        """A node is the owner until its release has a place (Q39)."""
         return n not in self.nodes or n not in self.releasing or self.in_order.owner == n
 
     @invariant
     def a_turn_is_released_once(self, n: Node) -> bool:
-        """Which its node keeps in mind until it has handled that (Q36)."""
+        """A node remembers its release until it has handled it (Q36)."""
         if n not in self.nodes:
             return True
         if self.nodes[n].releases():

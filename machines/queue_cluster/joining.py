@@ -1,19 +1,19 @@
-"""A node joins: how it comes to have a queue that the others go on using.
+"""A node joins: how it gets a queue that the others continue to use.
 
 Source: `new-cluster-plan.org`, the improved update of new members [seed:402-423] (Q48, Q56), cited
-as in `declaration.py`. A member, the updater, sends what is on its queue from back to front, and
-goes on; the new node, the updatee, pushes that to the front of its own queue, and to the back what
-is enqueued meanwhile. It owns the queue only once it is ready. Both handle one total order, each at
-its own pace, so that either may be ahead of the other.
+as in `declaration.py`. A member, the updater, sends the messages of its queue from back to front,
+and continues its work. The new node, the updatee, pushes these to the front of its own queue, and
+messages enqueued meanwhile to the back. It may own the queue only once it is ready. Both handle one
+total order, each at its own pace, so that either may be ahead of the other.
 
-`JoiningFixed` is as it has to be: with a message goes whether it is acquired, and the updatee keeps
-in mind what it was told of messages that it does not have yet.
+`JoiningFixed` is the repaired design: with each message the updater says whether it is acquired,
+and the updatee remembers multicasts about messages that it does not have yet.
 
-Abstractions, confessed. One queue, whose messages are its whole state; the stall for wiring is the
-one step in which the updater comes to the place of the join. What the others say of messages is
-chosen so that it makes sense in the order. Acquired by whom is left out. Nobody crashes: where the
-updater leaves, so has the updatee to, and to join again. A message that was given back is not
-acquired again by another member.
+Abstractions. There is one queue, whose messages are its whole state. The stall for wiring is the
+one step in which the updater reaches the place of the join. Other nodes send only multicasts that
+make sense in the order. Who acquired a message is left out. No node crashes: if the updater left,
+the updatee would have to leave too, and join again. A message that was given back is not acquired
+again by another member.
 """
 
 from lawful import (
@@ -116,7 +116,7 @@ class Joining(Machine, abstract=True):
         self.put(Gone(m))
 
     def put(self, m: Said) -> None:
-        """It gets the next place, unless one is too far behind."""
+        """The multicast gets the next place, unless a node is too far behind."""
         require(len(self.inbox) < self.lag, "the updater is far behind")
         self.inbox.append(m)
         if self.state != Update.OUTSIDE:
@@ -127,7 +127,7 @@ class Joining(Machine, abstract=True):
 
     @transition(source=Update.OUTSIDE, target=Update.UPDATING)
     def join(self) -> None:
-        """From here on, both handle the same [seed:407-411]."""
+        """From here on, both handle the same multicasts [seed:407-411]."""
         require(len(self.inbox) < self.lag, "the updater is far behind")
         self.inbox.append(Joined())
         self.unsent = self.in_order.copy()
@@ -166,7 +166,7 @@ class Joining(Machine, abstract=True):
 
     @transition(source=Update.UPDATING, target=(Update.UPDATING, Update.READY))
     def receive(self) -> None:
-        """To the front [seed:418-421] (Q56)."""
+        """Push it to the front [seed:418-421] (Q56)."""
         require(len(self.link) > 0, "nothing has come")
         m = self.link.pop(0)
         match m:
@@ -179,7 +179,7 @@ class Joining(Machine, abstract=True):
                 self.heard_gone.clear()
 
     def push_front(self, m: Front) -> None:
-        """What was heard of it in the order goes before what the updater knew when it sent it."""
+        """A later multicast about the message outweighs what the updater knew when it sent it."""
         if m.message not in self.heard_gone:
             self.new_queue.insert(0, m.message)
             heard = m.message in self.heard_taken or m.message in self.heard_free
@@ -188,7 +188,7 @@ class Joining(Machine, abstract=True):
 
     @transition()
     def handle_here(self) -> None:
-        """What is not there yet is kept in mind."""
+        """Multicasts about messages that are not there yet are remembered."""
         require(len(self.new_inbox) > 0, "everything is handled")
         said = self.new_inbox.pop(0)
         m = said.message
@@ -222,7 +222,7 @@ class Joining(Machine, abstract=True):
 
     @transition()
     def own(self) -> None:
-        """It is granted the queue, behind all that was said before [seed:423] (Q56)."""
+        """It is granted the queue, after all earlier multicasts [seed:423] (Q56)."""
         require(not self.owns, "owns it")
         require(self.may_own(), "the queue is updated")
         require(self.state != Update.OUTSIDE and len(self.new_inbox) == 0, "is behind")
@@ -262,7 +262,7 @@ class Joining(Machine, abstract=True):
 
     @invariant
     def the_updater_goes_on(self) -> bool:
-        """What it has, and what it has still to handle, amount to what is so in the order."""
+        """Its queue and its inbox together amount to the queue in the order."""
         return (
             queue_after(self.queue, self.inbox) == self.in_order
             and taken_after(self.taken, self.inbox) == self.out
@@ -275,24 +275,24 @@ class Joining(Machine, abstract=True):
 
     @invariant
     def messages_are_taken_in_turn(self) -> bool:
-        """What a consumer of the new node gets nobody else has, and what never was on its way
-        back comes in its order (Q20, Q56)."""
+        """A consumer of the new node gets a message that no other has; a message that was never
+        given back comes in its order (Q20, Q56)."""
         return not self.out_of_turn
 
     @invariant
     def nothing_is_kept_in_mind_once_ready(self) -> bool:
-        """What was heard of messages that were still to come is of the update alone (Q56)."""
+        """Multicasts about messages still to come are remembered only during the update (Q56)."""
         heard = len(self.heard_taken) + len(self.heard_free) + len(self.heard_gone)
         return self.state == Update.UPDATING or heard == 0
 
     @step_property
     def the_owner_alone_acquires(self, after: "Joining") -> bool:
-        """While the new node owns the queue, what is acquired is acquired there (Q20, Q32)."""
+        """While the new node owns the queue, messages are acquired only there (Q20, Q32)."""
         return not self.owns or all(m in self.out or m in after.new_taken for m in after.out)
 
     @leads_to
     def the_update_ends(self) -> tuple[bool, bool]:
-        """However much is enqueued meanwhile (Q5, Q56)."""
+        """However many messages are enqueued meanwhile (Q5, Q56)."""
         return self.state == Update.UPDATING, self.state == Update.READY
 
     @reachable
@@ -330,11 +330,11 @@ class Joining(Machine, abstract=True):
 
 
 class JoiningFixed(Joining):
-    """As it has to be."""
+    """The repaired update."""
 
     @invariant
     def the_owner_knows_what_is_acquired(self) -> bool:
-        """It is granted the queue behind all that was said before, and has handled that (Q56)."""
+        """It is granted the queue after all earlier multicasts, and has handled these (Q56)."""
         return not self.owns or all(m in self.new_taken for m in self.out)
 
     # What the others follow from.
@@ -346,8 +346,8 @@ class JoiningFixed(Joining):
 
     @invariant
     def the_update_has_two_ends(self) -> bool:
-        """Nothing is sent before the updater comes to the join, and nothing behind
-        `update_done(q)` [seed:407-416] (Q56)."""
+        """The updater sends nothing before it reaches the join, and nothing after `update_done(q)`
+        [seed:407-416] (Q56)."""
         joins, here = self.inbox.count(Joined()), len(self.new_queue) + len(self.new_inbox)
         nothing = len(self.to_send) == 0 and len(self.link) == 0
         goes_on = Done() not in self.link or len(self.to_send) == 0
@@ -363,7 +363,7 @@ class JoiningFixed(Joining):
 
     @invariant
     def what_was_there_at_the_join_is_sent(self) -> bool:
-        """The updater has at the join what is on the queue in the order [seed:413] (Q56)."""
+        """At the join, the updater's queue is the queue in the order [seed:413] (Q56)."""
         if self.state != Update.UPDATING:
             return len(self.unsent) == 0
         if Joined() not in self.inbox:
@@ -373,7 +373,7 @@ class JoiningFixed(Joining):
 
     @invariant
     def what_is_said_of_the_unsent_is_heard(self) -> bool:
-        """What the updater may say with a message, the updatee is told, too (Q56)."""
+        """The updatee, too, gets each multicast about a message that is not sent yet (Q56)."""
         return all(
             not isinstance(m, Pushed) and self.is_told(m.message)
             for m in since_the_join(self.inbox)
@@ -386,14 +386,14 @@ class JoiningFixed(Joining):
 
     @invariant
     def messages_arrive_once(self) -> bool:
-        """Those that are in the order do, of the others some (Q48)."""
+        """Every message in the order arrives; of those that have gone, some do (Q48)."""
         return all(
             self.in_order.count(m) <= self.times(m) <= (1 if m in self.pushed else 0)
             for m in Message
         )
 
     def times(self, m: Message) -> int:
-        """How often the new node has it, or gets it."""
+        """How often the new node has the message, or will get it."""
         if self.state == Update.OUTSIDE:
             return self.in_order.count(m)
         sent = sum(1 for each in self.link if isinstance(each, Front) and each.message == m)
@@ -402,12 +402,12 @@ class JoiningFixed(Joining):
 
     @invariant
     def messages_arrive_in_order(self) -> bool:
-        """Old ones to the front, new ones to the back [seed:413-421] (Q56)."""
+        """Old ones at the front, new ones at the back [seed:413-421] (Q56)."""
         places = [self.place(m) for m in self.in_order]
         return places == sorted(places)
 
     def place(self, m: Message) -> int:
-        """Where it is or comes, from the front of the new queue."""
+        """The message's position in the new queue, now or when it arrives, from the front."""
         if m in self.new_queue:
             return self.new_queue.index(m)
         if m in self.unsent:
@@ -419,7 +419,7 @@ class JoiningFixed(Joining):
 
     @invariant
     def what_is_gone_never_comes_back(self) -> bool:
-        """Neither from what is on its way to the updatee nor from what it keeps in mind (Q28)."""
+        """Not from messages on their way to the updatee, and not from what it remembers (Q28)."""
         return all(
             m in self.pushed and m not in self.in_order
             for m in Message
@@ -428,7 +428,8 @@ class JoiningFixed(Joining):
 
     @invariant
     def the_last_word_counts(self) -> bool:
-        """What the updatee knows of a message, and is told of it last, is so in the order (Q56)."""
+        """The last multicast about a message that the updatee knows or will get is true in the
+        order (Q56)."""
         return self.state == Update.OUTSIDE or all(self.knows(m) for m in Message)
 
     def knows(self, m: Message) -> bool:
@@ -447,7 +448,8 @@ class JoiningFixed(Joining):
 
     @invariant
     def the_owner_waits_for_what_comes_back(self) -> bool:
-        """What others give back it takes for acquired until it is told, which it is once (Q20)."""
+        """It treats a message as acquired until it handles the multicast that gives it back, which
+        comes once (Q20)."""
         return not self.owns or all(
             m in self.new_taken
             and m not in self.out

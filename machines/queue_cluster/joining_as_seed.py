@@ -1,7 +1,8 @@
-"""A node joins as it is written, and as it would be if it owned the queue at once.
+"""A node joins as the document describes it, and as it would if it owned the queue at once.
 
-Source: `new-cluster-plan.org`, as in `joining.py`. `JoiningAsSeed` sends the message alone, and
-forgets what it cannot apply. `JoiningEager` owns the queue while it is updated.
+Source: `new-cluster-plan.org`, as in `joining.py`. In `JoiningAsSeed` the updater sends only the
+message, and the updatee forgets multicasts that it cannot apply. In `JoiningEager` the updatee owns
+the queue while it is updated.
 """
 
 from lawful import Expect, drop
@@ -11,7 +12,7 @@ from .update import Front, Said
 
 
 class JoiningAsSeed(Joining):
-    """`update_front(q, m)` pushes a message, and that is all [seed:415-421] (Q56)."""
+    """`update_front(q, m)` only pushes a message [seed:415-421] (Q56)."""
 
     nothing_is_heard = drop("a_message_goes_before_it_is_received")
 
@@ -19,7 +20,7 @@ class JoiningAsSeed(Joining):
         self.new_queue.insert(0, m.message)
 
     def keep_in_mind(self, said: Said) -> None:
-        """It is not there: nothing to apply it to, and nobody hears of it again."""
+        """The message is not there: the multicast has no effect, and is forgotten."""
         self.heard_gone.discard(said.message)
 
     expects = Expect(
@@ -30,7 +31,7 @@ class JoiningAsSeed(Joining):
 
 
 class JoiningEager(Joining):
-    """Owns the queue before it has all of it: its front comes last."""
+    """Owns the queue before it has all of it: the front of the queue comes last."""
 
     def may_own(self) -> bool:
         return True

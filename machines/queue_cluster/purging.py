@@ -1,9 +1,9 @@
 """Replication of messages, composed: a queue is emptied (Q50).
 
-Source: `new-cluster-plan.org`, which asks how what leaves a queue other than by a consumer is kept
-consistent, as "not controlled by queue lock", and that "target broker may not have all messages on
-other brokers" [seed:364-376]. `Queue::purge()` is the owner's here, as a message's expiry is: it
-says of each message that is free there that it is dequeued. `Queue::get()` is an acquire and an
+Source: `new-cluster-plan.org` asks how queues stay consistent if a message leaves other than by a
+consumer, "not controlled by queue lock", and notes that "target broker may not have all messages on
+other brokers" [seed:364-376]. Here the owner executes `Queue::purge()`, as it does expiry: it
+multicasts a dequeue for each message that is free there. `Queue::get()` is an acquire and an
 accept, and `Queue::move()` an acquire and a reject to the other queue; `replication.py` has both,
 and `destroying.py` the end of a queue.
 """
@@ -16,13 +16,13 @@ from .replication_fixed import ReplicationFixed
 
 
 class ReplicationPurging(ReplicationFixed):
-    """The queues are emptied a number of times."""
+    """The owner empties a queue once."""
 
     purged: Nat = 0
 
     @transition()
     def purge(self, n: Node, q: QueueName) -> None:
-        """Of what is free, whatever is under way [seed:374]."""
+        """Dequeue the messages that are free, whatever is under way [seed:374]."""
         require(self.owns(n), "does not own the queues")
         require(self.purged < 1, "was emptied")
         self.purged += 1
@@ -33,7 +33,7 @@ class ReplicationPurging(ReplicationFixed):
 
     @reachable
     def is_purged(self) -> bool:
-        """A message of whichever node published it."""
+        """Also a message that another node published."""
         return self.purged > 0 and any(
             isinstance(m, Dequeue) and m.key.id.node != n
             for n, said in self.outbox.items()

@@ -1,25 +1,25 @@
 """Queue cluster: the messages of the queues, as one node replicates them.
 
-Source: `new-cluster-plan.org`, cited as in `declaration.py`. A `Replica` is what the node `me` has
-of all replicated queues: `BrokerHandler`, `LocalMessageMap` and `MessageHandler` of the document in
-one machine (Q9, Q10, Q11, Q13). Connection threads enqueue, acquire, accept, release and reject;
-such an event returns what its caller multicasts. The deliver thread handles what was multicast, its
-own node's too, by the event of its name with `_delivered`, at all nodes in one order. Whether this
-node owns a queue, and so may acquire from it, is up to `declaration.py`.
+Source: `new-cluster-plan.org`, cited as in `declaration.py`. A `Replica` is the part of all
+replicated queues at the node `me`: the document's `BrokerHandler`, `LocalMessageMap` and
+`MessageHandler` in one machine (Q9, Q10, Q11, Q13). Connection threads enqueue, acquire, accept,
+release and reject; such an event returns what its caller must multicast. The deliver thread handles
+every multicast, this node's own too, by the event of its name with `_delivered`, at all nodes in
+one order. `declaration.py` decides whether this node owns a queue, and so may acquire from it.
 
-This is the design as it has to be; `replica_as_seed.py` puts back what the document says where that
-goes wrong. A message is pushed where its enqueue is delivered, at its origin as elsewhere, so that
-all have the same order (Q-B7). A reject is one multicast, which says to which queue the rejecting
-node routes the message: all move it there, and it goes on as a new one of that node, so that no key
-is ever used twice (Q-B8, and an issue of Q8). An entry may leave its queue without being acquired
-(Q-B10).
+This file declares the repaired design; `replica_as_seed.py` restores the document's text where it
+goes wrong. Every node, the origin too, pushes a message when its enqueue is delivered, so that all
+have the same order (Q-B7). A reject is one multicast, which names the queue to which the rejecting
+node routes the message. All nodes move it there, and it continues as a new message of that node, so
+that no key is ever used twice (Q-B8, and an issue of Q8). An entry may leave its queue without
+being acquired (Q-B10).
 
-Abstractions, confessed. What messages say is left out, so that to create one is to make its ID
-known (Q18). A node routes one message at a time; an alternate exchange has one queue, or none.
-`noReplicate` is not a flag: what is delivered returns nothing (Q16). `isRouting` is where a ring
-queue removes its oldest message, each replica by itself: what it removes depends on what was
-delivered alone, not on what its consumers do (Q17). An acquired entry stays at its place in the
-queue, so that a release has nothing to put back.
+Abstractions. The content of messages is left out, so that creating one only makes its ID known
+(Q18). A node routes one message at a time; an alternate exchange has one queue, or none.
+`noReplicate` is not a flag: the events `..._delivered` return nothing (Q16). Each replica of a ring
+queue removes its oldest message by itself (`isRouting`); which one depends only on what was
+delivered, not on what its consumers do (Q17). An acquired entry stays at its place in the queue, so
+that a release has nothing to put back.
 """
 
 from lawful import (
@@ -60,7 +60,7 @@ class Key(Record):
 
 
 class Create(Record):
-    """The sender is about to route a message of this number [seed:114] (Q18)."""
+    """The sender is about to route its message with this number [seed:114] (Q18)."""
 
     seq: Nat
 
@@ -72,13 +72,13 @@ class Enqueue(Record):
 
 
 class Routed(Record):
-    """It is on all its queues [seed:120] (Q19)."""
+    """The message is on all its queues [seed:120] (Q19)."""
 
     seq: Nat
 
 
 class Acquire(Record):
-    """A consumer of the sender has it [seed:126] (Q20)."""
+    """A consumer of the sender has acquired it [seed:126] (Q20)."""
 
     key: Key
 
@@ -96,8 +96,8 @@ class Dequeue(Record):
 
 
 class Reject(Record):
-    """It goes to another queue, if the alternate exchange has one, as the sender's message of this
-    number [seed:140] (Q21)."""
+    """It moves to another queue, if the alternate exchange has one, as the sender's message with
+    this number [seed:140] (Q21)."""
 
     key: Key
     seq: Nat
@@ -108,7 +108,7 @@ Multicast = Create | Enqueue | Routed | Acquire | Requeue | Dequeue | Reject
 
 
 class Replica(Machine, abstract=True):
-    """What one node has of the replicated queues."""
+    """The replicated queues, as one node sees them."""
 
     # Of connection threads.
     sequence: Nat = 0
@@ -189,7 +189,7 @@ class Replica(Machine, abstract=True):
 
     @transition()
     def expire(self, key: Key) -> Dequeue:
-        """A free message's time is over; as an acquire, it is up to the queue's owner
+        """A free message expires; as with an acquire, only the queue's owner may do this
         [seed:146-151,364-376] (Q22, Q50, Q-B10)."""
         require(self.free(key), "is not there, or acquired")
         self.settling.add(key)
@@ -201,7 +201,7 @@ class Replica(Machine, abstract=True):
         self.settling.add(key)
 
     def free(self, key: Key) -> bool:
-        """Whether nobody has it, and nothing that was said here of it is on its way."""
+        """Whether no node has acquired it, and no multicast of this node about it is under way."""
         return (
             key.id in self.queues[key.queue]
             and key not in self.acquired
@@ -221,7 +221,7 @@ class Replica(Machine, abstract=True):
 
     @transition()
     def enqueue_delivered(self, sender: Node, key: Key) -> None:
-        """Pushed by all, also by its origin [seed:169-176] (Q24, Q-B7)."""
+        """All nodes push it, its origin too [seed:169-176] (Q24, Q-B7)."""
         self.receive(sender)
         require(key.id.node == sender, "its origin routes it")
         require(key.id in self.routing, "it is not routed")
@@ -241,7 +241,7 @@ class Replica(Machine, abstract=True):
 
     @transition()
     def acquire_delivered(self, sender: Node, key: Key) -> None:
-        """Nothing, if the message has gone meanwhile [seed:182-186] (Q26)."""
+        """Nothing happens if the message has gone meanwhile [seed:182-186] (Q26)."""
         self.receive(sender)
         if sender == self.me:
             require(key in self.acquiring, "not what this node said")
@@ -254,21 +254,21 @@ class Replica(Machine, abstract=True):
 
     @transition()
     def requeue_delivered(self, sender: Node, key: Key) -> None:
-        """At its place [seed:188-192] (Q26)."""
+        """It is free again, at its place [seed:188-192] (Q26)."""
         self.settled(sender, key)
         if self.is_of(sender, key):
             del self.acquired[key]
 
     @transition()
     def dequeue_delivered(self, sender: Node, key: Key) -> None:
-        """Whoever has acquired it, if anybody [seed:200-205] (Q28, Q-B10)."""
+        """Whether or not a node has acquired it [seed:200-205] (Q28, Q-B10)."""
         self.settled(sender, key)
         require(self.is_of(sender, key) or self.is_nobodys(key), "somebody else has it")
         self.remove(key)
 
     @transition()
     def reject_delivered(self, sender: Node, m: Reject) -> None:
-        """Moved to the queue that it says [seed:194-198] (Q27, Q-B8)."""
+        """It moves to the queue that the multicast names [seed:194-198] (Q27, Q-B8)."""
         self.settled(sender, m.key)
         self.count(sender, m.seq)
         if self.is_of(sender, m.key):
@@ -278,7 +278,8 @@ class Replica(Machine, abstract=True):
 
     @transition()
     def member_leaves(self, member: Node) -> None:
-        """What it had acquired is free again; what it was routing ends [seed:207-210] (Q29)."""
+        """Its acquired messages are free again; messages that it was routing end [seed:207-210]
+        (Q29)."""
         require(member != self.me, "this node is here")
         self.receive(member)
         self.left.add(member)
@@ -294,7 +295,7 @@ class Replica(Machine, abstract=True):
         self.created[sender] += 1
 
     def settled(self, sender: Node, key: Key) -> None:
-        """Comes after the acquire, as both were said by one node."""
+        """This comes after the acquire, because one node sent both."""
         self.receive(sender)
         if sender == self.me:
             require(key in self.settling and key not in self.acquiring, "not what this node said")
@@ -310,8 +311,8 @@ class Replica(Machine, abstract=True):
         return key in self.acquired and self.acquired[key] == n
 
     def push(self, key: Key) -> None:
-        """A full ring queue loses its oldest message that nobody has acquired; where all are
-        acquired, the new one is over [seed:102-107] (Q8, Q17)."""
+        """A full ring queue loses its oldest message that is not acquired; if all are acquired, it
+        loses the new one [seed:102-107] (Q8, Q17)."""
         self.queues[key.queue].append(key.id)
         if self.ring > 0 and len(self.queues[key.queue]) > self.ring:
             oldest = next(
@@ -336,12 +337,12 @@ class Replica(Machine, abstract=True):
 
     @invariant
     def acquired_messages_are_on_their_queue(self) -> bool:
-        """By members that are here (Q23, Q29)."""
+        """And acquired by members that are present (Q23, Q29)."""
         return all(self.has(key) and n not in self.left for key, n in self.acquired.items())
 
     @invariant
     def what_is_held_is_acquired(self) -> bool:
-        """Or about to be, or was taken away from its queue meanwhile (Q20)."""
+        """Or about to be acquired, or removed from its queue meanwhile (Q20)."""
         return all(
             key in self.acquiring or self.is_of(self.me, key) or not self.has(key)
             for key in self.held
@@ -353,7 +354,7 @@ class Replica(Machine, abstract=True):
 
     @invariant
     def what_is_routed_here_is_kept(self) -> bool:
-        """In the map of local messages, until its end is delivered (Q10, Q25)."""
+        """In the map of local messages, until its `Routed` is delivered (Q10, Q25)."""
         here = self.routing_here
         return implies(here is not None, here in self.local) and all(
             seq < self.sequence for seq in self.local
@@ -361,7 +362,7 @@ class Replica(Machine, abstract=True):
 
     @invariant
     def who_left_routes_nothing(self) -> bool:
-        """And what this node routes is its own (Q25, Q29)."""
+        """And this node routes only messages of its own (Q25, Q29)."""
         return all(
             id.node not in self.left and (id.node != self.me or id.seq in self.local)
             for id in self.routing
@@ -369,7 +370,7 @@ class Replica(Machine, abstract=True):
 
     @reachable
     def is_given_back_in_its_order(self) -> bool:
-        """Behind a message that another has, while a later one waits."""
+        """Behind a message that another node has acquired, and before one that waits."""
         return any(
             len(ids) > 1
             and Key(ids[0], q) in self.acquired
@@ -380,7 +381,7 @@ class Replica(Machine, abstract=True):
 
     @reachable
     def is_settled_before_it_is_known(self) -> bool:
-        """Accepted, released or rejected while its acquire is on its way."""
+        """It is accepted, released or rejected while its acquire is under way."""
         return not self.settling.isdisjoint(self.acquiring)
 
     scope = Scope(Node=2, QueueName=1, Nat=range(0, 2), queues=2, me=(Node("Node1"),), ring=(0, 1))
@@ -388,11 +389,11 @@ class Replica(Machine, abstract=True):
 
 
 class ReplicaFixed(Replica):
-    """What is pushed was created, and is pushed where that is delivered."""
+    """A message is created before it is pushed, and pushed when its enqueue is delivered."""
 
     @invariant
     def no_key_is_used_twice(self) -> bool:
-        """What is still to be pushed is nowhere (Q15, Q-B8)."""
+        """A message that is still to be pushed is on no queue (Q15, Q-B8)."""
         return all(self.was_pushed(Key(id, q)) for q, ids in self.queues.items() for id in ids)
 
     @invariant

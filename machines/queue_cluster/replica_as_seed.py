@@ -1,14 +1,15 @@
-"""Messages to the letter: what the plan says where `replica.py` deviates.
+"""Messages to the letter: the plan's text where `replica.py` deviates.
 
-Source: `new-cluster-plan.org`, cited as in `declaration.py`. Q-B7: a message is on its queue where
-it is published before the others have it, so that queues differ in their order. Q-B8: a rejected
-message is enqueued again under a number of whoever rejects it, which is not its own, and what was
-prepared for that stays for ever. Q-B10: what is dequeued is taken for acquired. `ReplicaRinging` is
-as it has to be but for one thing: a ring queue removes what nobody here has, as each broker would.
+Source: `new-cluster-plan.org`, cited as in `declaration.py`. Q-B7: a message is on its queue at its
+origin before other nodes have it, so that queues differ in their order. Q-B8: a rejected message is
+enqueued again under a number of the rejecting node that belongs to another message, and the entry
+prepared for it stays for ever. Q-B10: every dequeued message is assumed to be acquired.
+`ReplicaRinging` is repaired except for one thing: a ring queue removes a message that no consumer
+of this node has, as each broker would.
 
-Where the document has several multicasts for one step, they are said in a row. Its maps of messages
-that are being routed, one for each node, are one map here, keyed by the whole ID; a look-up of what
-is not there is an assertion.
+If the document has several multicasts for one step, they are sent one after the other. Its maps of
+messages that are being routed, one for each node, are one map here, keyed by the whole ID. To look
+up a missing entry violates an assertion.
 """
 
 from lawful import Nat, require, transition
@@ -30,11 +31,11 @@ from .replica import (
 
 
 class ReplicaPushing(Replica):
-    """On its queue here at once, at the others when its enqueue is delivered (Q-B7)."""
+    """On its queue at the origin at once, elsewhere when its enqueue is delivered (Q-B7)."""
 
     @transition()
     def enqueue(self, q: QueueName) -> tuple[Multicast, ...]:
-        """An intercept of what has happened here already [seed:109-116]."""
+        """An intercept of an enqueue that has already happened here [seed:109-116]."""
         require(q not in self.routed_to, "once to each queue")
         self.routed_to.add(q)
         seq = self.sequence if self.routing_here is None else self.routing_here
@@ -60,12 +61,12 @@ class ReplicaPushing(Replica):
 
 
 class ReplicaAsSeed(ReplicaPushing):
-    """`BrokerHandler` and `MessageHandler` as they are sketched."""
+    """`BrokerHandler` and `MessageHandler` as the document sketches them."""
 
     @transition()
     def reject(self, key: Key, to: QueueName | None) -> tuple[Multicast, ...]:
-        """And the alternate exchange routes it [seed:138-144]: it has an ID, so that it is not
-        created, and of that its number alone is told [seed:116] (Q-B8)."""
+        """The alternate exchange routes it [seed:138-144]. It already has an ID, so it is not
+        created, and the multicast contains only the number of that ID [seed:116] (Q-B8)."""
         require(key.queue != to, "is rejected by this queue")
         self.settle(key)
         seq = key.id.seq
@@ -103,21 +104,21 @@ class ReplicaAsSeed(ReplicaPushing):
 
     @transition()
     def reject_delivered(self, sender: Node, m: Reject) -> None:
-        """ "Prepare for re-queueing" [seed:194-195]; nobody ever says `rejected` (Q-B8)."""
+        """ "Prepare for re-queueing" [seed:194-195]; no node ever sends `rejected` (Q-B8)."""
         self.receive(sender)
         self.routing[m.key.id] = set()
 
     @transition()
     def dequeue_delivered(self, sender: Node, key: Key) -> None:
-        """`node[entry.acquired]`, also where nobody has acquired it [seed:200-205] (Q-B10)."""
+        """`node[entry.acquired]`, even if no node has acquired it [seed:200-205] (Q-B10)."""
         self.settled(sender, key)
         del self.acquired[key]
         self.queues[key.queue].remove(key.id)
 
 
 class ReplicaRinging(ReplicaFixed):
-    """Removes what is free as far as this node knows: its own consumers may have taken it, and the
-    others do not know yet (Q8, Q17)."""
+    """Removes a message that is free as far as this node knows: its own consumers may have taken
+    another, which other nodes do not know yet (Q8, Q17)."""
 
     def push(self, key: Key) -> None:
         self.queues[key.queue].append(key.id)

@@ -1,19 +1,19 @@
 """Replication of messages, composed: all nodes of a cluster, and the group between them.
 
-Source: `new-cluster-plan.org`, as in `replica.py`. As in `system.py`, what the nodes multicast gets
-a place in one total order, each sender's in its own order; every node handles that order at its own
-pace, and what is placed and not yet handled waits in its inbox. A node that crashes takes with it
-what has no place yet; that it left has a place in the order as well.
+Source: `new-cluster-plan.org`, as in `replica.py`. As in `system.py`, multicasts get places in one
+total order, those of each sender in its own order. Every node handles that order at its own pace;
+multicasts that have a place and are not handled wait in its inbox. When a node crashes, its
+multicasts without a place are lost. Its leaving has a place in the order as well.
 
-Of ownership, which is `system.py`'s subject, this has what messages need: one node at a time owns
-the queues and may acquire from them; it passes them on by a multicast, behind all that it said
-before, and takes part in nothing of theirs until they come back. Where it has left, the next node
+Of ownership, the subject of `system.py`, this model has only what messages need. One node at a time
+owns the queues and may acquire from them. It passes them on by a multicast, after all its earlier
+ones, and then does nothing with them until they come back. If the owner has left, the next node
 round the ring owns them.
 
-Abstractions, confessed. The queues change hands together, a number of `passes` times, whoever is
-interested. A message is published to one queue, by routing it in one step with its ends; there are
-`messages` of them, and clients give back or reject a number of times that is bounded, too. Whoever
-has a message may keep it for ever, except where fairness says that clients accept.
+Abstractions. All queues change hands together, at most `passes` times, whoever is interested. A
+message is published to one queue: one step creates it, routes it and ends its routing. There are at
+most `messages` of them, and clients give back or reject at most `returns` times. A client may keep
+a message for ever, unless fairness makes it accept.
 """
 
 from typing import Any
@@ -58,7 +58,7 @@ from .replica import (
 
 
 class Pass(Record):
-    """The sender gives the queues away: `release` of ownership [seed:250-252] (Q34)."""
+    """The sender gives the queues to another node: `release` of ownership [seed:250-252] (Q34)."""
 
     to: Node
 
@@ -68,7 +68,7 @@ class Left(Record):
 
 
 class Placed(Record):
-    """A multicast, or that its sender left, with a place in the order."""
+    """A multicast, or the leaving of its sender, with a place in the order."""
 
     sender: Node
     said: Multicast | Pass | Left
@@ -109,13 +109,13 @@ class Replication(Machine, abstract=True):
 
     @transition()
     def acquire(self, n: Node, key: Key) -> None:
-        """A dispatch takes the first message that is free, at the owner alone (Q32)."""
+        """A dispatch takes the first free message, only at the owner (Q32)."""
         require(self.owns(n), "does not own the queues")
         require(self.is_first(n, key), "is not the next one")
         self.outbox[n].append(self.nodes[n].acquire(key))
 
     def owns(self, n: Node) -> bool:
-        """Whether it does, as far as it knows, and has not given the queues away."""
+        """Whether it owns the queues as far as it knows, and has not given them away."""
         return (
             n in self.nodes
             and self.owner[n] == n
@@ -152,7 +152,7 @@ class Replication(Machine, abstract=True):
 
     @transition()
     def expire(self, n: Node, key: Key) -> None:
-        """A message's time is over (Q50)."""
+        """A message expires (Q50)."""
         require(self.owns(n), "does not own the queues")
         self.give_back()
         self.outbox[n].append(self.nodes[n].expire(key))
@@ -170,8 +170,8 @@ class Replication(Machine, abstract=True):
 
     @transition()
     def place(self, n: Node) -> None:
-        """What the node said first, and has no place yet, gets the next one, unless a node is too
-        far behind (Q51)."""
+        """The node's oldest multicast without a place gets the next one, unless a node is too far
+        behind (Q51)."""
         require(n in self.nodes, "is gone")
         require(len(self.outbox[n]) > 0, "everything has its place")
         require(all(len(self.inbox[k]) < self.lag for k in self.nodes), "one is far behind")
@@ -183,7 +183,7 @@ class Replication(Machine, abstract=True):
         self.note(m)
 
     def note(self, m: Placed) -> None:
-        """What becomes so of messages as this has its place."""
+        """Record the effect of this multicast when it gets its place."""
         match m.said:
             case Enqueue(key=key):
                 self.enqueued.add(key)
@@ -198,7 +198,7 @@ class Replication(Machine, abstract=True):
 
     @transition()
     def handle(self, n: Node) -> None:
-        """The deliver thread handles what is next in the order."""
+        """The deliver thread handles the next multicast in the order."""
         require(n in self.nodes, "is gone")
         require(len(self.inbox[n]) > 0, "everything is handled")
         m = self.inbox[n].pop(0)
@@ -224,7 +224,8 @@ class Replication(Machine, abstract=True):
                 self.owner[n] = self.unless_it_left(n, self.owner[n])
 
     def unless_it_left(self, n: Node, owner: Node) -> Node:
-        """Or the next one round the ring that is here, as far as this node knows (Q34, Q41)."""
+        """The owner, or the next node round the ring that is present, as far as this node knows
+        (Q34, Q41)."""
         left = self.nodes[n].left
         circle = [k for k in sorted(Node) if k >= owner] + sorted(Node)
         return next((k for k in circle if k not in left), n)
@@ -244,15 +245,15 @@ class Replication(Machine, abstract=True):
         return self.quiet()
 
     def quiet(self) -> bool:
-        """Everything said is handled everywhere."""
+        """Every multicast is handled everywhere."""
         return all(len(self.inbox[n]) == 0 and len(self.outbox[n]) == 0 for n in self.nodes)
 
     # What holds of all nodes together.
 
     @invariant
     def replicas_agree(self) -> bool:
-        """Who has handled the same has the same queues, in the same order, and who has acquired
-        what, and whose they are (Q23)."""
+        """Nodes that have handled the same have the same queues in the same order, the same
+        acquired messages and the same owner (Q23)."""
         return all(
             len(self.inbox[a]) != len(self.inbox[b])
             or (
@@ -266,7 +267,8 @@ class Replication(Machine, abstract=True):
 
     @invariant
     def queues_have_one_order(self) -> bool:
-        """However far each node is: messages that two of them have are in the same order (Q24)."""
+        """However far each node is behind, messages that two nodes have are in the same order
+        (Q24)."""
         return all(
             [id for id in one.queues[q] if id in other.queues[q]]
             == [id for id in other.queues[q] if id in one.queues[q]]
@@ -277,7 +279,8 @@ class Replication(Machine, abstract=True):
 
     @invariant
     def one_client_has_it(self) -> bool:
-        """Delivered elsewhere only after it was given back, or its node has left (Q20, Q26)."""
+        """A message is delivered elsewhere only after it was given back, or its node has left (Q20,
+        Q26)."""
         return all(
             a == b or one.held.isdisjoint(other.held)
             for a, one in self.nodes.items()
@@ -286,7 +289,7 @@ class Replication(Machine, abstract=True):
 
     @step_property
     def messages_are_taken_in_turn(self, after: "Replication") -> bool:
-        """Who acquires a message takes the first one that is free there [seed:123-126] (Q20)."""
+        """A consumer takes the first message that is free there [seed:123-126] (Q20)."""
         return all(
             key in self.nodes[n].held or self.is_first(n, key)
             for n, node in after.nodes.items()
@@ -295,13 +298,13 @@ class Replication(Machine, abstract=True):
 
     @invariant
     def nobody_gets_what_is_gone(self) -> bool:
-        """No message is acquired after it was dequeued, or rejected (Q28)."""
+        """No message is acquired after it was dequeued or rejected (Q28)."""
         return all(node.held.isdisjoint(self.gone) for node in self.nodes.values())
 
     @invariant
     def nothing_is_lost_or_doubled(self) -> bool:
-        """Once everything is handled, a message that was enqueued is on its queue, until it was
-        dequeued or rejected, at every node (Q24, Q27, Q28)."""
+        """Once everything is handled, an enqueued message is on its queue at every node, until it
+        is dequeued or rejected (Q24, Q27, Q28)."""
         return not self.quiet() or all(
             (id in node.queues[q]) == (Key(id, q) in self.enqueued and Key(id, q) not in self.gone)
             for node in self.nodes.values()
@@ -310,39 +313,39 @@ class Replication(Machine, abstract=True):
         )
 
     def everything(self) -> set[MessageId]:
-        """Whatever is on a queue anywhere, or should be."""
+        """Every message that is on some queue, or should be."""
         kept = {id for node in self.nodes.values() for ids in node.queues.values() for id in ids}
         return kept | {key.id for key in self.enqueued}
 
     @invariant
     def routing_ends(self) -> bool:
-        """Nothing is left of it once everything is handled (Q25, Q29)."""
+        """Once everything is handled, no message is being routed (Q25, Q29)."""
         return not self.quiet() or all(
             node.routing == {} and node.local == set() for node in self.nodes.values()
         )
 
     @invariant
     def what_left_had_is_free(self) -> bool:
-        """Once everything is handled, those that have a message acquired are here (Q29)."""
+        """Once everything is handled, all holders of messages are present (Q29)."""
         return not self.quiet() or all(
             n in self.nodes for node in self.nodes.values() for n in node.acquired.values()
         )
 
     @leads_to
     def everything_is_consumed(self) -> tuple[bool, bool]:
-        """Clients of the owner take what there is and accept, so that it goes (Q20)."""
+        """Clients of the owner take and accept each message, until it is gone (Q20)."""
         over = self.enqueued <= self.gone
         return not over, over or len(self.nodes) == 0
 
     @leads_to
     def publishing_completes(self, n: Node) -> tuple[bool, bool]:
-        """Once its end is delivered to the publisher's node, unless that crashes (Q25)."""
+        """When `Routed` is delivered to the publisher's node, unless that crashes (Q25)."""
         routes = n in self.nodes and len(self.nodes[n].local) > 0
         return routes, not routes
 
     @reachable
     def is_consumed_elsewhere(self) -> bool:
-        """A message at another node than that of its publisher."""
+        """A message is consumed at another node than its publisher's."""
         return any(key.id.node != n for n, node in self.nodes.items() for key in node.held)
 
     @reachable
@@ -364,7 +367,7 @@ class Replication(Machine, abstract=True):
 
 
 class Quiet(Replication, abstract=True):
-    """Two messages, each published at once; nobody crashes, and the queues stay where they are."""
+    """Two messages, published with one multicast each; no node crashes, and the owner stays."""
 
     nobody_crashes = drop("comes_back_from_the_dead")
     owners_stay = drop("is_settled_by_who_owns_no_more")
@@ -386,14 +389,14 @@ class Quiet(Replication, abstract=True):
 
 
 class Ring(Quiet, abstract=True):
-    """Of queues that keep one message, and lose what is older (Q17)."""
+    """Queues that keep one message, and lose older ones (Q17)."""
 
     what_is_over_is_lost = drop("nothing_is_lost_or_doubled")
     nobody_can_consume_that = drop("everything_is_consumed")
 
 
 class ReplicationRing(Ring):
-    """The nodes as they have to be."""
+    """All nodes repaired."""
 
     nodes: dict[Node, ReplicaFixed] = {}
 

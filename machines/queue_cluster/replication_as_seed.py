@@ -1,6 +1,7 @@
-"""Replication of messages in a whole cluster: as written, and where ring queues act on their own.
+"""Replication of messages in a whole cluster: as the document describes it, and with ring queues
+that each replica shortens by itself.
 
-Source: `new-cluster-plan.org`, as in `replica_as_seed.py`, the nodes of which these machines have.
+Source: `new-cluster-plan.org`. These machines have the nodes of `replica_as_seed.py`.
 """
 
 from lawful import Expect, Scope, initial
@@ -11,8 +12,8 @@ from .replication import Quiet, Ring
 
 
 class ReplicationAsSeed(Quiet):
-    """What is published here is on its queue here at once (Q-B7); a rejected message is enqueued
-    under a number that is not its own (Q-B8); what expires is taken for acquired (Q-B10)."""
+    """A published message is on its queue here at once (Q-B7); a rejected message is enqueued under
+    a number that is not its own (Q-B8); an expired message is assumed to be acquired (Q-B10)."""
 
     nodes: dict[Node, ReplicaAsSeed] = {}
 
@@ -47,8 +48,8 @@ class ReplicationAsSeed(Quiet):
 
 
 class ReplicationPushing(Quiet):
-    """As it has to be, but for what is on its queue at once: of two messages that are published at
-    two nodes, each has its own first (Q-B7)."""
+    """Repaired, except that a message is on its queue at once: if two nodes publish, each has its
+    own message first (Q-B7)."""
 
     nodes: dict[Node, ReplicaPushing] = {}
 
@@ -62,7 +63,7 @@ class ReplicationPushing(Quiet):
 
 
 class ReplicationRinging(Ring):
-    """Where a queue keeps one message, replicas remove different ones (Q8, Q17)."""
+    """If a queue keeps one message, replicas remove different ones (Q8, Q17)."""
 
     nodes: dict[Node, ReplicaRinging] = {}
 

@@ -1,10 +1,10 @@
-"""Replication of messages, composed of nodes as they have to be, and why that goes well.
+"""Replication of messages by repaired nodes, with the invariants that prove it correct.
 
-Source: `new-cluster-plan.org`, as in `replica.py`. What everything that has its place in the order
-makes of the queues is kept as history: each node, once it has handled what waits for it, has the
-same. What a node says can then be judged where it gets its place, and is no surprise where it is
-handled: only the owner acquires, what is free there and in the order; whoever settles a message has
-taken it before, and says so once; a number is used once.
+Source: `new-cluster-plan.org`, as in `replica.py`. Ghost variables keep what all multicasts with a
+place in the order make of the queues: each node will have exactly that once it has handled its
+inbox. So invariants judge a multicast when it gets its place, and then it fits wherever it is
+handled. Only the owner acquires, and only messages that are free at the owner and in the order. A
+node that settles a message has acquired it before, and settles it once. A number is used once.
 """
 
 from lawful import Expect, Ghost, Nat, Scope, initial, invariant, total
@@ -28,7 +28,7 @@ from .replication import Left, Pass, Placed, Replication
 
 
 class ReplicationFixed(Replication):
-    """The nodes as they have to be."""
+    """All nodes repaired."""
 
     nodes: dict[Node, ReplicaFixed] = {}
     # What is on each queue, who has what of it, and whose the queues are, once all is handled.
@@ -83,7 +83,7 @@ class ReplicationFixed(Replication):
 
     @invariant
     def queues_will_be_the_same(self) -> bool:
-        """In the order of the multicasts (Q24)."""
+        """After its inbox is handled, each node has the queues of the order (Q24)."""
         return all(self.queue_to_be(n, q) == self.queued[q] for n in self.nodes for q in QueueName)
 
     def queue_to_be(self, n: Node, q: QueueName) -> list[MessageId]:
@@ -111,7 +111,7 @@ class ReplicationFixed(Replication):
 
     @invariant
     def holders_will_be_the_same(self) -> bool:
-        """Whoever has acquired a message, and is here (Q26, Q29)."""
+        """The same holders of messages, among those who are present (Q26, Q29)."""
         return all(
             self.holder_to_be(n, key) == self.taken.get(key)
             for n in self.nodes
@@ -132,7 +132,7 @@ class ReplicationFixed(Replication):
 
     @invariant
     def owners_will_be_the_same(self) -> bool:
-        """Who the queues were passed to, or the next one that is here (Q34, Q41)."""
+        """The same owner: the node that got the queues last, or the next one present (Q34, Q41)."""
         return all(self.owner_to_be(n) == self.keeper for n in self.nodes)
 
     def owner_to_be(self, n: Node) -> Node:
@@ -150,7 +150,7 @@ class ReplicationFixed(Replication):
 
     @invariant
     def who_has_left_is_known(self) -> bool:
-        """Or will be: that it left has its place (Q29)."""
+        """Every node knows who left, or has that in its inbox (Q29)."""
         return all(
             (k in node.left or Placed(k, Left()) in self.inbox[n]) == (k not in self.nodes)
             for n, node in self.nodes.items()
@@ -159,7 +159,7 @@ class ReplicationFixed(Replication):
 
     @invariant
     def each_node_is_itself(self) -> bool:
-        """Its queues have no limit, and of a message it says everything in one step."""
+        """Its queues have no limit, and it sends all multicasts about a new message in one step."""
         return all(
             node.me == n
             and node.ring == 0
@@ -180,7 +180,7 @@ class ReplicationFixed(Replication):
 
     @invariant
     def what_is_next_can_be_handled(self) -> bool:
-        """Of what this node has, and its owner (Q20, Q26, Q28)."""
+        """The next multicast fits the node's messages and its owner (Q20, Q26, Q28)."""
         return all(self.is_expected(n, ms[0]) for n, ms in self.inbox.items() if len(ms) > 0)
 
     def is_expected(self, n: Node, m: Placed) -> bool:
@@ -201,13 +201,13 @@ class ReplicationFixed(Replication):
                 return True
 
     def is_owners(self, n: Node, owner: Node, key: Key) -> bool:
-        """Whether, as far as this node knows, nobody but its owner may have it."""
+        """Whether, as far as this node knows, that node is the owner and the message is free."""
         node = self.nodes[n]
         return self.owner[n] == owner and node.has(key) and key not in node.acquired
 
     @invariant
     def who_acquires_or_passes_is_the_owner(self) -> bool:
-        """When that gets its place (Q32, Q33)."""
+        """Whoever sends these is the owner when they get their place (Q32, Q33)."""
         return all(
             self.keeper == n or not isinstance(m, Acquire | Pass)
             for n in self.nodes
@@ -216,7 +216,7 @@ class ReplicationFixed(Replication):
 
     @invariant
     def what_is_acquired_is_free(self) -> bool:
-        """When that gets its place (Q20)."""
+        """It is free when the acquire gets its place (Q20)."""
         return all(
             not isinstance(m, Acquire)
             or (
@@ -230,7 +230,8 @@ class ReplicationFixed(Replication):
 
     @invariant
     def what_is_settled_was_taken(self) -> bool:
-        """Or it expires, at the owner, where nobody has it (Q28, Q50)."""
+        """The sender acquired it before; or it expires, at the owner, while it is free (Q28,
+        Q50)."""
         return all(self.may_settle(n, m) for n in self.nodes for m in self.outbox[n])
 
     def may_settle(self, n: Node, m: Multicast | Pass) -> bool:
@@ -248,19 +249,20 @@ class ReplicationFixed(Replication):
         )
 
     def has(self, n: Node, key: Key) -> bool:
-        """Whether it will have it."""
+        """Whether the node has acquired it in the order, or will have."""
         return (key in self.taken and self.taken[key] == n) or Acquire(key) in self.outbox[n]
 
     @invariant
     def who_holds_a_message_has_it(self) -> bool:
-        """As everybody will know (Q20)."""
+        """A node that holds a message has acquired it in the order, or will have (Q20)."""
         return all(self.has(n, key) for n, node in self.nodes.items() for key in node.held)
 
     # What a node says is in its order.
 
     @invariant
     def what_is_settled_is_over(self) -> bool:
-        """And acquired once, before that (Q20)."""
+        """A node acquires a message once before it settles it, and sends nothing of it after
+        (Q20)."""
         return all(
             self.comes_before(self.outbox[n][i], self.outbox[n][j])
             for n in self.nodes
@@ -276,7 +278,7 @@ class ReplicationFixed(Replication):
 
     @invariant
     def what_is_settled_in_the_order_is_over(self) -> bool:
-        """Until its sender handles that."""
+        """The same for multicasts that have their place and that the sender has not handled."""
         return all(
             m.sender != n or self.settled(m.said) is None or self.comes_before(m.said, other)
             for n in self.nodes
@@ -286,7 +288,7 @@ class ReplicationFixed(Replication):
 
     @invariant
     def who_passes_the_queues_has_done_with_them(self) -> bool:
-        """But for messages that it has (Q33)."""
+        """After a pass, a node sends only about messages that it holds (Q33)."""
         return all(
             not isinstance(self.outbox[n][i], Pass) or self.may_still_say(n, self.outbox[n][j])
             for n in self.nodes
@@ -303,7 +305,7 @@ class ReplicationFixed(Replication):
 
     @invariant
     def queued_is_what_was_enqueued(self) -> bool:
-        """And has not gone."""
+        """A message is queued if it was enqueued and has not gone."""
         return (
             self.gone <= self.enqueued
             and all(
@@ -322,7 +324,7 @@ class ReplicationFixed(Replication):
 
     @invariant
     def what_is_new_was_nowhere(self) -> bool:
-        """And has a number of its sender's (Q15, Q-B8)."""
+        """A new message was on no queue, and has a number of its sender (Q15, Q-B8)."""
         return all(self.is_new(n, m) for n in self.nodes for m in self.outbox[n])
 
     def is_new(self, n: Node, m: Multicast | Pass) -> bool:
@@ -332,7 +334,7 @@ class ReplicationFixed(Replication):
         )
 
     def introduced(self, m: Multicast | Pass) -> Nat | None:
-        """The number that a message has from now on."""
+        """The number that this multicast gives to a message."""
         match m:
             case Enqueue(key=key):
                 return key.id.seq
@@ -353,7 +355,7 @@ class ReplicationFixed(Replication):
 
     @invariant
     def what_is_created_is_routed_after_that(self) -> bool:
-        """By whoever created it, unless that leaves (Q18, Q19)."""
+        """By the node that created it, unless that leaves (Q18, Q19)."""
         return all(
             not isinstance(m, Create) or Routed(m.seq) in self.outbox[n][i + 1 :]
             for n in self.nodes

@@ -1,14 +1,14 @@
 """Queue ownership, composed: all nodes of a cluster, and the group between them.
 
-Source: `new-cluster-plan.org`, as in `declaration.py`. What the nodes multicast gets a place in one
-total order, each sender's in its own order, and every node handles that order at its own pace: what
-is placed and not handled waits in the node's inbox, its own multicasts too. A node that crashes
-takes with it what has no place yet; that it left has a place in the order as well, the same one for
-all.
+Source: `new-cluster-plan.org`, as in `declaration.py`. The nodes' multicasts get places in one
+total order, those of each sender in its own order. Every node handles that order at its own pace:
+multicasts that have a place and are not handled wait in the node's inbox, its own too. When a node
+crashes, its multicasts without a place are lost. Its leaving has a place in the order as well, the
+same for all.
 
-Abstractions, confessed. One queue; a node has one consumer, which comes and goes within a budget of
-`changes`. Nobody joins later. What is `in_order` is what every node knows once it has handled all
-that is placed: history, for properties only.
+Abstractions. There is one queue; a node has at most one consumer, which comes and goes within a
+budget of `changes`. No node joins later. The ghost `in_order` is what every node knows once it has
+handled everything that has a place.
 """
 
 from typing import Any
@@ -41,28 +41,28 @@ class Left(Record):
 
 
 class Placed(Record):
-    """A multicast, or that its sender left, with a place in the order."""
+    """A multicast, or the leaving of its sender, with a place in the order."""
 
     sender: Node
     said: Consume | Release | Cancel | Acquire | Left
 
 
 class Known(Record):
-    """What the replicated maps say of the queue [seed:283-289] (Q37)."""
+    """What the replicated maps record about the queue [seed:283-289] (Q37)."""
 
     owner: Node | None
     consumers: frozenset[Node]
 
 
 def next_interested(consumers: frozenset[Node], old: Node, again: bool) -> Node | None:
-    """Round the ring from the old owner, who comes last, if at all [seed:250-252] (Q34)."""
+    """The next one round the ring; the old owner is last, or left out [seed:250-252] (Q34)."""
     others = sorted(n for n in consumers if n > old) + sorted(n for n in consumers if n < old)
     circle = others + [n for n in (old,) if again and n in consumers]
     return circle[0] if len(circle) > 0 else None
 
 
 def applied(known: Known, m: Placed) -> Known:
-    """What everybody knows once this is handled, too."""
+    """What every node knows after it has handled this."""
     s, consumers = m.sender, known.consumers
     match m.said:
         case Consume():
@@ -138,14 +138,14 @@ class Cluster(Machine, abstract=True):
 
     @transition()
     def place(self, n: Node) -> None:
-        """What the node said first, and has no place yet, gets the next one."""
+        """The node's oldest multicast without a place gets the next place."""
         require(n in self.nodes, "is gone")
         placed = self.placed(n)
         require(placed < len(self.nodes[n].sent), "everything has its place")
         self.put(Placed(n, self.nodes[n].sent[placed]))
 
     def placed(self, n: Node) -> Nat:
-        """How much of what the node said is in the order, and not yet handled here."""
+        """How many of the node's multicasts have a place and are not yet handled here."""
         return sum(1 for m in self.inbox[n] if m.sender == n)
 
     def put(self, m: Placed) -> None:
@@ -155,7 +155,7 @@ class Cluster(Machine, abstract=True):
 
     @transition()
     def handle(self, n: Node) -> None:
-        """The deliver thread handles what is next in the order."""
+        """The deliver thread handles the next multicast in the order."""
         require(n in self.nodes, "is gone")
         require(len(self.inbox[n]) > 0, "everything is handled")
         m = self.inbox[n].pop(0)
@@ -185,7 +185,7 @@ class Cluster(Machine, abstract=True):
 
     @terminal
     def nothing_happens_any_more(self) -> bool:
-        """Everything is handled everywhere, and what may change is used up."""
+        """Everything is handled everywhere, and all changes are used up."""
         return all(
             len(self.inbox[n]) == 0 and len(node.sent) == 0 for n, node in self.nodes.items()
         )
@@ -199,7 +199,7 @@ class Cluster(Machine, abstract=True):
 
     @invariant
     def who_runs_owns_the_queue(self) -> bool:
-        """Whatever the others have handled by now: the order has nobody else (Q30, Q35)."""
+        """However far the others are behind, the order names no other owner (Q30, Q35)."""
         return all(
             self.in_order.owner == n
             for n, node in self.nodes.items()
@@ -208,7 +208,7 @@ class Cluster(Machine, abstract=True):
 
     @invariant
     def all_come_to_know_the_same(self) -> bool:
-        """What a node knows, and what is in its inbox, amounts to the same everywhere (Q37)."""
+        """After its inbox is handled, each node knows the same (Q37)."""
         return all(self.later(n) == self.in_order for n in self.nodes)
 
     def later(self, n: Node) -> Known:
@@ -219,7 +219,7 @@ class Cluster(Machine, abstract=True):
 
     @invariant
     def inboxes_have_what_was_said(self) -> bool:
-        """Each node's own, in its order; and nobody who is here has left."""
+        """Inboxes contain each node's multicasts in its order; no present node has left."""
         return all(
             [m.said for m in self.inbox[n] if m.sender == n] == node.sent[: self.placed(n)]
             and n not in node.left
@@ -229,7 +229,7 @@ class Cluster(Machine, abstract=True):
 
     @invariant
     def nothing_waits_for_who_is_gone(self) -> bool:
-        """A node that crashes takes its inbox with it (Q41)."""
+        """The inbox of a crashed node is empty (Q41)."""
         return all(n in self.nodes or len(self.inbox[n]) == 0 for n in Node)
 
     @invariant
@@ -245,7 +245,8 @@ class Cluster(Machine, abstract=True):
 
     @invariant
     def in_the_end_somebody_interested_owns_it(self) -> bool:
-        """Once everything said is handled: one of them, and nobody if nobody is (Q32)."""
+        """Once everything is handled, an interested node owns the queue; if none is, no node
+        (Q32)."""
         quiet = all(
             len(self.inbox[n]) == 0 and len(node.sent) == 0 and node.state != Ownership.STOPPING
             for n, node in self.nodes.items()
@@ -269,7 +270,8 @@ class Cluster(Machine, abstract=True):
 
     @reachable
     def each_gives_it_to_another(self, n: Node) -> bool:
-        """Whose turn it is, while the release of the first is still to come to that (Q33, Q34)."""
+        """Another node owns the queue while the release of the first has not come back to it (Q33,
+        Q34)."""
         return n in self.nodes and any(
             other.state == Ownership.OWNED and Release(True) in self.nodes[n].sent
             for other in self.nodes.values()
@@ -304,7 +306,7 @@ class Cluster(Machine, abstract=True):
 
 
 class ClusterFixed(Cluster):
-    """The nodes as they have to be."""
+    """All nodes repaired."""
 
     nodes: dict[Node, QueueOwnerFixed] = {}
 

@@ -1,9 +1,10 @@
-"""Queue ownership in a whole cluster: as written, and with repairs that are none.
+"""Queue ownership in a whole cluster: as the document describes it, and with repairs that do not
+work.
 
-`ClusterAsSeed` and `ClusterAssigned` have the nodes of `as_seed.py`, and `ClusterPassing` one more
-repair of them (Q-B6). The others begin with the nodes as they have to be, and change one thing
-each: Q-B15 says nothing of a consumer that comes while the cancel of the last one is on its way, as
-a successor of this design had it, and Q-B16 is a group that goes on in two halves.
+`ClusterAsSeed` and `ClusterAssigned` have the nodes of `as_seed.py`, and `ClusterPassing` repairs
+these once more (Q-B6). The others begin with the repaired nodes, and change one thing each. With
+Q-B15 a node sends nothing about a consumer that comes while the cancel of the last one is under
+way, as a successor of this design had it. With Q-B16 the group continues in two halves.
 """
 
 from lawful import (
@@ -22,7 +23,7 @@ from .system import Cluster, ClusterFixed, Left, Placed
 
 
 class ClusterSketched(Cluster, abstract=True):
-    """Taken when delivered, released when dropped: there is nothing in between."""
+    """The queue is taken on delivery and released in one step."""
 
     nothing_in_between = drop("stopped")
     taken_when_delivered = drop("take")
@@ -34,7 +35,8 @@ class ClusterSketched(Cluster, abstract=True):
 
 
 class ClusterAsSeed(ClusterSketched):
-    """Nobody ever owns the queue in the order; who takes it first does so at its own risk."""
+    """The order never names an owner; the node that takes the queue first does so without a
+    right."""
 
     nodes: dict[Node, QueueOwnerAsSeed] = {}
     nobody_is_the_owner = drop("the_owner_crashes")
@@ -63,8 +65,8 @@ class ClusterAsSeed(ClusterSketched):
 
 
 class ClusterAssigned(ClusterSketched):
-    """With the most evident repairs: the first to consume becomes the owner (Q-B1), and only the
-    last one to cancel says so (Q-B9)."""
+    """With the most obvious repairs: the first node to consume becomes the owner (Q-B1), and only
+    the last consumer to leave sends a cancel (Q-B9)."""
 
     nodes: dict[Node, QueueOwnerAssigned] = {}
 
@@ -89,7 +91,7 @@ class ClusterAssigned(ClusterSketched):
 
 
 class QueueOwnerPassing(QueueOwnerAssigned):
-    """And ownership moves when the owner's cancel is delivered: the evident repair of Q-B2."""
+    """Ownership also moves when the owner's cancel is delivered: the obvious repair of Q-B2."""
 
     @transition(target=(Ownership.STOPPED, Ownership.OWNED))
     def cancel_delivered(self, sender: Node) -> None:
@@ -103,9 +105,9 @@ class QueueOwnerPassing(QueueOwnerAssigned):
 
 
 class ClusterPassing(ClusterSketched):
-    """Others handle the cancel before the owner itself has, which still runs: two do (Q-B6).
+    """Others handle the cancel before the owner does, which still runs: two nodes run (Q-B6).
 
-    Ownership may move only on what its owner says after it has stopped, or on its leaving.
+    Ownership may move only when the owner says that it has stopped, or when it leaves.
     """
 
     nodes: dict[Node, QueueOwnerPassing] = {}
@@ -134,8 +136,8 @@ class ClusterPassing(ClusterSketched):
 
 
 class QueueOwnerTrusting(QueueOwnerFixed):
-    """Takes what the cluster knows for what it was told: nothing is said of a first consumer while
-    this node is still known to be interested, though its cancel is on its way (Q-B15)."""
+    """Relies on what the cluster knows: it does not multicast a first consumer while the cluster
+    still knows this node as interested, although its cancel is under way (Q-B15)."""
 
     @transition()
     def consume(self) -> Consume | None:
@@ -147,7 +149,7 @@ class QueueOwnerTrusting(QueueOwnerFixed):
 
 
 class ClusterTrusting(Cluster):
-    """A consumer that came at the wrong moment is never served."""
+    """A consumer that arrives at the wrong moment is never served."""
 
     nodes: dict[Node, QueueOwnerTrusting] = {}
 
@@ -166,8 +168,8 @@ class ClusterTrusting(Cluster):
 
 
 class ClusterParted(ClusterFixed):
-    """A group that does not ask for a majority: who cannot be reached has left for the others, and
-    goes on alone (Q-B16)."""
+    """A group without a majority rule: a node that cannot be reached has left for the others, and
+    continues alone (Q-B16)."""
 
     parted: set[Node] = set()
     deadlock_ok = True
@@ -175,7 +177,7 @@ class ClusterParted(ClusterFixed):
 
     @transition()
     def crash(self, n: Node) -> None:
-        """It is not gone, but hears nothing and says nothing any more."""
+        """The node still runs, but no longer sends or receives anything."""
         require(n in self.nodes, "is gone")
         require(self.crashes < self.most_crashes, "enough has crashed")
         self.crashes += 1

@@ -1,13 +1,13 @@
-"""Queue ownership as turns: why at most one node has it, whatever the number of nodes and messages.
+"""Queue ownership as turns: why at most one node has the queue, for any number of nodes.
 
-Source: `new-cluster-plan.org`, as in `declaration.py` and `system.py`, of which this keeps what the
-argument needs. The order gives the queue away in turns: each begins with the release of the one
-before, or with the leaving of its holder. A node knows the turns up to one of its own pace, runs
-its consumers in a turn that it holds, and says that it releases the queue once they are stopped.
+Source: `new-cluster-plan.org`, as in `declaration.py` and `system.py`; this file keeps what the
+argument needs. The order gives the queue away in turns: each begins with the release of the turn
+before, or when its holder leaves. A node knows the turns up to some point, at its own pace. It runs
+its consumers in a turn that it holds, and releases the queue once they are stopped.
 
-Abstractions, confessed. Who is next may be anybody who is here, or nobody for a while; that is more
-than `next_after` gives. Multicasts that leave ownership as it is are no turns. What a node said
-counts for the turn it said it in, which is what `releases` looks for in what is on its way.
+Abstractions. The next holder may be any present node, or none for a while; `next_after` allows
+less. Multicasts that do not concern ownership are no turns. A release counts for the turn in which
+its node sent it; `releases` of `declaration.py` looks for it among the multicasts under way.
 """
 
 from lawful import (
@@ -27,7 +27,7 @@ from .declaration import Node
 
 
 class Turns(Machine):
-    """The turns in the order, and what each node knows and does."""
+    """The turns in the order; what each node knows and does."""
 
     turn: Nat = 0
     holder: dict[Nat, Node | None] = {0: None}
@@ -51,7 +51,7 @@ class Turns(Machine):
 
     @transition()
     def release(self, n: Node) -> None:
-        """Its consumers are stopped before it says so [seed:263-268] (Q31, Q36)."""
+        """It sends the release after its consumers have stopped [seed:263-268] (Q31, Q36)."""
         require(n in self.here, "gone")
         require(self.holder[self.known[n]] == n, "it is not this one's turn")
         require(self.said[n] <= self.known[n], "it has released this turn")
@@ -68,7 +68,7 @@ class Turns(Machine):
 
     @transition()
     def leave(self, n: Node, heir: Node | None) -> None:
-        """It crashes; where it was its turn, that is over [seed:306-307] (Q41)."""
+        """It crashes; if it held the turn, the turn ends [seed:306-307] (Q41)."""
         require(n in self.here, "gone")
         self.here.discard(n)
         if self.holder[self.turn] == n:
@@ -76,7 +76,7 @@ class Turns(Machine):
 
     @transition()
     def claim(self, n: Node) -> None:
-        """The first one that is interested becomes the owner [seed:293-295] (Q38, Q-B1)."""
+        """The first interested node becomes the owner [seed:293-295] (Q38, Q-B1)."""
         require(self.holder[self.turn] is None, "somebody has the queue")
         self.begin_turn(n)
 
@@ -87,7 +87,7 @@ class Turns(Machine):
 
     @transition()
     def handle(self, n: Node) -> None:
-        """The deliver thread comes to the next turn."""
+        """The deliver thread reaches the next turn."""
         require(n in self.here, "gone")
         require(self.known[n] < self.turn, "knows everything")
         self.known[n] += 1
@@ -104,7 +104,7 @@ class Turns(Machine):
 
     @invariant
     def who_runs_has_the_turn(self, n: Node) -> bool:
-        """The very last one, though it may know nothing of the others."""
+        """A node that runs holds the very last turn, however little it knows of the others."""
         runs = n in self.runs and n in self.here
         return not runs or (self.known[n] == self.turn and self.said[n] <= self.turn)
 
@@ -118,7 +118,7 @@ class Turns(Machine):
 
     @invariant
     def turns_end_by_what_their_holder_said(self, n: Node) -> bool:
-        """Or by its leaving: of an earlier turn it has said that it releases it."""
+        """A present node has released each earlier turn that it held and knows of."""
         earlier = n in self.here and self.known[n] < self.turn
         return not earlier or self.holder[self.known[n]] != n or self.said[n] > self.known[n]
 
@@ -144,7 +144,7 @@ class Turns(Machine):
 
     @reachable
     def a_turn_comes_back(self) -> bool:
-        """To who had it first, while another one has not handled that it lost it."""
+        """A node runs that has released the queue before."""
         return any(self.said[n] > 0 and n in self.runs for n in Node)
 
     scope = Scope(Node=3, Nat=range(0, 3))

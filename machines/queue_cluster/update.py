@@ -1,13 +1,13 @@
-"""What is said of a queue while a node joins, and what it amounts to.
+"""The multicasts about a queue while a node joins, and their effect.
 
-Source: `new-cluster-plan.org`, as in `joining.py`, whose machines say it.
+Source: `new-cluster-plan.org`; the machines of `joining.py` use them.
 """
 
 from lawful import Record, Sort, State
 
 
 class Message(Sort):
-    """A message, known by its ID all over the cluster [seed:352-353] (Q48)."""
+    """A message, identified by its ID in the whole cluster [seed:352-353] (Q48)."""
 
 
 class Pushed(Record):
@@ -45,7 +45,7 @@ Said = Pushed | Taken | Back | Gone
 
 
 def queue_after(queue: list[Message], inbox: list[Said | Joined]) -> list[Message]:
-    """What is on the queue once this is handled, too."""
+    """The queue after this multicast is handled."""
     later = queue.copy()
     for m in inbox:
         match m:
@@ -59,7 +59,7 @@ def queue_after(queue: list[Message], inbox: list[Said | Joined]) -> list[Messag
 
 
 def taken_after(taken: set[Message], inbox: list[Said | Joined]) -> set[Message]:
-    """What is acquired once this is handled, too."""
+    """The acquired messages after this multicast is handled."""
     later = set(taken)
     for m in inbox:
         match m:
@@ -73,7 +73,7 @@ def taken_after(taken: set[Message], inbox: list[Said | Joined]) -> set[Message]
 
 
 class Update(State):
-    """Of the queue at the new node."""
+    """The update of the queue at the new node."""
 
     OUTSIDE = "has not joined"
     UPDATING = "receives what is on the queue"
@@ -81,15 +81,15 @@ class Update(State):
 
 
 def word(said: list[Said], m: Message) -> Said | None:
-    """What is said last of a message."""
+    """The last multicast about a message."""
     return next((each for each in reversed(said) if each.message == m), None)
 
 
 def since_the_join(inbox: list[Said | Joined]) -> list[Said | Joined]:
-    """What has its place behind the join, which may have been handled."""
+    """The multicasts with a place behind the join, handled or not."""
     return inbox[inbox.index(Joined()) :] if Joined() in inbox else inbox.copy()
 
 
 def front(link: list[Front | Done], m: Message) -> Front | None:
-    """What was sent of a message."""
+    """What the updater sent about a message."""
     return next((each for each in link if isinstance(each, Front) and each.message == m), None)

@@ -1,12 +1,13 @@
-"""Parallel read-only transactions to the letter: what the design document says where
-the other modules deviate (`[seed:107]` is its line 107), and the checker shows what follows.
+"""Parallel read-only transactions to the letter: the design document's text where the other modules
+deviate (`[seed:107]` is its line 107). The checker shows the consequences.
 
-L-B1: two things end a read-only window [seed:107], the main thread that sees all tasks done and the
-last of these, which tells it so; told too late, it ends the next window. L-B4: the threshold alone
-begins a read-only window, also while writes wait since the last one. L-B6: a thread that finds the
-queue empty exits, although the window goes on. L-B5: a window need be no longer than a transaction
-may be, which then is stopped in each. That the margin be smaller than the window (L-B8) is not
-asked for; if not, every read-only window passes without a transaction.
+L-B1: two things end a read-only window [seed:107], the main thread that sees that all tasks are
+done, and a message that the last task posts; a late message ends the next window. L-B4: the
+threshold alone begins a read-only window, even while writes held in the last one wait. L-B6: a
+thread that finds the queue empty exits, although the window continues. L-B5: a window may be no
+longer than a transaction may be, which is then stopped in each window. The document does not
+require the margin to be shorter than the window (L-B8); if it is not, every read-only window passes
+without a transaction.
 """
 
 from lawful import Expect, Nat, Scope, assume, require, transition
@@ -16,14 +17,14 @@ from .timing import Attempts
 
 
 class WindowAsSeed(Window):
-    """Ends when it is told so, whichever window that is about."""
+    """Ends when it is told to, whichever window the message was about."""
 
     told: Nat = 0
 
     @transition(source=Phase.WRITE, target=Phase.READ)
     def begin_early(self) -> Nat:
-        """The number of outstanding transactions reaches the threshold [seed:106,155], which is
-        all that is asked for (L-B4)."""
+        """The number of outstanding transactions reaches the threshold [seed:106,155]; no other
+        condition is required (L-B4)."""
         require(self.read_only_transaction_threshold > 0, "no threshold is used")
         require(self.queued >= self.read_only_transaction_threshold, "the threshold is not reached")
         self.post()
@@ -31,23 +32,23 @@ class WindowAsSeed(Window):
 
     @transition(source=Task.LOOPING, target=Task.DONE, of="tasks[thread]")
     def leave(self, thread: Nat) -> None:
-        """Is the queue empty or time to switch? Exit [seed:130-131], whoever still executes
-        (L-B6); the last one posts to the main thread that the window is to end."""
+        """Is the queue empty or the time over? Exit [seed:130-131], even if others still execute
+        (L-B6); the last thread posts to the main thread that the window must end."""
         require(self.queued == 0 or self.state != Phase.READ, "there is more to do")
         if all(t == Task.DONE for w, t in self.tasks.items() if w != thread):
             self.told += 1
 
     @transition(source=(Phase.READ, Phase.DRAINING, Phase.OVER), target=Phase.WRITE)
     def end_as_told(self) -> None:
-        """The read-only queue has become empty: switch to the read-write window [seed:107]. Which
-        window's queue that was, nobody knows (L-B1)."""
+        """The read-only queue has become empty: switch to the read-write window [seed:107]. The
+        message does not say which window's queue that was (L-B1)."""
         require(self.told > 0, "nobody said so")
         self.told -= 1
         self.switch_back()
 
     @transition(source=Phase.WRITE)
     def told_in_vain(self) -> None:
-        """The window has been ended."""
+        """The window has already ended."""
         require(self.told > 0, "nobody said so")
         self.told -= 1
 

@@ -1,17 +1,18 @@
-"""Parallel read-only transactions: the pool's threads, and the end of the node (S11, L-B10).
+"""Parallel read-only transactions: the pool's threads, and the shutdown of the node (S11, L-B10).
 
-Source: `read-only-transactions.md` has one mutex, for the queue [seed:148] (L15), and threads that
-find the queue empty wait as long as others are busy (L-B6). How they end it does not say. Here
-they look whether there is anything to do, or whether the node ends, and wait in one hold of the
-mutex; so does whoever ends the node say so, and then, without it, waits for them.
+Source: `read-only-transactions.md` has one mutex, for the queue [seed:148] (L15); threads that find
+the queue empty wait while others are busy (L-B6). The document does not say how they end. Here a
+thread looks whether there is anything to do, or whether the node shuts down, and begins to wait in
+the same hold of the mutex. The shutdown is announced in one hold of the mutex, and then waits for
+the threads without it.
 
-`PoolTorn` says so without the mutex: a thread that has looked, and does not wait yet, is not woken,
-and waits for ever (L-B10). `PoolHeld` waits for the threads with the mutex in hand, which they
-need.
+`PoolTorn` announces the shutdown without the mutex: a thread that has looked, and does not wait
+yet, is not woken, and waits for ever (L-B10). `PoolHeld` waits for the threads while it holds the
+mutex, which they need.
 
-Abstractions, confessed. One thread waits for one thing, that something arrives or the node ends,
-and whoever notifies wakes all. What the windows allow is left out: a pool is open, or it closes.
-Transactions are counted; what is queued as the pool closes is answered with an error.
+Abstractions. A thread waits for one condition, that a transaction arrives or the node shuts down,
+and each notification wakes all. The effect of windows is left out: a pool is open, or it closes.
+Transactions are counted; those queued when the pool closes are answered with an error.
 """
 
 from lawful import (
@@ -36,11 +37,11 @@ from lawful import (
 
 
 class Thread(Sort):
-    """One of the pool."""
+    """A thread of the pool."""
 
 
 class Stand(State):
-    """Where a thread is."""
+    """How far a thread is."""
 
     AWAKE = "asks for the mutex"
     LOOKING = "has the mutex, and looks what there is"
@@ -51,7 +52,7 @@ class Stand(State):
 
 
 class Service(State):
-    """What the pool as a whole is asked for."""
+    """The service that the pool as a whole gives."""
 
     OPEN = "executes transactions"
     CLOSING = "is to end"
@@ -68,7 +69,7 @@ class Pool(Machine, abstract=True):
     most: Param[Nat] = 2
 
     def free(self) -> bool:
-        """Nobody has the mutex."""
+        """Whether no thread holds the mutex."""
         return all(s not in (Stand.LOOKING, Stand.EMPTY) for s in self.threads.values())
 
     def notify(self) -> None:
@@ -100,13 +101,14 @@ class Pool(Machine, abstract=True):
 
     @transition(source=Stand.LOOKING, target=Stand.EMPTY, of="threads[w]")
     def find_nothing(self, w: Thread) -> None:
-        """It exits only when the pool ends, so that it is there for what arrives (L-B6)."""
+        """It exits only when the pool closes, so that it is available for new transactions
+        (L-B6)."""
         require(self.state == Service.OPEN, "the pool is to end")
         require(self.queued == 0, "something is queued")
 
     @transition(source=Stand.EMPTY, target=Stand.WAITING, of="threads[w]")
     def wait(self, w: Thread) -> None:
-        """The mutex is given back as the thread begins to wait."""
+        """The thread releases the mutex and begins to wait in one step."""
 
     @transition(source=Stand.LOOKING, target=Stand.EXITED, of="threads[w]")
     def leave(self, w: Thread) -> None:
@@ -114,7 +116,8 @@ class Pool(Machine, abstract=True):
 
     @transition(source=Service.OPEN, target=Service.CLOSING)
     def close(self) -> None:
-        """The node ends: what is queued is answered with an error, and all threads are woken."""
+        """The node shuts down: queued transactions are answered with an error, and all threads
+        woken."""
         require(self.free(), "a thread has the mutex")
         self.queued = 0
         self.notify()
@@ -129,7 +132,7 @@ class Pool(Machine, abstract=True):
 
     @invariant
     def one_has_the_mutex(self) -> bool:
-        """No two threads look at once (L15)."""
+        """No two threads look at the same time (L15)."""
         return all(
             v == w
             or self.threads[v] not in (Stand.LOOKING, Stand.EMPTY)
@@ -140,30 +143,31 @@ class Pool(Machine, abstract=True):
 
     @invariant
     def nobody_is_there_after_the_end(self) -> bool:
-        """Nothing is executed once the pool is closed, whose queue may be gone (L-B10)."""
+        """No transaction is executed after the pool is closed, when its queue may be gone
+        (L-B10)."""
         over = all(s == Stand.EXITED for s in self.threads.values())
         return implies(self.state == Service.CLOSED, over)
 
     @invariant
     def what_is_queued_keeps_somebody_awake(self) -> bool:
-        """No thread waits for ever while there is something to do (L-B6, L-B10)."""
+        """Not all threads wait while a transaction is queued (L-B6, L-B10)."""
         return self.queued == 0 or any(s != Stand.WAITING for s in self.threads.values())
 
     @invariant
     def the_end_wakes_everybody(self) -> bool:
-        """Nobody waits for what has happened already (S11, L-B10)."""
+        """No thread waits for a notification that has already passed (S11, L-B10)."""
         return implies(
             self.state != Service.OPEN, all(s != Stand.WAITING for s in self.threads.values())
         )
 
     @invariant
     def nothing_is_left_behind(self) -> bool:
-        """Whoever is still queued as the pool closes has an error for an answer."""
+        """Transactions queued when the pool closes are answered with an error."""
         return implies(self.state != Service.OPEN, self.queued == 0)
 
     @leads_to
     def the_pool_ends(self) -> tuple[bool, bool]:
-        """Whatever the threads do as they are told to (S11)."""
+        """If the threads keep running, the pool ends (S11)."""
         return self.state == Service.CLOSING, self.state == Service.CLOSED
 
     @reachable
@@ -186,7 +190,7 @@ class Pool(Machine, abstract=True):
 
 
 class PoolFixed(Pool):
-    """As it has to be: it ends."""
+    """The repaired pool: it ends."""
 
     @invariant
     def who_has_found_nothing_is_right(self) -> bool:
@@ -196,8 +200,8 @@ class PoolFixed(Pool):
 
 
 class PoolTorn(Pool):
-    """The end is said without the mutex: a thread that has looked and found nothing waits for a
-    notification that has gone by (L-B10)."""
+    """The shutdown is announced without the mutex: a thread that has looked and found nothing waits
+    for a notification that has already passed (L-B10)."""
 
     @transition(source=Service.OPEN, target=Service.CLOSING)
     def close(self) -> None:
@@ -212,7 +216,7 @@ class PoolTorn(Pool):
 
 
 class PoolHeld(Pool):
-    """Whoever ends the node has the mutex until the threads have come to their end (S11)."""
+    """The shutting-down thread keeps the mutex until the other threads have ended (S11)."""
 
     def free(self) -> bool:
         return self.state != Service.CLOSING and super().free()

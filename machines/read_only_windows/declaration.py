@@ -1,21 +1,20 @@
-"""Parallel read-only transactions: the window of a node.
+"""Parallel read-only transactions: the windows of a node.
 
-Source: the design document `read-only-transactions.md` (Leap); `[seed:105]` is its line 105, `L9`
-the number of a demand in it, `L-B1` of a defect that its text allows. A node's main thread toggles
-between read-write and read-only windows; in the latter a pool of threads takes the read-only
-transactions that were queued meanwhile. This is the design as it has to be; `as_seed.py` puts back
-what the document says where that goes wrong.
+Source: the design document `read-only-transactions.md` (Leap). `[seed:105]` is its line 105, `L9`
+the number of a demand, `L-B1` of a defect that its text allows. A node's main thread toggles
+between read-write and read-only windows. In a read-only window a pool of threads takes the
+read-only transactions that were queued meanwhile. This file declares the repaired design;
+`as_seed.py` restores the document's text where it goes wrong.
 
-Abstractions, confessed. The window counts the transactions in `read_only_trx_queue`; which they
-are, and in what order, is the queue's own affair: the document does not say where one is put back
-(L15). Each step is atomic, as under the queue's mutex. A transaction is a machine of its own
-(`transaction.py`); whoever embeds both takes their steps together. What the main thread may do is
-one question here, `write` or `read`; who posts what to whom (L3 to L6, L22) is the node's, and a
-write that is refused is one that is held: it is never dropped, and asked for again (L11). A
-transaction that ends in an exception is answered like any other. Times are milliseconds, and so is
-what the clock counts that an instance is given. A timer runs out at any moment after it is started,
-so that all that is said holds however late the threads are; how often a transaction is put back
-(L-B5) is in `timing.py`.
+Abstractions. The window counts the transactions in `read_only_trx_queue`; the queue knows which
+they are and in what order: the document does not say where one is put back (L15). Each step is
+atomic, as under the queue's mutex. A transaction is a machine of its own (`transaction.py`); a
+service that embeds both takes their steps together. Whether the main thread may do something is one
+question here, `write` or `read`; the node decides who posts what to whom (L3 to L6, L22). A refused
+write is held: it is never dropped, and requested again (L11). A transaction that ends in an
+exception is answered like any other. Times are milliseconds, as on the clock that an instance gets.
+A timer runs out at any moment after it is started, so that properties hold however late the threads
+are; `timing.py` declares how often a transaction is put back (L-B5).
 """
 
 from enum import Enum
@@ -44,7 +43,7 @@ from lawful import (
 
 
 class Phase(State):
-    """The window that a node is in (L7), and how far a read-only one has come."""
+    """The window that a node is in (L7), and the progress of a read-only window."""
 
     WRITE = "read-write window"
     READ = "read-only window"
@@ -53,7 +52,7 @@ class Phase(State):
 
 
 class Task(State):
-    """What a read-only thread does about the task that was posted to it [seed:125-137] (L13)."""
+    """What a read-only thread does with the task that was posted to it [seed:125-137] (L13)."""
 
     LOOPING = "asks for the next transaction"
     EXECUTING = "executes one"
@@ -61,7 +60,7 @@ class Task(State):
 
 
 class Place(Enum):
-    """Where a read-only transaction that arrives is executed."""
+    """Where an arriving read-only transaction is executed."""
 
     QUEUE = "in the next read-only window"
     MAIN_THREAD = "at once, single threaded"
@@ -89,7 +88,7 @@ class Window(Machine, abstract=True):
 
     @assume
     def window_holds_a_transaction(self) -> bool:
-        """At least as long as a transaction may be [seed:154] (L18)."""
+        """A window is at least as long as the longest transaction [seed:154] (L18)."""
         return self.read_only_window_time >= self.max_read_only_transaction_time
 
     @initial
@@ -121,34 +120,34 @@ class Window(Machine, abstract=True):
 
     @transition(source=Phase.WRITE)
     def write(self) -> None:
-        """The main thread executes an RPC write or a net sync request, of those that it held in
-        the read-only window first [seed:102,109-113] (L4, L7, L11)."""
+        """The main thread executes an RPC write or a net sync request, first those that it held in
+        the read-only window [seed:102,109-113] (L4, L7, L11)."""
         self.caught_up = True
         self.turn = True
 
     @transition(source=Phase.WRITE)
     def nothing_held(self) -> None:
-        """The main thread has no such request to execute."""
+        """The main thread has no held request to execute."""
         self.caught_up = True
         self.turn = True
 
     @transition()
     def read(self) -> None:
-        """A `get_` request or a net non-sync one is served as it comes [seed:102] (L4, L7)."""
+        """A `get_` request or a net non-sync request is served immediately [seed:102] (L4, L7)."""
 
     # To the read-only window.
 
     @transition(source=Phase.WRITE, target=Phase.READ, timer="window")
     def begin(self) -> Nat:
-        """At the end of the read-write window, if the queue has entries [seed:106] (L9, L17)."""
+        """At the end of the read-write window, if the queue is not empty [seed:106] (L9, L17)."""
         require(self.queued > 0, "the queue is empty")
         self.post()
         return self.read_only_transaction_num_threads
 
     @transition(source=Phase.WRITE, timer="window")
     def prolong(self) -> None:
-        """Or else it begins again. The document is silent here: what arrives next waits for a
-        whole window at most (L-B12)."""
+        """Otherwise it begins again. The document is silent here: the next transaction to arrive
+        waits for at most a whole window (L-B12)."""
         require(self.queued == 0, "read-only transactions are queued")
         self.window.start(self.read_write_window_time)
 
@@ -180,34 +179,35 @@ class Window(Machine, abstract=True):
 
     @transition(source=Task.EXECUTING, target=Task.LOOPING, of="tasks[thread]")
     def finish(self, thread: Nat) -> None:
-        """It has executed it, or its own time is over: either way it is answered (L21)."""
+        """The thread has executed it, or the transaction's own time is over: either way it is
+        answered (L21)."""
         self.busy.discard(thread)
         self.unanswered -= 1
 
     @transition(source=Task.EXECUTING, target=Task.LOOPING, of="tasks[thread]")
     def put_back(self, thread: Nat) -> None:
-        """It failed due to the read window's deadline but not its own: back into the queue, for
-        the next round [seed:148] (L15)."""
+        """It failed because of the read window's deadline, not its own: back into the queue, for
+        the next window [seed:148] (L15)."""
         require(self.state == Phase.OVER, "the window's time is not over")
         self.queued += 1
         self.busy.discard(thread)
 
     @transition(source=Task.LOOPING, target=Task.DONE, of="tasks[thread]")
     def leave(self, thread: Nat) -> None:
-        """Time to switch: the thread exits its task [seed:130-131] (L13)."""
+        """The window ends: the thread exits its task [seed:130-131] (L13)."""
         require(self.state != Phase.READ, "there may be more to do")
 
     @transition(source=Phase.READ, target=Phase.DRAINING)
     def drain(self) -> None:
-        """The queue becomes empty [seed:107] (L10). A thread that finds it so waits as long as
-        another is busy: what arrives meanwhile is for all of them (L-B6)."""
+        """The queue becomes empty [seed:107] (L10). A thread that finds it empty waits while
+        another is busy: it takes transactions that arrive meanwhile (L-B6)."""
         require(self.queued == 0, "the queue is not empty")
         require(all(t != Task.EXECUTING for t in self.tasks.values()), "a thread is busy")
         self.margin.stop()
 
     @transition(source=Phase.READ, target=Phase.DRAINING, timer="margin")
     def stop_starting(self) -> None:
-        """Less than the margin remains: no new transaction is scheduled [seed:156] (L20)."""
+        """Less than the margin remains: start no new transaction [seed:156] (L20)."""
 
     @transition(source=(Phase.READ, Phase.DRAINING), target=Phase.OVER, timer="window")
     def run_out(self) -> None:
@@ -240,7 +240,7 @@ class Window(Machine, abstract=True):
 
     @invariant
     def every_thread_has_a_task(self) -> bool:
-        """In a read-only window, each thread of the pool, and no other (L13)."""
+        """In a read-only window each thread of the pool has a task, and no other thread (L13)."""
         threads = range(self.read_only_transaction_num_threads)
         return all(w in threads for w in self.tasks) and implies(
             self.state != Phase.WRITE, all(w in self.tasks for w in threads)
@@ -248,7 +248,7 @@ class Window(Machine, abstract=True):
 
     @invariant
     def window_ends(self) -> bool:
-        """Every window has its time (L8, L17, L18), unless there is no pool (L16)."""
+        """Every window has a timer (L8, L17, L18), unless there is no pool (L16)."""
         pool = self.read_only_transaction_num_threads > 0
         return self.window.armed == (pool and self.state != Phase.OVER)
 
@@ -259,14 +259,14 @@ class Window(Machine, abstract=True):
 
     @invariant
     def without_a_pool_nothing_changes(self) -> bool:
-        """No thread: no window, no queue (L16)."""
+        """Without threads there is no read-only window and no queue (L16)."""
         return self.read_only_transaction_num_threads > 0 or (
             self.state == Phase.WRITE and self.queued == 0
         )
 
     @invariant
     def no_thread_leaves_early(self) -> bool:
-        """While transactions are started, every thread is there to take them (L-B6)."""
+        """While transactions may start, every thread is available (L-B6)."""
         done = any(t == Task.DONE for t in self.tasks.values())
         return not (self.state == Phase.READ and done)
 
@@ -277,12 +277,12 @@ class Window(Machine, abstract=True):
 
     @invariant
     def everybody_is_let_in(self) -> bool:
-        """Whoever sends a read-only transaction, and whenever (L7, L12)."""
+        """A read-only transaction may be sent at any time (L7, L12)."""
         return can(self.arrive)
 
     @invariant
     def time_begins_a_read_only_window(self) -> bool:
-        """If something is queued; if not, the read-write one begins again (L9, L-B12)."""
+        """If a transaction is queued; otherwise the read-write window begins again (L9, L-B12)."""
         waits = self.state == Phase.WRITE and self.read_only_transaction_num_threads > 0
         return can(self.begin) == (waits and self.queued > 0) and can(self.prolong) == (
             waits and self.queued == 0
@@ -290,7 +290,7 @@ class Window(Machine, abstract=True):
 
     @invariant
     def threshold_begins_a_read_only_window(self) -> bool:
-        """As soon as it is reached and the main thread has had its turn (L9, L19)."""
+        """When it is reached and the main thread has had its turn (L9, L19)."""
         enough = self.queued >= self.read_only_transaction_threshold > 0
         return implies(can(self.begin_early), enough) and implies(
             self.state == Phase.WRITE and enough and self.turn, can(self.begin_early)
@@ -298,31 +298,31 @@ class Window(Machine, abstract=True):
 
     @invariant
     def writes_have_their_turn(self) -> bool:
-        """No read-only window begins early while writes of the last one wait (L11, L-B4)."""
+        """No read-only window begins early while writes held in the last one wait (L11, L-B4)."""
         return implies(can(self.begin_early), self.turn)
 
     @invariant
     def an_empty_queue_ends_a_read_only_window(self) -> bool:
-        """And nobody executes anything: something could be put back (L10, L-B6)."""
+        """And no thread executes: it could put its transaction back (L10, L-B6)."""
         busy = any(t == Task.EXECUTING for t in self.tasks.values())
         return can(self.drain) == (self.state == Phase.READ and self.queued == 0 and not busy)
 
     @invariant
     def busy_is_who_executes(self) -> bool:
-        """Whoever began and has not come to an end (L13)."""
+        """A thread is busy from the start of a transaction to its end (L13)."""
         return all(w in self.busy for w, t in self.tasks.items() if t == Task.EXECUTING) and all(
             w in self.tasks and self.tasks[w] == Task.EXECUTING for w in self.busy
         )
 
     @invariant
     def nothing_is_dropped(self) -> bool:
-        """Whatever is not answered is queued, or executed by one thread: that it is put back is no
+        """An unanswered transaction is queued, or executed by one thread; being put back is no
         answer (L14, L15)."""
         return self.unanswered == self.queued + len(self.busy)
 
     @invariant
     def put_back_by_the_windows_deadline(self) -> bool:
-        """Whoever executes then, and nobody before (L15)."""
+        """Only a transaction that is executed then is put back, and none before (L15)."""
         return all(
             can(self.put_back, w) == (self.state == Phase.OVER)
             for w, t in self.tasks.items()
@@ -331,7 +331,7 @@ class Window(Machine, abstract=True):
 
     @step_property
     def started_in_time(self, after: "Window") -> bool:
-        """What begins to execute does so in the read-only window, before the margin (L20)."""
+        """Transactions start in the read-only window, before the margin (L20)."""
         return all(
             implies(task == Task.EXECUTING, self.margin.armed or self.tasks[w] == task)
             for w, task in after.tasks.items()
@@ -345,18 +345,18 @@ class Window(Machine, abstract=True):
 
     @recoverable
     def queue_is_served(self) -> bool:
-        """Whatever is queued can be executed (L9)."""
+        """A queued transaction can be executed (L9)."""
         return self.queued == 0 and self.state == Phase.WRITE
 
     @reachable
     def early_by_threshold(self) -> bool:
-        """No more transactions are queued than it takes (L19)."""
+        """The queue has exactly as many transactions as the threshold (L19)."""
         few = self.queued == self.read_only_transaction_threshold
         return can(self.begin_early) and few
 
     @reachable
     def all_threads_are_busy(self) -> bool:
-        """And more transactions than threads (L24)."""
+        """And there are more transactions than threads (L24)."""
         busy = all(t == Task.EXECUTING for t in self.tasks.values())
         return self.state == Phase.READ and busy and self.queued > 0
 
@@ -380,9 +380,9 @@ class Window(Machine, abstract=True):
 
 
 class WindowFixed(Window):
-    """Ends once, for its own window; leaves writes their turn; keeps its threads busy."""
+    """Ends only its own window, once; gives writes their turn; keeps its threads available."""
 
     @assume
     def margin_leaves_time(self) -> bool:
-        """Or nothing would ever be started (L-B8)."""
+        """Otherwise no transaction could ever start (L-B8)."""
         return self.read_only_window_margin < self.read_only_window_time

@@ -1,16 +1,16 @@
 """Parallel read-only transactions: the main thread, and the task that it executes (L-B11).
 
-Source: `read-only-transactions.md`, whose main thread executes one posted task after the other
-[seed:117-137] (L12, L13), of which those that may modify wait for the read-write window (L7, L11).
-Which task is the first one depends on the window therefore; and it is a task of the main thread
-that ends a window [seed:134-136] (L13).
+Source: `read-only-transactions.md`: the main thread executes posted tasks one after the other
+[seed:117-137] (L12, L13); tasks that may modify the state wait for the read-write window (L7, L11).
+So the window decides which task is first; and a task of the main thread ends a window
+[seed:134-136] (L13).
 
-`MainFixed` takes a task from its queue and executes it. `MainPopping` executes it, and takes the
-first from its queue afterwards, as a later implementation did: where the window has changed
-meanwhile, that is another one.
+`MainFixed` removes a task from its queue and then executes it. `MainPopping` executes a task, and
+then removes the first one from its queue, as a later implementation did: if the window has changed
+meanwhile, that is another task.
 
-Abstractions, confessed. Tasks have no priorities. Any task may change the window, and more than
-once; and so may the timer while nothing is executed. Each task is posted once.
+Abstractions. Tasks have no priorities. Any task may change the window, more than once; so may the
+timer while no task is executed. Each task is posted once.
 """
 
 from lawful import (
@@ -37,7 +37,7 @@ class Job(Sort):
 
 
 class Open(State):
-    """The window that the node is in (L7)."""
+    """Which window the node is in (L7)."""
 
     WRITE = "read-write window"
     READ = "read-only window"
@@ -56,7 +56,7 @@ class Main(Machine, abstract=True):
 
     @transition()
     def post(self, job: Job, modifies: bool) -> None:
-        """By any thread, also while a task is executed (L3, L5, L6)."""
+        """Any thread may post, also while a task is executed (L3, L5, L6)."""
         require(job not in self.posted, "once")
         self.posted.add(job)
         self.queue.append(job)
@@ -64,7 +64,7 @@ class Main(Machine, abstract=True):
             self.modifying.add(job)
 
     def first(self) -> Job | None:
-        """What modifies is passed over in a read-only window (L7, L11)."""
+        """In a read-only window, tasks that modify the state are skipped (L7, L11)."""
         return next(
             (j for j in self.queue if self.state == Open.WRITE or j not in self.modifying), None
         )
@@ -85,15 +85,15 @@ class Main(Machine, abstract=True):
 
     @transition(source=Open.WRITE, target=Open.READ)
     def begin(self) -> None:
-        """The window changes: by the task that is executed, or by time (L9)."""
+        """The window changes: a task changes it, or its time is over (L9)."""
 
     @transition(source=Open.READ, target=Open.WRITE)
     def end(self) -> None:
-        """The same (L10)."""
+        """Likewise (L10)."""
 
     @invariant
     def nothing_is_lost(self) -> bool:
-        """Whatever was posted waits, is executed, or is done: it is not dropped (L11)."""
+        """A posted task waits, is executed, or is done: it is never dropped (L11)."""
         return all(j in self.queue or j in self.done or self.executes == j for j in self.posted)
 
     @invariant
@@ -110,12 +110,12 @@ class Main(Machine, abstract=True):
 
     @leads_to
     def executed_in_the_end(self, job: Job) -> tuple[bool, bool]:
-        """Windows come and go, and nobody is held for ever (L11)."""
+        """Windows come and go, and no task is held for ever (L11)."""
         return job in self.posted, job in self.done
 
     @reachable
     def the_window_changes_under_a_task(self) -> bool:
-        """One that modifies has ended the window in which it might."""
+        """A task that modifies the state has ended the window in which it may do so."""
         job = self.executes
         return job is not None and job in self.modifying and self.state == Open.READ
 
@@ -130,7 +130,7 @@ class Main(Machine, abstract=True):
 
 
 class MainFixed(Main):
-    """Takes a task from the queue first, and then executes it."""
+    """Removes a task from the queue, and then executes it."""
 
     @invariant
     def what_is_executed_does_not_wait(self) -> bool:
@@ -142,7 +142,7 @@ class MainFixed(Main):
 
 
 class MainPopping(Main):
-    """Executes a task, and then takes the first from the queue, which may be another (L-B11)."""
+    """Executes a task, and then removes the first from the queue, perhaps another one (L-B11)."""
 
     @transition()
     def execute(self) -> None:

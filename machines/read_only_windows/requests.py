@@ -1,14 +1,14 @@
-"""Parallel read-only transactions: the way of a request through the threads of a node.
+"""Parallel read-only transactions: the path of a request through the threads of a node.
 
-Source as in `declaration.py`. What an HTTP or net thread receives is done there, or posted to the
-main thread, at once or by way of the producer thread [seed:15-99] (L3, L5, L6). Only that thread
-ever modifies the state, and only in a read-write window, so that no other thread has to be held in
-a read-only one (L7, L22): the producer thread does no more than post.
+Source as in `declaration.py`. An HTTP or net thread handles a request itself or posts it to the
+main thread, directly or through the producer thread [seed:15-99] (L3, L5, L6). Only the main thread
+ever modifies the state, and only in a read-write window. So no other thread has to be held in a
+read-only one (L7, L22): the producer thread only posts.
 
-Abstractions, confessed. What a thread does with a request is one step; a plug-in is no thread, and
-is left out; the window is open for writes or not. The threads of the chain work for `apply_block`
-and its like, within such a step of the main thread. What is posted again while it is held stays
-where it is here.
+Abstractions. A thread's work on a request is one step. Plug-ins are not threads, and are left out.
+The window is open for writes or not. The threads of the chain work for `apply_block` and the like,
+within such a step of the main thread. A request that is posted again while it is held stays in its
+place here.
 """
 
 from enum import Enum
@@ -41,7 +41,7 @@ class Thread(Enum):
 
 
 class Kind(Enum):
-    """What is requested, by RPC [seed:9-29] (L2) or by another node [seed:31-33] (L4)."""
+    """The kind of request, by RPC [seed:9-29] (L2) or by another node [seed:31-33] (L4)."""
 
     GET = "an RPC get_..."
     OTHER = "any other RPC"
@@ -59,7 +59,7 @@ MODIFYING = (Kind.OTHER, Kind.SIGNED_BLOCK, Kind.PACKED_TRANSACTION)
 
 
 def way_of(kind: Kind) -> tuple[Thread, ...]:
-    """The threads that have to do with it, in their order (L3, L5, L6)."""
+    """The threads that handle it, in their order (L3, L5, L6)."""
     match kind:
         case Kind.GET:
             return Thread.HTTP, Thread.MAIN, Thread.HTTP
@@ -76,7 +76,7 @@ def way_of(kind: Kind) -> tuple[Thread, ...]:
 
 
 class Request(Machine):
-    """One request, from the thread that received it to the last that has to do with it."""
+    """One request, from the thread that received it to the last one that handles it."""
 
     kind: Kind
     way: tuple[Thread, ...]
@@ -89,7 +89,7 @@ class Request(Machine):
         self.way = way_of(kind)
 
     def last_of_main(self) -> bool:
-        """Whether the main thread has it, and will not have it once more."""
+        """Whether the main thread has it for the last time."""
         return self.way[0] == Thread.MAIN and Thread.MAIN not in self.way[1:]
 
     @transition()
@@ -99,7 +99,8 @@ class Request(Machine):
 
     @transition()
     def execute(self) -> None:
-        """What modifies the state is held in a read-only window [seed:102,109-113] (L7, L11)."""
+        """A request that modifies the state is held in a read-only window [seed:102,109-113] (L7,
+        L11)."""
         require(self.last_of_main(), "is not there to be executed")
         require(not self.executed, "is executed")
         require(self.kind not in MODIFYING or self.read_write, "held until the read-write window")
@@ -107,7 +108,7 @@ class Request(Machine):
 
     @transition()
     def hand_on(self) -> None:
-        """Posted to the next thread, or its response is."""
+        """It is posted to the next thread, or its response is."""
         require(len(self.way) > 1, "was the last")
         require(self.executed or not self.last_of_main(), "is not executed")
         self.way = self.way[1:]
@@ -122,7 +123,7 @@ class Request(Machine):
 
     @step_property
     def modifies_in_read_write_windows(self, after: "Request") -> bool:
-        """Only the main thread, and only then (L7, L22)."""
+        """Only the main thread modifies the state, in a read-write window (L7, L22)."""
         modifies = after.executed and not self.executed and self.kind in MODIFYING
         return implies(modifies, self.read_write and self.way[0] == Thread.MAIN)
 

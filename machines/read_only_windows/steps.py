@@ -1,6 +1,6 @@
-"""Parallel read-only transactions, composed: what happens at a node.
+"""Parallel read-only transactions, composed: the steps of a node.
 
-The abstractions are confessed in `system.py`, which says what holds of it.
+`system.py` lists the abstractions and declares the properties.
 """
 
 from lawful import (
@@ -19,15 +19,15 @@ from .transaction import Stage, Transaction
 
 
 class Trx(Sort):
-    """One who sends a read-only transaction, and another when that is answered."""
+    """A client that sends a read-only transaction, and another one when that is answered."""
 
 
 class Write(Sort):
-    """One who sends what may modify the state, and again when that is executed."""
+    """A client that sends a write, and another one when that is executed."""
 
 
 class Steps(Machine, abstract=True):
-    """The window, the transactions, their queue, and what is posted to the main thread."""
+    """The window, the transactions, their queue, and the tasks of the main thread."""
 
     window: Window
     trx: dict[Trx, Transaction] = {}
@@ -64,7 +64,8 @@ class Steps(Machine, abstract=True):
 
     @transition()
     def post(self, w: Write) -> None:
-        """What may modify the state is posted to the main thread [seed:15-29] (L3, L6)."""
+        """A request that may modify the state is posted to the main thread [seed:15-29] (L3,
+        L6)."""
         require(w not in self.main, "is not executed yet")
         self.add(w)
         self.order.append(w)
@@ -76,7 +77,7 @@ class Steps(Machine, abstract=True):
 
     @transition()
     def execute(self) -> None:
-        """The first of what was posted, in a read-write window only (L7, L11)."""
+        """The first posted task, in a read-write window only (L7, L11)."""
         require(len(self.main) > 0, "nothing is posted")
         w = needed(self.main[0], "is no write")
         self.window.write()
@@ -91,8 +92,8 @@ class Steps(Machine, abstract=True):
 
     @transition()
     def get(self) -> None:
-        """A `get_` request, or a net one that does not modify, is served as it comes, whatever
-        was sent before it and is held (L7, L-B9)."""
+        """A `get_` request, or a net one that does not modify, is served immediately, before any
+        held request that was sent earlier (L7, L-B9)."""
         self.window.read()
 
     # The windows.
@@ -136,7 +137,7 @@ class Steps(Machine, abstract=True):
 
     @transition()
     def take(self, thread: Nat) -> None:
-        """The first in the queue [seed:129-132,140-147] (L13, L14)."""
+        """The first transaction in the queue [seed:129-132,140-147] (L13, L14)."""
         require(len(self.queue) > 0, "the queue is empty")
         t = self.queue.pop(0)
         self.window.take(thread)
@@ -151,7 +152,7 @@ class Steps(Machine, abstract=True):
 
     @transition()
     def exceed(self, thread: Nat) -> None:
-        """Its own time is over, so that it is answered and not put back (L21)."""
+        """Its own time is over: it is answered, and not put back (L21)."""
         self.window.finish(thread)
         self.trx[self.runs[thread]].exceed()
         self.leave_answered(thread)
@@ -173,7 +174,7 @@ class Steps(Machine, abstract=True):
         del self.runs[thread]
 
     def requeue(self, t: Trx) -> None:
-        """At the front: it is the first in the next window. The document does not say (L-B7)."""
+        """At the front: it is first in the next window. The document does not say (L-B7)."""
         self.queue.insert(0, t)
 
     @transition()

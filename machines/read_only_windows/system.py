@@ -1,22 +1,23 @@
 """Parallel read-only transactions, composed: a node with its window, its threads and its clients.
 
-Source: `read-only-transactions.md`, as in `declaration.py`. Whoever sends a read-only transaction
-waits for its answer, and may then send another; so does whoever sends a write, which stands for
-what the main thread may execute in a read-write window only: an RPC that is no `get_`, a signed
-block, a packed transaction (L4). Both keep on coming for ever. `requests.py` has the way of each
-kind of request through the node's threads.
+Source: `read-only-transactions.md`, as in `declaration.py`. A client that sends a read-only
+transaction waits for its answer, and may then send another one. A client that sends a write does
+the same; a write stands for any task that the main thread may execute only in a read-write window:
+an RPC other than `get_`, a signed block, a packed transaction (L4). Clients keep sending for ever.
+`requests.py` declares the path of each kind of request through the node's threads.
 
-Abstractions, confessed. Each step is atomic, as under the queue's mutex, or as one task of the main
-thread: these steps are in `steps.py`, and here is what holds of them. What the document calls time
-is here what there is time for. A read-write window is long enough for one task of the main thread,
-so that it ends by its time only after a write, if any is held. `NodeFixed` has the window that
-`timing.py` asks for: whoever is started before each thread had its first turn in a window reaches
-the end of its own time before the window does; that first turn comes before the margin, too. In
-`NodeAsSeed` any timer may run out at any moment. Nobody shuts the node down, and no block ends a
-window: the document knows of neither.
+Abstractions. Each step is atomic, as under the queue's mutex, or as one task of the main thread.
+The steps are in `steps.py`, the properties here. Instead of durations, the model says what there is
+time for. A read-write window is long enough for one task of the main thread, so that it ends by its
+timer only after a write, if one is held. `NodeFixed` has the window that `timing.py` requires: a
+transaction that is started before each thread had its first turn in a window reaches the end of its
+own time before the window ends; that first turn also comes before the margin. In `NodeAsSeed` any
+timer may run out at any moment. Nobody shuts the node down, and no block ends a window: the
+document mentions neither.
 
-The properties are what the windows are for: no write meets a transaction (L7, L22), each
-transaction is answered once (L14, L15), writes keep their order (L11), everybody's turn comes.
+The properties state the purpose of the windows: no write is executed during a transaction (L7,
+L22), each transaction is answered once (L14, L15), writes keep their order (L11), and every client
+gets its turn.
 """
 
 from lawful import (
@@ -53,13 +54,13 @@ GROUPS = (
 
 
 class Node(Steps, abstract=True):
-    """What the windows are for."""
+    """A node with the properties that windows are for."""
 
     # Safety.
 
     @invariant
     def nothing_is_lost(self) -> bool:
-        """Whoever is not answered is in the queue, once, or executed, by one thread (L14, L15)."""
+        """An unanswered transaction is in the queue once, or executed by one thread (L14, L15)."""
         if self.window.read_only_transaction_num_threads == 0:
             return True
         return all(
@@ -70,7 +71,7 @@ class Node(Steps, abstract=True):
 
     @invariant
     def nothing_is_executed_twice(self) -> bool:
-        """Whatever is queued or executed was sent, and no two threads execute the same."""
+        """Queued and executed transactions were sent, and no two threads execute the same one."""
         return (
             all(t in self.trx for t in self.queue)
             and all(t in self.trx for t in self.runs.values())
@@ -104,14 +105,14 @@ class Node(Steps, abstract=True):
 
     @step_property
     def put_back_at_most_once(self, after: "Node") -> bool:
-        """Whoever was put back is answered in the next window (L15, L-B5, L-B7)."""
+        """A transaction that was put back is answered in the next window (L15, L-B5, L-B7)."""
         return all(
             implies(t in self.again, t not in after.queue or t in self.queue) for t in self.trx
         )
 
     @step_property
     def every_window_answers(self, after: "Node") -> bool:
-        """No read-only window passes without an answer: something goes on (L-B8)."""
+        """No read-only window passes without an answer (L-B8)."""
         ends = self.window.state != Phase.WRITE and after.window.state == Phase.WRITE
         return implies(ends, self.answered)
 
@@ -155,7 +156,8 @@ class Node(Steps, abstract=True):
 
     @reachable
     def get_overtakes_a_write(self) -> bool:
-        """By design: it reads what was before the write that its own client sent first (L-B9)."""
+        """By design: it reads the state from before the write that its own client sent first
+        (L-B9)."""
         return self.order != [] and not can(self.execute) and can(self.get)
 
     fairness = Fairness(*GROUPS, Weak("end"))
@@ -170,7 +172,7 @@ class Node(Steps, abstract=True):
 
 
 class NodeFixed(Node):
-    """Has its time in each window, and who was put back goes first: everything holds."""
+    """Has enough time in each window, and puts transactions back at the front: everything holds."""
 
     window: Window = WindowFixed(
         read_only_transaction_num_threads=2, read_only_transaction_threshold=2
@@ -198,8 +200,8 @@ class NodeFixed(Node):
 
     @transition()
     def put_back(self, thread: Nat) -> None:
-        """In the next window a thread has its first turn for each that was put back: this one, or
-        another that has not had it yet when this one takes somebody else."""
+        """For each transaction that is put back, some thread has its first turn in the next window:
+        this thread, or another that has not had it yet when this one takes another transaction."""
         require(thread in self.runs, "executes nothing")
         self.turns[self.runs[thread]] = thread
         super().put_back(thread)
@@ -210,14 +212,14 @@ class NodeFixed(Node):
 
     @invariant
     def main_keeps_the_order(self) -> bool:
-        """What was posted is what is not executed, in the same order (L11)."""
+        """Posted tasks that are not executed stay in the same order (L11)."""
         return len(self.main) == len(self.order) and all(
             self.main[i] == self.order[i] for i in range(len(self.order))
         )
 
     @invariant
     def someone_is_first(self) -> bool:
-        """A window begins with a transaction; who took it executes it still, or has answered."""
+        """A window begins with a transaction; its thread still executes it, or has answered it."""
         if self.window.state == Phase.WRITE:
             return self.settled
         if not self.settled and self.asked == set():
@@ -226,7 +228,7 @@ class NodeFixed(Node):
 
     @invariant
     def time_is_left_to_the_first(self) -> bool:
-        """Who is early executes; the latency is over before anything else is."""
+        """Threads that started early still execute; the latency is over before any other timer."""
         return (
             all(w in self.runs for w in self.early)
             and implies(self.window.state == Phase.OVER, self.settled and self.early == set())
@@ -235,7 +237,7 @@ class NodeFixed(Node):
 
     @invariant
     def who_was_put_back_goes_first(self) -> bool:
-        """Is before all others in the queue, or was taken early (L15, L-B7)."""
+        """It is before all others in the queue, or was taken early (L15, L-B7)."""
         return (
             all(t in self.queue and t in self.again for t in self.turns)
             and all(t in self.turns or t in self.runs.values() for t in self.again)
@@ -248,8 +250,8 @@ class NodeFixed(Node):
 
     @invariant
     def each_has_a_turn_of_its_own(self) -> bool:
-        """As many are stopped by a window's end as there are threads, and all of these begin in
-        the next one while the latency lasts (L-B5)."""
+        """A window's end stops at most as many transactions as there are threads, and all of these
+        start in the next window during the latency (L-B5)."""
         threads = range(self.window.read_only_transaction_num_threads)
         late = self.settled and self.window.state in (Phase.READ, Phase.DRAINING)
         over = self.window.state == Phase.OVER
@@ -263,7 +265,7 @@ class NodeFixed(Node):
 
     @transition()
     def settle(self) -> None:
-        """The latency is over: each thread has asked once, or there was nothing to ask for."""
+        """The latency is over: each thread has asked once, or the queue was empty."""
         require(not self.settled, "it is over")
         threads = range(self.window.read_only_transaction_num_threads)
         require(self.queue == [] or all(w in self.asked for w in threads), "a thread is slow")
@@ -272,13 +274,13 @@ class NodeFixed(Node):
 
     @transition()
     def stop_starting(self) -> None:
-        """The margin, too, is longer than the latency (L-B8)."""
+        """The time until the margin is longer than the latency, too (L-B8)."""
         require(self.settled, "the window has just begun")
         super().stop_starting()
 
     @transition()
     def run_out(self) -> None:
-        """Longer than the latency and the time of a transaction (L18, L-B5)."""
+        """The window is longer than the latency and a transaction together (L18, L-B5)."""
         require(self.settled, "the window has just begun")
         require(self.early == set(), "has time until its own limit")
         super().run_out()
@@ -291,7 +293,7 @@ class NodeFixed(Node):
 
     @reachable
     def all_threads_are_busy(self) -> bool:
-        """More transactions than threads (L24)."""
+        """And there are more transactions than threads (L24)."""
         return all(w in self.runs for w in self.window.tasks) and self.queue != []
 
     @reachable
@@ -300,7 +302,7 @@ class NodeFixed(Node):
 
     @reachable
     def served_as_they_come(self) -> bool:
-        """In one window some are answered, some are executed, and more wait (L13, L24)."""
+        """In one window some are answered, some are executed, and others wait (L13, L24)."""
         return self.answered and self.runs != {} and self.queue != []
 
     fairness = Fairness(*GROUPS, Weak("end"), Strong("settle"))

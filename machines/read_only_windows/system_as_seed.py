@@ -1,16 +1,16 @@
-"""Parallel read-only transactions, composed to the letter, and with one thing only as it was.
+"""Parallel read-only transactions, composed: to the letter, and with a single defect each.
 
-`NodeAsSeed` is the node of `system.py` as the document has it (`[seed:113]` is its line 113):
-whatever is not allowed is posted to the main thread once more, which reverses two writes (L-B3);
-the last thread posts that the window is to end, which the main thread sees for itself, too, so that
-the next one ends while a transaction is executed (L-B1); the threshold alone begins a window, and a
-window may be too short for any transaction, so that neither a write nor a transaction has its turn
-(L-B4, L-B5, L-B8). Its scope has one transaction and two threads.
+`NodeAsSeed` is the node of `system.py` as the document describes it (`[seed:113]` is its line 113).
+A task that is not allowed is posted to the main thread again, which reverses two writes (L-B3). The
+last thread posts that the window must end, which the main thread also sees for itself, so that the
+message ends the next window while a transaction is executed (L-B1). The threshold alone begins a
+window, and a window may be too short for any transaction, so that some write or transaction never
+gets its turn (L-B4, L-B5, L-B8). Its scope has one transaction and two threads.
 
-`NodePosted` ends a window only as it is told. That is enough against L-B1, but if the task that
-tells it is the least of the main thread's, a held write is posted again for ever (L-B2).
-`NodePutBackLast` differs from `NodeFixed` in where a transaction is put back: at the end of the
-queue, where `std::queue` has its only way in. `NodeSingleThreaded` has no threads.
+`NodePosted` ends a window only by a message. That prevents L-B1, but if the message has the lowest
+priority of the main thread's tasks, a held write is posted again for ever (L-B2). `NodePutBackLast`
+is `NodeFixed` except that a transaction is put back at the end of the queue, the only place where
+`std::queue` can insert. `NodeSingleThreaded` has no threads.
 """
 
 from lawful import (
@@ -33,7 +33,7 @@ from .system import GROUPS, Node, NodeFixed
 
 
 class NodePutBackLast(NodeFixed):
-    """Puts back at the end: whoever waits longest waits longer (L-B7)."""
+    """Puts a transaction back at the end: the longer it waits, the longer it will wait (L-B7)."""
 
     def requeue(self, t: Trx) -> None:
         self.queue.append(t)
@@ -52,7 +52,8 @@ class NodePutBackLast(NodeFixed):
 
 
 class NodeAsSeed(Node):
-    """To the letter: held writes are posted again, and the last thread posts the end, too."""
+    """To the letter: held writes are posted again, and the last thread posts the window's end,
+    too."""
 
     window: WindowAsSeed = (  # pyright: ignore[reportIncompatibleVariableOverride]  # is read-only
         WindowAsSeed(read_only_transaction_num_threads=2, read_only_transaction_threshold=1)
@@ -77,7 +78,7 @@ class NodeAsSeed(Node):
 
     @transition()
     def end_as_told(self) -> None:
-        """It ends whichever window there is (L-B1)."""
+        """It ends the present window, whichever that is (L-B1)."""
         self.pop_end()
         self.window.end_as_told()
 
@@ -122,7 +123,8 @@ class NodeAsSeed(Node):
 
 
 class NodePosted(NodeAsSeed):
-    """The window's end is a task of the main thread and nothing else, perhaps the least (L-B2)."""
+    """Only a task of the main thread ends the window, perhaps the one with lowest priority
+    (L-B2)."""
 
     only_as_told = drop("end")
 
@@ -168,7 +170,7 @@ class NodeSingleThreaded(Node):
 
     @transition()
     def run_on_main(self, t: Trx) -> None:
-        """The main thread executes it, in its turn."""
+        """The main thread executes it, in its order."""
         require(t in self.trx, "nothing is sent")
         self.trx[t].take()
         self.trx[t].finish()

@@ -1,14 +1,14 @@
 """Parallel read-only transactions, in time: how often one transaction is put back (L-B5).
 
 Source as in `declaration.py`. A transaction is taken at any moment of the read-only window in which
-its turn comes; is it stopped by that window's end, its turn is the first in the next, and a thread
-takes it at most `latency` after that began. The document knows of no such delay, and asks only that
-a window be as long as a transaction may be [seed:154] (L18).
+its turn comes. If that window's end stops it, it is first in the next window, and a thread takes it
+at most `latency` after that began. The document mentions no such delay, and requires only that a
+window be as long as a transaction may be [seed:154] (L18).
 
-Abstractions, confessed. Of the other transactions nothing is said but that they delay this one; the
-windows in between have no length. The unit of all times is the tick of the clock. What is due at
-the same tick happens in any order, so that equality is not enough. The first window may also end
-before the transaction's turn has come.
+Abstractions. Other transactions only delay this one; the read-write windows in between have no
+length. The unit of all times is the tick of the clock. What is due at the same tick happens in any
+order, so that equality is not enough. The first window may also end before the transaction's turn
+has come.
 """
 
 from lawful import (
@@ -32,7 +32,7 @@ from lawful import (
 
 
 class Turn(State):
-    """Where a read-only transaction is, and the window with it."""
+    """The state of a read-only transaction and of its window."""
 
     QUEUED = "read-write window"
     NEXT = "read-only window, not yet taken"
@@ -60,7 +60,7 @@ class Attempts(Machine, abstract=True):
 
     @transition(source=Turn.QUEUED, target=Turn.NEXT)
     def begin(self) -> None:
-        """A read-only window; who was put back is the first in it (L9, L15)."""
+        """A read-only window begins; a transaction that was put back is first in it (L9, L15)."""
         self.opened = self.clock.now
         self.window.start(self.read_only_window_time)
         if self.put_back > 0:
@@ -68,7 +68,7 @@ class Attempts(Machine, abstract=True):
 
     @transition(source=Turn.NEXT, target=Turn.RUNNING)
     def take(self) -> None:
-        """Not when less than the margin remains [seed:156] (L20)."""
+        """Not if less than the margin remains [seed:156] (L20)."""
         passed = self.clock.now - self.opened
         left = self.read_only_window_time - passed
         require(left >= self.read_only_window_margin, "less than the margin remains")
@@ -78,18 +78,18 @@ class Attempts(Machine, abstract=True):
 
     @transition(source=Turn.NEXT, target=Turn.QUEUED, timer="window")
     def wait_for_another(self) -> None:
-        """Its turn has not come."""
+        """Its turn does not come in this window."""
         self.start.stop()
 
     @transition(source=Turn.RUNNING, target=Turn.ANSWERED)
     def finish(self) -> None:
-        """It takes any time."""
+        """It takes any amount of time."""
         self.window.stop()
         self.limit.stop()
 
     @transition(source=Turn.RUNNING, target=Turn.INVALID, timer="limit")
     def exceed(self) -> None:
-        """It has taken longer than it may [seed:157] (L21)."""
+        """It has taken longer than allowed [seed:157] (L21)."""
         self.window.stop()
 
     @transition(source=Turn.RUNNING, target=Turn.QUEUED, timer="window")
@@ -104,12 +104,12 @@ class Attempts(Machine, abstract=True):
 
     @invariant
     def put_back_at_most_once(self) -> bool:
-        """In the next window it has the time that it may take (L-B5)."""
+        """In the next window it has all the time that it may take (L-B5)."""
         return self.put_back <= 1
 
     @invariant
     def who_was_put_back_goes_first(self) -> bool:
-        """A thread takes it at most the latency after the window began."""
+        """A thread takes it at most `latency` after the window began."""
         waits = implies(self.state == Turn.NEXT, self.start.armed)
         soon = implies(self.state == Turn.RUNNING, self.taken <= self.opened + self.latency)
         return implies(self.put_back > 0, waits and soon)
@@ -128,17 +128,17 @@ class Attempts(Machine, abstract=True):
 
 
 class AttemptsFixed(Attempts):
-    """The window is longer than a transaction may take after it is started late."""
+    """The window is longer than a transaction that is started late may take."""
 
     @assume
     def window_holds_what_starts_late(self) -> bool:
-        """More than `max-read-only-transaction-time` and the latency (L18, L-B5)."""
+        """Longer than `max-read-only-transaction-time` and the latency together (L18, L-B5)."""
         longest = self.max_read_only_transaction_time + self.latency
         return self.read_only_window_time > longest
 
     @assume
     def margin_leaves_time(self) -> bool:
-        """Or a transaction that is started late is never started (L-B8)."""
+        """Otherwise a late transaction is never started (L-B8)."""
         return self.read_only_window_margin + self.latency <= self.read_only_window_time
 
     scope = Scope(

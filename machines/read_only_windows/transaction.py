@@ -1,6 +1,6 @@
 """Parallel read-only transactions: one transaction.
 
-Source and abstractions as in `declaration.py`, whose window counts them.
+Source and abstractions as in `declaration.py`, whose window counts the transactions.
 """
 
 from lawful import (
@@ -22,7 +22,7 @@ from lawful import (
 
 
 class Stage(State):
-    """What has become of a read-only transaction."""
+    """How far a read-only transaction is."""
 
     QUEUED = "queued"
     RUNNING = "executed by a read-only thread"
@@ -31,7 +31,7 @@ class Stage(State):
 
 
 class Transaction(Machine):
-    """One read-only transaction, from its arrival to the one answer to its client."""
+    """One read-only transaction, from its arrival to the single answer to its client."""
 
     state: Stage = Stage.QUEUED
     limit: Timer = Timer()
@@ -53,12 +53,13 @@ class Transaction(Machine):
 
     @transition(source=Stage.RUNNING, target=Stage.INVALID, timer="limit")
     def exceed(self) -> None:
-        """It has executed for longer than it may: invalid [seed:157] (L21), and not put back."""
+        """It has executed longer than allowed: invalid [seed:157] (L21), and not put back."""
         self.answers += 1
 
     @transition(source=Stage.RUNNING, target=Stage.QUEUED)
     def put_back(self) -> None:
-        """The read window's deadline came first: no answer, but another round [seed:148] (L15)."""
+        """The read window's deadline came first: no answer, but another attempt [seed:148]
+        (L15)."""
         self.limit.stop()
         self.retried = True
 
@@ -68,12 +69,12 @@ class Transaction(Machine):
 
     @invariant
     def one_answer(self) -> bool:
-        """Exactly one, and that it is put back is none."""
+        """There is exactly one answer, and being put back is none."""
         return self.answers == (1 if self.state in (Stage.ANSWERED, Stage.INVALID) else 0)
 
     @invariant
     def execution_is_limited(self) -> bool:
-        """It runs out of its own time just while it executes (L21)."""
+        """Its own timer runs exactly while it executes (L21)."""
         return self.limit.armed == (self.state == Stage.RUNNING)
 
     @step_property

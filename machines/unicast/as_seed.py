@@ -1,11 +1,11 @@
-"""Reliable unicast to the letter: what the seed document says where `declaration.py` deviates.
+"""Reliable unicast to the letter: the seed document's text where `declaration.py` deviates.
 
-Each class puts back what `unicast3.txt` says (`[seed:135]` is its line 135), and the checker shows
-what follows. U-B1: a sender entry is removed at the close timeout although messages in it are
-unacknowledged. U-B3: a receiver entry that is removed remembers nothing, so that a late copy of a
-message is delivered again, or begins a window that waits for what the sender has purged (U-B4,
-U-B6). U-B7: any other connection id, an older one too, replaces the window. U-B9: an ack has the
-highest number that was received.
+Each class restores what `unicast3.txt` says (`[seed:135]` is its line 135), and the checker shows
+the consequence. U-B1: a sender's entry is removed at the close timeout although it contains
+unacknowledged messages. U-B3: a removed receiver's entry remembers nothing, so that a late copy of
+a message is delivered again, or begins a window that waits for messages that the sender has purged
+(U-B4, U-B6). U-B7: any other connection id, even an older one, replaces the window. U-B9: an ack
+carries the highest number that was received.
 """
 
 from lawful import Expect, drop, transition
@@ -21,7 +21,7 @@ class SenderEntryAsSeed(SenderEntry):
 
     @transition(source=Conn.CLOSING, target=Conn.CLOSED, timer="idle")
     def remove(self) -> Close:
-        """The document says nothing of unacknowledged messages here [seed:135-137] (U30)."""
+        """The document does not mention unacknowledged messages here [seed:135-137] (U30)."""
         self.forget()
         return Close(self.conn)
 
@@ -29,12 +29,12 @@ class SenderEntryAsSeed(SenderEntry):
 
 
 class ReceiverEntryForgetful(ReceiverEntry):
-    """Remembers nothing of what it delivered (U-B3, U-B4, U-B6)."""
+    """Remembers nothing about delivered messages (U-B3, U-B4, U-B6)."""
 
     forgotten = drop("resume")
 
     def remember(self) -> None:
-        """Set the state to CLOSED, remove the entry, and that is all [seed:113-115,135-136]."""
+        """Set the state to CLOSED, remove the entry, nothing else [seed:113-115,135-136]."""
         self.conn = 0
         self.next = 1
         self.highest = 0
@@ -53,7 +53,7 @@ class ReceiverEntryAsSeed(ReceiverEntryForgetful):
 
 
 class ReceiverEntryAckingHighest(ReceiverEntry):
-    """An ack for a batch has the batch's highest number, read to the letter (U-B9)."""
+    """An ack for a batch carries the batch's highest number, read to the letter (U-B9)."""
 
     @transition(source=(Conn.OPEN, Conn.CLOSING), timer="ack_delay")
     def send_ack(self) -> Ack:

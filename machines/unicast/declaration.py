@@ -1,22 +1,22 @@
 """Reliable unicast: the two ends of one connection, after UNICAST3 (Bela Ban, JGroups).
 
-Source: the design document `unicast3.txt`; `[seed:48]` is its line 48, `U10` the number of a
-demand in it, `U-B1` of a defect that its text allows. A sender A keeps a `SenderEntry` for each
-peer it sends to, a receiver B a `ReceiverEntry` for each peer it hears. Neither does input or
-output: an event returns what its caller shall send, or hand to the application. This is the design
-as it has to be; `as_seed.py` puts back what the document says where that goes wrong.
+Source: the design document `unicast3.txt`. `[seed:48]` is line 48 of it, `U10` the number of a
+demand, `U-B1` of a defect that its text allows. A sender A keeps a `SenderEntry` for each peer to
+which it sends; a receiver B keeps a `ReceiverEntry` for each peer from which it receives. Neither
+does I/O: an event returns what its caller must send, or pass to the application. This file declares
+the repaired design; `as_seed.py` restores the document's text where it goes wrong.
 
-Abstractions, confessed. Removed and CLOSED are one state (U26): what outlives an entry lies in the
-same object, the last connection id, the tombstone (`conn`, `next`) of the fixed receiver, and the
-flag `sync_due`, which U28 puts "in the receiver entry" just when there is none. The periodic tasks
-are the caller's: each tick it takes what is possible of `resend`, `watermark`, `request_missing`,
-`send_sync`; timers here are delays. "conn-expiry-timeout > 0" is the parameter `reaping`. A batch
+Abstractions. Removed and CLOSED are one state (U26): the object also keeps what outlives an entry,
+namely the last connection id, the fixed receiver's tombstone (`conn`, `next`), and the flag
+`sync_due`, which U28 puts "in the receiver entry" when there is none. The caller runs the periodic
+tasks: in each tick it takes those of `resend`, `watermark`, `request_missing` and `send_sync` that
+are possible. Timers here are delays. "conn-expiry-timeout > 0" is the parameter `reaping`. A batch
 (U11, U27) is its messages one by one, which the delayed ack acknowledges together. Activity is
 sending at A and receiving at B; the seed leaves open whether acks count. Connection ids do not
-wrap, and that they survive a restart (U-B5) is the service's.
+wrap; the service makes them survive a restart (U-B5).
 
-Each transition names its demand. U1, U2 are background; U27, the 500 ms of the tasks and U17 in
-seconds are the service's; U3 and U5 as a whole are shown by `system.py`.
+Each transition names its demand. U1, U2 are background. The service meets U27, the 500 ms of the
+tasks and the seconds of U17; `system.py` shows U3 and U5 as a whole.
 """
 
 from lawful import (
@@ -50,7 +50,7 @@ class Conn(State):
 
 
 class Entry(Machine, abstract=True):
-    """What both sides share: the states, and the reaping of what is idle."""
+    """The common part of both sides: the states, and the removal of idle entries."""
 
     state: Conn = Conn.CLOSED
     conn: Nat = 0
@@ -73,13 +73,13 @@ class Entry(Machine, abstract=True):
 
     @invariant
     def idle_is_reaped(self) -> bool:
-        """OPEN runs out where that is enabled, CLOSING always (U20, U29)."""
+        """The idle timer runs in OPEN if reaping is enabled, and always in CLOSING (U20, U29)."""
         closing = self.state == Conn.CLOSING
         return self.idle.armed == (closing or (self.state == Conn.OPEN and self.reaping))
 
 
 class SenderEntry(Entry, abstract=True):
-    """A's side: numbers the messages, keeps and resends them until they are acknowledged."""
+    """A's side: it numbers messages, and keeps and resends them until they are acknowledged."""
 
     highest_sent: Nat = 0
     highest_acked: Nat = 0
@@ -90,9 +90,9 @@ class SenderEntry(Entry, abstract=True):
 
     @transition(source=(Conn.CLOSED, Conn.OPEN, Conn.CLOSING), target=Conn.OPEN)
     def send(self, payload: Payload) -> Data:
-        """Sending a message: number it, keep it [seed:48,105-109] (U10). A CLOSING entry is OPEN
-        again, its timestamp reset (U21, U23); a CLOSED one begins a new, larger connection (U24).
-        Look-up and append are one step, which closes the race of U-B2."""
+        """Send a message: number it, keep it [seed:48,105-109] (U10). A CLOSING entry becomes OPEN
+        again, and its timestamp is reset (U21, U23). A CLOSED one begins a new connection with a
+        larger id (U24). Look-up and append are one step, which closes the race of U-B2."""
         if self.state == Conn.CLOSED:
             self.conn += 1
             self.reported = False
@@ -106,7 +106,7 @@ class SenderEntry(Entry, abstract=True):
 
     @transition(source=(Conn.OPEN, Conn.CLOSING))
     def ack(self, m: Ack) -> None:
-        """Acks are cumulative: purge all that this one covers [seed:53] (U6, U12)."""
+        """Acks are cumulative: remove all messages that this ack covers [seed:53] (U6, U12)."""
         require(m.conn == self.conn, "acknowledges another connection")
         require(self.highest_acked < m.seqno, "was acknowledged before")
         require(m.seqno <= self.highest_sent, "acknowledges what was never sent")
@@ -116,33 +116,36 @@ class SenderEntry(Entry, abstract=True):
     stale = ignore("ack", otherwise=True, because="late, repeated, or of another connection")
 
     def unchanged(self) -> bool:
-        """Whether HA and HS are what the last run of the retransmit task saw (U14)."""
+        """Whether HA (`highest_acked`) and HS (`highest_sent`) are as in the last task run
+        (U14)."""
         return self.seen_acked == self.highest_acked and self.seen_sent == self.highest_sent
 
     @transition(source=(Conn.OPEN, Conn.CLOSING))
     def resend(self) -> Data:
-        """Retransmit task: HA < HS, both unchanged: only the highest sent [seed:60-62] (U14); in
-        CLOSING too, which flushes pending messages [seed:87-88,101-103] (U5, U19, U22)."""
+        """Retransmit task: if HA < HS and both are unchanged, resend only the highest message
+        [seed:60-62] (U14). It also runs in CLOSING, to flush pending messages [seed:87-88,101-103]
+        (U5, U19, U22)."""
         require(self.highest_acked < self.highest_sent, "everything is acknowledged")
         require(self.unchanged(), "something was sent or acknowledged since the last run")
         return self.kept(self.highest_sent)
 
     @transition(source=(Conn.OPEN, Conn.CLOSING))
     def watermark(self) -> None:
-        """Retransmit task: the pair has changed; remember it for the next run (U14)."""
+        """Retransmit task: HA or HS has changed; remember both for the next run (U14)."""
         require(not self.unchanged(), "nothing was sent or acknowledged since the last run")
         self.seen_sent = self.highest_sent
         self.seen_acked = self.highest_acked
 
     @transition()
     def retransmit(self, m: XmitReq) -> frozenset[Data]:
-        """Send again what is asked for and still kept, 46 and 48 of [seed:67-69] (U8, U15)."""
+        """Resend the requested messages that are still kept, 46 and 48 of [seed:67-69] (U8,
+        U15)."""
         known = m.conn == self.conn
         return frozenset(self.kept(q) for q in m.missing if known and q in self.window)
 
     @transition(source=(Conn.OPEN, Conn.CLOSING))
     def send_first(self, m: SendFirst) -> Data | None:
-        """Only the first unacknowledged message, marked so [seed:125-126] (U28)."""
+        """Send the first unacknowledged message, marked as first [seed:125-126] (U28)."""
         require(m.conn == self.conn, "asks for another connection")
         require(self.highest_acked < self.highest_sent, "everything is acknowledged")
         return self.kept(self.highest_acked + 1).replace(first=True)
@@ -151,23 +154,24 @@ class SenderEntry(Entry, abstract=True):
 
     @transition(source=Conn.OPEN, target=Conn.CLOSING)
     def close(self) -> None:
-        """Closed by the application or a view: not removed immediately [seed:87] (U19)."""
+        """The application or a view closes the entry: do not remove it immediately [seed:87]
+        (U19)."""
         self.idle.start(self.conn_close_timeout)
 
     twice = ignore("close", source=(Conn.CLOSING, Conn.CLOSED), because="closed or closing")
 
     @transition(source=Conn.CLOSING, target=Conn.CLOSED, timer="idle")
     def remove(self) -> Close:
-        """Reaping: conn-close-timeout expired; remove, send CLOSE [seed:135-137] (U20, U30), but
-        not before pending messages are flushed [seed:34-35] (U3, U5)."""
+        """Reaping: conn-close-timeout has expired; remove the entry, send CLOSE [seed:135-137]
+        (U20, U30), but only after all pending messages are flushed [seed:34-35] (U3, U5)."""
         require(self.highest_acked == self.highest_sent, "unacknowledged messages would be lost")
         self.forget()
         return Close(self.conn)
 
     @transition(source=Conn.CLOSING, target=Conn.CLOSED, timer="idle")
     def give_up(self) -> Dropped:
-        """B did not answer until conn-close-timeout: tell the application, and send CLOSE. In the
-        seed this is `remove`, and nobody is told (U-B1)."""
+        """B did not answer within conn-close-timeout: tell the application, and send CLOSE. In the
+        seed this is part of `remove`, and the application is not told (U-B1)."""
         require(self.highest_acked < self.highest_sent, "everything is acknowledged")
         messages = frozenset(self.kept(q) for q in self.window)
         self.forget()
@@ -175,14 +179,15 @@ class SenderEntry(Entry, abstract=True):
         return Dropped(conn=self.conn, messages=messages)
 
     def forget(self) -> None:
-        """All but the connection id, so that the next one is larger."""
+        """Reset everything except the connection id, so that the next connection has a larger
+        one."""
         self.highest_sent, self.highest_acked = 0, 0
         self.seen_sent, self.seen_acked = 0, 0
         self.window.clear()
 
     @invariant
     def window_is_what_is_unacked(self) -> bool:
-        """HA < q <= HS for whatever is kept, and all of these are kept."""
+        """The window contains exactly the messages q with HA < q <= HS."""
         low, high = self.highest_acked, self.highest_sent
         return all(low < q <= high for q in self.window) and all(
             q in self.window for q in range(low + 1, high + 1)
@@ -194,19 +199,19 @@ class SenderEntry(Entry, abstract=True):
 
     @invariant
     def closed_counts_as_none(self) -> bool:
-        """An entry is there for a message, and belongs to a connection (U26)."""
+        """An entry that is not CLOSED has sent a message, and belongs to a connection (U26)."""
         live = self.state != Conn.CLOSED
         return live == (self.highest_sent > 0) and implies(live, self.conn > 0)
 
     @step_property
     def connections_only_grow(self, after: "SenderEntry") -> bool:
-        """A closed connection never lives again: the next has a larger id (U24)."""
+        """A closed connection never reopens: the next one has a larger id (U24)."""
         again = self.state == Conn.CLOSED and after.state != Conn.CLOSED
         return after.conn > self.conn if again else after.conn == self.conn
 
     @step_property
     def only_acked_is_purged(self, after: "SenderEntry") -> bool:
-        """While it lives, numbers only grow, and only what is acknowledged goes (U6, U10, U12)."""
+        """While the entry lives, numbers only grow, and only acked messages go (U6, U10, U12)."""
         return implies(
             after.state != Conn.CLOSED,
             after.highest_sent >= self.highest_sent
@@ -216,7 +221,7 @@ class SenderEntry(Entry, abstract=True):
 
     @invariant
     def runs_remember_or_resend(self) -> bool:
-        """A run of the task that finds the pair changed resends nothing [seed:60-62] (U14)."""
+        """A run of the task that finds a change resends nothing [seed:60-62] (U14)."""
         return not (can(self.watermark) and can(self.resend))
 
     @invariant
@@ -225,13 +230,14 @@ class SenderEntry(Entry, abstract=True):
 
     @step_property
     def no_silent_loss(self, after: "SenderEntry") -> bool:
-        """Removed with messages unacknowledged only if the application is told (U3, U5, U19)."""
+        """If the entry is removed with unacked messages, the application is told (U3, U5, U19)."""
         lost = after.state == Conn.CLOSED and self.highest_acked < self.highest_sent
         return implies(lost, after.reported)
 
     @step_property
     def no_false_alarm(self, after: "SenderEntry") -> bool:
-        """And it is told of nothing else: what is acknowledged has arrived (U6, U12)."""
+        """The application is told only about unacked messages: acked ones have arrived (U6,
+        U12)."""
         told = after.reported and not self.reported
         return implies(told, self.highest_acked < self.highest_sent)
 
@@ -253,11 +259,11 @@ class SenderEntry(Entry, abstract=True):
 
 
 class SenderEntryFixed(SenderEntry):
-    """Closes once everything is acknowledged, or else reports what is not."""
+    """Closes once everything is acknowledged; otherwise it reports the unacknowledged messages."""
 
 
 class ReceiverEntry(Entry, abstract=True):
-    """B's side: puts in order, delivers once, acknowledges, asks for what is missing."""
+    """B's side: it orders messages, delivers each once, acknowledges, and requests missing ones."""
 
     next: Nat = 1
     highest: Nat = 0
@@ -272,28 +278,28 @@ class ReceiverEntry(Entry, abstract=True):
 
     @transition(source=(Conn.OPEN, Conn.CLOSING), target=Conn.OPEN, event="data")
     def accept(self, m: Data) -> None:
-        """Of this connection: keep it until its turn has come [seed:50] (U9)."""
+        """Data of this connection: keep it until it is next in order [seed:50] (U9)."""
         require(m.conn == self.conn, "of another connection")
         self.insert(m)
 
     @transition(source=Conn.CLOSED, target=Conn.OPEN, event="data")
     def resume(self, m: Data) -> None:
-        """Of the connection that was removed last: go on where it ended, or a late copy would be
-        delivered twice (U-B3) and a later message never (U-B4)."""
+        """Data of the connection that was removed last: continue where it ended. Otherwise a late
+        copy would be delivered twice (U-B3) and a later message never (U-B4)."""
         require(self.conn > 0, "no connection is remembered")
         require(m.conn == self.conn, "of another connection")
         self.insert(m)
 
     @transition(target=Conn.OPEN, event="data")
     def establish(self, m: Data) -> None:
-        """A first message makes the entry; none and a CLOSED one are equal [seed:117-118] (U26)."""
+        """A first message makes the entry; absent and CLOSED are the same [seed:117-118] (U26)."""
         require(m.first and m.seqno > 0, "no message to begin with")
         require(self.unknown(m), "of no newer connection")
         self.begin(m)
 
     @transition(event="data")
     def ask_first(self, m: Data) -> None:
-        """Where does it begin? Set a flag, send nothing at once [seed:122-124] (U28)."""
+        """Unknown where to begin: set a flag, send nothing at once [seed:122-124] (U28)."""
         require(not m.first, "a message to begin with")
         require(self.unknown(m), "of no newer connection")
         self.sync_due = m.conn
@@ -327,7 +333,7 @@ class ReceiverEntry(Entry, abstract=True):
 
     @transition(source=(Conn.OPEN, Conn.CLOSING))
     def deliver(self) -> Payload:
-        """Hand the next message to the application; at the end of that an ack is due (U11)."""
+        """Pass the next message to the application; after that an ack is due (U11)."""
         require(self.next in self.buffer, "the next message is missing")
         payload = self.buffer[self.next]
         del self.buffer[self.next]
@@ -337,12 +343,13 @@ class ReceiverEntry(Entry, abstract=True):
 
     @transition(source=(Conn.OPEN, Conn.CLOSING), timer="ack_delay")
     def send_ack(self) -> Ack:
-        """All below `next` is delivered: contiguous, not the highest seen [seed:50-58] (U11)."""
+        """All below `next` is delivered: the contiguous part, not the highest seen [seed:50-58]
+        (U11)."""
         return Ack(seqno=self.next - 1, conn=self.conn)
 
     @transition(source=(Conn.OPEN, Conn.CLOSING))
     def request_missing(self) -> XmitReq:
-        """Scan the receive window, ask for the gaps [seed:66-68] (U16)."""
+        """Scan the receive window and request the missing messages [seed:66-68] (U16)."""
         missing = frozenset(q for q in range(self.next, self.highest) if q not in self.buffer)
         require(any(q not in self.buffer for q in range(self.next, self.highest)), "no gaps")
         return XmitReq(conn=self.conn, missing=missing)
@@ -385,24 +392,25 @@ class ReceiverEntry(Entry, abstract=True):
 
     @invariant
     def buffer_is_ahead(self) -> bool:
-        """What is kept lies from `next` to `highest`, and the highest is kept until delivered."""
+        """Buffered numbers are from `next` to `highest`, and `highest` stays until it is
+        delivered."""
         inside = all(self.next <= q <= self.highest for q in self.buffer)
         return inside and implies(self.next <= self.highest, self.highest in self.buffer)
 
     @invariant
     def closed_counts_as_none(self) -> bool:
-        """Nothing is kept or owed (U26)."""
+        """A CLOSED entry keeps no message and owes no ack (U26)."""
         nothing = self.highest < self.next and not self.ack_delay.armed
         return nothing or self.state != Conn.CLOSED
 
     @step_property
     def never_goes_back(self, after: "ReceiverEntry") -> bool:
-        """What was delivered is not delivered again: (conn, next) only grows (U-B3, U-B7)."""
+        """No delivered message is delivered again: (conn, next) only grows (U-B3, U-B7)."""
         return after.conn > self.conn or (after.conn == self.conn and after.next >= self.next)
 
     @reachable
     def begins_with_the_first(self) -> bool:
-        """Which it need not ask for (U26, U28)."""
+        """It began with the first message, without asking for it (U26, U28)."""
         return self.state == Conn.OPEN and self.next == 1
 
     @reachable
@@ -418,16 +426,16 @@ class ReceiverEntry(Entry, abstract=True):
 
 
 class ReceiverEntryFixed(ReceiverEntry):
-    """Remembers what it delivered, and knows an older connection from a newer one."""
+    """Remembers what it delivered, and can tell an older connection from a newer one."""
 
     @invariant
     def belongs_to_a_connection(self) -> bool:
-        """As the sender counts them, from 1 (U24, U26)."""
+        """The sender counts its connections from 1 (U24, U26)."""
         return implies(self.state != Conn.CLOSED, self.conn > 0)
 
     @invariant
     def asks_where_newer_ones_begin(self) -> bool:
-        """The flag is of a newer connection, or not set, and then nothing is sent [seed:122-124]
+        """The flag names a newer connection; if it is not set, nothing is sent [seed:122-124]
         (U28)."""
         newer = self.sync_due > self.conn
         return can(self.send_sync) == newer and (newer or self.sync_due == 0)

@@ -1,7 +1,7 @@
 """Reliable unicast, composed: the entries of both ends, and the network between them.
 
-Source: `unicast3.txt`, as in `declaration.py`; what is abstracted from is in `system.py`, which has
-what is to happen in the end, and the variants.
+Source: `unicast3.txt`, as in `declaration.py`. `system.py` lists the abstractions, and declares the
+liveness properties and the variants.
 """
 
 from collections import Counter
@@ -28,7 +28,7 @@ MOST_MESSAGES = 3  # As many may arrive in order at once.
 
 
 class Link(Machine, abstract=True):
-    """A's sender entry, B's receiver entry, and what is under way between them."""
+    """A's sender entry, B's receiver entry, and the messages under way between them."""
 
     sender: SenderEntry
     receiver: ReceiverEntry
@@ -83,7 +83,7 @@ class Link(Machine, abstract=True):
 
     @transition()
     def receive_data(self, m: Data) -> None:
-        """Data arrives, and B's application receives what is in order by now (U9, U10)."""
+        """Data arrives, and B's application gets every message that is now in order (U9, U10)."""
         self.take(m)
         self.receiver.data(m)
         for _ in range(MOST_MESSAGES):
@@ -102,13 +102,13 @@ class Link(Machine, abstract=True):
         self.settle_watermark()
 
     def settle_watermark(self) -> None:
-        """The next run of A's retransmit task sees the change (U14)."""
+        """The next run of A's retransmit task notices the change (U14)."""
         if can(self.sender.watermark):
             self.sender.watermark()
 
     @transition()
     def resend(self) -> None:
-        """A's retransmit task sees that nothing has changed (U14)."""
+        """A's retransmit task notices that nothing has changed (U14)."""
         self.put(self.sender.resend())
 
     @transition()
@@ -156,23 +156,23 @@ class Link(Machine, abstract=True):
 
     @terminal
     def over(self) -> bool:
-        """Everything was sent, and nobody keeps a connection."""
+        """Everything was sent, and neither side keeps a connection."""
         return self.sender.state == Conn.CLOSED and self.receiver.state == Conn.CLOSED
 
     @invariant
     def no_duplicate(self) -> bool:
-        """Exactly once: never twice."""
+        """No message is delivered twice."""
         return all(self.delivered.count(p) == 1 for p in self.delivered)
 
     @invariant
     def in_order(self) -> bool:
-        """Delivered in the order of submission."""
+        """Messages are delivered in the order of submission."""
         places = [self.submitted.index(p) for p in self.delivered]
         return all(places[i] <= places[i + 1] for i in range(len(places) - 1))
 
     @invariant
     def no_loss(self) -> bool:
-        """Whatever was submitted is delivered or under way, or can be sent again, or reported."""
+        """Each submitted message is delivered, under way, reported, or can be sent again."""
         return all(
             sent in self.delivered
             or sent in self.reported
@@ -183,7 +183,7 @@ class Link(Machine, abstract=True):
 
     @invariant
     def acked_is_delivered(self) -> bool:
-        """What the sender purged as acknowledged, the receiver delivered (U12)."""
+        """The receiver has delivered every message that the sender purged as acknowledged (U12)."""
         return all(
             sent in self.delivered
             for sent in self.submitted
@@ -192,7 +192,7 @@ class Link(Machine, abstract=True):
 
     @invariant
     def acks_are_true(self) -> bool:
-        """No ack under way for the receiver's connection goes beyond what it delivered (U11)."""
+        """No ack under way for the receiver's connection covers an undelivered message (U11)."""
         return all(
             m.seqno < self.receiver.next
             for m in self.network
@@ -201,14 +201,14 @@ class Link(Machine, abstract=True):
 
     @invariant
     def purged_is_not_awaited(self) -> bool:
-        """Of one connection, B waits for nothing that A cannot send any more (U-B4, U-B6)."""
+        """In one connection, B waits for no message that A has purged (U-B4, U-B6)."""
         return (
             self.sender.conn != self.receiver.conn or self.sender.highest_acked < self.receiver.next
         )
 
     @invariant
     def received_was_sent(self) -> bool:
-        """Of one connection, B is at most one ahead of what A sent."""
+        """In one connection, B expects at most the number after the last one that A sent."""
         return (
             self.sender.state == Conn.CLOSED
             or self.sender.conn != self.receiver.conn
@@ -217,5 +217,5 @@ class Link(Machine, abstract=True):
 
     @recoverable
     def settled(self) -> bool:
-        """Every message can still arrive, or be reported (U5)."""
+        """Every message can still be delivered or reported (U5)."""
         return all(p in self.delivered or p in self.reported for p in self.submitted)

@@ -1,4 +1,4 @@
-"""Reliable unicast: what the two ends of a connection tell each other, and the application.
+"""Reliable unicast: the messages between the two ends of a connection, and to the application.
 
 Source: `unicast3.txt`, cited as in `declaration.py`.
 """
@@ -11,7 +11,7 @@ Payload = Annotated[bytes, Opaque("Payload")]
 
 
 class Data(Record):
-    """A message; with one marked `first` a receiver may begin its window."""
+    """A message. A receiver may begin its window with a message that is marked `first`."""
 
     seqno: Nat
     conn: Nat
@@ -33,7 +33,7 @@ class SendFirst(Record):
 
 
 class XmitReq(Record):
-    """The receiver asks for these once more (U8, U16)."""
+    """The receiver asks for these messages again (U8, U16)."""
 
     conn: Nat
     missing: frozenset[Nat]
@@ -46,7 +46,7 @@ class Close(Record):
 
 
 class Dropped(Record):
-    """For the application: these messages were given up unacknowledged."""
+    """To the application: the sender gave up, and these messages were never acknowledged."""
 
     conn: Nat
     messages: frozenset[Data]

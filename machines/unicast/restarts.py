@@ -1,15 +1,14 @@
-"""Reliable unicast, composed: what connection ids must be for an endpoint that starts again, and
-for one whose ids wrap.
+"""Reliable unicast, composed: requirements on connection ids if an endpoint restarts, or if ids
+wrap.
 
-Source: `unicast3.txt` says that an entry has a conn-id [seed:113] and not where it comes from.
-JGroups counts them in 15 bits and gives a member that starts again a new address; a service with a
-host and a port needs ids with an epoch (U-B5), and ids that wrap need messages that do not live for
-ever (U-B8).
+Source: `unicast3.txt` says that an entry has a conn-id [seed:113], but not where it comes from.
+JGroups counts ids in 15 bits and gives a restarted member a new address. A service with a host and
+a port needs ids with an epoch (U-B5). Ids that wrap need messages with a limited lifetime (U-B8).
 
-Abstractions, confessed, beside those of `system.py`. A starts again once, and what it had not got
-acknowledged its application knows to be lost; there messages are told apart by their payload. Ids
-wrap after three, and B compares them as serial numbers; there each connection has one message, and
-B keeps its entry until A says CLOSE.
+Abstractions, beside those of `system.py`. For restarts: A restarts once; its application knows that
+messages which were not acknowledged by then may be lost; messages are identified by their payload.
+For wrapping: ids wrap after three, and B compares them as serial numbers; each connection has one
+message, and B keeps its entry until A sends CLOSE.
 """
 
 from lawful import (
@@ -33,7 +32,7 @@ PERIOD = 3
 
 
 class SenderOfEpoch(SenderEntryFixed):
-    """Its memory goes, and it still knows which connection was its last: by an epoch."""
+    """A restart erases its memory, but thanks to an epoch it still knows its last connection id."""
 
     @transition(target=Conn.CLOSED)
     def restart(self) -> None:
@@ -44,7 +43,7 @@ class SenderOfEpoch(SenderEntryFixed):
 
 
 class SenderEntryRestarting(SenderOfEpoch):
-    """It counts its connections from the beginning (U-B5)."""
+    """A restart counts connections from the beginning (U-B5)."""
 
     @transition(target=Conn.CLOSED)
     def restart(self) -> None:
@@ -53,7 +52,7 @@ class SenderEntryRestarting(SenderOfEpoch):
 
 
 class LinkWithEpoch(Link):
-    """An endpoint that starts again is no older connection: everything holds."""
+    """B does not take a restarted endpoint for an older connection: everything holds."""
 
     sender: SenderOfEpoch = (  # pyright: ignore[reportIncompatibleVariableOverride]  # is read-only
         SenderOfEpoch()
@@ -91,7 +90,8 @@ class LinkWithEpoch(Link):
 
     @invariant
     def purged_has_arrived(self) -> bool:
-        """Whatever A does not keep any more, B's application has, or A's knows to be lost."""
+        """For each message that A no longer keeps: B's application has it, or A's knows that it is
+        lost."""
         return all(
             p in self.arrived
             or p in self.gone
@@ -116,8 +116,8 @@ class LinkWithEpoch(Link):
 
 
 class LinkRestarting(LinkWithEpoch):
-    """The first connection after the start has the id of the first before it: what B gets of the
-    one, A takes for an ack of the other (U-B5)."""
+    """The first connection after the restart has the same id as the first before it: an ack for the
+    old one counts for the new one (U-B5)."""
 
     sender: SenderOfEpoch = SenderEntryRestarting()
 
@@ -128,7 +128,8 @@ class LinkRestarting(LinkWithEpoch):
 
 
 class SenderEntryWrapping(SenderEntryFixed):
-    """Connection ids from 1 to the period, and again; the next is the second."""
+    """Connection ids go from 1 to the period, and start again; `conn` begins at 1, so the first
+    connection has id 2."""
 
     conn: Nat = 1
 
@@ -142,7 +143,7 @@ class SenderEntryWrapping(SenderEntryFixed):
 
 
 class ReceiverEntryWrapping(ReceiverEntryFixed):
-    """What is newer is what comes next, round the period."""
+    """A connection is newer if its id is the next one, modulo the period."""
 
     another_order = drop("never_goes_back")
     newer_is_not_larger = drop("asks_where_newer_ones_begin")
@@ -152,15 +153,15 @@ class ReceiverEntryWrapping(ReceiverEntryFixed):
 
 
 class ReceiverEntryComparing(ReceiverEntryWrapping):
-    """What is newer is what is larger, as UNICAST4 has it, though ids wrap."""
+    """A connection is newer if its id is larger, as in UNICAST4, although ids wrap."""
 
     def unknown(self, m: Data) -> bool:
         return m.conn > self.conn
 
 
 class LinkWrapping(Link):
-    """Three connections, of which the last is followed by the first; messages may live as long: a
-    copy from the first is taken for one from the connection after the last (U-B8)."""
+    """Three connections, after which ids start again. Messages may live that long: a copy from the
+    first connection is taken for a message of the one after the last (U-B8)."""
 
     sender: SenderEntry = SenderEntryWrapping()
     receiver: ReceiverEntry = ReceiverEntryWrapping()
@@ -186,8 +187,8 @@ class LinkWrapping(Link):
 
 
 class LinkWrappingInTime(LinkWrapping):
-    """When a connection begins, nothing of the one before the last is under way: so long a message
-    does not live."""
+    """When a connection begins, no message of an earlier connection is under way: messages do not
+    live that long."""
 
     @transition()
     def submit(self, payload: Payload) -> None:
@@ -198,7 +199,8 @@ class LinkWrappingInTime(LinkWrapping):
 
 
 class LinkComparing(LinkWrappingInTime):
-    """The connection after the wrap is taken for an old one, and nobody hears of it (U-B7)."""
+    """The connection after the wrap is taken for an old one, and its messages never arrive
+    (U-B7)."""
 
     receiver: ReceiverEntry = ReceiverEntryComparing()
 

@@ -1,20 +1,20 @@
 """Reliable unicast, composed: A sends messages to B over a network that fails.
 
-Source: `unicast3.txt`, as in `declaration.py`. The network loses, duplicates and reorders: it is a
-bag of which any message may be received, lost or doubled next, the last two within a budget of
-`failures`, so that failures end.
+Source: `unicast3.txt`, as in `declaration.py`. The network loses, duplicates and reorders. It is a
+bag: any message in it may be received, lost or duplicated next. Losses and duplicates have a budget
+of `failures`, so that they end.
 
-Abstractions, confessed. One direction; nobody crashes. Messages are told apart by the number they
-were sent under. A message sent again while it is under way adds no second copy, and of messages
-only data are doubled: an ack twice says nothing new. What arrives in order is delivered in the same
-step, as the service does it. The retransmit task's first run after a change (`watermark`) follows
-the change at once, which makes `resend` possible earlier than in the service, never later. Timers
-run out at any moment; `close` by the application would do what `expire_sender` does.
+Abstractions. Messages go in one direction; nobody crashes. A message is identified by the number
+under which it was sent. Resending a message that is still under way adds no second copy, and only
+data are duplicated: a second ack has no further effect. Messages in order are delivered in the same
+step, as in the service. The retransmit task's first run after a change (`watermark`) follows the
+change at once: `resend` becomes possible earlier than in the service, never later. Timers run out
+at any moment. A `close` by the application would do the same as `expire_sender`.
 
-The properties are what the protocol is for: nothing is lost without a word (U3, U5, U-B1), nothing
-is delivered twice (U-B3) or out of order (U10, U-B7), and an ack says what is true (U11, U12).
-With two messages no gap can arise (a window begins with the first), so that U8 and U16 take
-part in `LinkBurst` and the scope `three` only.
+The properties state the purpose of the protocol: no message is lost without a report (U3, U5,
+U-B1), delivered twice (U-B3) or delivered out of order (U10, U-B7), and acks are true (U11, U12).
+With two messages no gap can arise, because a window begins with the first. So only `LinkBurst` and
+the scope `three` exercise U8 and U16.
 """
 
 from collections import Counter
@@ -43,35 +43,36 @@ from .messages import Ack, Close, Data, Message, Payload, XmitReq
 
 
 class FairLink(Link, abstract=True):
-    """What is sent again and again arrives, and every task and timer has its turn; a timer that is
-    shorter than another has it sooner. That A gives up is owed by nobody, and nothing relies on
-    it."""
+    """Fairness: a message that is resent again and again arrives, and every task and timer has its
+    turn; a shorter timer runs out before a longer one. No condition forces A to give up, and no
+    property relies on that."""
 
     @leads_to
     def sent_is_delivered(self) -> tuple[bool, bool]:
-        """Or reported; nothing stays under way for ever (L1; U1, U3, U5)."""
+        """Each message is delivered or reported; none stays under way for ever (L1; U1, U3, U5)."""
         return not self.settled(), self.settled()
 
     @leads_to
     def sent_is_purged(self) -> tuple[bool, bool]:
-        """An ack covers it in the end, so that A need not keep it, or it is reported (L2; U6)."""
+        """An ack finally covers each message, so that A can purge it, or it is reported (L2;
+        U6)."""
         done = self.settled() and self.sender.highest_acked == self.sender.highest_sent
         return not done, done
 
     @leads_to
     def gaps_are_filled(self) -> tuple[bool, bool]:
-        """What B misses, it gets, unless the connection ends (L3; U8, U16)."""
+        """B gets each missing message, unless the connection ends (L3; U8, U16)."""
         gap = self.receiver.next <= self.receiver.highest
         return gap, not gap
 
     @eventually_always
     def idle_is_removed(self) -> bool:
-        """When the application says no more, both entries go (L4; U20)."""
+        """When the application sends no more, both entries are removed (L4; U20)."""
         return self.sender.state == Conn.CLOSED and self.receiver.state == Conn.CLOSED
 
     @eventually_always
     def silence_follows(self) -> bool:
-        """And nothing is sent any more (L5)."""
+        """Finally no message is under way any more (L5)."""
         return self.network == Counter()
 
     @reachable
@@ -80,7 +81,7 @@ class FairLink(Link, abstract=True):
 
     @reachable
     def first_is_missing(self) -> bool:
-        """The receiver cannot begin with what it has (U28)."""
+        """The receiver cannot begin with the messages that it has (U28)."""
         return self.receiver.state == Conn.CLOSED and self.receiver.sync_due > 0
 
     @reachable
@@ -119,14 +120,14 @@ class FairLink(Link, abstract=True):
 
 
 class LinkFixed(FairLink):
-    """Both entries as they have to be: everything holds."""
+    """Both entries repaired: everything holds."""
 
     sender: SenderEntry = SenderEntryFixed()
     receiver: ReceiverEntry = ReceiverEntryFixed()
 
     @transition()
     def give_up(self) -> None:
-        """A's application is told what B may not have received: what was kept."""
+        """A's application is told which messages B may not have received: those in the window."""
         conn, kept = self.sender.conn, frozenset(self.sender.window)
         dropped = self.sender.give_up()
         assert all(m.conn == conn and m.seqno in kept for m in dropped.messages)
@@ -135,7 +136,7 @@ class LinkFixed(FairLink):
 
     @step_property
     def closes_its_own_connection(self, after: "LinkFixed") -> bool:
-        """A CLOSE of another one closes nothing, whether it arrives or is lost (U25)."""
+        """A CLOSE of another connection closes nothing, whether it arrives or is lost (U25)."""
         other = any(
             isinstance(m, Close) and m.conn != self.receiver.conn and m not in after.network
             for m in self.network
@@ -144,15 +145,16 @@ class LinkFixed(FairLink):
 
     @invariant
     def no_request_is_empty(self) -> bool:
-        """Whoever misses nothing asks for nothing [seed:66-68] (U7, U16)."""
+        """B requests messages only if some are missing [seed:66-68] (U7, U16)."""
         return all(m.missing != frozenset() for m in self.network if isinstance(m, XmitReq))
 
     # The proofs lean on these.
 
     @invariant
     def connections_begin_at_the_sender(self) -> bool:
-        """B knows of none that A has not begun, and acks none that it does not know. Of one that it
-        does not know nothing was acknowledged: it begins with the first (U24, U26, U28)."""
+        """B knows only connections that A has begun, and acks only those that it knows. If B does
+        not know A's connection, nothing of it was acked: it begins with the first message (U24,
+        U26, U28)."""
         sent, known = self.sender.conn, self.receiver.conn
         data = {m for m in self.network if isinstance(m, Data)}
         return (
@@ -167,7 +169,8 @@ class LinkFixed(FairLink):
 
     @invariant
     def submitted_in_order(self) -> bool:
-        """By connections and numbers, up to A's last one (U10, U24)."""
+        """Submitted messages are ordered by connection and number, up to A's last one (U10,
+        U24)."""
         last = (self.sender.conn, self.sender.highest_sent)
         closed = self.sender.state == Conn.CLOSED
         return self.ascend(self.submitted) and all(
@@ -179,7 +182,7 @@ class LinkFixed(FairLink):
 
     @invariant
     def delivered_up_to_the_next(self) -> bool:
-        """In order, and of B's connection all before the next one (U9, U10)."""
+        """Deliveries are in order; of B's connection, all before `next` are delivered (U9, U10)."""
         conn, following = self.receiver.conn, self.receiver.next
         return (
             self.ascend(self.delivered)
@@ -203,7 +206,8 @@ class LinkFixed(FairLink):
 
     @invariant
     def kept_until_delivered(self) -> bool:
-        """Nothing depends on what happens to be under way (U3, U5)."""
+        """A keeps each message until it is delivered or reported, whatever is under way (U3,
+        U5)."""
         return all(
             p in self.delivered or p in self.reported or self.is_kept(p) for p in self.submitted
         )
@@ -213,7 +217,7 @@ class LinkFixed(FairLink):
 
     @reachable
     def two_copies_are_under_way(self) -> bool:
-        """The network doubles what it carries."""
+        """The network has duplicated a message."""
         return any(self.network[m] > 1 for m in self.network)
 
     scope = Scope(Nat=range(0, 4), Payload=1, network=8, submitted=2, delivered=2)
@@ -232,7 +236,7 @@ class LinkFixed(FairLink):
 
 
 class LinkLossy(LinkFixed):
-    """Losses never end; but of what is sent again and again, not everything is lost."""
+    """Losses never end; but of a message that is resent again and again, not every copy is lost."""
 
     @transition()
     def lose(self, m: Message) -> None:
@@ -243,7 +247,7 @@ class LinkLossy(LinkFixed):
 
 
 class LinkBurst(LinkLossy):
-    """Three messages at once, so that B may miss what comes before others (U8, U16)."""
+    """Three messages are sent at once, so that B may miss earlier ones (U8, U16)."""
 
     @transition()
     def submit(self, payload: Payload) -> None:
@@ -274,7 +278,7 @@ class LinkBurst(LinkLossy):
 
 
 class LinkAsSeed(FairLink):
-    """Both entries to the letter of the document: what it is to prevent happens."""
+    """Both entries as the document describes them: the failures that it should prevent happen."""
 
     sender: SenderEntry = SenderEntryAsSeed()
     receiver: ReceiverEntry = ReceiverEntryAsSeed()

@@ -1,7 +1,8 @@
-"""Reliable unicast, composed: what else the document allows, one defect at a time.
+"""Reliable unicast, composed: further defects that the document allows, one at a time.
 
-`LinkAsSeed` in `system.py` has what follows most directly from its text. Here are defects that take
-more to happen, each alone, so that the shortest trace shows just that one.
+`LinkAsSeed` in `system.py` contains the defects that follow most directly from the text. The
+machines here each contain one defect that takes more events, so that the shortest trace shows this
+defect alone.
 """
 
 from lawful import Expect, Fairness, Nat, Scope, Strong, Weak, drop, require, transition
@@ -14,8 +15,8 @@ from .system import LinkBurst
 
 
 class LinkTorn(Link):
-    """A's thread finds an entry, and appends to it in a second step: it may have been removed in
-    between. "This is not implemented, as it's an edge case" [seed:107-109] (U-B2, U24)."""
+    """A's thread finds an entry, and appends to it in a second step, when the entry may have been
+    removed. "This is not implemented, as it's an edge case" [seed:107-109] (U-B2, U24)."""
 
     sender: SenderEntry = SenderEntryFixed()
     receiver: ReceiverEntry = ReceiverEntryFixed()
@@ -49,8 +50,9 @@ class LinkTorn(Link):
 
 
 class LinkForgetful(Link):
-    """The receiver's entry leaves nothing behind. A copy of what was acknowledged makes a new one,
-    which waits for what A has purged: B asks for ever, and A cannot answer (U-B4)."""
+    """A removed receiver's entry leaves nothing behind. A copy of an acknowledged message makes a
+    new entry, which waits for messages that A has purged: B requests them for ever, and A cannot
+    answer (U-B4)."""
 
     sender: SenderEntry = SenderEntryFixed()
     receiver: ReceiverEntry = ReceiverEntryForgetful()
@@ -67,8 +69,8 @@ class LinkForgetful(Link):
 
 
 class LinkLateAck(LinkForgetful):
-    """The same without copies, for nothing is resent: an ack that is late purges what the new entry
-    has yet to get (U-B6)."""
+    """The same without copies, because nothing is resent: a late ack purges messages that the new
+    entry has not received yet (U-B6)."""
 
     nothing_is_repeated = drop("resend")
 
@@ -92,8 +94,8 @@ class LinkLateAck(LinkForgetful):
 
 
 class LinkAckingHighest(Link):
-    """An ack says what was received last, though something before it is missing: A purges what B
-    does not have (U-B9)."""
+    """An ack carries the number received last, although an earlier message is missing: A purges
+    messages that B does not have (U-B9)."""
 
     sender: SenderEntry = SenderEntryFixed()
     receiver: ReceiverEntry = ReceiverEntryAckingHighest()
@@ -117,9 +119,9 @@ class LinkAckingHighest(Link):
 
 
 class LinkBusy(LinkBurst):
-    """No defect: the pair of HA and HS changes at each run of A's task, so that nothing is ever
-    resent unasked. What is lost shows by what follows it, and only the last is lost for good, until
-    A pauses (U-B10, U17)."""
+    """No defect: HA or HS changes before each run of A's task, so that nothing is resent without a
+    request. A lost message is noticed when a later one arrives; only the last message can be
+    missing until A pauses (U-B10, U17)."""
 
     busy = drop("resend")
 
@@ -146,8 +148,8 @@ class LinkBusy(LinkBurst):
 
 
 class LinkUnasked(LinkBurst):
-    """B's task never runs: nobody asks for what is missing, and the last message alone is resent,
-    for ever. What U8 and U16 are for (L3, L5)."""
+    """B's task never runs: nobody requests missing messages, and A resends only the last one, for
+    ever. This shows the purpose of U8 and U16 (L3, L5)."""
 
     nobody_asks = drop("request_missing")
 

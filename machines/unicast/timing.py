@@ -1,14 +1,15 @@
 """Reliable unicast, in time: how soon a message is acknowledged, and how soon one is resent.
 
 Source: `unicast3.txt`, "there is a guaranteed max time until a message is acked (unless the ack is
-lost) and there is also a guaranteed max time until a message is resent" [seed:72-77] (U17), with
-a least time between two acks [seed:55-58] (U13) and a task that resends the highest message, if
+lost) and there is also a guaranteed max time until a message is resent" [seed:72-77] (U17), with a
+least time between two acks [seed:55-58] (U13) and a task that resends the highest message if
 nothing was sent or acknowledged since its last run [seed:60-62] (U14).
 
-The time until a message is resent is guaranteed from the last one sent: while A keeps sending, its
-task sees another pair at each run, and resends nothing (U-B10; `LinkBusy` of `system_as_seed.py`
-says why that is no defect). Abstractions, confessed: what is sent is a number; ticks are the unit
-of the intervals; the task of A runs at fixed times.
+The time until a message is resent counts from the last message that was sent. While A keeps
+sending, its task finds a change at each run, and resends nothing (U-B10; `LinkBusy` of
+`system_as_seed.py` shows why that is no defect).
+
+Abstractions. A message is a number; intervals are counted in ticks; A's task runs at fixed times.
 """
 
 from lawful import (
@@ -31,7 +32,7 @@ from lawful import (
 
 
 class Acks(Machine):
-    """B delivers, and acknowledges late."""
+    """B delivers messages, and acknowledges them after a delay."""
 
     clock: Clock = Clock()
     ack_delay: Timer = Timer(urgent=True)
@@ -46,24 +47,24 @@ class Acks(Machine):
 
     @transition()
     def deliver(self) -> None:
-        """An ack is due, if none is due already (U11)."""
+        """An ack becomes due, unless one is due already (U11)."""
         if not self.ack_delay.armed:
             self.oldest = self.clock.now
             self.ack_delay.start(self.ack_interval)
 
     @transition(timer="ack_delay")
     def send_ack(self) -> None:
-        """Of all that was delivered."""
+        """Acknowledge all delivered messages."""
         self.acked = self.clock.now
 
     @invariant
     def acked_in_time(self) -> bool:
-        """Nothing that was delivered waits longer for its ack (U17, S12)."""
+        """A delivered message waits at most `ack_interval` for its ack (U17, S12)."""
         return implies(self.ack_delay.armed, self.clock.now - self.oldest <= self.ack_interval)
 
     @invariant
     def acked_before(self) -> bool:
-        """What waits for its ack was delivered after the last ack, or with it."""
+        """Messages that wait for their ack were delivered at the time of the last ack or later."""
         if self.acked is None:
             return True
         waits = implies(self.ack_delay.armed, self.acked <= self.oldest)
@@ -71,7 +72,7 @@ class Acks(Machine):
 
     @step_property
     def acks_are_apart(self, after: "Acks") -> bool:
-        """The least time passes between two of them (U13, S11)."""
+        """Between two acks at least `ack_interval` passes (U13, S11)."""
         if self.acked is None or after.acked is None or after.acked == self.acked:
             return True
         return after.acked - self.acked >= self.ack_interval
@@ -84,7 +85,7 @@ class Acks(Machine):
 
 
 class Resends(Machine):
-    """A sends, its task runs, and acks come or do not."""
+    """A sends messages, its task runs, and acks may arrive."""
 
     clock: Clock = Clock()
     run: Timer = Timer(urgent=True)
@@ -124,7 +125,7 @@ class Resends(Machine):
 
     @transition(timer="run")
     def task(self) -> bool:
-        """Whether the highest message is resent [seed:60-62] (U14)."""
+        """Decide whether to resend the highest message [seed:60-62] (U14)."""
         self.run.start(self.interval)
         self.ran = self.clock.now
         due = self.acked < self.sent and self.unchanged()
@@ -138,18 +139,19 @@ class Resends(Machine):
 
     @invariant
     def resent_in_time(self) -> bool:
-        """Two intervals after the last message or ack, at the latest (U17, U-B10)."""
+        """The last message is resent at most two intervals after the last change (U17, U-B10)."""
         late = self.clock.now - self.changed > 2 * self.interval
         return implies(late and self.acked < self.sent, self.resent)
 
     @invariant
     def seen_is_no_more(self) -> bool:
-        """The task saw what had been sent and acknowledged."""
+        """The task remembers no more than what was sent and acknowledged."""
         return self.seen_sent <= self.sent and self.seen_acked <= self.acked
 
     @invariant
     def seen_in_time(self) -> bool:
-        """What the task has not seen came after its last run; what it has, within an interval."""
+        """A change that the task has not seen came after its last run; one that it has seen, within
+        an interval before that run."""
         if not self.unchanged():
             return self.ran <= self.changed
         waits = self.acked < self.sent and not self.resent
@@ -157,7 +159,7 @@ class Resends(Machine):
 
     @step_property
     def only_what_is_unchanged_is_resent(self, after: "Resends") -> bool:
-        """And only if something is unacknowledged (U14, S10)."""
+        """It resends only if nothing changed and something is unacknowledged (U14, S10)."""
         again = after.resent and not self.resent
         return implies(again, self.acked < self.sent and self.unchanged())
 
@@ -171,8 +173,8 @@ class Resends(Machine):
 
     @reachable
     def kept_waiting_by_what_follows(self) -> bool:
-        """The first message is unacknowledged for three intervals, and nothing was resent since
-        the last one was sent (U-B10)."""
+        """The first message is unacknowledged for three intervals, and nothing was resent since the
+        last one was sent (U-B10)."""
         return (
             self.acked == 0
             and self.clock.now >= 3 * self.interval

@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from lawful.spec import types as t
 from lawful.spec.values.bounds import Values, bounded, breach
-from lawful.spec.values.opaques import mixed
+from lawful.spec.values.opaques import ENCODED, mixed
 from lawful.spec.values.text import shown
 from lawful.spec.values.world import FrozenBag, FrozenMap, World
 
@@ -33,7 +33,7 @@ MOST_NAMED = 5  # Missing keys that a message names.
 
 @dataclass(frozen=True, slots=True)
 class ValueContext:
-    """What a check needs besides the type: the machine's classes, and the elements of its sorts.
+    """The context of a check: the machine's classes, and the elements of its sorts.
 
     `anyhow`: a total map over a sort that the universe lacks may have any keys.
     """
@@ -86,9 +86,11 @@ def taken(value: Any, kind: t.Type, known: ValueContext, what: str) -> Any:
             return value
         case t.Sort(name=key) if cls is known.world.sorts[key]:
             if str(value) not in known.elements.members[key]:
-                raise ValueError(f"{what}: {value!r} is no element that universe= told")
+                raise ValueError(f"{what}: {value!r} is no element of the universe")
             return value
-        case t.Opaque(name=key) if cls.__hash__ is not None:
+        case t.Opaque(name=key) if cls.__hash__ is not None and value is not None:
+            if bool(value != value):  # noqa: PLR0124  # Only a value can tell.
+                raise ValueError(f"{what}: {value!r} is not equal to itself")
             number = known.world.opaques.get(key, int)
             other = mixed(value, number)
             if other is not None:
@@ -245,7 +247,9 @@ def _tests(
             return [_not_a(names, value, bool)]
         case t.Opaque(name=key):
             found = call(names.put("type", type), value())
-            plain = frozenset({bytes, str, names.world.opaques.get(key, int)})
+            numbers = names.world.opaques.get(key, int)
+            # A nan, which is not equal to itself, is of none of these types.
+            plain = frozenset(k for k in ENCODED if k is not int or numbers is int)
             return [compare(found, ast.NotIn(), name(names.number("plain", plain)))]
         case t.Record(name=key, fields=fields):
             cls = names.world.records[key]

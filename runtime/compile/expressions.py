@@ -14,8 +14,7 @@ from typing import Any
 
 from lawful.spec import ir, ops
 from lawful.spec import types as t
-from lawful.spec.analysis.partiality import may_fail, mixed
-from lawful.spec.analysis.walk import everything
+from lawful.spec.analysis.partiality import always_defined, mixed
 from lawful.spec.sorting import in_order
 from lawful.spec.syntax.declare import slot
 from lawful.spec.text.reasons import spoken
@@ -71,7 +70,6 @@ def _same(known: Any, value: Any) -> bool:
     return known is value or (isinstance(value, tuple) and bool(known == value))
 
 
-RING = frozenset({"rank", "successor", "predecessor"})
 COMPARED: dict[str, type[ast.cmpop]] = {
     "lt": ast.Lt,
     "le": ast.LtE,
@@ -190,7 +188,7 @@ class Expressions:
     def _by_rank(self, e: ir.Op) -> ast.expr | None:
         """An operation that compares elements by rank; None for all others."""
         first = e.args[0].type if e.args else t.NOTHING
-        if e.op in RING:
+        if e.op in ops.RANKS:
             asked = self.use(getattr(operators, e.op))
             return call(asked, name(self.me), ast.Constant(str(first)), self.expr(e.args[0]))
         if e.op in COMPARED and t.by_rank(first):
@@ -220,7 +218,7 @@ class Expressions:
                 return [self.given(one), self.expr(of)]
             case ir.Op(op="get" | "count" | "index", args=(of, key, *rest)):
                 return [self.expr(of), self.given(key), *self.exprs(rest)]
-            case ir.Op(op="set" | "list" | "tuple", args=args):
+            case ir.Op(op=op, args=args) if op in ops.DISPLAYS:
                 kinds = _items(e.type, len(args))
                 return [self.value(arg, kind) for arg, kind in zip(args, kinds, strict=True)]
             case _:
@@ -299,7 +297,8 @@ class Expressions:
         )
 
     def iterated(self, e: ir.Expr, shown: bool) -> ast.expr:
-        """What a loop iterates: sorted where the order shows, the map itself for a map's keys."""
+        """The iterable of a loop: sorted if the order is visible; the map itself for a map's
+        keys."""
         match e:
             case ir.Op(op="keys", args=(of,)):
                 made = self.expr(of)
@@ -419,7 +418,7 @@ def _all_count(e: ir.Comp) -> bool:
     if all(t.ordered(c.over.type) for c in e.clauses):
         return False
     inside = [e.element, *(test for c in e.clauses for test in c.conditions)]
-    return any(may_fail(node) for node in everything(inside))
+    return not always_defined(*inside)
 
 
 EMIT: dict[type[ir.Expr], Callable[[Expressions, Any], ast.expr]] = {

@@ -80,7 +80,7 @@ def in_place_writes(body: Sequence[ir.Stmt], kinds: dict[str, t.Type]) -> dict[i
 
 
 def _places(body: Sequence[ir.Stmt]) -> list[ir.Expr]:
-    """What the statements assign or change."""
+    """The places that the statements assign or change."""
     return [node.target for node in everything(body) if isinstance(node, ir.Assign | ir.Update)] + [
         node.into
         for node in everything(body)
@@ -136,7 +136,8 @@ class InPlaceWrite:
         return assign(name(self.was), name(self.names.put("UNSET", UNSET)))
 
     def before(self, me: str, at: ast.expr | None) -> list[ast.stmt]:
-        """Copy the container where somebody else holds it; record what is at the place."""
+        """Copy the container if another reference to it exists; record the old value of the
+        place."""
         held = attribute(name(me), slot(self.variable))
         count = call(self.names.put("getrefcount", sys.getrefcount), name(self.old))
         shared = compare(count, ast.Gt(), ast.Constant(ALONE))

@@ -61,7 +61,7 @@ def call(function: str | ast.expr, *args: ast.expr) -> ast.Call:
 
 
 def target(names: tuple[str, ...]) -> ast.expr:
-    """What a loop binds."""
+    """The target of a loop."""
     stores: list[ast.expr] = [ast.Name(each, ast.Store()) for each in names]
     return stores[0] if len(stores) == 1 else ast.Tuple(stores, ast.Store())
 
@@ -72,7 +72,7 @@ def target_of(names: tuple[str, ...]) -> ast.expr:
 
 
 def assign(to: ast.expr, value: ast.expr) -> ast.Assign:
-    """`to = value`; `to` as it is read."""
+    """`to = value`, for a `to` that was built for reading."""
     if isinstance(to, ast.Name | ast.Attribute | ast.Subscript | ast.Tuple):
         to.ctx = ast.Store()
     return ast.Assign([to], value)

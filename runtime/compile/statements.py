@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.effects import in_place
-from lawful.spec.analysis.partiality import may_stop, mixed
+from lawful.spec.analysis.partiality import always_defined, mixed
 from lawful.spec.analysis.places import variable_of
 from lawful.spec.analysis.walk import statements
 from lawful.spec.errors import Place
@@ -219,7 +219,7 @@ class Body(Expressions):
         bag = isinstance(of.type, t.Bag)
         value = self.expr(given) if bag else self.screened(given, _item(of.type), out)
         held, at = self.owned(of, after), self.screened(key, _key(of.type), after)
-        if (bag or after or write) and may_stop(given):
+        if (bag or after or write) and not always_defined(given):
             value = self.held(value, out)
         if write is not None:
             after += write.before(self.me, at)
@@ -346,7 +346,7 @@ def _item(kind: t.Type) -> t.Type:
 
 
 def _key(kind: t.Type) -> t.Type:
-    """The type of what a container's items are found by."""
+    """The type of a container's keys or indices."""
     match kind:
         case t.Map(key=key) | t.Bag(item=key):
             return key

@@ -24,6 +24,7 @@ from ..timers import REAL, SHARED_ENVIRONMENT, Environment
 from . import enforcement, snapshots
 from .make import assume, bare, begin, plan_of
 from .observers import Observed, Stepped, foremost
+from .part_parameters import as_declared, taken_from_declaration
 
 M = TypeVar("M", bound=State)
 
@@ -75,20 +76,22 @@ class Access(Generic[M]):
         clock: Any = None,
         renamed: Mapping[str, str] | None = None,
     ) -> M:
-        """An instance as a snapshot has it; its timers have the time left that they had.
+        """An instance from a snapshot; its timers have as much time left as they had.
 
-        With `renamed`, which gives the former names of variables and parameters that had others,
-        the snapshot may be of another version: what that had is taken over by name, what is new
-        begins as declared, and what is no more is left out. Every invariant is judged of such a
-        state. What `lawful diff` proved of the migration is given as `migration.proved(path)`; a
-        function for what names do not say as a `Migration`.
+        `renamed` maps new names of variables and parameters to former ones. With it the snapshot
+        may be of another version: variables are taken over by name, new ones start with their
+        default, and those that no longer exist are dropped. Every invariant is checked on the
+        result. `migration.proved(path)` gives what `lawful diff` proved about this migration; a
+        `Migration` gives a function for changes that names do not express.
 
-        The universe is that of the snapshot where none is given. One with other elements is taken
-        as another version is: only with `renamed`, be it empty, and by every invariant.
+        Without `universe`, the snapshot's universe is used. Another universe is treated like
+        another version: it needs `renamed`, even if empty, and every invariant is checked.
 
-        ValueError where the data are no snapshot of this machine, or of another shape of it; where
-        a value is none of its type, or an element none of the universe; where an `@assume` is
-        false; and where an invariant is false, or cannot be judged.
+        Raises ValueError if the data is no snapshot of this machine, or of another shape of it; if
+        a value is not of its type, or an element not in the universe; if an `@assume` is false; and
+        if an invariant is false, or cannot be evaluated.
+        It raises ValueError, too, if a part's parameter has another value than the declaration
+        gives it; with `renamed` the part gets the declaration's value.
         """
         plan = self.plan
         shape = fingerprint_of(plan).shape
@@ -98,32 +101,39 @@ class Access(Generic[M]):
             raise ValueError(f"a snapshot of version {data.get('v')!r}; this lawful reads 1")
         another = data.get("shape") != shape
         told = snapshots.told_in(data, plan)
-        other = other_elements(universe or {}, told)
         if another and renamed is None:
             raise ValueError(
                 f"a snapshot of another {plan.name}: shape {data.get('shape')!r}, not {shape!r}"
             )
+        change, rows = None, data
+        if isinstance(renamed, Migration) and another:
+            renamed.check(plan.name, str(data.get("shape")), self.fingerprint.whole)
+            change = renamed.change
+        if another and renamed is not None:
+            rows = snapshots.renamed(data, plan, renamed, change)
+        known = {**told, **(universe or {})} or None
+        machine = bare(self._cls, known, clock, snapshots.parameters_in(rows))
+        other = other_elements(machine.__environment__.universe.universe(), told)
         if other and renamed is None:
             how = "renamed={} takes it over where every invariant allows it"
             raise ValueError(f"a snapshot of {plan.name} with another universe: {other}; {how}")
-        machine = bare(self._cls, {**told, **(universe or {})} or None, clock)
-        if another and renamed is not None:
-            change = None
-            if isinstance(renamed, Migration):
-                renamed.check(plan.name, str(data.get("shape")), self.fingerprint.whole)
-                change = renamed.change
-            self._take_over(machine, snapshots.renamed(data, plan, renamed, change))
-        elif other:
-            self._take_over(machine, snapshots.renamed(data, plan, {}, None))
+        if another or other:
+            self._take_over(machine, rows if another else snapshots.renamed(data, plan, {}, None))
         else:
             kept = snapshots.read(data, plan, machine.__environment__.universe)
             snapshots.fill(machine, kept, machine.__environment__.now())
+            if renamed is None:
+                as_declared(machine)
+            else:
+                taken_from_declaration(machine)
             assume(machine)
+            if renamed is not None:
+                self._judge(machine, enforcement.judgeable(plan).invariants())
         if plan.asserted is not None:
             enforcement.judge(plan.asserted.invariants(), machine, "restore")
         return machine
 
-    def _take_over(self, machine: M, data: dict[str, Any]) -> None:
+    def _take_over(self, machine: M, data: Mapping[str, Any]) -> None:
         """Give an instance the values of another version, if its invariants allow them."""
         plan = self.plan
         kept = snapshots.read(data, plan, machine.__environment__.universe, partly=True)
@@ -131,6 +141,7 @@ class Access(Generic[M]):
         if not missing:
             begin(machine, kept.parameters, plan.fresh_but(frozenset(kept.variables)))
             snapshots.fill(machine, kept, machine.__environment__.now())
+            taken_from_declaration(machine)
             assume(machine)
             missing = [name for name in plan.variables if not hasattr(machine, slot(name))]
         if missing:
@@ -138,11 +149,17 @@ class Access(Generic[M]):
         asserted = enforcement.judgeable(plan).invariants()
         unknown = [name for name, why in asserted.left.items() if why != enforcement.ERASED]
         if unknown:
-            raise ValueError(f"{plan.name}: nobody can judge {', '.join(unknown)} of one state")
+            raise ValueError(
+                f"{plan.name}: {', '.join(unknown)} cannot be evaluated in a single state"
+            )
+        self._judge(machine, asserted)
+
+    def _judge(self, machine: M, asserted: Asserted) -> None:
+        """ValueError where an invariant is false of a state that came in."""
         try:
             enforcement.judge(asserted, machine, "restore")
         except MachineFault as fault:
-            what = f"the snapshot is of no state of {plan.name}: {fault}: {machine!r}"
+            what = f"the snapshot is of no state of {self.plan.name}: {fault}: {machine!r}"
             raise ValueError(what) from fault
 
     def enforce(
@@ -171,7 +188,7 @@ class Access(Generic[M]):
     def state(self, *, universe: Universe | None = None, **values: Any) -> M:
         """An instance with these variables and parameters; the others have their defaults.
 
-        TypeError and ValueError for what is no value of the variable.
+        Raises TypeError or ValueError for a value that the variable cannot have.
         """
         plan = self.plan
         unknown = set(values) - set(plan.fields)
@@ -180,7 +197,7 @@ class Access(Generic[M]):
             raise TypeError(f"{plan.name} has no {', '.join(sorted(unknown))}; it has {known}")
         fixed = {k: v for k, v in values.items() if k not in plan.variables}
         given = {k: v for k, v in values.items() if k in plan.variables}
-        machine = bare(self._cls, universe, None)
+        machine = bare(self._cls, universe, None, fixed)
         begin(machine, fixed, plan.fresh_but(frozenset(given)))
         for name, value in given.items():
             setattr(machine, slot(name), snapshots.checked(machine, name, value))
@@ -213,10 +230,9 @@ class InstanceAccess(Access[M]):
         """The events that are possible now, in the order of the declaration.
 
         An event without parameters is listed if one of its transitions would run (or fail, by a
-        fault of the machine). An event with parameters is listed unless each of its transitions
-        is already refused by what needs no argument: its source, its timer, and those of its
-        body's conditions that stand before everything else and read no argument. That an event
-        would be ignored does not make it possible.
+        fault of the machine). An event with parameters is listed unless each of its transitions is
+        already refused without knowing arguments: by its source, its timer, or a condition at the
+        start of its body that reads no argument. An event that would only be ignored is not listed.
         """
         self._open("enabled")
         return tuple(e.name for e in self.ir.events if self._is_enabled(e))
@@ -253,14 +269,15 @@ class InstanceAccess(Access[M]):
         return dispatch.reasons(self._machine, way, given)
 
     def at(self, state: Any) -> bool:
-        """Whether this is the control state; TypeError for what is no state of this machine."""
+        """Whether this is the control state; TypeError for a value that is no state of this
+        machine."""
         now = dispatch.control(self._machine)
         if type(state) is not type(now):
             raise TypeError(f"{state!r} is no control state of {self.plan.name}")
         return bool(now is state)
 
     def take(self, event: str, *args: Any) -> Any:
-        """Call an event or a transition by name; what it returns and raises. ValueError for an
+        """Call an event or a transition by name; returns or raises what it does. ValueError for an
         unknown name."""
         method = self._way(event).method
         assert method is not None
@@ -276,23 +293,25 @@ class InstanceAccess(Access[M]):
         return snapshots.snapshot(self._machine, fingerprint_of(self.plan).shape, now)
 
     def observe(self, callback: Callable[[Stepped[M]], None]) -> Callable[[], None]:
-        """Call it with a `Stepped` after every event from now on, refused and ignored ones too.
+        """Call the callback with a `Stepped` after every event from now on, refused and ignored
+        ones too.
 
-        Gives the function that ends it. When observers are called, the event is over: the state
-        is committed, and an observer cannot change what happened. If one raises, the others are
-        still called; then the first exception is raised to whoever called the event, in the place
-        of its output or refusal. An event that an observer calls happens at once, and is told
-        when all were told of what that observer was told. A fault of the machine is no event: it
-        is raised, not observed.
+        Returns a function that ends this. When observers are called, the event is over: the state
+        is committed, and an observer cannot change it. If one raises, the others are still called;
+        then the first exception is raised to the caller of the event, instead of its output or
+        refusal. If an observer calls an event, it happens at once; observers hear of it after all
+        of them have heard of the present one. A fault of the machine is raised, not observed.
         RuntimeError for a part, and before an `@initial` was called.
         """
         self.watched("observe").observers.append(callback)
         return lambda: self._forget(callback)
 
     def watched(self, what: str) -> Observed:
-        """What the events of this instance go through from now on; the runtime's own.
+        """The `Watch` through which events of this instance go from now on; for the runtime's own
+        use.
 
-        RuntimeError, as one of `what`, for a part, and before an `@initial` was called.
+        RuntimeError for a part, and before an `@initial` was called; `what` names the caller in its
+        text.
         """
         self._open(what)
         machine = self._machine
@@ -332,7 +351,8 @@ class InstanceAccess(Access[M]):
         return fired
 
     def fire(self, now: float, fired: list[Fired]) -> None:
-        """As `fire_due`, into a list, which also has what fired where some fail."""
+        """Like `fire_due`, but appends to a list, which also has the timers that fired before an
+        error."""
         self._open("fire_due")
         if not self.plan.alarms:
             return

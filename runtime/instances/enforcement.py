@@ -15,6 +15,7 @@ from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.composition import machines_in
 from lawful.spec.outcomes import PropertyViolated, Undefined
 from lawful.spec.syntax.declare import slot
 
@@ -49,7 +50,7 @@ def judgeable(plan: Plan, without: Collection[str] = ()) -> Asserted:
     """The properties that can be evaluated at run time; `without` names proved ones."""
     rows: list[AssertedProperty] = []
     left: list[tuple[AssertedProperty, str]] = []
-    for row in _rows(plan.machine, plan.machine, ()):
+    for row in _rows(plan.machine):
         why = PROVED if row.name in without else _why_not(row, plan)
         if why:
             left.append((row, why))
@@ -58,16 +59,14 @@ def judgeable(plan: Plan, without: Collection[str] = ()) -> Asserted:
     return Asserted(tuple(rows), tuple(left))
 
 
-def _rows(
-    whole: ir.Machine, machine: ir.Machine, path: tuple[str, ...]
-) -> Iterator[AssertedProperty]:
-    for p in machine.properties:
-        if p.kind in ("invariant", "step_property"):
-            yield AssertedProperty(".".join((*path, p.name)), path, p)
-    for v in machine.variables:
-        part = t.part_of(v.type)
-        if part is not None and not v.ghost:
-            yield from _rows(whole, whole.part(part.machine), (*path, v.name))
+def _rows(whole: ir.Machine) -> Iterator[AssertedProperty]:
+    for inner in machines_in(whole):
+        if any(hop.variable.ghost for hop in inner.path):
+            continue
+        path = tuple(hop.name for hop in inner.path)
+        for p in inner.machine.properties:
+            if p.kind in ("invariant", "step_property"):
+                yield AssertedProperty(inner.prefix + p.name, path, p)
 
 
 def _why_not(row: AssertedProperty, plan: Plan) -> str:
@@ -86,7 +85,7 @@ def without_a_list(p: ir.Property) -> str:
     """Which parameter of a property has values that cannot be enumerated; empty where none has."""
     for name, kind in p.function.params[p.kind == "step_property" :]:
         if not all(map(_has_a_list, t.inside(kind))):
-            return f"nobody can go through all values of its parameter {name}"
+            return f"the values of its parameter {name} cannot be enumerated"
     return ""
 
 

@@ -1,7 +1,7 @@
-"""Journal rows: what a journal, log records and span events say of each event of an instance.
+"""Journal rows: how a journal, log records and span events describe each event of an instance.
 
-`runtime.journal` has the form of a row. A row has values in their JSON form (`variables`, `plain`)
-unless `Hidden` hides them.
+`runtime.journal` documents the form of a row. A row contains values in their JSON form
+(`variables`, `plain`) unless `Hidden` hides them.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ HIDDEN = "$hidden"  # The one key of the object that stands for a hidden value.
 
 @dataclass(frozen=True)
 class Hidden:
-    """Values that rows do not show, by the names of variables, parameters and arguments, and of
-    outputs as `event.output`. `before` and `after` belong to the variable `state`.
+    """Values that rows do not show: names of variables, parameters and arguments, and outputs as
+    `event.output`. `before` and `after` belong to the variable `state`.
 
-    `excluded` values are left out; a keyed hash stands for each of the `hashed` ones, so that equal
-    values look equal. Of a refusal rows name only the transitions: reasons have values in them.
-    A replay compares everything else; without a hidden parameter or argument it cannot go on
-    (`inconclusive`).
+    `excluded` values are left out. `hashed` values are replaced by keyed hashes, so that equal
+    values look equal. Rows of refusals name only the transitions, because reasons contain values. A
+    replay compares everything else; without a hidden parameter or argument that it needs, it stops
+    with `inconclusive`.
     """
 
     excluded: frozenset[str] = frozenset()
@@ -70,7 +70,7 @@ class Hidden:
             raise ValueError("a hash without a key hides nothing that can be guessed")
 
     def told(self, name: str, value: Json) -> Json:
-        """What a row shows of a value."""
+        """The form in which a row shows a value."""
         if name in self.excluded:
             return {HIDDEN: "excluded"}
         if name in self.hashed:
@@ -79,7 +79,7 @@ class Hidden:
         return value
 
     def each(self, values: Mapping[str, Json]) -> dict[str, Json]:
-        """What a row shows of values, by name."""
+        """The forms in which a row shows values, by name."""
         return {name: self.told(name, value) for name, value in values.items()}
 
     def check(self, plan: Plan) -> None:
@@ -134,11 +134,11 @@ class RowWriter:
         self.write(head | rest)
 
     def attached(self, entry: State) -> None:
-        """Write the first row: the state as it is now, and whether a new instance has it."""
+        """Write the first row: the present state, and whether the instance is new."""
         self.whole(entry, "made" if self.seq == 0 and _is_new(entry) else "attached")
 
     def whole(self, entry: State, outcome: str) -> None:
-        """Write a row with the whole state as it is now, at which a replay can begin."""
+        """Write a row with the whole present state, at which a replay can begin."""
         plan, environment = self.plan, entry.__environment__
         at = control_name(entry)
         whole = variables(entry)
@@ -185,9 +185,9 @@ class RowWriter:
         return "refused by " + ", ".join(reason.transition for reason in done.reasons)
 
     def changed(self, done: Stepped) -> dict[str, Json]:
-        """The new values; of a timer a row says only whether it is armed.
+        """The new values; for a timer only whether it is armed.
 
-        The clock goes on by itself between events: the row of the next event has its tick.
+        The clock advances between events: the row of the next event has its tick.
         """
         state = done.instance
         out = self._passed(state)
@@ -281,8 +281,7 @@ def _fields(state: State, names: Iterable[str]) -> dict[str, Json]:
 
 
 def plain(value: Any, kind: t.Type) -> Json:
-    """The JSON form of a value as it is inside; a part is an object of its variables and
-    parameters."""
+    """The JSON form of an internal value; a part is an object of its variables and parameters."""
     match kind:
         case t.Clock():
             return value.now  # type: ignore[no-any-return]  # a number of ticks

@@ -18,6 +18,7 @@ from . import snapshots
 from .enforcement import judge
 from .make import assume, bare, equip, plan_of
 from .make import begin as give
+from .part_parameters import as_declared
 from .snapshots import Kept
 
 M = TypeVar("M", bound=State)
@@ -35,9 +36,9 @@ def begin(
     A class whose instances need no more than initial values then gets an `__init__` of its own,
     which does only that; it calls `otherwise` where it is given any argument.
     """
-    plan = equip(machine, universe, clock)
+    plan = equip(machine, universe, clock, parameters)
     if plan.abstract:
-        raise TypeError(f"{plan.name} is abstract: make an instance of what inherits from it")
+        raise TypeError(f"{plan.name} is abstract: make an instance of a subclass")
     give(machine, parameters)
     if plan.starts:
         machine.__watch__ = UNSTARTED
@@ -76,9 +77,10 @@ def unpickled(kept: Kept, universe: dict[str, Any], unstarted: bool) -> State:
     """
     sorts = plan_of(kept.cls).resolved.world.sorts
     told = {sorts[name]: row for name, row in universe.items() if name in sorts}
-    made = bare(kept.cls, told or None, None)
+    made = bare(kept.cls, told or None, None, kept.parameters)
     kept = snapshots.judged(kept, made.__environment__.universe, partly=unstarted)
     snapshots.fill(made, kept, made.__environment__.now())
+    as_declared(made)
     assume(made)
     if unstarted:
         made.__watch__ = UNSTARTED

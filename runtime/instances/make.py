@@ -38,22 +38,27 @@ def plan_of(cls: type[State]) -> Plan:
         return install(cls) if plan is None else plan
 
 
-def bare(cls: type[M], universe: Universe | None, clock: Clock | None) -> M:
-    """An instance without values."""
+def bare(
+    cls: type[M], universe: Universe | None, clock: Clock | None, given: Iterable[str] = ()
+) -> M:
+    """An instance without values, of which these parameters will be given."""
     made = cls.__new__(cls)
-    equip(made, universe, clock)
+    equip(made, universe, clock, given)
     return made
 
 
-def equip(machine: State, universe: Universe | None, clock: Clock | None) -> Plan:
-    """Give a new instance its watch and its environment; the plan of its class."""
+def equip(
+    machine: State, universe: Universe | None, clock: Clock | None, given: Iterable[str]
+) -> Plan:
+    """Give a new instance its watch and its environment; the plan of its class. The elements
+    that the defaults of the parameters in `given` name do not count."""
     plan = plan_of(type(machine))
     machine.__watch__ = watching(plan)
     if plan.timed or plan.asserted or universe is not None or clock is not None:
         elements = (
             NO_ELEMENTS
             if universe is None
-            else elements_of(universe, plan.resolved.world.sorts, plan.name)
+            else elements_of(universe, plan.resolved.world.sorts, plan.name, plan.named(given))
         )
         machine.__environment__ = Environment(REAL if clock is None else clock, elements)
     else:
@@ -78,7 +83,7 @@ def part_of(cls: type[M], whole: State, parameters: Mapping[str, Any] | None) ->
 
 
 def _begin_part(state: State, parameters: Mapping[str, Any]) -> None:
-    """As `begin`, in a step of the whole, whose end judges the bounds."""
+    """Like `begin`, inside a step of the whole, which checks the bounds at its end."""
     plan = state.__plan__
     plan.fresh(state)
     for name, value in parameters.items():
@@ -101,21 +106,12 @@ def begin(
     (fresh or plan.fresh)(state)
     for name, value in parameters.items():
         setattr(state, slot(name), plan.parameters[name](value, state.__environment__.universe))
-    if state.__environment__.members is not None:
-        _told(state, plan.parameters.keys() - parameters.keys())
     _assume(state)
     if fresh is None and (plan.families or not plan.judged):
         judge_all(
             state
         )  # Once is enough: initial values are the same, except of parts, which depend on keys.
         plan.judged = True
-
-
-def _told(state: State, defaults: Iterable[str]) -> None:
-    """ValueError where a parameter's default has an element that the universe lacks."""
-    plan = state.__plan__
-    for name in defaults:
-        plan.parameters[name](getattr(state, slot(name)), state.__environment__.universe)
 
 
 def assume(state: State) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol
 
+from lawful.spec.analysis.callee import bind
 from lawful.spec.outcomes import Reason, Refused
 from lawful.spec.syntax.declare import slot
 
@@ -31,11 +32,11 @@ else:  # A default is Python 3.13's; type checkers know it of every version.
 class Stepped(Generic[M_co]):
     """One event of one instance, which is an `M_co`; plain `Stepped` is of any machine.
 
-    `transition`: the one that ran, or that was called by its own name; else None. `args`: the
-    arguments by name. `before` and `after`: names of the control state, None where there is none.
-    `changed`: the variables whose values are no longer equal to what they were, with their new
-    values as read from outside (a part is a copy of it). `reasons`: of a refusal. `time`: seconds
-    of the instance's clock.
+    `transition`: the one that ran, or that was called by its own name; otherwise None. `args`: the
+    arguments by name. `before` and `after`: names of the control state, None if the machine has
+    none. `changed`: the variables whose values have changed, with their new values as code outside
+    reads them (a part is a copy). `reasons`: the reasons of a refusal. `time`: seconds of the
+    instance's clock.
     """
 
     instance: M_co
@@ -192,9 +193,10 @@ class Observed:
 
 
 def foremost(first: BaseException | None, error: BaseException, who: str) -> BaseException:
-    """Which of two exceptions to raise, the other noted in it.
+    """Which of two exceptions to raise, with the other as a note.
 
-    It is the first, unless only the second is no `Exception`, as KeyboardInterrupt."""
+    It is the first, unless only the second is no `Exception`, such as KeyboardInterrupt.
+    """
     if first is None:
         return error
     if isinstance(first, Exception) and not isinstance(error, Exception):
@@ -237,7 +239,7 @@ class _StateBefore:
             machine,
             way.event,
             called,
-            dict(zip((n for n, _ in self.way.params), args, strict=True)),
+            bind(self.way.params, args),
             "refused" if reasons else outcome,
             self.control,
             control_name(state),

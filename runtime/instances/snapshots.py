@@ -176,7 +176,7 @@ def read(data: Any, plan: Plan, elements: Elements, *, partly: bool = False) -> 
     return Kept(
         plan.cls,
         _rows(rows.get("parameters"), plan, held, elements),
-        _rows(rows.get("variables"), plan, own, elements.and_named(plan.named)),
+        _rows(rows.get("variables"), plan, own, elements),
     )
 
 
@@ -204,6 +204,11 @@ def renamed(
         elif was in had[kind]:
             rows[kind][name] = had[kind][was]
     return {"machine": data.get("machine"), **rows}
+
+
+def parameters_in(data: Mapping[str, Any]) -> frozenset[str]:
+    """The names of the parameters in a snapshot."""
+    return frozenset(_object(data.get("parameters")))
 
 
 def _object(data: Any) -> dict[str, Any]:
@@ -254,7 +259,7 @@ def _finite(held: Iterable[Any], what: str) -> None:
     """ValueError for seconds of timers and clocks that are not finite."""
     for seconds in held:
         if seconds is not None and not math.isfinite(seconds):
-            raise ValueError(f"{what}: {seconds} seconds is no time")
+            raise ValueError(f"{what}: {seconds} seconds is not a valid time")
 
 
 def _pairs(data: Any, what: str) -> list[Any]:
@@ -279,11 +284,10 @@ def judged(kept: Kept, elements: Elements, *, partly: bool = False) -> Kept:
         known = sorted(wanted | own)
         raise ValueError(f"{plan.name} has {known}, and not {sorted(found)}")
     told = ValueContext(plan.resolved.world, elements)
-    held = ValueContext(plan.resolved.world, elements.and_named(plan.named))
     return Kept(
         kept.cls,
         {k: _judged(v, plan.fields[k], told, k) for k, v in kept.parameters.items()},
-        {k: _judged(v, plan.fields[k], held, k) for k, v in kept.variables.items()},
+        {k: _judged(v, plan.fields[k], told, k) for k, v in kept.variables.items()},
     )
 
 
@@ -315,7 +319,7 @@ def checked(state: State, name: str, value: Any) -> Any:
             value = native(value, kind)
         case _:
             pass
-    elements = state.__environment__.universe.and_named(plan.named)
+    elements = state.__environment__.universe
     # A caller who makes up a state need not give a universe for it.
     return admitted(value, kind, ValueContext(plan.resolved.world, elements, anyhow=True), name)
 

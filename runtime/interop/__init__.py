@@ -1,17 +1,18 @@
-"""`transitions`: its machines as declarations, and its interface over our machines.
+"""`transitions`: imports its machines as declarations, and gives its interface to our machines.
 
-found = from_transitions(machine)       # of an existing transitions.Machine
-found.problems                          # what is wrong in it already
+found = from_transitions(machine)       # an existing transitions.Machine
+found.problems                          # what is wrong in it
 Path("imported.py").write_text(found.text)
-Imported = found.load()                 # the same as a class, at once
+Imported = found.load()                 # the same declaration as a class, at once
 
-names     names that a declaration can have
-reading   conditions whose source is within the language, over a model's attributes
-rows      what a transitions.Machine knows, as rows
-text      rows as the text of a declaration
-flaws     what is wrong in the rows
-features  what the machine does that a declaration of its rows does not
-bound     transitions.Machine, decided by a declaration; the only one that imports transitions
+names            names that a declaration can have
+reading          conditions whose source is in the language, over a model's attributes
+transition_rows  the rows of a transitions.Machine
+text             rows as the text of a declaration
+flaws            problems in the rows
+features         behaviour of the machine that a declaration of its rows does not contain
+decided          a transitions.Machine in which a declaration decides; imports transitions
+drop_in, bound   its two forms: with the imported declaration, and with one of your own
 """
 
 from .text import Imported, from_transitions

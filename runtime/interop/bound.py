@@ -58,7 +58,7 @@ def bind(
 
 
 def _named(cls: type[Machine], as_text: bool) -> dict[enum.Enum, str]:
-    """The members of the control state's enum, with what they are called."""
+    """The members of the control state's enum, by the names that the model uses for them."""
     resolved = cls.lawful.resolved
     kinds = [v.type for v in resolved.machine.variables if v.name == "state"]
     for each in resolved.machine.transitions:
@@ -71,9 +71,9 @@ def _named(cls: type[Machine], as_text: bool) -> dict[enum.Enum, str]:
 
 
 class Bound(DecidedMachine):
-    """What `bind` gives: a `transitions.Machine` whose rows are those of a declaration.
+    """The result of `bind`: a `transitions.Machine` whose rows are those of a declaration.
 
-    Callbacks can be added to it, models too, but no states or rows.
+    Callbacks and models can be added to it; states and rows cannot.
     """
 
     def __init__(
@@ -151,7 +151,7 @@ class Bound(DecidedMachine):
             self.adopt(each, self.instance(state))
 
     def remove_model(self, model: Any) -> None:
-        """Let go of models and of their instances: what they were given is of no use any more."""
+        """Remove models and their instances: the methods that they were given no longer work."""
         super().remove_model(model)
         for each in listify(model):
             self._held.pop(id(each), None)
@@ -182,7 +182,7 @@ class Bound(DecidedMachine):
         held = self._of(model)
         told: Any = getattr(model, self.model_attribute)
         if told != held.last.value:
-            raise ValueError(f"{held} was put into {told!r} from outside")
+            raise ValueError(f"{held} was assigned to {told!r} from outside")
         return self.follow(model)
 
     def follow(self, model: object) -> State:

@@ -100,9 +100,9 @@ class Transition(transitions.Transition):
         return True
 
     def _made(self, machine: DecidedMachine, event_data: EventData, step: ProposedStep) -> bool:
-        """Make the step, between what is called before and when the state is entered. Where
-        nothing is called before, nobody hears of refusals, and nothing is ignored, to decide and
-        to make it is one."""
+        """Make the step, after the callbacks before it and before the state is entered. If there
+        are no such callbacks, no observer of refusals and no `ignore`, one call decides and makes
+        the step."""
         source = machine.states[self.source]
         leaves = self.dest is not None and (source.on_exit or type(source) is not State)
         apart = step.way.ignores or step.entry.__watch__ is not None
@@ -164,7 +164,7 @@ class Event(transitions.Event):
         return False
 
     def _finish(self, machine: DecidedMachine, event_data: EventData) -> None:
-        """What is called in the end may raise nothing, whatever it does."""
+        """Run the final callbacks; exceptions that they raise are suppressed."""
         if machine.finalize_event:
             try:
                 machine.callbacks(machine.finalize_event, event_data)
@@ -173,7 +173,7 @@ class Event(transitions.Event):
 
 
 class DecidedMachine(transitions.Machine):
-    """What the machines of `bound` have in common."""
+    """The common part of the machines of `bound` and `drop_in`."""
 
     transition_cls = Transition
     event_cls = Event
@@ -185,12 +185,12 @@ class DecidedMachine(transitions.Machine):
         super().__init__(*args, **options)
 
     def proposed(self, row: Transition, event_data: EventData) -> ProposedStep | None:
-        """The step that a row is, about which the declaration has still to be asked; None of one
-        that nothing can take."""
+        """The step of a row, which the declaration must still accept; None if the declaration has
+        no such step."""
         raise NotImplementedError
 
     def refusal(self, event_data: EventData) -> Refused | None:
-        """What the declaration says to an event that no row takes; None where it ignores it."""
+        """The declaration's refusal of an event that no row takes; None if it ignores the event."""
         raise NotImplementedError
 
     def state_of(self, entry: Machine) -> State:
@@ -202,7 +202,7 @@ class DecidedMachine(transitions.Machine):
         raise NotImplementedError
 
     def leads_somewhere(self, row: transitions.Transition) -> bool:
-        """Whether there is the state to which a row leads."""
+        """Whether the destination of a row is a state."""
         return row.dest in self.states
 
     def is_final(self, state: State, model: object) -> bool:
@@ -222,7 +222,7 @@ class DecidedMachine(transitions.Machine):
         LOG.warning(text)
 
     def _can_trigger(self, model: Any, trigger: str, *args: Any, **named: Any) -> bool:
-        """Whether a trigger would be taken: the decision, with what is to be prepared for it."""
+        """Whether a trigger would be taken: runs the `prepare` callbacks, and decides."""
         state, event = self.get_model_state(model), self.events.get(trigger)
         if event is None:
             return False

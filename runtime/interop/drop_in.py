@@ -1,9 +1,9 @@
-"""`LawfulMachine`, which replaces `transitions.Machine`: a declaration of its rows decides.
+"""`LawfulMachine`, a replacement for `transitions.Machine`: a declaration of its rows decides.
 
     machine = LawfulMachine(model, states=..., transitions=...)
 
-The declaration is that of `from_transitions`, made anew where rows were changed. All conditions
-are opaque in it: they are asked of the model, and the declaration is told what they say.
+The declaration is that of `from_transitions`. It is made again after rows were changed. All
+conditions are opaque in it: the model evaluates them, and the results are arguments of the event.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from .transition_rows import Input
 
 @dataclass(frozen=True)
 class _DeclaredRows:
-    """A declaration of the rows that a machine had; `rows` are those with what they were."""
+    """The declaration of a machine's rows at some time; `rows` maps each row to its content
+    then."""
 
     found: Imported
     cls: type[Machine]
@@ -38,10 +39,10 @@ class _DeclaredRows:
 
 
 class LawfulMachine(DecidedMachine):
-    """In the place of `transitions.Machine`: made and used as that is, decided by a declaration.
+    """Replaces `transitions.Machine`: the same constructor and methods, but a declaration decides.
 
-    A condition is asked at most once for an event, also where several rows name it, unless one
-    of them has something to prepare in between. TypeError for rows of a class that would decide
+    A condition is evaluated at most once for an event, even if several rows name it, unless one of
+    them has a `prepare` callback in between. Raises TypeError for rows of a class that would decide
     by itself.
     """
 
@@ -100,8 +101,8 @@ class LawfulMachine(DecidedMachine):
     def _asked(
         self, row: Transition, made: _DeclaredRows, event_data: EventData
     ) -> tuple[Any, ...]:
-        """The arguments of the row's transition; its conditions are asked up to the first that
-        is not as wanted, those that were asked before are not asked again."""
+        """The arguments of the row's transition. Its conditions are evaluated up to the first that
+        has the wrong value; those that were evaluated before are not evaluated again."""
         inputs = made.found.inputs[made.found.events[event_data.event.name]]
         if not inputs:
             return ()
@@ -127,7 +128,7 @@ class LawfulMachine(DecidedMachine):
         return [(event, state) for event in self.events.values() for state in self.states]
 
     def _fits(self, made: _DeclaredRows, event: Any, state: str) -> bool:
-        """Whether what the declaration says of an event in a state is what the machine says."""
+        """Whether the declaration and the machine agree on an event in a state."""
         rows = event.transitions.get(state)
         if rows is None:
             there = self.states[state].value in made.places
@@ -187,18 +188,18 @@ def _what(row: Any) -> tuple[Any, ...]:
 
 
 def _answers(event_data: EventData) -> dict[Any, bool]:
-    """What conditions have said about this event."""
+    """The results of this event's conditions so far."""
     found: dict[Any, bool] = event_data.__dict__.setdefault("answers", {})
     return found
 
 
 def _values(inputs: Sequence[Input], answers: Mapping[Any, bool]) -> tuple[Any, ...]:
-    """The arguments of an event: false where nobody asked."""
+    """The arguments of an event; False for a condition that was not evaluated."""
     return tuple([answers.get(each.name, each.blank) for each in inputs])
 
 
 def _told(entry: Machine, event: str, args: tuple[Any, ...]) -> Refused | None:
-    """What an event that no row takes gives, so that observers hear of it."""
+    """Pass an event that no row takes to the instance, so that observers see it."""
     try:
         entry.lawful.take(event, *args)
     except Refused as refusal:

@@ -6,6 +6,7 @@ those of transitions.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -17,7 +18,16 @@ KNOWN = ("transitions", "lawful")  # Packages whose classes do what their rows s
 STATE_METHODS = ("enter", "exit")
 ROW_METHODS = ("execute", "_eval_conditions", "_change_state")
 EVENT_METHODS = ("trigger", "_trigger", "_process")
-MACHINE_METHODS = ("callback", "callbacks", "set_state", "get_model_state", "_process")
+CONDITION_METHODS = ("check",)
+MACHINE_METHODS = (
+    "callback",
+    "callbacks",
+    "resolve_callable",
+    "set_state",
+    "get_model_state",
+    "_process",
+)
+LOCKS = ("transitions", "threading", "_thread")  # Modules whose contexts do nothing but wait.
 
 
 def features(machine: Any) -> Iterator[str]:
@@ -29,6 +39,9 @@ def features(machine: Any) -> Iterator[str]:
             " which no step of the declaration is"
         )
     yield from _overridden(f"{kind.__name__}, the machine,", kind, MACHINE_METHODS)
+    for context in _contexts(machine):
+        around = f"{kind.__name__} enters {context} around its events"
+        yield f"{around}, which the declaration does not do"
     for name, state in machine.states.items():
         yield from _of_state(machine, name, state)
     for trigger, event in machine.events.items():
@@ -38,6 +51,17 @@ def features(machine: Any) -> Iterator[str]:
         yield from _overridden(trigger, event.__class__, EVENT_METHODS)
         for cls in dict.fromkeys([row.__class__ for row in rows]):
             yield from _overridden(f"{trigger}, in its rows,", cls, ROW_METHODS)
+        for cls in dict.fromkeys([each.__class__ for row in rows for each in row.conditions]):
+            yield from _overridden(f"{trigger}, in its conditions,", cls, CONDITION_METHODS)
+
+
+def _contexts(machine: Any) -> Iterator[str]:
+    """The names of the classes of contexts, but of locks, that a `LockedMachine` has."""
+    of_models: Mapping[int, list[Any]] = getattr(machine, "model_context_map", {})
+    every = [*getattr(machine, "machine_context", ()), *itertools.chain(*of_models.values())]
+    for cls in dict.fromkeys(each.__class__ for each in every):
+        if cls.__module__.partition(".")[0] not in LOCKS:
+            yield cls.__name__
 
 
 def tags(state: Any) -> tuple[str, ...]:
@@ -46,7 +70,7 @@ def tags(state: Any) -> tuple[str, ...]:
 
 
 def calls(state: Any) -> dict[str, list[Any]]:
-    """What the features of a state call, by when."""
+    """The callbacks of a state's features, by the time at which they run."""
     found: dict[str, list[Any]] = {}
     for kind in ("on_timeout", "on_failure"):
         given: Any = getattr(state, kind, None) if _features(state) else None

@@ -42,7 +42,7 @@ def flaws(machine: Any, rows: Sequence[TransitionRow]) -> Iterator[str]:
 
 
 def _of_row(machine: Any, row: TransitionRow, before: Sequence[TransitionRow]) -> Iterator[str]:
-    """What is wrong in a row, behind those for the same trigger and state."""
+    """The problems of a row, given the earlier rows for the same trigger and state."""
     where = f"{row.trigger} from {row.source}"
     if row.dest is not None and row.dest not in machine.states:
         yield f"{where} leads to {row.dest}, which is no state"
@@ -84,7 +84,7 @@ def _unreached(machine: Any, rows: Sequence[TransitionRow]) -> Iterator[str]:
 
 
 def _hidden(machine: Any, model: Any) -> Iterator[str]:
-    """What the machine would give the model, were there not something of that name already."""
+    """The methods that the machine cannot add to the model, because those names are taken."""
     kind = type(model).__name__
     for trigger in machine.events:
         for name in (trigger, f"may_{trigger}"):

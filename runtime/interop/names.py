@@ -19,7 +19,7 @@ class IdentifierTable:
         self._of: dict[Hashable, str] = {}
 
     def of(self, thing: Hashable, wanted: str) -> str:
-        """The name of a thing, chosen when it is asked for first."""
+        """The name of a thing, chosen at the first call."""
         if thing not in self._of:
             self._of[thing] = self._free(identifier(wanted))
         return self._of[thing]
@@ -41,7 +41,7 @@ def identifier(text: str) -> str:
 
 
 def name_of(func: object) -> str:
-    """What a callback is called: its own text where it is named by one."""
+    """The name of a callback: its own text if it is given by name."""
     if isinstance(func, str):
         return func
     if isinstance(func, partial):

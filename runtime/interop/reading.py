@@ -1,8 +1,8 @@
-"""Conditions that can be read: a model's method of one `return` over its attributes.
+"""Conditions that can be read: a model's method with one `return` over its attributes.
 
-What a condition reads are the model's own values, which anybody may change between two events. So
-in the declaration they are parameters of the event: what they were when it came. A condition is
-read only where the language itself accepts it, else it stays opaque.
+A condition reads the model's attributes, which any code may change between two events. So in the
+declaration they are parameters of the event, with their values when the event was called. A
+condition is read only if the language accepts its expression; otherwise it stays opaque.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def _function(model: Any, name: str) -> types.FunctionType | None:
 
 
 def _returned(function: types.FunctionType) -> ast.expr:
-    """What a function of `self` alone returns, where it does nothing else."""
+    """The expression that a function of `self` alone returns, if it does nothing else."""
     (node,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
     match node:
         case ast.FunctionDef(
@@ -92,7 +92,7 @@ def _returned(function: types.FunctionType) -> ast.expr:
 
 
 class _Constants(ast.NodeTransformer):
-    """Puts the numbers in that stand in the function's module."""
+    """Replaces names of the function's module by the numbers that they stand for."""
 
     def __init__(self, known: Mapping[str, Any]) -> None:
         self.known = known
@@ -118,7 +118,7 @@ def _is_own(node: ast.AST) -> bool:
 
 
 class _Named(ast.NodeTransformer):
-    """Puts a parameter where an attribute stands."""
+    """Replaces attributes by parameters."""
 
     def __init__(self, names: Mapping[str, str]) -> None:
         self.names = names

@@ -1,7 +1,8 @@
 """From `transitions`: an existing `transitions.Machine` as the text of a declaration.
 
-Of the rows for one trigger and state transitions takes the first whose conditions hold, so a later
-one says that the earlier ones do not. Rows that differ in their source alone are one transition.
+Among the rows for one trigger and state, transitions takes the first whose conditions are true. So
+a later row requires that the conditions of earlier ones are false. Rows that differ only in their
+source become one transition.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ class Imported:
 
     @property
     def sources(self) -> dict[str, Any]:
-        """Where each parameter comes from: a condition, or the name of it or of an attribute."""
+        """The source of each parameter: a condition, or the name of a condition or attribute."""
         return {each.name: each.source for inputs in self.inputs.values() for each in inputs}
 
     def load(self) -> type[Machine]:
@@ -76,7 +77,7 @@ class Imported:
 
 
 def executed(text: str) -> dict[str, Any]:
-    """What a module of this text has, which tracebacks and `inspect` find."""
+    """The names that a module with this text defines; tracebacks and `inspect` find its source."""
     number = next(_numbers)
     file, names = f"<imported {number}>", {"__name__": f"lawful_imported_{number}"}
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
@@ -87,13 +88,13 @@ def executed(text: str) -> dict[str, Any]:
 
 
 def from_transitions(machine: Any, *, automatic: bool = False) -> Imported:
-    """The declaration of a flat `transitions.Machine`, and its problems: what is wrong in it (see
-    `flaws`), and what it does that the declaration does not (see `features`).
+    """The declaration of a flat `transitions.Machine`, with its problems: mistakes in the machine
+    (see `flaws`), and behaviour that the declaration does not contain (see `features`).
 
-    States, triggers, their rows in order, `ignore_invalid_triggers` and final states are kept; a
-    name that no declaration can have is another there, and a problem says so. Conditions are read
-    where the language has them, else they and all callbacks are opaque, by name. The triggers
-    that lead to each state from everywhere are left out, unless with `automatic`.
+    The declaration keeps states, triggers, their rows in order, `ignore_invalid_triggers` and final
+    states. A name that no declaration can have is replaced, and a problem says so. Conditions are
+    read if the language can express them; otherwise they, and all callbacks, are opaque, identified
+    by name. The automatic triggers `to_STATE` are left out unless `automatic` is true.
 
     Errors: ValueError for nested or parallel states, and for a machine without an initial state.
     """
@@ -171,7 +172,7 @@ class DeclarationWriter:
                 yield f"{trigger} is called {event} here: no event can have its name"
 
     def _doc(self) -> Iterator[str]:
-        """What the class says of what it does not know."""
+        """The class docstring: it names what the declaration does not contain."""
         yield "The triggers of a transitions.Machine as events."
         rows: list[tuple[str, Sequence[Any]]] = [
             (f"{kind} of {identifier(name)}", getattr(state, kind))
@@ -263,7 +264,7 @@ class DeclarationWriter:
         return f"({line})" if len(line) < WIDTH - 24 else f"(\n{lines}        )"
 
     def _ignored(self) -> Iterator[str]:
-        """What is accepted and does nothing, in the states that say so."""
+        """The `ignore` lines: events that have no effect in states that ignore invalid triggers."""
         quiet = [name for name in self.states if ignores(self.machine, name)]
         for trigger, event in self.events.items():
             rows = {row.source for row in self.rows if row.trigger == trigger}
@@ -313,12 +314,12 @@ def _doc(lines: Sequence[str]) -> str:
 
 
 def _plain(func: object) -> str:
-    """The name of a callback, fit to stand in a text between quotes."""
+    """The name of a callback, safe inside a quoted text."""
     return "".join(c if c.isidentifier() or c.isdigit() or c == "." else "_" for c in name_of(func))
 
 
 def _said(row: TransitionRow) -> str:
-    """What a row calls, and whether it leaves its state."""
+    """The row's callbacks, and whether it leaves its state."""
     calls = [f"{kind}: {_plain(func)}" for kind, func in row.calls if kind != "conditions"]
     calls = [each for each in calls if not each.startswith("unless")]
     inside = ["No state is left or entered"] if row.dest is None else []
@@ -335,7 +336,7 @@ def _head(name: str, params: str) -> str:
 
 
 def _body(row: TransitionRow, earlier: Sequence[TransitionRow]) -> str:
-    """What a row says and requires; that none before it is taken."""
+    """The body of a row: its docstring, its guards, and that no earlier row is taken."""
     text = f'        """{_said(row)}"""\n'
     for clause in row.clauses:
         text += f"        require({clause.said}, {clause.why!r})\n"

@@ -1,9 +1,10 @@
-"""The rows of a `transitions.Machine`: trigger, source, conditions, in the order it tries them.
+"""The rows of a `transitions.Machine`: trigger, source, conditions, in the order in which it tries
+them.
 
-A condition becomes a clause over the parameters of its event: one that is true or false as the
-condition says (opaque), or one for each attribute that it reads. A condition that several rows
-name is asked once for an event, so it is one parameter; but where a row calls something to
-`prepare`, what was asked before it may have changed, and is a parameter of its own.
+A condition becomes a clause over parameters of its event: one `bool` for an opaque condition, or
+one parameter for each attribute that it reads. A condition that several rows name is evaluated once
+for an event, so it is one parameter. But if a row has a `prepare` callback, conditions evaluated
+before it may have changed: afterwards each becomes a parameter of its own.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ CALLBACKS = ("prepare", "before", "after")
 
 @dataclass(frozen=True)
 class Input:
-    """A parameter of an event: what a condition says, or the value of a model's attribute.
+    """A parameter of an event: the result of a condition, or the value of a model's attribute.
 
-    `source` is the condition, or the attribute's name; `blank` a value of the type, for where
-    nobody asked.
+    `source` is the condition, or the attribute's name; `blank` is a value of the type, used if the
+    condition was not evaluated.
     """
 
     name: str
@@ -45,7 +46,7 @@ class ConditionClause:
 
     @property
     def said(self) -> str:
-        """What the row requires."""
+        """The row's requirement as source text."""
         inner = self.text if self.text.isidentifier() else f"({self.text})"
         return self.text if self.wanted else f"not {inner}"
 
@@ -73,7 +74,7 @@ class TransitionRow:
 
     @property
     def conditions(self) -> frozenset[tuple[str, bool]]:
-        """What must be so for it to be taken."""
+        """The conditions that must be true for the row to be taken."""
         return frozenset((clause.text, clause.wanted) for clause in self.clauses)
 
 
@@ -98,7 +99,7 @@ def known(machine: Any, readable: Callable[[Reading], bool]) -> KnownRows:
 
 
 class _ConditionClauses:
-    """Conditions as clauses, with one parameter for each thing that is asked."""
+    """Makes clauses of conditions, with one parameter for each condition or attribute."""
 
     def __init__(self, models: Sequence[Any], readable: Callable[[Reading], bool]) -> None:
         self.models = models
@@ -107,8 +108,8 @@ class _ConditionClauses:
         self.readings: dict[str, Reading | None] = {}
 
     def of(self, condition: Any, again: Callable[[Hashable], int]) -> ConditionClause:
-        """The clause of a condition; `again` tells how often that was asked and may have
-        changed."""
+        """The clause of a condition; `again` tells how often it may have changed since it was first
+        evaluated."""
         func, wanted = condition.func, bool(condition.target)
         reading = self._reading(func)
         if reading is None:

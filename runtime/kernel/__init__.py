@@ -1,1 +1,1 @@
-"""What generated code calls while an event runs."""
+"""The functions that generated code calls while an event runs."""

@@ -221,7 +221,7 @@ def tree(state: State) -> Iterator[State]:
 
 
 def _parts(state: State) -> Iterator[tuple[str, State]]:
-    """The states of the parts, by the places where these stand."""
+    """The states of the parts, by their places."""
     for name, family in state.__plan__.families.items():
         held = getattr(state, slot(name), None)
         if family:

@@ -9,17 +9,16 @@ Asserted  the properties that are judged after each event
 from __future__ import annotations
 
 import enum
-import functools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.named_elements import named_elements
 from lawful.spec.codec.as_json import Fingerprints
 from lawful.spec.resolve import Resolved
 
-from ..elements import named_in
 from .guards import Site
 
 Check = Callable[..., Any]  # See `compile.arguments.checker`.
@@ -164,6 +163,9 @@ class Plan:
     plain: bool = False  # Instances need nothing but their initial values; one was made so.
     cls: Any = None
     part_of: Callable[..., Any] = print
+    _named: dict[frozenset[str], dict[str, tuple[str, ...]]] = field(
+        default_factory=dict[frozenset[str], dict[str, tuple[str, ...]]]
+    )
 
     @property
     def name(self) -> str:
@@ -173,7 +175,10 @@ class Plan:
     def machine(self) -> ir.Machine:
         return self.resolved.machine
 
-    @functools.cached_property
-    def named(self) -> dict[str, frozenset[str]]:
-        """The texts of the elements that the declaration names, by their sorts."""
-        return named_in(self.machine)
+    def named(self, given: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        """The texts of the elements that the declaration names, by their sorts, where these
+        parameters have values."""
+        key = frozenset(given)
+        if key not in self._named:
+            self._named[key] = named_elements(self.machine, key)
+        return self._named[key]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Watch(Protocol):
-    """What a call of an event from outside goes through."""
+    """Handles each call of an event from outside: for observers, a journal, a store, assertions."""
 
     def call(self, machine: State, way: str, args: tuple[Any, ...]) -> Any:
         """Run the event, or raise an exception that says why it cannot run."""

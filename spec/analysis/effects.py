@@ -1,4 +1,4 @@
-"""What a body may write, and what is left of it without its ghosts."""
+"""Which variables a body may write, and the body without its ghosts."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from .. import ir
 from .. import types as t
+from ..flat import Erased
 from .places import in_state, root, variable_of
 from .walk import everything, statements, written
 
@@ -26,7 +27,8 @@ class Writes:
 
 
 class Reach:
-    """Finds what functions and transitions of one machine write, what they call included."""
+    """Finds the writes of a machine's functions and transitions, including those of functions they
+    call."""
 
     def __init__(self, machine: ir.Machine, ghosts: frozenset[str]) -> None:
         self.ghosts = ghosts
@@ -97,7 +99,7 @@ def assigned(body: Iterable[ir.Stmt]) -> set[str]:
 
 
 def in_place(stmt: ir.Stmt) -> tuple[str, ...]:
-    """The variables whose containers the statement changes where they stand."""
+    """The variables whose containers the statement changes in place."""
     found: dict[str, None] = {}
     for each in statements((stmt,)):
         match each:
@@ -226,7 +228,7 @@ def ghosts_of(machine: ir.Machine) -> dict[str, frozenset[str]]:
     return {each.name: frozenset(v.name for v in each.variables if v.ghost) for each in whole}
 
 
-def erased(machine: ir.Machine) -> ir.Machine:
+def erased(machine: ir.Machine) -> Erased:
     """The machine as it runs: nothing assigns its ghosts, which keep their places and hold None."""
     ghosts = ghosts_of(machine)
 
@@ -249,7 +251,7 @@ def erased(machine: ir.Machine) -> ir.Machine:
             functions=tuple(map(body, m.functions)),
         )
 
-    return dataclasses.replace(one(machine), parts=tuple(map(one, machine.parts)))
+    return Erased(dataclasses.replace(one(machine), parts=tuple(map(one, machine.parts))))
 
 
 def all_names(machine: ir.Machine) -> set[str]:

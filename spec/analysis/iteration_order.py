@@ -1,9 +1,10 @@
-"""The rule for loops over what has no order: whether one could show an order. Syntactic.
+"""The rule for loops over unordered collections: whether the result could depend on the order.
+Syntactic.
 
-Accepted are statements that assign a place indexed by the loop variable, that accumulate
-commutatively into what the loop does not otherwise read, guards, calls of a part's transition on
-the element; `if` over these; and locals assigned before use in the same round. A helper is judged
-by its statements.
+Accepted are assignments to a place indexed by the loop variable; commutative accumulation into
+variables that the loop does not otherwise read; guards; calls of a part's transition on the
+element; `if` over these; and locals assigned before use in the same round. A helper is judged by
+its statements.
 """
 
 from __future__ import annotations
@@ -11,28 +12,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from .. import ir
+from .. import ir, ops
 from .. import types as t
 from ..errors import Place
 from .places import holder
 from .walk import everything, free_locals, inlined, own_expressions
 
-# What commutes with itself and with the others of its group; what takes away only where the
-# accumulator is on the left.
-GROUPS = {
-    "add": "sum",
-    "sub": "sum",
-    "serial_add": "sum",
-    "serial_sub": "sum",
-    "union": "union",
-    "difference": "difference",
-    "intersection": "intersection",
-    "min": "min",
-    "max": "max",
-}
-LEFT_ONLY = frozenset({"sub", "serial_sub", "difference"})
+# The group of what an update of a set accumulates.
 UPDATES = {"add": "union", "update": "union", "discard": "difference"}
-AT_ELEMENT = frozenset({"add", "discard", "remove", "delete", "pop", "start", "stop"})
 
 Groups = frozenset[tuple[str, ir.Expr | None]]
 
@@ -107,16 +94,18 @@ def _assigned(stmt: ir.Stmt) -> Iterator[str]:
 def accumulates(stmt: ir.Assign) -> str | None:
     """The group of a commutative accumulation `x = x + e`, or None."""
     match stmt.value:
-        case ir.Op(op=op, args=args) if op in GROUPS and args.count(stmt.target) == 1:
-            if op not in LEFT_ONLY or args[0] == stmt.target:
-                return GROUPS[op]
+        case ir.Op(op=op, args=args) if op in ops.TABLE and args.count(stmt.target) == 1:
+            row = ops.TABLE[op]
+            if not row.left_only or args[0] == stmt.target:
+                return row.accumulates
         case _:
             pass
     return None
 
 
 class _Rounds:
-    """The rounds of one loop: what they change, and how often that is read harmlessly."""
+    """The rounds of one loop: the places that they change, and the reads that are part of these
+    changes."""
 
     def __init__(self, loop: ir.Loop, functions: Sequence[ir.Function]) -> None:
         self.functions = {f.name: f for f in functions}
@@ -147,7 +136,8 @@ class _Rounds:
         return None
 
     def read_elsewhere(self) -> Place | None:
-        """Where something the rounds change is changed in two ways, or read by other rounds."""
+        """A place that the rounds change in two ways, or that other rounds read; None if there is
+        none."""
         nodes = list(self._all_nodes(self.body, set()))
         for held, groups in self.groups.items():
             if not groups:
@@ -179,7 +169,7 @@ class _Rounds:
                 return of == at and injective(key, self.own)
             case ir.Op(op="in" | "not_in", args=(key, of)):
                 return of == at and injective(key, self.own)
-            case ir.Update(target=target, op=op, args=(key, *_)) if op in AT_ELEMENT:
+            case ir.Update(target=target, op=op, args=(key, *_)) if op in ops.ELEMENT_UPDATES:
                 return target == at and injective(key, self.own)
             case _:
                 return False
@@ -196,8 +186,8 @@ class _Rounds:
                 return self._change(target, group, 1 + (group is not None))
             case ir.Update(target=target, op=op, args=args, into=None):
                 group = UPDATES.get(op) if isinstance(target.type, t.Set) else None
-                at = target if op in AT_ELEMENT and args and injective(args[0], self.own) else None
-                return self._change(target, group, 1, at)
+                own = op in ops.ELEMENT_UPDATES and args and injective(args[0], self.own)
+                return self._change(target, group, 1, target if own else None)
             case ir.Step(part=part, into=None):
                 return self._change(part, None, 1)
             case _:
@@ -235,7 +225,8 @@ ANYTHING = ir.Const(Place("", 0, 0, 0, 0), t.Unknown(), "anything")
 
 
 def last_round_shown(body: Iterable[ir.Stmt]) -> Place | None:
-    """Where a body reads a local that the last round of an unordered loop left behind, or None."""
+    """The place where a body reads a local that the last round of an unordered loop assigned, or
+    None."""
     return _read_stale(body, set())
 
 
@@ -272,11 +263,13 @@ def _read_stale_in_rounds(loop: ir.Loop, stale: set[str]) -> Place | None:
     return None
 
 
-VIEWS = frozenset({"keys", "values", "items", "enumerate", "reversed", "zip", "frozenset_of"})
+# What goes through a container of its operands while it is iterated; and through the keys of a map.
+VIEWS = (ops.ITERABLES - {"range", "subsets"}) | {"frozenset_of"}
+KEYED_BY = (ops.MAP_VIEWS - {"values"}) | {"frozenset_of"}
 
 
 def changed_while_iterated(loop: ir.Loop, functions: Sequence[ir.Function]) -> Place | None:
-    """Where a loop changes the container that it goes through, or None."""
+    """The place where a loop changes the container over which it iterates, or None."""
     over = tuple(_iterated(loop.over))
     for stmt in _flattened(with_helpers(loop.body, functions)):
         if any(_disturbs(stmt, path, loop) for path in over):
@@ -322,8 +315,7 @@ def _keeps_size(path: ir.Expr, key: ir.Expr, loop: ir.Loop) -> bool:
         return False
     at_loop_variable = isinstance(key, ir.Local) and key.name == loop.names[0]
     if isinstance(path.type, t.Map):
-        keys = ("items", "keys", "frozenset_of")
-        by_key = loop.over == path or (isinstance(loop.over, ir.Op) and loop.over.op in keys)
+        by_key = loop.over == path or (isinstance(loop.over, ir.Op) and loop.over.op in KEYED_BY)
         return path.type.total or (at_loop_variable and by_key)
     enumerated = isinstance(loop.over, ir.Op) and loop.over.op == "enumerate"
     return at_loop_variable and enumerated

@@ -1,7 +1,8 @@
-"""What may stop a step: whether two outcomes are possible, so that what comes first decides.
+"""Partiality: which expressions may be undefined, and in how many ways a body may stop a step.
 
-A loop over what has no order is then gone through in the order of `spec.sorting`, so that its
-outcome depends on what is in the collection alone.
+Where a body may stop in more than one way, the first one decides the outcome. A loop over an
+unordered collection then visits it in the order of `spec.sorting`, so that the outcome depends only
+on the collection's content.
 """
 
 from __future__ import annotations
@@ -13,33 +14,38 @@ from .. import types as t
 from .walk import everything
 
 REFUSED, UNDEFINED, ASSERTS = "refused", "undefined", "asserts"
-PARTIAL_UPDATES = frozenset({"remove", "pop", "delete"})
 
 
-def may_fail(node: ir.Node) -> bool:
-    """Whether the node itself may have no value, or refuse."""
+def may_be_undefined(node: ir.Node) -> bool:
+    """Whether the node itself, its operands aside, may have no value, or may refuse the step."""
     match node:
-        case ir.Item(of=of):
-            return not (isinstance(of.type, t.Bag | t.Tuple) or _total(of.type))
+        case ir.Item(of=ir.Expr(type=kind)):
+            return not (isinstance(kind, t.Bag | t.Tuple) or _has_every_key(kind))
         case ir.Op(op=op):
-            return ops.TABLE[op].partial if op in ops.TABLE else False
+            return op in ops.TABLE and ops.TABLE[op].partial
         case ir.Comp(kind="min" | "max") | ir.Needed() | ir.Call() | ir.Can():
             return True
         case _:
             return False
 
 
-def _total(kind: t.Type) -> bool:
-    return isinstance(kind, t.Map) and kind.total
+def _has_every_key(kind: t.Type) -> bool:
+    """Whether a map has an item for every key that an expression can give.
+
+    The value of an expression may be beyond the bounds of an `int`; serial numbers wrap.
+    """
+    if not isinstance(kind, t.Map) or not kind.total:
+        return False
+    return all(isinstance(k, t.Serial) or not isinstance(k, t.Int) for k in t.inside(kind.key))
 
 
-def may_stop(e: ir.Expr) -> bool:
-    """Whether evaluating the expression may stop the step."""
-    return any(may_fail(node) for node in everything((e,)))
+def always_defined(*nodes: ir.Node) -> bool:
+    """Whether evaluating all of this always gives values, and refuses nothing."""
+    return not any(may_be_undefined(node) for node in everything(nodes))
 
 
 def mixed(nodes: Iterable[ir.Node]) -> bool:
-    """Whether these may stop a step in more than one way."""
+    """Whether these may stop a step in more than one way: refused, undefined, an assert."""
     return len(set(_ways(tuple(nodes)))) > 1
 
 
@@ -54,9 +60,9 @@ def _ways(nodes: tuple[ir.Node, ...]) -> Iterator[str]:
             case ir.Step() | ir.Base() | ir.Do():  # What is called may hold anything.
                 yield REFUSED
                 yield UNDEFINED
-            case ir.Update(op=op) if op in PARTIAL_UPDATES:
+            case ir.Update(op=op) if op in ops.PARTIAL_UPDATES:
                 yield UNDEFINED
-            case _ if id(node) not in stored and may_fail(node):
+            case _ if id(node) not in stored and may_be_undefined(node):
                 yield UNDEFINED
             case _:
                 pass

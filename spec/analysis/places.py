@@ -23,7 +23,8 @@ def prefixes(place: ir.Expr) -> Iterator[ir.Expr]:
 
 
 def root(place: ir.Expr) -> ir.Expr:
-    """The expression that a place begins at: `Self`, a local, or what is no place at all."""
+    """The expression at which a place begins: `Self`, a local, or another expression, which is no
+    place."""
     while isinstance(place, ir.Field | ir.Item | ir.Narrow):
         place = place.of
     return place
@@ -40,7 +41,7 @@ def in_state(e: ir.Expr) -> bool:
 
 
 def in_machine(e: ir.Expr) -> bool:
-    """Whether the location is in a machine: in this one, or in one that a local stands for."""
+    """Whether the location is in a machine: this one, or one that a local refers to."""
     base = root(e)
     return isinstance(base, ir.Self) or (
         isinstance(base, ir.Local) and isinstance(base.type, t.Part)

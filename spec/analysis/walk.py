@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import ir
 from ..errors import Place
+from .callee import bind
 
 
 def children(node: ir.Node) -> Iterator[ir.Node]:
@@ -20,7 +21,7 @@ _INNER: dict[type[ir.Node], tuple[str, ...]] = {}  # Asking a class for its fiel
 
 
 def _inner(cls: type[ir.Node]) -> tuple[str, ...]:
-    """The fields of a node in which other nodes may stand."""
+    """The fields of a node that may contain other nodes."""
     if cls not in _INNER:
         _INNER[cls] = tuple(f.name for f in dataclasses.fields(cls) if f.name != "place")
     return _INNER[cls]
@@ -92,15 +93,15 @@ def _replaced(value: Any, change: Callable[[ir.Node], ir.Node | None]) -> object
 
 
 def inlined(do: ir.Do, functions: Iterable[ir.Function]) -> tuple[ir.Stmt, ...]:
-    """The statements of a helper with its arguments in the place of its parameters.
+    """The statements of a helper with its arguments substituted for its parameters.
 
-    For rules that look at what a call does; not for execution, for a `return` in it would leave
+    For rules that analyse what a call does; not for execution, because a `return` in it would leave
     the caller.
     """
     found = next((f for f in functions if f.name == do.call.function), None)
     if found is None:
         return (do,)
-    given = dict(zip((name for name, _ in found.params), do.call.args, strict=True))
+    given = bind(found.params, do.call.args)
 
     def change(node: ir.Node) -> ir.Node | None:
         return given.get(node.name) if isinstance(node, ir.Local) else None
@@ -127,7 +128,8 @@ def own_expressions(stmt: ir.Stmt) -> tuple[ir.Expr, ...]:
 
 
 def _path(target: ir.Expr) -> tuple[ir.Expr, ...]:
-    """What assigning a place reads: nothing for a local, else what leads to it."""
+    """The expressions that an assignment to a place reads: none for a local, otherwise the path to
+    it."""
     return () if isinstance(target, ir.Local) else (target,)
 
 
@@ -150,25 +152,6 @@ def _free_in_comp(comp: ir.Comp) -> Iterator[tuple[str, Place]]:
         yield from ((n, p) for n, p in free_locals(clause.conditions) if n not in bound)
     inside = (comp.element,) if comp.key is None else (comp.key, comp.element)
     yield from ((n, p) for n, p in free_locals(inside) if n not in bound)
-
-
-PARTIAL = frozenset({"floordiv", "mod", "min_of", "max_of", "index", "range"})
-
-
-def always_defined(expr: ir.Expr) -> bool:
-    """Whether evaluating the expression always gives a value."""
-    return not any(may_be_undefined(node) for node in everything((expr,)))
-
-
-def may_be_undefined(node: ir.Node) -> bool:
-    """Whether a node itself can be without a value, or refuse."""
-    match node:
-        case ir.Item() | ir.Needed() | ir.Call() | ir.Can() | ir.Comp(kind="min" | "max"):
-            return True
-        case ir.Op(op=op):
-            return op in PARTIAL
-        case _:
-            return False
 
 
 def reads_local(expr: ir.Expr | None) -> bool:

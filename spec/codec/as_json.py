@@ -298,6 +298,8 @@ def _checker(hint: Any) -> Check:
         return lambda value: type(value) is hint
     if origin in (list, dict):
         return lambda value: isinstance(value, origin)
+    if isinstance(hint, typing.NewType):
+        return _checker(hint.__supertype__)
     return lambda value: isinstance(value, hint)
 
 

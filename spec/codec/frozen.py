@@ -50,7 +50,7 @@ LAYOUT = frozenset({"__doc__", "__firstlineno__", "__static_attributes__"})
 
 @dataclass(frozen=True)
 class Frozen:
-    """One machine of a document; `names` are the globals of the module in which it stands."""
+    """One machine of a document; `names` are the globals of its module."""
 
     path: str
     row: Mapping[str, Any]
@@ -78,7 +78,7 @@ class Frozen:
             found: Any = functools.reduce(getattr, rest, names[first])
         except (ImportError, KeyError, AttributeError) as error:
             where = module or "its module"
-            raise self.unfit(f"{name}, which is no more in {where}") from error
+            raise self.unfit(f"{name}, which no longer exists in {where}") from error
         return found  # type: ignore[no-any-return]  # it was a class when it was frozen
 
     def world(self) -> World:
@@ -120,9 +120,10 @@ def unfit(path: str, place: Place, module: str, found: str) -> DeclarationError:
 
 
 def thawed(name: str, frame: FrameType) -> Frozen | None:
-    """What was frozen of the class that is made in `frame`; None where nothing was.
+    """The frozen machine of the class that is being made in `frame`; None if none was frozen.
 
-    `DeclarationError` where the file is none that this lawful reads, or of other code.
+    `DeclarationError` if this version of lawful cannot read the file, or if the file belongs to
+    other code.
     """
     names = frame.f_globals
     found = _beside(names)
@@ -146,7 +147,7 @@ def thawed(name: str, frame: FrameType) -> Frozen | None:
 
 @functools.lru_cache(maxsize=4)
 def _document(raw: bytes, path: str) -> dict[str, Any] | str:
-    """The document; as text what is wrong with it."""
+    """The document; a text if something is wrong with it, which says what."""
     try:
         data = json.loads(raw)
     except ValueError:
@@ -185,7 +186,8 @@ def _at(folder: str, file: str) -> str:
 
 
 def _beside(names: Mapping[str, Any]) -> tuple[str, bytes] | None:
-    """The file beside a module, read as the module was: from a folder, an archive, a program."""
+    """The file beside a module, read from where the module was loaded: a folder, an archive, a
+    program."""
     file = names.get("__file__")
     if not isinstance(file, str):
         return None
@@ -199,7 +201,7 @@ def _beside(names: Mapping[str, Any]) -> tuple[str, bytes] | None:
 
 
 def path_beside(file: str) -> str:
-    """Where the IR of the machines in a module's file is kept."""
+    """The path of the file with the IR of the machines in a module."""
     return os.path.splitext(file)[0] + SUFFIX
 
 
@@ -207,7 +209,8 @@ def path_beside(file: str) -> str:
 
 
 def outline(members: Mapping[str, Any], world: World) -> list[str]:
-    """What Python tells of a machine without its source, in every version: a line for each fact.
+    """The facts about a machine that every version of Python gives without its source: a line for
+    each.
 
     `members` are the fields and methods of the machine and its ancestors, by "class.name".
     """
@@ -222,7 +225,7 @@ def outline(members: Mapping[str, Any], world: World) -> list[str]:
 
 
 def _shown(value: object) -> str:
-    """What kind of member it is, with what its decorator said."""
+    """The kind of a member, with the arguments of its decorator."""
     match value:
         case Header() | Ignored():
             rows = ((f.name, getattr(value, f.name)) for f in dataclasses.fields(value))
@@ -245,7 +248,7 @@ def _plain(value: Any) -> str:
 
 
 def member(value: object) -> Header | Ignored | None:
-    """What an outline tells of a member of a class; None for what is none of the machine's."""
+    """The outline of a class's member; None for one that does not belong to the machine."""
     return value if isinstance(value, Ignored) else header(value)
 
 

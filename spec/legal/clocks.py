@@ -12,7 +12,7 @@ EXAMPLE = "clock: Clock = Clock(tick=0.5)"
 
 
 def clocks_fit(machine: ir.Machine, members: Members, problems: Problems) -> None:
-    """One clock for the whole; urgency and the step `tick` are its own."""
+    """A machine and its parts share one clock; urgent timers and the name `tick` belong to it."""
     found = [v for v in machine.variables if isinstance(v.type, t.Clock)]
     clocks = [v for v in found if not v.ghost]
     for again in clocks[1:]:
@@ -70,7 +70,7 @@ def _nothing_is_urgent(machine: ir.Machine, problems: Problems) -> None:
                 "L222",
                 v.place,
                 f"{v.name}, an urgent timer in a machine without a clock",
-                "a clock, whose time stands still while it is due",
+                "a clock: no tick happens while the timer is due",
                 f"declare {EXAMPLE}, or leave urgent=True out",
             )
 
@@ -81,7 +81,7 @@ def _tick_is_free(machine: ir.Machine, clock: ir.Variable, problems: Problems) -
             "L223",
             place,
             f"{what} named {TICK}, beside {clock.name}: Clock",
-            f"{TICK} to be the step in which the clock goes on",
+            f"the name {TICK} for the step of the clock alone",
             "rename it, for example on_tick",
         )
 

@@ -39,7 +39,7 @@ def ghosts_are_not_read(machine: ir.Machine, members: Members, problems: Problem
 
 
 def _bodies(first: Iterable[ir.Function], helpers: dict[str, ir.Function]) -> Iterator[ir.Function]:
-    """These bodies, and those of the helpers that they call for what they do."""
+    """These bodies, and those of the helpers that they call as statements."""
     seen: set[str] = set()
     waiting = list(first)
     while waiting:
@@ -57,7 +57,8 @@ Helpers = Mapping[tuple[str, str], ir.Function]
 
 
 class _Reader:
-    """One body: which of its locals depend on ghosts, and where that is not allowed."""
+    """Analyses one body: which locals depend on ghosts, and where such a dependency is not
+    allowed."""
 
     def __init__(self, ghosts: Ghosts, helpers: Helpers, function: ir.Function) -> None:
         self.ghosts = ghosts
@@ -83,7 +84,7 @@ class _Reader:
         return len(self.locals) > known
 
     def reads(self, expr: ir.Node) -> Iterator[ir.Field | ir.Local]:
-        """Where an expression reads a ghost, itself or through a local or a helper."""
+        """The place where an expression reads a ghost, directly or through a local or a helper."""
         for node in everything((expr,)):
             match node:
                 case ir.Field() if self._of_ghost(node):
@@ -111,7 +112,7 @@ class _Reader:
                 yield from self._in_helper(node)
 
     def forbidden(self) -> Iterator[ir.Field | ir.Local]:
-        """Where what the machine does depends on a ghost."""
+        """The place where the machine's behaviour depends on a ghost."""
         yield from self._in_block(self.body)
 
     def _in_block(self, body: Iterable[ir.Stmt]) -> Iterator[ir.Field | ir.Local]:

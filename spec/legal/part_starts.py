@@ -1,8 +1,8 @@
-"""Where a part's `@initial` may be called: once, where its whole starts or the part is made.
+"""Where a part's `@initial` may be called: once, when its whole starts or the part is made.
 
-Syntactic: in one body, on every way through it. A part is new from its assignment, or from the
-beginning of an `@initial` of the whole, until something steps it; calls of helpers and of
-`super()` make old what they touch.
+Syntactic: in one body, on every path through it. A part is new from its assignment, or from the
+beginning of an `@initial` of the whole, until it makes a step. Parts that helpers or `super()`
+touch are no longer new after the call.
 """
 
 from __future__ import annotations
@@ -144,12 +144,12 @@ class _Way:
             "L220",
             place,
             "an @initial of a part that is not new here",
-            "its call, once, in an @initial of the whole or next to what makes the part",
+            "one call, in an @initial of the whole or right after the part is made",
             "write self.peers[p] = Peer(); self.peers[p].begin(...), or make it a transition",
         )
 
     def old(self, place: ir.Expr, new: New, stepped: Place | None) -> None:
-        """What stood at the place, and at others that may be it, is new no more."""
+        """The part at this place, and at places that may be the same, is no longer new."""
         whole = holder(place)
         for other in [p for p in new if p == whole or holder(p) == whole]:
             begun = new.pop(other)[1]

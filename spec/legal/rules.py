@@ -1,4 +1,4 @@
-"""What a legal machine is, as rows: each is a function over the resolved machine."""
+"""The rules that a legal machine keeps, as rows: each is a function of the resolved machine."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from .. import ir
 from .. import types as t
+from ..analysis.composition import machines_in
 from ..analysis.walk import everything, inlined, statements, written
 from ..errors import Place, Problems, a, nearest
 from ..syntax.declare import Declared, declared
@@ -146,7 +147,7 @@ def _ignores_fit(machine: ir.Machine, members: Members, problems: Problems) -> N
                 row.place,
                 f"{row.event}, which gives {a(event.output)}",
                 "an event whose output admits None",
-                f"annotate it -> {event.output} | None, or leave it refused here",
+                f"annotate it -> {event.output} | None, or leave the event refused here",
             )
 
 
@@ -162,7 +163,8 @@ def _drops_name_members(machine: ir.Machine, members: Members, problems: Problem
 
 
 def _expectations_fit(machine: ir.Machine, members: Members, problems: Problems) -> None:
-    known = {*_property_names(machine, machine), *BUILT_IN}
+    known = {m.prefix + p.name for m in machines_in(machine) for p in m.machine.properties}
+    known.update(BUILT_IN)
     verdicts = [verdict.value for verdict in Verdict]
     for place, expects in _expectations(members, declared(members.chain[-1])):
         for name, given in expects.items():
@@ -195,19 +197,8 @@ def _expectations(
             yield statement.place(name), scope.expects.verdicts
 
 
-def _property_names(machine: ir.Machine, whole: ir.Machine) -> Iterator[str]:
-    """The names of all properties; those of parts, and of all in a family, as `part.property`."""
-    yield from (p.name for p in machine.properties)
-    for v in machine.variables:
-        part = t.part_of(v.type)
-        if part is not None:
-            inner = next((m for m in whole.parts if m.name == part.machine), None)
-            names = () if inner is None else _property_names(inner, whole)
-            yield from (f"{v.name}.{name}" for name in names)
-
-
 def _everything_has_a_type(machine: ir.Machine, members: Members, problems: Problems) -> None:
-    """What was refused has a problem of its own; nothing else without a type may get past."""
+    """Every expression has a type, unless it was refused and has a problem of its own."""
     for node in () if problems.found else everything([machine]):
         if isinstance(node, ir.Expr) and isinstance(node.type, t.Unknown):
             problems.add(

@@ -1,7 +1,7 @@
-"""What an `@initial` leaves without a value: every variable has a default, or gets one there.
+"""Variables without a value: each has a default, or every `@initial` assigns it.
 
-Syntactic: on every way through the method, what it calls included; the body of a loop may not run
-at all.
+Syntactic: on every path through the method, including the methods that it calls; the body of a loop
+may not run at all.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def starts_are_whole(machine: ir.Machine, members: Members, problems: Problems) 
 
 
 class _Start:
-    """One `@initial`; `early` is where a variable without a value is read first."""
+    """One `@initial`; `early` is the first place where a variable without a value is read."""
 
     def __init__(self, machine: ir.Machine, unset: Names) -> None:
         self.unset = unset
@@ -54,13 +54,15 @@ class _Start:
         self.bases = {b.name: b.function.body for b in machine.bases}
 
     def ended(self, body: Iterable[ir.Stmt], have: Names) -> Names | None:
-        """What surely has a value where the body ended or returned; None where it never does."""
+        """The variables that surely have a value where the body ends or returns; None if it never
+        does."""
         ends: list[Names] = []
         after = self.block(body, have, ends)
         return _all(ends if after is None else [*ends, after])
 
     def block(self, body: Iterable[ir.Stmt], have: Names, ends: list[Names]) -> Names | None:
-        """What has a value behind the statements; None where nothing gets there."""
+        """The variables that have a value after the statements; None if control never gets
+        there."""
         now: Names | None = have
         for stmt in body:
             if now is not None:
@@ -99,7 +101,7 @@ class _Start:
                 return have
 
     def read(self, node: ir.Node, have: Names) -> None:
-        """Note what is read before it has a value, by helpers that it asks, too."""
+        """Note variables that are read before they have a value, also inside helpers."""
         for name, place in self._reads(node):
             if name in self.unset - have:
                 self.early.setdefault(name, place)
@@ -119,11 +121,11 @@ class _Start:
             yield from self._reads(child)
 
     def _read_by(self, function: str) -> Names:
-        """What a helper that changes nothing reads of the machine."""
+        """The variables that a helper without effects reads."""
         found = (name for stmt in self.functions.get(function, ()) for name, _ in self._reads(stmt))
         return frozenset(found)
 
 
 def _all(ways: list[Names]) -> Names | None:
-    """What has a value on all of the ways; None where there is none."""
+    """The variables that have a value on all paths; None if there is no path."""
     return frozenset(name for name in ways[0] if all(name in way for way in ways)) if ways else None

@@ -1,5 +1,6 @@
-"""Lowering: typed IR and a scope -> `Flat`, in which everything has bounds."""
+"""Lowering: typed IR -> `Flat` for engines that explore, `Sized` for those that prove."""
 
-from .lowering import lower
+from .pipeline import PASSES, PROOF_PASSES, REPLAY_PASSES, lower, sized
+from .proof_sizes import Sized
 
-__all__ = ["lower"]
+__all__ = ["PASSES", "PROOF_PASSES", "REPLAY_PASSES", "Sized", "lower", "sized"]

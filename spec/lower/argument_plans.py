@@ -1,48 +1,29 @@
-"""Where the arguments of a rule come from: what a body asks of them first says which can be.
+"""Argument plans: which arguments of a transition can pass the tests at the beginning of its body.
 
-What comes before the first statement that is no guard is a row of tests. In the order of the
-parameters each test is used once: where all its names are known, it is a guard that is evaluated
-before the next parameter gets its values; where it says in what collection, or of what value, the
-next parameter is, that is gone through in the place of every value of the type. A test of which
-neither is true is left to the step, and what comes after it is used only if it is always defined.
-An engine that finds a guard or a collection undefined goes through all values from there on: so
-nothing is left out but what would be refused.
+The statements before the first one that is no guard form a sequence of tests. The plan goes through
+the parameters in order, and uses each test once. If all its names are known, the test is a guard,
+which is evaluated before the next parameter gets its values. If it says in which collection the
+next parameter is, or which value it has, the engine iterates over that collection instead of every
+value of the type. A test of neither form is left to the step, and later tests are used only if it
+is always defined. If an engine finds a guard or a collection undefined, it iterates over all values
+from there on. So a plan leaves out only arguments that the guards would refuse.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
-from .. import ir
+from .. import ir, ops
 from .. import types as t
-from ..analysis.walk import always_defined, everything, free_locals, replaced
+from ..analysis.callee import bind
+from ..analysis.headers import Firing, Source, entry
+from ..analysis.partiality import always_defined
+from ..analysis.walk import everything, free_locals, replaced
+from ..flat import Flat, Plan, Rule
 
 EACH = "_each"  # No name of a declaration.
-# Operations that give what can be gone through; a range may be longer than the type.
-GATHERING = frozenset(
-    {
-        "keys",
-        "values",
-        "items",
-        "union",
-        "intersection",
-        "difference",
-        "symmetric_difference",
-        "concat",
-        "set",
-        "list",
-        "tuple",
-        "set_of",
-        "frozenset_of",
-        "list_of",
-        "tuple_of",
-        "sorted",
-        "slice",
-        "get",
-    }
-)
 Given = Mapping[str, ir.Expr]
 
 
@@ -56,7 +37,8 @@ class Planner:
     used: set[int] = field(default_factory=set[int])
 
     def next(self, name: str, kind: t.Type) -> tuple[tuple[ir.Expr, ...], ir.Expr | None]:
-        """The guards before the next parameter, and what it is enough to go through for it."""
+        """The guards before the next parameter, and the collection of values that suffice for
+        it."""
         guards: list[ir.Expr] = []
         over: ir.Expr | None = None
         for i, test in enumerate((*self.header, *self.body)):
@@ -75,13 +57,37 @@ class Planner:
         return tuple(guards), over
 
 
+def planned(flat: Flat) -> Flat:
+    """The same with plans of its starts and transitions; properties take every value."""
+    m = flat.machine
+    initials = [
+        _planned(rule, f, planner(None, f, m.functions))
+        for rule, f in zip(flat.initials, m.initials, strict=True)
+    ]
+    rules = [
+        rule
+        if m.is_of_ignores(row)
+        else _planned(rule, row.function, planner(row, row.function, m.functions))
+        for rule, row in zip(flat.rules, m.transitions, strict=True)
+    ]
+    return replace(flat, initials=tuple(initials), rules=tuple(rules))
+
+
+def _planned(rule: Rule, function: ir.Function, tests: Planner) -> Rule:
+    plans: list[Plan] = []
+    for plan, (name, kind) in zip(rule.plans, function.params, strict=True):
+        guards, over = tests.next(name, kind)
+        plans.append(replace(plan, over=over, guards=guards))
+    return replace(rule, plans=tuple(plans))
+
+
 # What is asked first.
 
 
 def planner(
     row: ir.Transition | None, function: ir.Function, functions: Iterable[ir.Function]
 ) -> Planner:
-    """What the header and the body ask first, in the order in which a step evaluates it."""
+    """The planner of the tests in header and body, in the order in which a step evaluates them."""
     leading = Leading({f.name: f for f in functions})
     leading.take(function.body, {})
     tests = leading.tests
@@ -101,14 +107,15 @@ def _reads_time(test: ir.Expr) -> bool:
 
 
 def _header(row: ir.Transition | None) -> Iterator[ir.Expr]:
-    if row is None:
-        return
-    if row.control is not None and row.source is not None:
-        at = row.control
-        states = (ir.Const(at.place, at.type, member) for member in row.source)
-        yield ir.Or(at.place, t.BOOL, tuple(_equal(at, state) for state in states))
-    if row.timer is not None:
-        yield ir.Field(row.timer.place, t.BOOL, row.timer, "armed")
+    for asked in () if row is None else entry(row):
+        match asked:
+            case Source(at, tuple() as names):
+                states = (ir.Const(at.place, at.type, member) for member in names)
+                yield ir.Or(at.place, t.BOOL, tuple(_equal(at, state) for state in states))
+            case Firing(timer):
+                yield ir.Field(timer.place, t.BOOL, timer, "armed")
+            case _:
+                pass  # Whether a key is there says nothing of the state at it.
 
 
 class Leading:
@@ -124,7 +131,7 @@ class Leading:
         return all(self.statement(stmt, known) for stmt in body)
 
     def statement(self, stmt: ir.Stmt, known: dict[str, ir.Expr]) -> bool:
-        """Whether the statement is a test, or a local of a value that there always is."""
+        """Whether the statement is a test, or assigns a local a value that is always defined."""
         if not unmixed(stmt, known):
             return False
         match stmt:
@@ -154,12 +161,12 @@ class Leading:
         if not isinstance(call, ir.Call) or not isinstance(call.of, ir.Self):
             return False
         found = self.helpers.get(call.function)
-        if found is None or not _apart(found, call) or not all(map(always_defined, call.args)):
+        if found is None or not _apart(found, call) or not always_defined(*call.args):
             return False
-        return self.take(found.body, _arguments(found, call))
+        return self.take(found.body, bind(found.params, call.args))
 
     def _test(self, test: ir.Expr) -> bool:
-        """Note a test: each of several that are joined, and what a helper asks in its place."""
+        """Note a test: the conjuncts of a conjunction one by one, and the tests inside a helper."""
         match test:
             case ir.And(args=args):
                 return all(map(self._test, args))
@@ -172,19 +179,15 @@ class Leading:
                 return True
 
     def asks(self, call: ir.Call) -> ir.Expr | None:
-        """What a helper that is one expression says of these arguments."""
+        """The test that a helper with a single expression makes of these arguments."""
         found = self.helpers.get(call.function)
-        if found is None or not _apart(found, call) or not all(map(always_defined, call.args)):
+        if found is None or not _apart(found, call) or not always_defined(*call.args):
             return None
         match found.body:
             case (ir.Return(value=ir.Expr() as value),) if unmixed(value, ()):
-                return put(value, _arguments(found, call))
+                return put(value, bind(found.params, call.args))
             case _:
                 return None
-
-
-def _arguments(function: ir.Function, call: ir.Call) -> dict[str, ir.Expr]:
-    return dict(zip((name for name, _ in function.params), call.args, strict=True))
 
 
 def _apart(function: ir.Function, call: ir.Call) -> bool:
@@ -214,15 +217,12 @@ def put(expr: ir.Expr, known: Given) -> ir.Expr:
     return made
 
 
-OPPOSITE = {"not_in": "in", "ne": "eq"}
-
-
 def _not(test: ir.Expr) -> ir.Expr:
     match test:
         case ir.Op(op="not", args=(inner,)):
             return inner
-        case ir.Op(op=op, args=args) if op in OPPOSITE:
-            return ir.Op(test.place, t.BOOL, OPPOSITE[op], args)
+        case ir.Op(op="ne" | "not_in" as op, args=args):
+            return ir.Op(test.place, t.BOOL, ops.OPPOSITES[op], args)
         case ir.Or(args=args):
             return ir.And(test.place, t.BOOL, tuple(map(_not, args)))
         case _:
@@ -233,7 +233,7 @@ def _not(test: ir.Expr) -> ir.Expr:
 
 
 def candidates(test: ir.Expr, name: str, kind: t.Type, known: set[str]) -> ir.Expr | None:
-    """What it is enough to go through for a parameter; None where the test does not tell."""
+    """The values that suffice for a parameter; None if the test does not restrict it."""
     match test:
         case ir.Or() | ir.Field(of=ir.Expr(type=t.Timer())):
             return _keys(test, name, kind, known)
@@ -254,7 +254,7 @@ def _gathered(over: ir.Expr) -> bool:
     if isinstance(over.type, t.Map) and over.type.total:
         return False  # Every key is in it.
     return not isinstance(over, ir.Op | ir.Domain) or (
-        isinstance(over, ir.Op) and over.op in GATHERING
+        isinstance(over, ir.Op) and over.op in ops.GATHERING
     )
 
 
@@ -311,7 +311,7 @@ def _gathering(element: ir.Expr, over: ir.Expr, conditions: tuple[ir.Expr, ...])
 
 
 def _comparable(item: t.Type, kind: t.Type) -> bool:
-    """Whether an element is told to be a value of the type by its class and bounds alone."""
+    """Whether class and bounds suffice to tell that an element is a value of the type."""
     records = any(isinstance(option, t.Record) for option in t.options(kind))
     told = (t.Record, t.Nothing) if records else (t.Nothing,)
     return all(isinstance(o, told) or t.fits(o, kind) for o in t.options(item))

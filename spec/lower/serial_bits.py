@@ -8,29 +8,41 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeGuard
 
-from .. import ir
+from .. import ir, ops
 from .. import types as t
 from ..analysis.walk import everything
 from ..errors import Place, Problems
+from ..flat import Timed
 
 SERIAL = "Serial"
-SERIAL_OPS = frozenset({"serial_add", "serial_sub", "before"})
 Names = tuple[str, ...]
-Places = Iterable[tuple[Names, t.Type, Place]]
 
 
-def narrowed(
-    machine: ir.Machine, places: Places, bounds: Mapping[str, object], problems: Problems
-) -> ir.Machine:
-    """The machine with the scope's bits in its types; `places` are what keys may name.
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """The machine with the scope's bits in its types; `serials`: the numbers of bits that are
+    declared, and explored, where these are fewer."""
+
+    machine: Timed
+    serials: tuple[tuple[int, int], ...]
+
+
+def narrowed(machine: Timed, bounds: Mapping[str, object], problems: Problems) -> Narrowed:
+    """The machine with the scope's bits.
 
     Problems are noted where a width has no bits, or two numbers of them, or constants beyond.
     """
+    made = Timed(_with_bits(machine, bounds, problems))
+    return Narrowed(made, tuple(sorted(fewer_bits(_kinds(machine), _kinds(made)))))
+
+
+def _with_bits(machine: ir.Machine, bounds: Mapping[str, object], problems: Problems) -> ir.Machine:
     where: dict[t.Serial, Place] = {}
     given: dict[t.Serial, list[tuple[str, object]]] = {}
-    for names, kind, place in places:
+    for names, kind, place in _places(machine):
         for serial, keys in _serials(kind, names):
             where.setdefault(serial, place)
             # A range under the name of what only contains them bounds what else is in it.
@@ -121,7 +133,7 @@ def _serials(kind: t.Type, names: Names) -> Iterator[tuple[t.Serial, Names]]:
 
 
 def fewer_bits(declared: Iterable[t.Type], explored: Iterable[t.Type]) -> set[tuple[int, int]]:
-    """Of the serial numbers in types those that have fewer bits when explored: both numbers."""
+    """The serial numbers in types that have fewer bits in exploration: both numbers of bits."""
     pairs = zip(declared, explored, strict=True)
     inside = ((_serials(one, ()), _serials(other, ())) for one, other in pairs)
     return {
@@ -137,6 +149,27 @@ def item_names(names: Names) -> Names:
     return tuple(f"{name}.item" for name in names)
 
 
+def _places(m: ir.Machine) -> Iterator[tuple[tuple[str, ...], t.Type, Place]]:
+    """What keys of a scope may name: names, type and place of variables and arguments."""
+    for owner in (m, *m.parts):
+        for v in owner.variables:
+            yield (f"{owner.name}.{v.name}", v.name), v.type, v.place
+        # A parameter's own name gives the values to try.
+        yield from (((), p.type, p.place) for p in owner.parameters)
+        for p in owner.properties:
+            for name, kind in p.function.params[1 if p.kind == "step_property" else 0 :]:
+                yield (f"{owner.name}.{p.name}.{name}", name), kind, p.place
+    functions = [(f.name, f) for f in m.initials]
+    for row in m.transitions:
+        functions.append((row.event if m.is_of_ignores(row) else row.function.name, row.function))
+    for owner_name, f in functions:
+        yield from (((f"{owner_name}.{name}", name), kind, f.place) for name, kind in f.params)
+
+
+def _kinds(m: ir.Machine) -> list[t.Type]:
+    return [kind for _, kind, _ in _places(m)]
+
+
 class _Narrowing:
     """Puts other types in the place of serial numbers, and their moduli."""
 
@@ -148,7 +181,7 @@ class _Narrowing:
         given = {f.name: self.value(getattr(node, f.name)) for f in dataclasses.fields(node)}
         made = dataclasses.replace(node, **given)
         match made:
-            case ir.Op(op=op, args=(*sides, ir.Const() as last)) if op in SERIAL_OPS:
+            case ir.Op(op=op, args=(*sides, ir.Const() as last)) if op in ops.SERIAL:
                 kind = next(s.type for s in sides if isinstance(s.type, t.Serial))
                 known = dataclasses.replace(last, value=kind.modulus)
                 return dataclasses.replace(made, args=(*sides, known))

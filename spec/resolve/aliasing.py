@@ -1,4 +1,4 @@
-"""Who else holds a mutable container: no two names may reach one."""
+"""Aliasing of mutable containers: no two names may refer to one."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def fresh(value: ir.Expr) -> bool:
 
 
 def own_container(b: Body, value: ir.Expr, place: Place) -> None:
-    """Note that a value which is to be stored is a container that stands elsewhere, too."""
+    """Note that a value to be stored is a container that another place already contains."""
     if isinstance(value, ir.Self):
         b.problem("L211", place, "a second name of the machine itself", "self", "write self")
         return

@@ -79,7 +79,7 @@ class TypeReader:
         self._take_opaques(other)
 
     def join(self, other: World, place: Place) -> None:
-        """Add the classes of a machine beside this one; a problem where a name has two."""
+        """Add the classes of another machine; a problem if a name then has two classes."""
         for table, more in (
             (self.enums, other.enums),
             (self.records, other.records),
@@ -110,7 +110,8 @@ class TypeReader:
         return self.read(annotation, place, names)
 
     def read(self, annotation: object, place: Place, names: Names) -> t.Type:
-        """The type; a problem is noted and `Unknown` given for what is none."""
+        """The type of an annotation; for any other expression a problem is noted and the type is
+        `Unknown`."""
         if isinstance(annotation, typing.ForwardRef):
             annotation = annotation.__forward_arg__
         if isinstance(annotation, str):
@@ -168,7 +169,7 @@ class TypeReader:
         return found or "use one of the types in the table of the language page"
 
     def _judge(self, found: t.Type, place: Place) -> None:
-        """What is immutable inside what, and which alternatives can be told apart."""
+        """Judge which types may be inside which, and which alternatives values can tell apart."""
         if t.contains(found, t.Part):
             self._judge_machines(found, place)
             return
@@ -202,7 +203,7 @@ class TypeReader:
         )
 
     def _judge_machines(self, found: t.Type, place: Place) -> None:
-        """Machines stand alone, or in a dict: each has one place, which transitions name."""
+        """Machines stand alone or in a dict: each has one place, by which transitions name it."""
         match found:
             case t.Part():
                 return
@@ -219,7 +220,7 @@ class TypeReader:
                 rewrite = f"use dict[K, {one}]: there is no machine where there is no key"
             case _:
                 rewrite = "use dict[K, Peer], and keep keys wherever a machine is meant"
-        self.refuse(place, str(found), "a machine by itself, or in a dict[K, Peer]", rewrite)
+        self.refuse(place, str(found), "a single machine, or a dict[K, Peer]", rewrite)
 
     def _class(self, cls: type, place: Place) -> t.Type | None:
         plain: dict[type, t.Type] = {

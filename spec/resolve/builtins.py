@@ -8,7 +8,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-from .. import ir, words
+from .. import ir, ops, words
 from .. import types as t
 from ..errors import Place, a
 from ..syntax import tree
@@ -23,7 +23,7 @@ Caller = Callable[[Body, tree.Apply, t.Type | None], ir.Expr]
 
 
 def _values(b: Body, node: tree.Expression) -> tuple[ir.Expr, t.Type]:
-    """What is iterated, and the type of its elements, which are values and no machines."""
+    """The iterable, and the type of its elements, which are values and not machines."""
     over, item = expressions.iterable(b, node)
     if t.contains(item, t.Part):
         gathered(b, over.place, over.type)
@@ -173,7 +173,7 @@ def _len(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     if not only(b, node, 1):
         return b.wrong(node.place)
     of, _ = _values(b, node.args[0])
-    if isinstance(of, ir.Op) and of.op in ("zip", "enumerate", "reversed", "subsets"):
+    if isinstance(of, ir.Op) and of.op in ops.ITERATORS:
         return refused(b, node, "a collection: an iterator has no length", "L203")
     return ir.Op(node.place, t.INT, "len", (of,))
 
@@ -305,8 +305,8 @@ def _can(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     if not isinstance(target, tree.Attribute):
         return refused(b, node, "can(self.part.transition, arguments...)")
     part = expressions.expr(b, target.of)
-    shape = b.shape(part.type)
-    signature = None if shape is None else shape.methods.get(target.name)
+    interface = b.interface(part.type)
+    signature = None if interface is None else interface.methods.get(target.name)
     if signature is None or signature.kind not in ("transition", "event"):
         return refused(b, node, "a transition or an event of a machine")
     rest = dataclasses.replace(node, args=node.args[1:])

@@ -23,7 +23,7 @@ from .refinements import is_view, view
 
 
 def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
-    """Any call that stands in an expression."""
+    """A call inside an expression."""
     evaluated = b.evaluated
     changing = effect(b, node)
     if changing is not None:
@@ -59,7 +59,7 @@ def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
 
 
 def _subscripted(b: Body, node: tree.Apply, function: tree.Subscript) -> ir.Expr:
-    """`set[Nat]()`: a container made with the type of what is inside."""
+    """`set[Nat]()`: an empty container with the given type of elements."""
     cls: Any = b.static(function.of)
     row = FUNCTIONS.get(cls) if isinstance(cls, type) else None
     keys = function.key.items if isinstance(function.key, tree.Display) else (function.key,)
@@ -183,9 +183,9 @@ def _default_of(f: dataclasses.Field[Any]) -> Any:
 
 
 def _part(b: Body, node: tree.Apply, kind: t.Part) -> ir.Expr:
-    shape = b.shape(kind)
-    if shape is None:
-        known = ", ".join(sorted(set(b.scene.shapes) - {b.scene.own.name})) or "none"
+    interface = b.interface(kind)
+    if interface is None:
+        known = ", ".join(sorted(set(b.scene.interfaces) - {b.scene.own.name})) or "none"
         b.problem(
             "L204",
             node.place,
@@ -199,16 +199,16 @@ def _part(b: Body, node: tree.Apply, kind: t.Part) -> ir.Expr:
         return refused(b, node, "a part made with its parameters by keyword")
     args: list[tuple[str, ir.Expr]] = []
     for name, value in node.keywords:
-        if name not in shape.fixed:
+        if name not in interface.fixed:
             b.problem(
                 "L204",
                 value.place,
                 name,
-                f"one of {', '.join(sorted(shape.fixed))}",
+                f"one of {', '.join(sorted(interface.fixed))}",
                 "give parameters only: variables start from their defaults",
             )
         else:
-            args.append((name, expressions.expr(b, value, shape.fields[name])))
+            args.append((name, expressions.expr(b, value, interface.fields[name])))
     return ir.New(node.place, kind, tuple(args))
 
 
@@ -226,8 +226,8 @@ def _method(
     """A method that changes nothing: of a machine, a container or a record."""
     of = expressions.expr(b, function.of)
     name = function.name
-    shape = b.shape(of.type)
-    if shape is not None:
+    interface = b.interface(of.type)
+    if interface is not None:
         return _machine_method(b, node, of, name)
     row = METHODS.get((type(of.type).__name__, name))
     if row is not None:
@@ -260,10 +260,10 @@ def _ancestors(b: Body, node: tree.Apply, name: str) -> ir.Expr:
 
 
 def _machine_method(b: Body, node: tree.Apply, of: ir.Expr, name: str) -> ir.Expr:
-    shape = b.shape(of.type)
-    assert shape is not None
-    signature = shape.methods.get(name)
-    if signature is None and shape is b.scene.own and b.scene.unfit(name):
+    interface = b.interface(of.type)
+    assert interface is not None
+    signature = interface.methods.get(name)
+    if signature is None and interface is b.scene.own and b.scene.unfit(name):
         return b.wrong(node.place)
     if signature is not None and isinstance(signature.output, t.Part):
         return refused(b, node, "a property that is true or false")
@@ -272,16 +272,16 @@ def _machine_method(b: Body, node: tree.Apply, of: ir.Expr, name: str) -> ir.Exp
             "L204",
             node.place,
             f"{name} of {a(of.type)}",
-            f"one of {', '.join(sorted(shape.methods)) or 'no methods'}"
+            f"one of {', '.join(sorted(interface.methods)) or 'no methods'}"
             if signature is None
             else "a helper or a property",
             "call a part's transitions in a transition, and only there"
             if signature
-            else nearest(name, shape.methods),
+            else nearest(name, interface.methods),
         )
         return b.wrong(node.place)
     b.evaluated = True
-    if shape is b.scene.own and signature.kind == "helper" and b.scene.helper(name) is None:
+    if interface is b.scene.own and signature.kind == "helper" and b.scene.helper(name) is None:
         return b.wrong(node.place)  # It is resolved on first use, and refused itself.
     args = arguments(b, node, signature.params)
     return ir.Call(node.place, signature.output, name, of, args)

@@ -57,7 +57,7 @@ def _is_tuple(value: object) -> TypeGuard[tuple[object, ...]]:
 
 
 def _urgent(node: tree.Apply) -> bool | None:
-    """What a call says of `urgent`; None where it says something else."""
+    """The value of `urgent` in a call; None for any other arguments."""
     match node.args, node.keywords:
         case (), ():
             return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import ir
+from .. import ir, ops
 from .. import types as t
 from ..analysis.iteration_order import identity, injective
 from ..analysis.walk import free_locals
@@ -146,7 +146,7 @@ def _collides(bound: tuple[ir.Clause, ...], key: ir.Expr, element: ir.Expr) -> b
 
 
 def _all_keys(bound: tuple[ir.Clause, ...], key: ir.Expr, kind: t.Type) -> bool:
-    """Whether a map comprehension has every key there is: it goes through all of a type."""
+    """Whether a map comprehension has every possible key: it iterates over all values of a type."""
     if len(bound) != 1 or bound[0].conditions or len(bound[0].names) != 1:
         return False
     over = bound[0].over
@@ -154,7 +154,7 @@ def _all_keys(bound: tuple[ir.Clause, ...], key: ir.Expr, kind: t.Type) -> bool:
         return False
     if isinstance(over, ir.Domain):
         return over.type == t.Iter(kind, t.ordered(over.type))
-    if isinstance(over, ir.Op) and over.op in ("tuple", "list", "set"):
+    if isinstance(over, ir.Op) and over.op in ops.DISPLAYS:
         return complete(over.args, kind)
     total = isinstance(over.type, t.Map) and over.type.total and over.type.key == kind
     return total or _whole_range(over, kind)

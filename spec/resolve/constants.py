@@ -56,7 +56,7 @@ def _record(b: Body, value: Any, place: Place) -> ir.Expr | None:
 
 
 def _map(b: Body, value: Mapping[Any, Any], place: Place, kind: t.Type | None) -> ir.Expr | None:
-    """A table: what it has when the declaration is read, as any constant."""
+    """A table: its content when the declaration is read, as for any constant."""
     rows = sorted(value.items(), key=lambda row: repr(row[0]))
     maps = [o for o in (() if kind is None else t.options(kind)) if isinstance(o, t.Map)]
     kinds = (maps[0].key, maps[0].value) if maps else (None, None)

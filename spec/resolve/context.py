@@ -1,4 +1,4 @@
-"""What is known while one body is resolved: the machine's tables, locals, narrowed places."""
+"""The context while one body is resolved: the machine's tables, locals, narrowed places."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Mode = Literal["transition", "initial", "property", "helper", "default"]
 
 @dataclass(frozen=True)
 class Signature:
-    """What a caller of a method must know; a helper that `acts` changes or guards something."""
+    """The part of a method that callers need; a helper that `acts` changes or guards something."""
 
     kind: Literal["transition", "event", "initial", "property", "helper"]
     params: tuple[tuple[str, t.Type], ...]
@@ -36,7 +36,7 @@ class Signature:
 
 
 @dataclass(frozen=True)
-class Shape:
+class Interface:
     """A machine as seen by a body that uses it: fields and methods with their types."""
 
     name: str
@@ -48,10 +48,10 @@ class Shape:
 
 @dataclass
 class Scene:
-    """What all bodies of one machine share."""
+    """The context that all bodies of one machine share."""
 
-    own: Shape
-    shapes: Mapping[str, Shape]
+    own: Interface
+    interfaces: Mapping[str, Interface]
     problems: Problems
     constant: Callable[[str], Any]
     helper: Callable[[str], tuple[ir.Function, bool] | None]
@@ -115,15 +115,15 @@ class Body:
         self.scene.problems.add(number, place, found, expected, rewrite)
 
     def wrong(self, place: Place) -> ir.Expr:
-        """What stands for an expression that was refused."""
+        """The expression that replaces a refused one."""
         return ir.Const(place, t.Unknown(), None)
 
-    def shape(self, type: t.Type) -> Shape | None:
+    def interface(self, type: t.Type) -> Interface | None:
         """The tables of the machine that a value of this type is, if it is one."""
-        return self.scene.shapes.get(type.machine) if isinstance(type, t.Part) else None
+        return self.scene.interfaces.get(type.machine) if isinstance(type, t.Part) else None
 
     def static(self, node: tree.Expression) -> Any:
-        """The Python object that a chain of names stands for, `MISSING` if it is not static."""
+        """The Python object to which a chain of names refers, `MISSING` if it is not static."""
         match node:
             case tree.Name(name=name):
                 local = name in self.locals or name in self.aliases or name in self.assigned
@@ -189,7 +189,7 @@ class Body:
         self.facts = {e: f for e, f in self.facts.items() if not mentions(e, held)}
 
     def facts_of_locals_without(self, names: frozenset[str]) -> dict[ir.Expr, t.Type]:
-        """What is known of locals that no assignment to these names can change."""
+        """The facts about locals that no assignment to these names can change."""
         return {
             place: fact
             for place, fact in self.facts.items()
@@ -221,12 +221,13 @@ class Body:
         self._bury(target, below=False)
 
     def updated(self, target: ir.Expr) -> None:
-        """After the container at `target` changed where it stands: names of its items are lost."""
+        """After the container at `target` was changed in place: names of its items are no longer
+        valid."""
         self.forget(target)
         self._bury(target, below=True)
 
     def _bury(self, target: ir.Expr, below: bool) -> None:
-        """Names of what stands at the target, or below it, are names of nothing that is there."""
+        """Names that refer to the target, or to something inside it, are no longer valid."""
         self.dead |= {name for name, path in self.aliases.items() if may_pass(path, target, below)}
 
 
@@ -240,7 +241,7 @@ def unpacked(type: t.Type, names: tuple[str, ...]) -> dict[str, t.Type] | None:
 
 
 def facts_if(test: ir.Expr, outcome: bool) -> dict[ir.Expr, t.Type]:
-    """What a test with this outcome tells of places."""
+    """The facts about places that follow from a test with this outcome."""
     match test:
         case ir.Op(op="not", args=(of,)):
             return facts_if(of, not outcome)

@@ -1,4 +1,4 @@
-"""Expressions: `tree` -> typed IR. Every problem is noted where it stands; nothing is raised."""
+"""Expressions: `tree` -> typed IR. Every problem is noted with its place; nothing is raised."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from .. import ir
 from .. import types as t
-from ..analysis.walk import may_be_undefined
+from ..analysis.partiality import may_be_undefined
 from ..errors import Place, a, nearest
 from ..syntax import tree
 from ..words import Record
@@ -32,7 +32,7 @@ def expr(b: Body, node: tree.Expression, expected: t.Type | None = None) -> ir.E
 
 
 def infer(b: Body, node: tree.Expression, hint: t.Type | None) -> ir.Expr:
-    """The expression, whatever its type; `hint` tells what a collection holds."""
+    """The typed expression, of any type; `hint` is the expected type of a collection's content."""
     if hint is not None and isinstance(node, DISPLAYS):
         hint = there(hint)
     found = b.scene.expressions[type(node)](b, node, hint)
@@ -45,13 +45,13 @@ def infer(b: Body, node: tree.Expression, hint: t.Type | None) -> ir.Expr:
 
 
 def there(kind: t.Type) -> t.Type:
-    """What an optional value is where it is not None; any other type as it is."""
+    """The type of an optional value that is not None; any other type unchanged."""
     rest = tuple(o for o in t.options(kind) if not isinstance(o, t.Nothing))
     return rest[0] if len(rest) == 1 else kind
 
 
 def misfit(b: Body, place: Place, found: t.Type, expected: t.Type) -> None:
-    """Note that a value of one type stands where another is expected."""
+    """Note that the value's type does not fit the expected one."""
     rest = tuple(o for o in t.options(found) if not isinstance(o, t.Nothing))
     if rest and len(rest) < len(t.options(found)) and t.fits(t.union(rest), expected):
         b.problem(
@@ -91,13 +91,13 @@ def _mended(found: t.Type, expected: t.Type) -> str:
         case t.Bool(), t.Int():
             return "a bool is not an int here: write `1 if p else 0`"
         case t.Int() | t.Set() | t.Seq() | t.Map() | t.Union(), t.Bool():
-            return "say what is asked: x != 0, len(s) > 0, x is not None"
+            return "write the condition: x != 0, len(s) > 0, x is not None"
         case t.Record(fields=mine), t.Record(fields=theirs) if mine[: len(theirs)] == theirs:
             return f"a record of another class does not stand for it: declare {expected} | {found}"
         case t.Nothing(), _:
             return f"give {a(expected)}, or annotate {expected} | None"
         case _, t.Nothing():
-            return f"annotate what is given: -> {found}"
+            return f"annotate the output: -> {found}"
         case _:
             return f"give a value of type {expected}"
 
@@ -108,7 +108,7 @@ def truth(b: Body, node: tree.Expression) -> ir.Expr:
 
 
 def iterable(b: Body, node: tree.Expression) -> tuple[ir.Expr, t.Type]:
-    """What stands after `in` of a loop, and the type of its elements."""
+    """The iterable after `in` of a loop, and the type of its elements."""
     static = b.static(node)
     if isinstance(static, type) and not isinstance(node, tree.Apply):
         kind = b.scene.annotation(static, node.place, b.names)
@@ -226,17 +226,17 @@ def _attribute(b: Body, node: tree.Attribute, expected: t.Type | None) -> ir.Exp
     if static is not MISSING:
         return _constant(b, static, node.place, node.name, _field_of_constant(b, node))
     of = expr(b, node.of)
-    shape = b.shape(of.type)
-    if shape is not None:
-        if node.name in shape.fields:
+    interface = b.interface(of.type)
+    if interface is not None:
+        if node.name in interface.fields:
             b.evaluated = True
-            return narrowed(b, ir.Field(node.place, shape.fields[node.name], of, node.name))
-        value = b.scene.constant(node.name) if shape is b.scene.own else MISSING
+            return narrowed(b, ir.Field(node.place, interface.fields[node.name], of, node.name))
+        value = b.scene.constant(node.name) if interface is b.scene.own else MISSING
         if isinstance(value, property | staticmethod | classmethod) and b.scene.unfit(node.name):
             return b.wrong(node.place)
-        if value is not MISSING and node.name not in shape.methods:
+        if value is not MISSING and node.name not in interface.methods:
             return _constant(b, value, node.place, node.name)
-        return _unknown_attribute(b, node.place, node.name, (of.type, sorted(shape.fields)))
+        return _unknown_attribute(b, node.place, node.name, (of.type, sorted(interface.fields)))
     match of.type:
         case t.Record(fields=fields) if node.name in dict(fields):
             return narrowed(b, ir.Field(node.place, dict(fields)[node.name], of, node.name))
@@ -401,7 +401,7 @@ def join(b: Body, place: Place, types: tuple[t.Type, ...]) -> t.Type:
 
 
 def unordered(b: Body, place: Place, found: str) -> None:
-    """Note that an order would be observable where there is none."""
+    """Note that the order of an unordered collection would be observable."""
     b.problem(
         "L210",
         place,

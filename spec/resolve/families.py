@@ -17,7 +17,7 @@ from .context import Body
 
 @dataclass(frozen=True)
 class Round:
-    """What a loop goes through and binds; `members` are the names of places among its names."""
+    """The iterable and the names of a loop; `members` are those names that refer to places."""
 
     over: ir.Expr
     names: tuple[str, ...]
@@ -26,7 +26,7 @@ class Round:
 
 
 def round_of(b: Body, over: ir.Expr, item: t.Type, names: tuple[str, ...]) -> Round:
-    """The round as it is written; of the members of a family, that through its keys."""
+    """The loop as written; a loop over a family's members becomes a loop over its keys."""
     match over:
         case ir.Op(op="values" | "items" as op, args=(held,)) if t.contains(item, t.Part):
             assert isinstance(held.type, t.Map)
@@ -64,13 +64,13 @@ def gathered(b: Body, place: Place, kind: t.Type) -> None:
         "L202",
         place,
         f"{a(kind)} as a value",
-        "machines where they stand in the state",
+        "a machine at its place in the state",
         "name the member: peer = self.peers[p]; or collect what is read of each: peer.sent",
     )
 
 
 def name_members(b: Body, members: dict[str, ir.Expr]) -> None:
-    """From here on these names are those of places."""
+    """From here on these names refer to places."""
     for name, place in members.items():
         b.locals.pop(name, None)
         b.owned.discard(name)

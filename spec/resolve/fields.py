@@ -52,7 +52,7 @@ class Fields:
                 self.variables.append((name, self._variable(name, kind), ghost))
 
     def place(self, name: str) -> Place:
-        """Where a field stands."""
+        """The place of a field in the source."""
         return declared(self.members.fields[name]).place(name)
 
     def default(self, name: str) -> tree.Expression | None:
@@ -119,7 +119,7 @@ class Fields:
 
 
 def inside_class(owner: type[Declaration]) -> Names:
-    """What names mean in a class body: its constants, then what surrounds it."""
+    """The meaning of names in a class body: its constants, then the surrounding scope."""
     statement = declared(owner)
     own = {n: vars(owner)[n] for n, _ in statement.tree.assigned if n in vars(owner)}
     return Names(statement.names.globals, {**statement.names.locals, **own})

@@ -24,7 +24,7 @@ Params = tuple[tuple[str, t.Type], ...]
 
 @dataclass
 class Headers:
-    """Reads what stands round the bodies of one machine's transitions."""
+    """Reads the decorators of one machine's transitions."""
 
     scene: Scene
     reader: TypeReader

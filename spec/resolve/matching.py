@@ -50,7 +50,7 @@ def match_statement(b: Body, node: tree.Match, block: Block) -> list[ir.Stmt]:
 def _of_both(
     facts: dict[ir.Expr, t.Type], subject: ir.Expr, value: ir.Expr
 ) -> dict[ir.Expr, t.Type]:
-    """What a case tells of the subject, it tells of the place that the subject was read from."""
+    """Facts that a case gives about the subject also hold for the place from which it was read."""
     place = value.of if isinstance(value, ir.Narrow) else value
     return {**facts, place: facts[subject]} if subject in facts and is_place(place) else facts
 
@@ -67,7 +67,7 @@ def _branches(
 
 
 class _Left:
-    """Which values of the subject no case has taken yet: members of enums, records, None."""
+    """The values of the subject that no case has matched yet: enum members, records, None."""
 
     def __init__(self, type: t.Type) -> None:
         self.open = False
@@ -160,7 +160,7 @@ def _alternatives(
 
 
 def _pattern(b: Body, pattern: tree.Pattern, subject: ir.Expr) -> ir.Expr:
-    """The test that a pattern is; what it captures becomes another name of that value."""
+    """The test of a pattern; a captured name becomes another name of that value."""
     if pattern.capture is not None:
         b.aliases[pattern.capture] = subject
     if pattern.cls is not None:

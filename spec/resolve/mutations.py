@@ -12,14 +12,14 @@ from ..syntax import tree
 from . import expressions
 from .aliasing import changeable, own_container
 from .builtins import FUNCTIONS
-from .context import MISSING, Body, Shape
+from .context import MISSING, Body, Interface
 from .methods import arguments
 
 Effect = tuple[t.Type, Callable[[ir.Expr | None], ir.Stmt]]
 
 
 def effect(b: Body, node: tree.Apply) -> Effect | None:
-    """What the call gives and the statement that it is; None for a call that changes nothing."""
+    """The output of the call, and its statement; None for a call that changes nothing."""
     function = node.function
     if not isinstance(function, tree.Attribute) or b.static(function) is not MISSING:
         return None
@@ -30,9 +30,9 @@ def effect(b: Body, node: tree.Apply) -> Effect | None:
     kept = len(b.scene.problems.found), b.evaluated
     of = expressions.expr(b, function.of)
     b.evaluated = kept[1]
-    shape = b.shape(of.type)
-    if shape is not None:
-        return _of_machine(b, node, of, shape)
+    interface = b.interface(of.type)
+    if interface is not None:
+        return _of_machine(b, node, of, interface)
     # What `del` does is an update, and no method that Python has.
     if function.name in ops.UPDATES.get(type(of.type).__name__, frozenset()) - {"delete"}:
         return _update(b, node, of)
@@ -96,30 +96,30 @@ def _base(b: Body, node: tree.Apply, name: str) -> Effect | None:
     return signature.output, lambda into: ir.Base(node.place, key, args, into)
 
 
-def _of_machine(b: Body, node: tree.Apply, of: ir.Expr, shape: Shape) -> Effect | None:
+def _of_machine(b: Body, node: tree.Apply, of: ir.Expr, interface: Interface) -> Effect | None:
     assert isinstance(node.function, tree.Attribute)
     name = node.function.name
-    signature = shape.methods.get(name)
+    signature = interface.methods.get(name)
     if signature is None or signature.kind == "property":
         return None
     if signature.kind == "helper":
-        return _helper(b, node, of, shape)
-    if signature.kind == "initial" and shape is b.scene.own:
+        return _helper(b, node, of, interface)
+    if signature.kind == "initial" and interface is b.scene.own:
         b.problem(
             "L220",
             node.place,
             f"self.{name}(...), an @initial of this machine",
             "one @initial, called once by who makes the machine",
-            "put what both do into a helper method, and call that from both",
+            "move the common code into a helper method, and call it from both",
         )
         return t.Unknown(), lambda into: ir.Return(node.place, None)
-    if shape is b.scene.own:
+    if interface is b.scene.own:
         b.problem(
             "L204",
             node.place,
             f"self.{name}(...), {a(signature.kind)} of this machine",
             "a helper",
-            "put what both do into a helper method, and call that from both",
+            "move the common code into a helper method, and call it from both",
         )
         return t.Unknown(), lambda into: ir.Return(node.place, None)
     may_change(b, node.place)
@@ -127,18 +127,18 @@ def _of_machine(b: Body, node: tree.Apply, of: ir.Expr, shape: Shape) -> Effect 
     return signature.output, lambda into: ir.Step(node.place, of, name, args, into)
 
 
-def _helper(b: Body, node: tree.Apply, of: ir.Expr, shape: Shape) -> Effect | None:
+def _helper(b: Body, node: tree.Apply, of: ir.Expr, interface: Interface) -> Effect | None:
     assert isinstance(node.function, tree.Attribute)
     name = node.function.name
-    signature = shape.methods[name]
-    if shape is not b.scene.own:
+    signature = interface.methods[name]
+    if interface is not b.scene.own:
         if signature.acts:
             b.problem(
                 "L204",
                 node.place,
-                f"{name}, a helper that changes {shape.name}",
+                f"{name}, a helper that changes {interface.name}",
                 "a transition of the part, or a helper that only reads",
-                f"give {shape.name} a transition that does this, and call it",
+                f"give {interface.name} a transition that does this, and call it",
             )
             return t.Unknown(), lambda into: ir.Return(node.place, None)
         return None
@@ -202,7 +202,7 @@ Params = tuple[tuple[str, t.Type], ...]
 
 
 def _signature(b: Body, node: tree.Apply, kind: t.Type, op: str) -> tuple[t.Type, Params]:
-    """What the update gives, and its parameters."""
+    """The output and the parameters of the update."""
     none: Params = ()
     match kind, op:
         case t.Set(item=item), "update":
@@ -252,7 +252,7 @@ def _given(b: Body, node: tree.Apply) -> t.Type | None:
 
 
 def _collected(b: Body, node: tree.Apply, of: ir.Expr, op: str) -> ir.Expr | None:
-    """What `update` or `extend` takes where that is another iterable than a set or a list."""
+    """The argument of `update` or `extend` if it is an iterable other than a set or a list."""
     kind = of.type
     if len(node.args) != 1 or node.keywords or not isinstance(kind, t.Set | t.Seq):
         return None

@@ -1,4 +1,4 @@
-"""Ordered sorts in bodies, what has an order at all, and the subsets of a set."""
+"""Ordered sorts in bodies, which values have an order, and the subsets of a set."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def compared(b: Body, place: Place, kinds: tuple[t.Type, ...], word: str) -> t.T
 
 
 def instead(kind: t.Type, word: str) -> str:
-    """How to order what has no order of its own."""
+    """How to order values without an order of their own."""
     match kind:
         case t.Serial():
             return serials.BEFORE

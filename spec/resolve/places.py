@@ -48,14 +48,14 @@ _MAKE = "make a new value, and assign the whole of it"
 
 
 def _assignable_field(b: Body, found: ir.Expr, of: ir.Expr, name: str) -> bool:
-    shape = b.shape(of.type)
-    if shape is None:
+    interface = b.interface(of.type)
+    if interface is None:
         what = f"{name} of {a(of.type)}"
         return unassignable(b, found.place, what, f"write x = x.replace({name}=...)")
-    if name in shape.fixed:
+    if name in interface.fixed:
         what = f"{name}, a parameter"
         return unassignable(b, found.place, what, "make it a variable: without Param[...]")
-    if not isinstance(of, ir.Self) or shape is not b.scene.own:
+    if not isinstance(of, ir.Self) or interface is not b.scene.own:
         what = f"{name} of another machine"
         rewrite = f"give {of.type} a transition that does this, and call it"
         return unassignable(b, found.place, what, rewrite)

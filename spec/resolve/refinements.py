@@ -1,4 +1,4 @@
-"""`Abstract.lawful.state(...)`: what a machine is, seen as a machine that it refines."""
+"""`Abstract.lawful.state(...)`: the state of a machine, seen as a state of one that it refines."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from ..verdicts import PropertyKind
 from ..words import Ignored, Scope
 from . import calls, comprehensions, expressions, operators, statements
 from .annotations import TypeReader
-from .context import MISSING, Body, Mode, Scene, Shape, Signature
+from .context import MISSING, Body, Interface, Mode, Scene, Signature
 from .fairness import fairness_of
 from .fields import RESOLVING, Fields, example, inside_class
 from .headers import Headers
@@ -37,7 +37,7 @@ BODILESS = ("event", "refines")  # What `super()` does not reach.
 
 @dataclass(frozen=True)
 class Resolved:
-    """A machine, the Python classes behind its names, and what it says about checking."""
+    """A machine, the Python classes of its names, and its settings for checking."""
 
     machine: ir.Machine
     world: World
@@ -92,7 +92,7 @@ class _Resolver:
         self.fields = Fields(cls, self.members, self.reader, self.problems, self._part)
         self.signature_of = Signatures(self.name, self.reader, self.problems)
         self.parts: dict[str, Resolved] = {}
-        self.shapes: dict[str, Shape] = {}
+        self.interfaces: dict[str, Interface] = {}
         self.functions: dict[str, tuple[ir.Function, bool] | None] = {}
         self.refused: set[str] = set()
         self.bases: dict[str, ir.Transition] = {}
@@ -112,17 +112,17 @@ class _Resolver:
         self._guess_helpers()
         self._note_twofold()
         variables, parameters = self.fields.variables, self.fields.parameters
-        own = Shape(
+        own = Interface(
             self.name,
             {n: k for n, k, _ in variables} | dict(parameters),
             frozenset(n for n, _ in parameters),
             frozenset(n for n, _, ghost in variables if ghost),
             self.signatures,
         )
-        self.shapes[self.name] = own
+        self.interfaces[self.name] = own
         self.scene = Scene(
             own,
-            self.shapes,
+            self.interfaces,
             self.problems,
             self._constant,
             self._helper,
@@ -147,7 +147,7 @@ class _Resolver:
         part = self.parts[name] = resolve(cls)
         self.reader.take(part.world)
         for inner in (part.machine, *part.machine.parts):
-            self.shapes[inner.name] = shape_of(inner)
+            self.interfaces[inner.name] = interface_of(inner)
 
     def _take_abstracts(self) -> None:
         """The machines that this one refines, and the classes behind their names."""
@@ -229,7 +229,7 @@ class _Resolver:
         shown = last_round_shown(made)
         if shown is not None and not self._any_since(before, "L210"):
             expressions.unordered(
-                body, shown, "what the last round of an unordered loop left behind"
+                body, shown, "a local that the last round of an unordered loop assigned"
             )
         refused = len(self.problems.found) > before
         if not statements.ends(made) and not t.fits(t.NOTHING, signature.output) and not refused:
@@ -466,7 +466,7 @@ def abstract_scopes(resolved: Resolved) -> dict[str, Scope]:
     return {m: resolve(resolved.parts[m]).scopes.get("scope", Scope()) for m in machines}
 
 
-def shape_of(machine: ir.Machine) -> Shape:
+def interface_of(machine: ir.Machine) -> Interface:
     """The tables of a resolved machine, for bodies that use it as a part."""
     fields = {v.name: v.type for v in machine.variables}
     fields.update({p.name: p.type for p in machine.parameters})
@@ -481,7 +481,7 @@ def shape_of(machine: ir.Machine) -> Shape:
         methods[event.name] = Signature("event", event.params, event.output)
     for tr in machine.transitions:
         methods[tr.name] = Signature("transition", tr.function.params, tr.function.output)
-    return Shape(
+    return Interface(
         machine.name,
         fields,
         frozenset(p.name for p in machine.parameters),

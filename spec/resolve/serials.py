@@ -1,8 +1,9 @@
-"""Serial numbers (RFC 1982) in bodies: what has a meaning there, and what to write instead.
+"""Serial numbers (RFC 1982) in bodies: which operations they have, and what to write instead of
+others.
 
 `a + n` and `a - n` with an integer wrap; `a - b` of two serial numbers is the distance from `b`
 forward to `a`, an integer from 0 to 2**bits - 1. An integer becomes a serial number as a constant
-in range, or added to one; what else treats a serial number as an integer is refused.
+in range, or when it is added to one; any other use of a serial number as an integer is refused.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ SERIAL = "add it to a serial number: base + n; a constant in range stands where 
 
 
 def declared(b: Body, found: ir.Expr, kind: t.Type) -> ir.Expr:
-    """An integer constant as the serial number that is declared where it stands, if one is."""
+    """An integer constant as a serial number, if the declaration expects one there."""
     serial = next((o for o in t.options(kind) if isinstance(o, t.Serial)), None)
     if serial is None or not isinstance(found, ir.Const) or found.type != t.INT:
         return found

@@ -1,4 +1,4 @@
-"""What a method takes and gives: its annotations -> types."""
+"""The parameters and the output of a method: its annotations -> types."""
 
 from __future__ import annotations
 
@@ -155,7 +155,8 @@ class Signatures:
         self.problems.add("L215", place, f"no annotation of {what}", "a type", f"write {example}")
 
     def _immutable(self, member: Member, signature: Signature) -> None:
-        """What comes from outside, or goes there, is never changed afterwards."""
+        """Note a parameter or an output that is mutable: arguments and outputs never change
+        afterwards."""
         rows = [*signature.params, ("the output", signature.output)]
         if member.header is not None and member.header.kind == "step_property":
             del rows[0]

@@ -24,7 +24,7 @@ from .serials import declared
 
 
 def block(b: Body, nodes: Sequence[tree.Statement]) -> tuple[ir.Stmt, ...]:
-    """The statements of a block, in order; what a test told holds for the rest of it."""
+    """The statements of a block, in order; facts from a test hold for the rest of it."""
     out: list[ir.Stmt] = []
     for node in nodes:
         b.hoisted, b.evaluated = [], False
@@ -119,7 +119,7 @@ def _local(b: Body, node: tree.Set, target: tree.Name) -> list[ir.Stmt]:
             "L202",
             node.value.place,
             f"{a(value.type)} kept in {name}",
-            "machines where they stand in the state",
+            "a machine at its place in the state",
             f"put it there first, and name the place: self.peers[p] = ...; {name} = self.peers[p]",
         )
         b.bind({name: t.Unknown()})
@@ -130,7 +130,7 @@ def _local(b: Body, node: tree.Set, target: tree.Name) -> list[ir.Stmt]:
 
 
 def _again(b: Body, node: tree.Set, of: tuple[str, t.Type | None]) -> ir.Expr:
-    """What a local is assigned that has a value, and so a type, already."""
+    """The assignment to a local that already has a value, and so a type."""
     name, wanted = of
     value = declared(b, expressions.infer(b, node.value, wanted), wanted or t.NOTHING)
     if wanted is None or t.fits(value.type, wanted):
@@ -430,14 +430,14 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
     if not t.ordered(over.type) and not isinstance(over.type, t.Unknown):
         culprit = order_matters(loop, b.scene.functions())
         if culprit is not None:
-            expressions.unordered(b, culprit, "a round whose effect depends on which came before")
+            expressions.unordered(b, culprit, "a round whose effect depends on earlier rounds")
     changing = changed_while_iterated(loop, b.scene.functions())
     if changing is not None:
         b.problem(
             "L218",
             changing,
             "a change of the collection that the loop goes through",
-            "a loop that leaves its collection alone",
+            "a loop that does not change its collection",
             "iterate a copy: sorted(...) of a set or map, tuple(...) of a list",
         )
     return [loop]

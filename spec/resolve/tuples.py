@@ -8,7 +8,8 @@ from ..errors import Place
 
 
 def items_of(of: ir.Expr) -> tuple[ir.Expr, ...]:
-    """The items of a tuple of fixed length; they change nothing, so it may stand more than once."""
+    """The items of a tuple of fixed length; they have no effects, so the tuple may be evaluated
+    twice."""
     assert isinstance(of.type, t.Tuple)
     consts = (ir.Const(of.place, t.INT, i) for i in range(len(of.type.items)))
     both = zip(of.type.items, consts, strict=True)
@@ -26,7 +27,8 @@ def made(place: Place, items: tuple[ir.Expr, ...]) -> ir.Expr:
 
 
 def chained(place: Place, left: ir.Expr, right: ir.Expr) -> ir.Expr | None:
-    """One tuple behind the other: of fixed length if both are; None where their items differ."""
+    """Two tuples concatenated: of fixed length if both are; None if their items have different
+    types."""
     match left.type, right.type:
         case t.Tuple(), t.Tuple():
             return made(place, (*_given(left), *_given(right)))

@@ -1,4 +1,4 @@
-"""Class statements and functions: `ast` -> `tree`, with what is wrong in them."""
+"""Class statements and functions: `ast` -> `tree`, with the problems in them."""
 
 from __future__ import annotations
 

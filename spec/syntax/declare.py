@@ -24,7 +24,8 @@ RESERVED = frozenset({"lawful", "scope", "expects", "fairness", "deadlock_ok"})
 
 @dataclass(frozen=True)
 class Names:
-    """What a name means where the class stands: locals of an enclosing function, then globals."""
+    """The meaning of a name at the class statement: locals of an enclosing function, then
+    globals."""
 
     globals: Mapping[str, Any]
     locals: Mapping[str, Any]
@@ -40,7 +41,7 @@ class Names:
         return getattr(builtins, name)
 
     def evaluate(self, text: str) -> Any:
-        """The object that an annotation written as text stands for, as `typing` has it."""
+        """The object of an annotation written as text, as `typing` evaluates it."""
         return eval(text, dict(self.globals), dict(self.locals))
 
 
@@ -58,7 +59,7 @@ class Declared:
     frozen: Frozen | None = None
 
     def place(self, name: str) -> Place:
-        """Where a member stands; the class's own place for what it does not assign."""
+        """The place of a member; the class's own place for a member that it does not assign."""
         places = dict(self.tree.assigned)
         places.update((field.name, field.place) for field in self.tree.fields)
         places.update((method.name, method.place) for method in self.tree.methods)
@@ -71,7 +72,7 @@ class Declared:
 
 
 def slot(name: str) -> str:
-    """What holds the variable or parameter of this name in an instance."""
+    """The slot for the variable or parameter of this name in an instance."""
     return f"_{name}"
 
 

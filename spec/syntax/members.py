@@ -1,4 +1,4 @@
-"""What a declaration has, its ancestors' members included: later definitions replace earlier."""
+"""The members of a declaration, its ancestors' included: later definitions replace earlier ones."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Members:
     deadlock_ok: bool = False
 
     def fair_groups(self) -> Iterator[tuple[Group, Place]]:
-        """The groups of `Fairness(...)` and of `@transition(fair=...)`, and where they stand."""
+        """The groups of `Fairness(...)` and of `@transition(fair=...)`, with their places."""
         if self.fairness is not None:
             place = declared(self.chain[-1]).place("fairness")
             for group in self.fairness.groups:
@@ -135,7 +135,7 @@ def constant_of(members: Members, name: str, missing: object) -> Any:
 
 
 def outline_of(cls: type[Declaration], world: World) -> list[str]:
-    """What Python tells of a machine without its source."""
+    """The facts about a machine that Python gives without its source."""
     rows: dict[str, Any] = {}
     for owner in chain_of(cls):
         rows.update({f"{owner.__name__}.{name}": "field" for name in owner.__annotations__})

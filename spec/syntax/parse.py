@@ -1,6 +1,6 @@
 """Python source -> `tree`: syntax is judged here, when the class is created.
 
-Each dict maps an `ast` class to the small function that reads it; what has no row is refused.
+Each dict maps an `ast` class to the small function that reads it; a class without a row is refused.
 """
 
 from __future__ import annotations

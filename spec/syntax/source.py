@@ -11,7 +11,7 @@ from ..errors import DeclarationError, Place, Problem
 
 
 def place_of(node: ast.AST, file: str) -> Place:
-    """Where an `ast` node stands."""
+    """The place of an `ast` node."""
     line = getattr(node, "lineno", 1)
     column = getattr(node, "col_offset", 0)
     end_line = getattr(node, "end_lineno", None) or line
@@ -44,7 +44,8 @@ def read_function(name: str, file: str, line: int) -> ast.FunctionDef:
 
 
 def unreadable(what: str, file: str, line: int, module: str = "") -> DeclarationError:
-    """The error for what has no source to be found; `module`, if given, has a file of its own."""
+    """The error for a class whose source cannot be found; `module`, if given, has a file of its
+    own."""
     return DeclarationError(
         [
             Problem(

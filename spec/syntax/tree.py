@@ -167,7 +167,7 @@ Expression = (
 
 @dataclass(frozen=True, slots=True)
 class Set(Tree):
-    """`target = value`; `typed` where an annotation stands, whose names are looked up later."""
+    """`target = value`; `typed` if it has an annotation, whose names are looked up later."""
 
     target: Expression
     value: Expression
@@ -283,7 +283,8 @@ class FieldDeclared(Tree):
 
 @dataclass(frozen=True, slots=True)
 class Class(Tree):
-    """The class statement: fields and methods in order; `assigned` says where the rest stands.
+    """The class statement: fields and methods in order; `assigned` has the places of other
+    assignments.
 
     `lambdas` holds the functions given to `ignore(when=...)`, by the name assigned.
     """

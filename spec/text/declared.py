@@ -1,4 +1,4 @@
-"""What a declaration says of checking itself, as Python: fairness, expectations, scopes."""
+"""The settings of a declaration for checking, as Python: fairness, expectations, scopes."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def _scope(scope: Scope) -> str:
 
 
 def _keywords(given: Mapping[str, Any]) -> str:
-    """Names with their values; those of parts, which are no names of Python, stand in a map."""
+    """Names with their values; names of parts, which are no Python identifiers, go into a
+    mapping."""
     dotted = {name: value for name, value in given.items() if "." in name}
     named = [f"{name}={_plain(value)}" for name, value in given.items() if name not in dotted]
     return ", ".join([*named, f"**{_plain(dotted)}"] if dotted else named)

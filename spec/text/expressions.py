@@ -1,8 +1,7 @@
-"""Expressions of the IR as text: one line of Python, exact, for `show` gives it to everybody.
+"""Expressions of the IR as text: one exact line of Python, as `show` and refusals print it.
 
-Refused clauses are printed from it. Operators are written by
-their templates in `ops.TABLE`; how tightly they bind is read off the same templates, so that
-parentheses stand where Python needs them and nowhere else.
+Operators are written by their templates in `ops.TABLE`. Their precedence is read from the same
+templates, so that parentheses appear only where Python needs them.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ BINARY: dict[type[ast.operator], Level] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class Notation:
     """An operation's text with `_0`, `_1` for the operands, and how tightly it and they bind."""
 
     text: str
@@ -64,15 +63,15 @@ class Shape:
 
 
 @functools.cache
-def shape(op: str, arity: int) -> Shape:
-    """The shape of the row `op` for so many operands."""
+def notation(op: str, arity: int) -> Notation:
+    """The notation of an operator for so many operands."""
     names = [f"_{i}" for i in range(arity)]
     text = ops.text(op, names)
     node = ast.parse(text, mode="eval").body
     found = dict(_slots(node, Level.TEST))
     if op == "tuple" and arity > 1:
         text = text.removesuffix(",)") + ")"  # One element alone needs the template's last comma.
-    return Shape(text, _level(node), tuple(found[name] for name in names))
+    return Notation(text, _level(node), tuple(found[name] for name in names))
 
 
 def _level(node: ast.expr) -> Level:
@@ -121,7 +120,7 @@ def expr(e: ir.Expr) -> str:
 
 
 def operand(e: ir.Expr, need: Level) -> str:
-    """The expression as an operand where `need` is asked for."""
+    """The expression as an operand of an operator with precedence `need`."""
     level, text = _read(e)
     return text if level >= need else f"({text})"
 
@@ -176,6 +175,8 @@ def _atom(e: ir.Expr) -> str:
         case ir.Can(part=part, name=name, args=args):
             called = f"{operand(part, Level.ATOM)}.{name}"
             return f"can({', '.join([called, *map(expr, args)])})"
+        case ir.Enabled(event=event, args=args):
+            return f"can({', '.join([f'self.{event}', *map(expr, args)])})"
         case ir.Call(function=function, of=ir.Self(), args=args) if "." in function:
             return f"super().{own_name(function)}({_list(args)})"
         case ir.Call(function=function, of=of, args=args):
@@ -228,7 +229,7 @@ def _operation(e: ir.Op) -> tuple[Level, str]:
         case ir.Op(op="before", args=(first, second, _)):
             return Level.ATOM, f"before({expr(first)}, {expr(second)})"
         case ir.Op(op="serial_add" | "serial_sub", args=(first, second, _)):
-            row = shape(e.op.removeprefix("serial_"), 2)
+            row = notation(e.op.removeprefix("serial_"), 2)
             return row.level, row.filled([*map(operand, (first, second), row.slots)])
         case ir.Op(op="first_or", args=(ir.Comp() as made, default)):
             return Level.ATOM, f"next(({_generator(made)}), {expr(default)})"
@@ -238,16 +239,14 @@ def _operation(e: ir.Op) -> tuple[Level, str]:
             return Level.ATOM, "Counter()"
         case ir.Op(op="slice", args=(of, low, high)):
             ends = ["" if _nothing(end) else expr(end) for end in (low, high)]
-            return Level.ATOM, shape("slice", 3).filled([operand(of, Level.ATOM), *ends])
-        case ir.Op(op=op, args=(ir.Comp(kind="set" | "list" | "tuple") as made,)) if op in MAKERS:
-            return Level.ATOM, shape(op, 1).filled([_generator(made)])
+            return Level.ATOM, notation("slice", 3).filled([operand(of, Level.ATOM), *ends])
+        case ir.Op(op=op, args=(ir.Comp() as made,)) if (
+            op in ops.COPIES and made.kind in ops.DISPLAYS
+        ):
+            return Level.ATOM, notation(op, 1).filled([_generator(made)])
         case _:
-            row = shape(e.op, len(e.args))
+            row = notation(e.op, len(e.args))
             return row.level, row.filled([*map(operand, e.args, row.slots)])
-
-
-# What takes a generator as well as the collection that the IR puts in its place.
-MAKERS = frozenset({"set_of", "frozenset_of", "list_of", "tuple_of"})
 
 
 def _nothing(e: ir.Expr) -> bool:
@@ -255,7 +254,7 @@ def _nothing(e: ir.Expr) -> bool:
 
 
 def _bare(e: ir.Expr) -> str:
-    """A tuple without its parentheses, where brackets stand around it anyway."""
+    """A tuple without its parentheses, for places with brackets around it."""
     several = isinstance(e, ir.Op) and e.op == "tuple" and len(e.args) > 1
     return expr(e)[1:-1] if several else expr(e)
 
@@ -300,7 +299,7 @@ def _chains(args: Sequence[ir.Expr]) -> Iterator[list[ir.Expr]]:
 def _continues(one: ir.Expr, two: ir.Expr) -> bool:
     if not (isinstance(one, ir.Op) and isinstance(two, ir.Op)):
         return False
-    if any(shape(o.op, len(o.args)).level != Level.COMPARE for o in (one, two)):
+    if any(notation(o.op, len(o.args)).level != Level.COMPARE for o in (one, two)):
         return False
     # The shared operand of a chain stands in the source once: value and place are the same.
     shared = (one.args[1], two.args[0])
@@ -312,7 +311,7 @@ def _chain(group: Sequence[ir.Expr]) -> str:
     for link in group:
         assert isinstance(link, ir.Op)
         left, right = (operand(arg, Level.BITOR) for arg in link.args)
-        text = shape(link.op, 2).filled([text or left, right])
+        text = notation(link.op, 2).filled([text or left, right])
     return text
 
 

@@ -15,13 +15,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .. import ir
+from .. import ir, ops
 from .. import types as t
 from ..sorting import in_order
 from ..values.world import chosen, encode
 from .statements import path
 
-COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 LONGEST = 60  # Characters of one value; a refusal is one line.
 MOST_ELEMENTS = 32  # What a refusal costs does not grow with what it is about.
 
@@ -37,9 +36,9 @@ def conjuncts(test: ir.Expr) -> tuple[ir.Expr, ...]:
 
 
 def shown(test: ir.Expr) -> tuple[ir.Expr, ...]:
-    """What to evaluate to explain that `test` is false.
+    """The expressions to evaluate to explain that `test` is false.
 
-    Both sides of a comparison of plain values, else the places of the state and the arguments
+    Both sides of a comparison of plain values; otherwise the places of the state and the arguments
     that the condition reads, each once.
     """
     if isinstance(test, ir.Op) and _substituted(test):
@@ -76,7 +75,7 @@ def source(control: str, state: str, allowed: Sequence[str]) -> str:
 
 
 def absent(place: ir.Expr, key: str) -> str:
-    """Why a transition of one member of a family is refused: there is no such member."""
+    """The reason why a transition of a family's member is refused: there is no such member."""
     return f"{path(place)} has no {key}"
 
 
@@ -87,7 +86,7 @@ def timer(place: ir.Expr, left: str | None) -> str:
 
 
 def seconds(left: float) -> str:
-    """So many seconds, as `timer` takes them."""
+    """A number of seconds, as text of a `timer` call."""
     return f"{left:.3g} s are"
 
 
@@ -166,11 +165,11 @@ def _sign(test: ir.Op) -> str:
 def _substituted(test: ir.Op) -> bool:
     """Whether values in the place of the operands say it all: plain ones, compared."""
     plain = t.Int | t.Enum | t.Sort | t.Opaque
-    return test.op in COMPARISONS and all(isinstance(arg.type, plain) for arg in test.args)
+    return test.op in ops.COMPARISONS and all(isinstance(arg.type, plain) for arg in test.args)
 
 
 def _flag(test: ir.Expr) -> str | None:
-    """A variable by itself, or its negation: its value is what is said."""
+    """A single variable, or its negation: the reason shows its value."""
     match test:
         case ir.Local() | ir.Field():
             return f"{path(test)} is false"

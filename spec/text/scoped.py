@@ -19,8 +19,10 @@ def flat(f: Flat) -> str:
 def _lines(f: Flat) -> Iterator[str]:
     scope = ", ".join(f"{name}={bound}" for name, bound in f.scope)
     yield f"{f.machine.name} within {scope or 'its own bounds'}"
+    named = {sort: texts[size:] for sort, texts in f.elements for size in [dict(f.sizes)[sort]]}
     for name, size in f.sizes:
-        yield f"    {name}: {size} element{'' if size == 1 else 's'}"
+        beside = "".join(f", and {text}" for text in named.get(name, ()))
+        yield f"    {name}: {size} element{'' if size == 1 else 's'}{beside}"
     for owner, name, kind in f.fields:
         of = "" if owner == f.machine.name else f"{owner}."
         yield f"    {of}{name}: {bounded(kind)}"

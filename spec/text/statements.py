@@ -14,9 +14,9 @@ from .. import ir
 from .. import types as t
 from ..analysis.walk import everything
 from . import wrap as layout
-from .expressions import Level, expr, own_name, quoted, shape
+from .expressions import Level, expr, notation, own_name, quoted
 
-__all__ = ["Level", "block", "expr", "machine", "path", "shape", "statement"]
+__all__ = ["Level", "block", "expr", "machine", "notation", "path", "statement"]
 
 INDENT = "    "
 
@@ -37,7 +37,7 @@ def statement(s: ir.Stmt, indent: int = 0) -> list[str]:
 
 
 def block(body: Sequence[ir.Stmt], indent: int = 0) -> list[str]:
-    """The statements of a body; `...` where there is none."""
+    """The statements of a body; `...` for an empty body."""
     lines = [line for s in _written(body) for line in statement(s, indent)]
     return lines or [INDENT * indent + "..."]
 
@@ -66,7 +66,7 @@ def _written(body: Sequence[ir.Stmt]) -> Iterator[ir.Stmt]:
 
 
 def _unpacked(names: tuple[str, ...], after: Sequence[ir.Stmt]) -> tuple[str, ...] | None:
-    """What the locals are assigned to by the statements that follow, if that is all they do."""
+    """The targets of the statements that follow an unpacking, if these only assign its locals."""
     found: list[str] = []
     for name, s in zip(names, after, strict=False):
         match s:
@@ -98,7 +98,7 @@ def _branch(s: ir.Branch, word: str) -> list[str]:
 
 
 def _simple(s: ir.Stmt) -> str:
-    """A statement that stands on one line."""
+    """A statement that fits on one line."""
     match s:
         case ir.Assign(target=target, value=value):
             return _augmented(s) or f"{expr(target)} = {expr(value)}"
@@ -148,7 +148,7 @@ def _augmented(s: ir.Assign) -> str:
         case ir.Op(op=op, args=(first, second)) if (
             first == s.target and first.place == s.target.place
         ):
-            row = shape(op, 2)
+            row = notation(op, 2)
             if Level.BITOR <= row.level < Level.UNARY:
                 return f"{expr(s.target)} {row.filled(['', '']).strip()}= {expr(second)}"
         case _:
@@ -169,7 +169,7 @@ def _update(s: ir.Update) -> str:
 def machine(m: ir.Machine, said: Sequence[Sequence[str]] = ()) -> str:
     """The machine as a module's text: its types, functions and parts, and the class.
 
-    `said` are more groups of lines for the class: what its declaration says of checking it.
+    `said` are further groups of lines for the class: the settings for checking.
     """
     texts = _classes(m, set())
     texts[m.name] += ["", *_separated(said)] if said else []
@@ -258,7 +258,7 @@ def _class(m: ir.Machine, free: Collection[str]) -> list[str]:
 
 
 def property(p: ir.Property) -> list[str]:
-    """A property as it is declared."""
+    """A property as source text."""
     head = f"@refines({p.function.output})" if p.kind == "refines" else f"@{p.kind}"
     return [head, *_function(p.function, p.doc)]
 
@@ -271,7 +271,7 @@ def _separated(groups: Iterable[Sequence[str]]) -> Iterator[str]:
 
 
 def _doc(doc: str) -> list[str]:
-    """The first line of a docstring: what it is; the rest stands in the source."""
+    """The first line of a docstring; the rest is in the source."""
     first = doc.strip().split("\n")[0].replace("\\", "\\\\").replace('"""', '\\"""')
     return [f'"""{first}"""'] if first else []
 
@@ -325,7 +325,7 @@ def _transition(tr: ir.Transition) -> list[str]:
 
 
 def _header(tr: ir.Transition) -> Iterator[tuple[str, str]]:
-    """What the decorator was given."""
+    """The arguments of the decorator."""
     kind = "" if tr.control is None else str(tr.control.type)
     if tr.source is not None:
         yield "source", _states(kind, tr.source)

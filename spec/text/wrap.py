@@ -34,7 +34,7 @@ def _statement(line: str) -> tuple[str, str]:
 
 
 def _broken(body: str, indent: str) -> list[str]:
-    """What stands in brackets, indented: on one line, or split at its loosest separator."""
+    """The content of brackets, indented: on one line, or split at its loosest separator."""
     if len(indent + body) <= WIDTH:
         return [indent + body]
     for separator in SPLITS:
@@ -53,7 +53,7 @@ def _rows(parts: Sequence[str], separator: str, indent: str) -> Iterator[str]:
 
 
 def _outermost(line: str) -> list[tuple[int, int]]:
-    """Where the brackets stand that are inside no others."""
+    """The positions of the outermost brackets."""
     found: list[tuple[int, int]] = []
     opened: list[int] = []
     for at, char in _code(line):
@@ -67,7 +67,7 @@ def _outermost(line: str) -> list[tuple[int, int]]:
 
 
 def _split(text: str, separator: str) -> list[str]:
-    """The text at each separator that stands in no brackets and in no string."""
+    """The text, split at each separator outside brackets and strings."""
     parts: list[str] = []
     depth = begun = 0
     for at, char in _code(text):

@@ -18,7 +18,7 @@ COUNTABLE = 1 << 62  # Values of a type that anybody begins to go through.
 
 
 def breach(value: Any, type: t.Type) -> str | None:
-    """What is out of bounds in a value of this type, or None; parts are judged field by field."""
+    """The bound that a value of this type violates, or None; parts are judged field by field."""
     match type:
         case t.Int(low=low, high=high):
             if low is not None and value < low:
@@ -202,7 +202,7 @@ class Values:
                 return 1
 
     def each(self, type: t.Type) -> Iterable[Any]:
-        """The same one after the other, made when they are asked for; few of them are kept."""
+        """The same values one after the other, made on demand; only few of them are kept."""
         if type in self._known or self.count(type) <= FEW:
             return self.of(type)
         return self._all(type)

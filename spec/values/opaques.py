@@ -1,8 +1,9 @@
-"""The Python types of opaque values, which only their annotations tell.
+"""The Python types of opaque values, which only their annotations give.
 
-Numbers are of one type, for Python takes True, 1 and 1.0 for one value: which of the equal values a
-set keeps would tell the order in which they came. Snapshots encode bytes, str and int. A machine
-that runs beside what explores it gets values of the types that its opaques are declared with.
+Numbers must have one type, because Python treats True, 1 and 1.0 as equal: which of the equal
+values a set keeps would show the order in which they came. Snapshots encode bytes, str and int.
+When exploration is compared with a running instance, the instance gets values of the types with
+which its opaques are declared.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def encoded_in(annotation: Any) -> frozenset[type[Any]]:
 
 
 def mixed(value: Any, number: type[Any]) -> Any:
-    """The first number in an opaque value that is not of this type; None where there is none."""
+    """The first number in an opaque value that has another type; None if there is none."""
     cls: type[Any] = value.__class__
     if cls in NUMBERS:
         return None if cls is number else value
@@ -75,7 +76,7 @@ def _values(annotation: Any, most: int) -> list[Any] | None:
     """At most so many values of one annotation."""
     origin, args = typing.get_origin(annotation), typing.get_args(annotation)
     if annotation in (None, python_types.NoneType):
-        return [None]
+        return []  # It is what `T | None` has besides.
     if annotation is bool:
         return [False, True]
     if annotation in NUMBERS:

@@ -1,4 +1,6 @@
-"""Where values stand among all of their type: the order of `Values.of`, without making them all."""
+"""The position of a value among all values of its type, in the order of `Values.of`, without making
+them all.
+"""
 
 from __future__ import annotations
 

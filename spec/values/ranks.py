@@ -11,10 +11,11 @@ from .. import types as t
 def order_of(
     kind: t.Type, elements: Callable[[t.Type], Sequence[Any] | None]
 ) -> Callable[[Any], Any]:
-    """The function that gives a value of an orderable type what Python compares in its place.
+    """A function that maps a value of an orderable type to the Python value by which it is
+    compared.
 
-    `elements` are those of a sort, in order; ValueError for a value that is none of them. Where
-    nobody told them they are None, and elements compare as the text that they are.
+    `elements` are those of a sort, in order; ValueError for a value that is not among them. If they
+    are None, elements compare by their text.
     """
     match kind:
         case t.Sort():
@@ -31,9 +32,9 @@ def _place(elements: Sequence[Any] | None, value: Any) -> Any:
 
 
 def ring(elements: Sequence[Any], value: Any, step: int | None) -> Any:
-    """The rank of an element, or the element so many steps further round the ring.
+    """The rank of an element, or the element that many steps further round the ring.
 
-    ValueError for what is none of the elements.
+    ValueError for a value that is no element.
     """
     rank = elements.index(value)
     return rank if step is None else elements[(rank + step) % len(elements)]

@@ -12,6 +12,7 @@ from fractions import Fraction
 
 from .. import ir
 from .. import types as t
+from ..flat import Timed
 
 TICK = "tick"  # The name of the step.
 DOC = "One tick of the clock passes."
@@ -61,22 +62,24 @@ def is_tick(row: ir.Transition) -> bool:
     return any(isinstance(stmt, ir.Tick) for stmt in row.function.body)
 
 
-def with_ticks(machine: ir.Machine) -> ir.Machine:
-    """The machine with the step `tick` and timers that count; as it is where it has no clock, or
+def with_ticks(machine: ir.Machine) -> Timed:
+    """The machine with a step `tick` and timers that count ticks; unchanged if it has no clock, or
     has them already."""
     clock = clock_of(machine)
     if clock is None or counted_by(machine) is not None:
-        return machine
+        return Timed(machine)
     place = clock.place
     at = ir.Field(place, clock.type, ir.Self(place, t.Part(machine.name)), clock.name)
     function = ir.Function(place, TICK, (), t.NOTHING, (ir.Tick(place, at),))
     step = ir.Transition(place, TICK, TICK, None, None, None, None, function, DOC)
     event = ir.Event(place, TICK, (), t.NOTHING, False, DOC)
-    return dataclasses.replace(
-        _counting(machine),
-        transitions=(*machine.transitions, step),
-        events=(*machine.events, event),
-        parts=tuple(map(_counting, machine.parts)),
+    return Timed(
+        dataclasses.replace(
+            _counting(machine),
+            transitions=(*machine.transitions, step),
+            events=(*machine.events, event),
+            parts=tuple(map(_counting, machine.parts)),
+        )
     )
 
 

@@ -58,7 +58,7 @@ class FrozenMap(dict[K, V]):
 
 
 class FrozenBag(FrozenMap[K, int]):
-    """A bag that is a value; the count of what is absent is 0."""
+    """An immutable bag; the count of an absent element is 0."""
 
     __slots__ = ()
 
@@ -102,6 +102,10 @@ class World:
         default_factory=dict[str, frozenset[type[Any]]]
     )
 
+    def elements(self, texts: Iterable[tuple[str, Iterable[str]]]) -> dict[str, tuple[Any, ...]]:
+        """The elements of sorts with these texts, by the name of the sort."""
+        return {sort: tuple(map(self.sorts[sort], each)) for sort, each in texts}
+
     @staticmethod
     def made_of(types: Iterable[t.Type]) -> World:
         """Classes made from the types alone; they behave as the declaration's do."""
@@ -131,7 +135,7 @@ def _enum(name: str, members: tuple[str, ...]) -> type[enum.Enum]:
 
 
 def _class(base: type[Any], name: str) -> type[Any]:
-    """A class made of a name alone, by its base's own metaclass."""
+    """A class made from a name alone, by its base's own metaclass."""
     meta: Any = type(base)
     made: type[Any] = meta(name, (base,), {"__slots__": ()})
     return made
@@ -210,7 +214,7 @@ def _identity(value: Any) -> int | str:
 
 
 def chosen(value: Any, type: t.Union) -> t.Type:
-    """Which alternative of the union the value is; TypeError if it is none."""
+    """The alternative of the union that the value belongs to; TypeError if there is none."""
     name = value.__class__.__name__
     rest: t.Type | None = None
     for option in type.options:
@@ -229,9 +233,10 @@ def chosen(value: Any, type: t.Union) -> t.Type:
 
 
 def decode(data: Json, type: t.Type, world: World) -> Any:
-    """The value that a JSON form stands for; ValueError, with what was expected, if it is none.
+    """The value of a JSON form; ValueError, with what was expected, for any other JSON.
 
-    Containers come as values: frozenset, tuple, `FrozenMap`, `FrozenBag`; a timer as a bool.
+    Containers become immutable values: frozenset, tuple, `FrozenMap`, `FrozenBag`; a timer becomes
+    a bool.
     """
     try:
         return _decode(data, type, world)

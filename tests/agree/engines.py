@@ -9,18 +9,21 @@ from typing import Any
 
 from lawful.checks.conform.exact_types import has_exact_type, state_has_exact_types
 from lawful.checks.conform.instances import InstanceDriver, Outcome
-from lawful.checks.conform.oracle import EntryPoint, answer_of, elements
+from lawful.checks.conform.oracle import EntryPoint, answer_of
 from lawful.checks.reference import Done, Reference, Refusal
 from lawful.checks.reference.expressions import NoValue
 from lawful.checks.reference.states import PartState
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.analysis.walk import everything, may_be_undefined
+from lawful.spec.analysis.named_elements import explored, named_elements
+from lawful.spec.analysis.partiality import always_defined
+from lawful.spec.analysis.walk import everything
 from lawful.spec.codec import as_json
+from lawful.spec.lower.steps import with_all_steps
 from lawful.spec.resolve import Resolved, resolve
 from lawful.spec.values import bounds
 from lawful.spec.values.bounds import breach
-from lawful.spec.values.time import is_tick, with_ticks
+from lawful.spec.values.time import is_tick
 from lawful.spec.values.world import FrozenMap, decode, encode
 from tests.agree.careless import forced, loosened, spoil
 from tests.agree.hits import Hits
@@ -38,15 +41,19 @@ class Engines:
         self.rng = rng
         self.hits = hits
         self.resolved: Resolved = resolve(cls)
-        self.machine = with_ticks(self.resolved.machine)
+        self.machine = with_all_steps(self.resolved.machine)
         self.parts = {m.name: m for m in self.machine.parts}
         self.reference = Reference(self.machine, self.resolved.world)
-        self.reference.domains = bounds.Values(self.resolved.world, SIZES).of
+        named, world = named_elements(self.machine), self.resolved.world
+        known = world.elements((name, explored(name, SIZES[name], named)) for name in world.sorts)
+        hits.add(
+            "total", "machines that name an element", len(known.get("Node", ())) > SIZES["Node"]
+        )
+        self.reference.domains = bounds.Values(world, SIZES, known).of
         self.twin = Twin(cls, SIZES, self.machine)
-        sorts = self.resolved.world.sorts
-        universe = {sort: elements(sort, SIZES[name]) for name, sort in sorts.items()}
+        universe = {world.sorts[name]: row for name, row in known.items()}
         self.running = InstanceDriver(cls, self.resolved, self.machine, universe)
-        self.some = Some(rng, self.resolved.world)
+        self.some = Some(rng, world, known)
         try:
             self.declared: Any = self.reference.initial({})
         except NoValue:  # What a part assumes is false of how it is declared.
@@ -153,9 +160,13 @@ class Engines:
             properties(self, state)
             for row in self.machine.transitions:
                 for _ in range(1 if not row.function.params else 2):
-                    self.transition(state, row, self.args(row.function.params))
+                    args = self.args(row.function.params)
+                    if self.machine.is_of_ignores(row):
+                        self.unanswered(state, row, args)
+                    else:
+                        self.transition(state, row, args)
             for event in self.machine.events:
-                self.event(state, event)
+                self.event(state, event, self.args(event.params))
             if self.differences:
                 break
         return self.differences
@@ -262,11 +273,23 @@ class Engines:
 
     # Events.
 
-    def event(self, state: Any, event: ir.Event) -> None:
+    def unanswered(self, state: Any, row: ir.Transition, args: tuple[Any, ...]) -> None:
+        """The step of an event's `ignore`s: undefined where the event is, by none of its
+        transitions."""
+        event = self.machine.event(row.event)
+        tried = [self.expected(state, each, args)[0] for each in self.machine.serving(event.name)]
+        alone = all(kind == "refused" for kind in tried)
+        undefined = alone and self.chosen(state, event, args)[0] == "undefined"
+        what = f"the ignores of {event.name}{args} in {self.shown(state)}"
+        mine = self.expected(state, row, args)[0]
+        self.hits.add("outcome", f"{mine} by ignores")
+        self.judge(what, mine, "undefined" if undefined else "refused", "event")
+        self.event(state, event, args)
+
+    def event(self, state: Any, event: ir.Event, args: tuple[Any, ...]) -> None:
         """An event of several transitions, or one that may be ignored, at run time."""
         if event.choice or self.simple(event):
             return
-        args = self.args(event.params)
         mine = self.chosen(state, event, args)
         self.hits.add("outcome", mine[0])
         function = ir.Function(event.place, event.name, event.params, event.output, ())
@@ -337,6 +360,6 @@ def _asks_all(machine: ir.Machine) -> bool:
                 *(c for clause in node.clauses for c in clause.conditions),
                 *(clause.over for clause in node.clauses[1:]),
             )
-            if unordered and any(may_be_undefined(n) for n in everything(inside)):
+            if unordered and not always_defined(*inside):
                 return True
     return False

@@ -20,6 +20,7 @@ from tests.agree.kinds import NESTINGS
 from tests.agree.machines import Module
 from tests.agree.replaying import Replaying, ways
 from tests.spec import texts
+from tests.spec.lower.stages import broken
 
 HEAD = texts.HEAD.replace("Interval, MaxLen", "Gt, Interval, MaxLen")
 SOLVED = 4  # Z3 judges one machine of so many.
@@ -96,6 +97,7 @@ def _more(engines: Engines, loaded: ir.Machine, rng: Random, folder: Path) -> li
     if space is None:
         hits.add("total", "machines without a scope")
     else:
+        found += broken(space.flat)
         found += planning.differences(engines.resolved, space, states, hits)
         found += packing.differences(space, hits)
     replaying = Replaying(engines.running, loaded, rng, hits)

@@ -18,6 +18,7 @@ from tests.agree.kinds import NESTINGS, constructor, nestings
 ALONE = {"Timer", "Clock", "Part", "Param", "Ghost"}
 CONSTRUCTORS = sorted({name for row in NESTINGS for name in row} | ALONE)
 OUTCOMES = ("done", "refused", "undefined", "bounds", "asserts", "ambiguous", "ignored")
+BY_IGNORES = ("refused by ignores", "undefined by ignores")
 ABSTRACT = ("Node", "Expr", "Stmt")
 KINDS = (*typing.get_args(PropertyKind),)
 
@@ -37,7 +38,7 @@ def wanted() -> dict[str, list[str]]:
         "type": CONSTRUCTORS,
         "nesting": [f"{outer}[{inner}]" for outer, inner in NESTINGS],
         "property": list(KINDS),
-        "outcome": list(OUTCOMES),
+        "outcome": [*OUTCOMES, *BY_IGNORES],
         "refusal": sorted(RULES),
     }
 

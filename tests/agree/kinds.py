@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from random import Random
 from typing import Any
 
@@ -338,9 +339,11 @@ def edges(kind: t.Serial) -> tuple[int, ...]:
 class Some:
     """Draws values of a type, in its bounds, small; the first ones are the least."""
 
-    def __init__(self, rng: Random, world: World) -> None:
+    def __init__(self, rng: Random, world: World, known: Mapping[str, tuple[Any, ...]]) -> None:
+        """`known` are the elements of sorts."""
         self.rng = rng
         self.world = world
+        self.known = known
 
     def few(self) -> int:
         """How many members a family has."""
@@ -367,7 +370,7 @@ class Some:
             case t.Enum(name=name, members=members):
                 return self.world.enums[name][rng.choice(members)]
             case t.Sort(name=name):
-                return self.world.sorts[name](f"{name}{rng.randint(1, SIZES[name])}")
+                return rng.choice(self.known[name])
             case t.Opaque():
                 return rng.choice(BLOBS)
             case t.Record(name=name, fields=fields):
@@ -409,7 +412,6 @@ class Some:
             case t.Enum(name=name):
                 return list(self.world.enums[name])
             case t.Sort(name=name):
-                sort = self.world.sorts[name]
-                return [sort(f"{name}{i + 1}") for i in range(SIZES[name])]
+                return list(self.known[name])
             case _:
                 raise AssertionError(kind)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from random import Random
 
 from lawful.spec import types as t
 from tests.agree.bodies import Body, Own, indented
@@ -260,7 +261,8 @@ class Methods(Fields):
             rows.append(f"source=Mode.{self.rng.choice(MODE.members)}")
         if self.w.chance(0.4) and len(params) < 4:
             names = ", ".join(["self", *(p.text for p in params)])
-            rows.append(f"when=lambda {names}: {self.w.expr(t.BOOL, made.env(*params), 1)}")
+            env = made.env(*params)
+            rows.append(f"when=lambda {names}: {_partial(self.w.expr(t.BOOL, env, 1), env)}")
         elif len(rows) == 1:
             rows.append("otherwise=True")
         made.lines += ["", f'    {self.w.name("i")} = ignore({", ".join(rows)}, because="so")']
@@ -342,3 +344,15 @@ class Methods(Fields):
             self.method(made, "@initial", (name, [*params, *given], t.NOTHING), body)
             kinds = tuple(p.kind for p in (*params, *given))
             made.initials.append(Callee(name, kinds, t.NOTHING))
+
+
+def _partial(condition: str, env: Env) -> str:
+    """The condition, mostly made one that may have no value.
+
+    It draws from a source of its own, so that what a seed makes stays as it is but for this.
+    """
+    rng = Random(condition)
+    numbers = [p.text for p in env.places if p.kind.__class__ is t.Int]
+    if not numbers or rng.random() < 0.3:
+        return condition
+    return f"6 // {rng.choice(numbers)} > {rng.randint(-2, 2)} and ({condition})"

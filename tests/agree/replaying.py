@@ -45,6 +45,7 @@ class Replaying:
                 if name in sorts
             }
         )
+        self.known = {sort.__name__: tuple(row) for sort, row in running.universe.items()}
         self.count = 0
         whole = (self.machine, *self.machine.parts)
         self.ghosts = any(v.ghost for m in whole for v in m.variables)
@@ -137,7 +138,7 @@ class Replaying:
         """The JSON form of some value."""
         if isinstance(kind, t.Float):
             return 7.5
-        return encode(Some(self.rng, self.running.resolved.world).of(kind), kind)
+        return encode(Some(self.rng, self.running.resolved.world, self.known).of(kind), kind)
 
 
 def ways(machine: ir.Machine) -> list[str]:

@@ -10,8 +10,8 @@ from lawful.checks.smt.encode.sorts import NotEncodable, fields_of
 from lawful.checks.smt.encode.symbolic import Unencodable
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.lower.steps import with_all_steps
 from lawful.spec.resolve import resolve
-from lawful.spec.values.time import with_ticks
 from lawful.spec.values.world import FrozenBag, FrozenMap, Token
 from tests.agree.hits import Hits
 from tests.agree.kinds import BLOBS, SIZES
@@ -29,7 +29,7 @@ class Solving(Both):
         self.refused: set[str] = set()
 
     def read(self, machine: ir.Machine) -> ir.Machine:
-        return with_ticks(machine)
+        return with_all_steps(machine)
 
     def term(self, value: Any, kind: t.Type) -> Any:
         try:

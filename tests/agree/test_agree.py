@@ -55,6 +55,7 @@ def test_all_engines_agree(shard: int, shared: Path, tmp_path: Path, record_prop
             assert not examine(path.read_text(encoding="utf-8"), Random(0), whole, tmp_path)
         record_property("agreement", "\n".join([*whole.table(), "disagreements: 0"]))
         assert not whole.missing()
+        assert whole.rows["total machines that name an element"] > SHARDS
         assert whole.rows["total machines"] * 20 >= SHARDS * MACHINES * 19
         assert whole.rows["total refused"] * 20 < whole.rows["total modules"]
 

@@ -19,6 +19,7 @@ from lawful.checks.smt.encode.sorts import fields_of
 from lawful.checks.smt.solver.budget import Effort
 from lawful.checks.verdict import Trace, Verdict
 from lawful.spec import types as t
+from lawful.spec.lower import sized
 from lawful.spec.values.world import decode
 from tests.agree.test_resuming import space_of
 
@@ -98,7 +99,7 @@ def confirmed(seeds: range) -> Counter[str]:
         if space is None or space.machine.initials:
             continue
         found["machines"] += 1
-        search = Bounded(space.machine, dict(space.flat.sizes), Effort(6_000_000))
+        search = Bounded(sized(space.machine, dict(space.flat.sizes)), Effort(6_000_000))
         for proof in search.search(EVENTS, budget=Effort(UNITS).begin()):
             if proof.trace is not None and proof.trace.states:  # Else the start itself fails.
                 if any("$unknown" in str(step.args) for step in proof.trace.steps):

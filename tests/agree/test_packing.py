@@ -18,7 +18,7 @@ from lawful.checks.explore.codegen.successors import Stepping
 from lawful.checks.explore.compiled.llvm import compiled
 from lawful.checks.explore.compiled.memory import Memory
 from lawful.checks.explore.compiled.plain import interpreted
-from lawful.checks.explore.layout.layouts import Unsupported
+from lawful.checks.explore.layout.layouts import NotGenerated
 from lawful.checks.explore.layout.packing import pack
 from lawful.spec import ir
 from lawful.spec.analysis.walk import everything
@@ -44,7 +44,7 @@ def machines() -> Iterator[Stepping]:
             space = planning.space(resolve(texts.machine(text, HEAD)))
             if space is not None:
                 yield packing.stepping(space)
-        except (DeclarationError, Unsupported, ValueError):
+        except (DeclarationError, NotGenerated, ValueError):
             continue  # A ValueError where a part's default breaks what it assumes.
         finally:
             forget()
@@ -143,6 +143,7 @@ def same(steps: Stepping) -> None:
         words = list(pack(steps.slots, packing.random(steps.whole, rng)))
         a.store[: memory.words] = words
         a.info[:] = 0
+        memory.allow_rounds(a)
         out, info = Row(len(a.out)), Row(len(a.info))
         count = plain(Row(steps.program.cells), words, 0, out, info, room)
         assert code("expand", a.w, a.store, 0, a.out, a.info, room) == count, source

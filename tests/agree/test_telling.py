@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from lawful.checks.explore.layout.layouts import Unsupported
+from lawful.checks.explore.layout.layouts import NotGenerated
 from lawful.spec.errors import DeclarationError
 from lawful.spec.resolve import resolve
 from tests.agree import packing, planning
@@ -24,7 +24,7 @@ def steps(text: str) -> int:
         space = planning.space(resolve(texts.machine(text, HEAD)))
         both = None if space is None else told(space)
         states = [] if space is None else list(packing.states(packing.stepping(space)))
-    except (DeclarationError, Unsupported, CannotWrite, ValueError):
+    except (DeclarationError, NotGenerated, CannotWrite, ValueError):
         return 0  # A ValueError where a part's default breaks what it assumes.
     finally:
         forget()

@@ -75,7 +75,7 @@ def test_the_chart_of_a_composed_machine() -> None:
         (
             "touch(m: Press)",
             ("queue[m] > 0",),
-            ("left.press(m) if m.strength > 3", "right.press(m) if not m.strength > 3"),
+            ("left.press(m) if m.strength > 3", "right.press(m) if m.strength <= 3"),
         ),
         ("storm()", (), ("left.smash()", "right.smash()")),
     ]

@@ -136,6 +136,17 @@ def test_a_refused_declaration_is_4_and_says_everything(
     assert "m of a Wrong" in err
 
 
+@pytest.mark.parametrize("command", ["check", "prove", "lint"])
+def test_a_key_of_the_scope_that_names_nothing_is_refused(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    scope = "    scope = Scope(Nat=range(2), bogus=3)\n"
+    text = f"from lawful import *\n\nclass Up(Machine):\n    n: Nat = 0\n{scope}"
+    code, out, err = run(command, declared(tmp_path, text), capsys=capsys)
+    assert (code, out) == (4, "")
+    assert "found:    bogus in the scope of Up" in err
+
+
 @pytest.mark.parametrize(
     ("args", "said"),
     [
@@ -327,43 +338,6 @@ def test_a_module_that_exits_is_no_pass(tmp_path: Path, capsys: pytest.CaptureFi
     code, _, err = run("check", declared(tmp_path, "raise SystemExit(0)"), capsys=capsys)
     assert code == 5
     assert "cannot be imported: SystemExit: 0" in err
-
-
-PACKAGED = """
-from lawful import Machine, transition
-from .kinds import Lamp
-
-class Switch(Machine):
-    lamp: Lamp = Lamp.OFF
-
-    @transition()
-    def press(self) -> None:
-        self.lamp = Lamp.ON if self.lamp == Lamp.OFF else Lamp.OFF
-"""
-KINDS = """
-from enum import Enum
-
-class Lamp(Enum):
-    ON = "on"
-    OFF = "off"
-"""
-
-
-def test_a_file_of_a_package_has_the_package_s_imports(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    inner = tmp_path / "wires_of_a_house" / "switches"
-    inner.mkdir(parents=True)
-    (inner / "switch.py").write_text(PACKAGED, encoding="utf-8")
-    (inner / "kinds.py").write_text(KINDS, encoding="utf-8")
-    code, _, err = run("check", str(inner / "switch.py"), capsys=capsys)
-    assert code == 5
-    assert "its folder needs an __init__.py, or name it as package.module" in err
-    for folder in (inner, inner.parent):
-        (folder / "__init__.py").touch()
-    code, found = answer("check", str(inner / "switch.py"), capsys=capsys)
-    assert code == 0
-    assert [(m["machine"], m["distinct"]) for m in found["machines"]] == [("Switch", 2)]
 
 
 def test_draw_makes_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -154,7 +154,10 @@ def test_a_machine_that_refines_another_is_shipped_with_it(tmp_path: Path) -> No
     path = home / "pkg" / "abstract.py"
     path.write_text(ABSTRACT.replace("self.n += 1", "self.n += 2"), encoding="utf-8")
     stale = run(compiled(home, tmp_path / "stale"), "-c", REFINED)
-    assert stale.returncode == 1 and "L110 what was frozen is not of this code" in stale.stderr
+    assert (
+        stale.returncode == 1
+        and "L110 the frozen file does not belong to this code" in stale.stderr
+    )
 
 
 def test_a_zip_holds_it_too(shipped: tuple[Path, Path], tmp_path: Path) -> None:
@@ -205,7 +208,7 @@ def test_other_code_is_refused(
     path.write_text(text.replace(old, new), encoding="utf-8")
     done = run(compiled(home, tmp_path / "app"), "-c", USE)
     assert done.returncode == 1
-    assert "L110 what was frozen is not of this code" in done.stderr
+    assert "L110 the frozen file does not belong to this code" in done.stderr
     assert "rewrite:  run `lawful freeze pkg.mod` where its source is" in done.stderr
 
 
@@ -313,7 +316,7 @@ def test_another_version_of_python_reads_it(
 def test_one_machine_and_a_module_without_any_are_no_modules_to_freeze(tmp_path: Path) -> None:
     home = package(tmp_path / "src")
     for target, why in (
-        ("pkg.mod:Sender", "pkg.mod:Sender is one machine: a module is frozen as a whole"),
+        ("pkg.mod:Sender", "pkg.mod:Sender names a machine; freeze takes a whole module"),
         ("pkg.kinds", "pkg.kinds defines no machine"),
     ):
         done = run(home, "-m", "lawful", "freeze", target)

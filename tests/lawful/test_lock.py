@@ -74,7 +74,7 @@ def test_another_machine_is_stale_until_it_is_locked(
     kept = file.read_text(encoding="utf-8").replace(target, other)
     file.write_text(kept, encoding="utf-8")
     assert main(["lock", other, "--file", str(file), "--stale"]) == 1
-    assert f"{other}:Up is another one now: " in capsys.readouterr().out
+    assert f"{other}:Up has changed: " in capsys.readouterr().out
     assert file.read_text(encoding="utf-8") == kept
     assert main(["lock", other, "--file", str(file)]) == 0
     assert capsys.readouterr().out.splitlines() == [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from lawful.checks.smt.solver.budget import PER_SECOND, Effort
 from lawful.cli import main
 from lawful.commands.options import SolverBudget
+from tests.root import ROOT
 
 
 def test_a_run_that_violates_is_one(capsys: pytest.CaptureFixture[str]) -> None:
@@ -58,6 +61,31 @@ def test_what_is_open_hides_no_violation(tmp_path: Path) -> None:
     assert main(["prove", f"{path}:Wrong", *how]) == 1
     assert main(["prove", f"{path}:Open", *how]) == 3
     assert main(["prove", str(path), *how]) == 1
+
+
+WITHOUT_Z3 = """
+import sys
+sys.modules["z3"] = None  # As where it is not installed.
+from lawful.cli import main
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize("words", ["prove {0}", "lock {0}", "diff {0}:Open {0}:Open"])
+def test_a_command_that_needs_z3_says_so(words: str, tmp_path: Path) -> None:
+    (tmp_path / "two.py").write_text(TWO, encoding="utf-8")
+    command = words.format("two.py").split()
+    script = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{WITHOUT_Z3}"
+    done = subprocess.run(
+        [sys.executable, "-c", script, *command],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (5, "")
+    assert done.stderr == f"{command[0]} needs Z3: pip install 'lawful[check]'\n"
+    assert [path.name for path in tmp_path.glob("*.lock")] == []
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,17 @@ class Wide(Machine):
         require(len(s) == 99)
         self.x = 1
 """
+LONG = """from lawful import *
+
+class Long(Machine):
+    scope = Scope(Nat=range(0, 6))
+    x: Nat = 0
+
+    @transition()
+    def put(self) -> None:
+        require(sum(1 for i in range(0, 1000000) for j in range(0, 1000000)) > 5)
+        self.x = 1
+"""
 MIXED = """from lawful import *
 
 class Bare(Machine):
@@ -55,10 +66,11 @@ class Bad(Machine):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("engine", ["reference", "generated", "compiled"])
+@pytest.mark.parametrize("text", [WIDE, LONG], ids=["arguments", "an expression"])
 def test_a_signal_ends_a_search_in_the_middle_of_a_state(
-    number: signal.Signals, engine: str, tmp_path: Path
+    number: signal.Signals, text: str, engine: str, tmp_path: Path
 ) -> None:
-    target = declared(tmp_path, WIDE + "\nprint('loaded', flush=True)\n")
+    target = declared(tmp_path, text + "\nprint('loaded', flush=True)\n")
     command = [sys.executable, "-m", "lawful", "check", target, "--engine", engine]
     command += ["--json", "-", "--max-seconds", "600"]
     pipe = subprocess.PIPE
@@ -100,7 +112,7 @@ def test_a_machine_without_a_scope_is_named_where_it_is_left_out(
 ) -> None:
     target = declared(tmp_path, MIXED)
     more = ["--out", str(tmp_path)] if command == "draw" else []
-    why = "it has no scope, and a sort or a Nat that needs one"
+    why = "it has no scope, and a sort or a Nat needs one"
     code, out, err = run(command, target, "--json", "-", *more, capsys=capsys)
     assert code in (0, 1, 3)
     assert f"Bare is left out: {why}\n" in err

@@ -11,11 +11,11 @@ from lawful.spec.lower.argument_plans import EACH
 
 from ..layout.layouts import (
     Layout,
+    NotGenerated,
     Number,
     Product,
     SetLayout,
     Sum,
-    Unsupported,
     card,
     inner,
     width,
@@ -38,7 +38,7 @@ def argument(f: Body, stack: ExitStack, plan: Plan, layout: Layout) -> Value:
         i = f.temporary()
         count = card(layout)
         if count is None:
-            raise Unsupported(f"the values of {plan.name}")
+            raise NotGenerated(f"the values of {plan.name}")
         stack.enter_context(f.block(f"for {i} in range({count}):"))
         return uncode(f, layout, i)
     return _among(f, stack, plan.over, layout)
@@ -83,7 +83,7 @@ def _fitting(f: Body, item: Value, layout: Layout) -> Value:
         item = narrowed(f, item, type_of(layout))
     if not alike(item.layout, layout) or not _same_bounds(item.layout, layout):
         if isinstance(layout, Sum):
-            raise Unsupported("arguments of a wider union")
+            raise NotGenerated("arguments of a wider union")
         moved = to_layout(f, item, layout)
         f.line(f"if {code(f, moved)} < 0: continue")
         return moved

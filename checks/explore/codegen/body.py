@@ -16,9 +16,9 @@ from ..layout.layouts import (
     ListLayout,
     MachineLayout,
     MapLayout,
+    NotGenerated,
     Number,
     SetLayout,
-    Unsupported,
     width,
 )
 from .conversions import of_nothing, to_layout, type_of
@@ -72,7 +72,7 @@ class Body(Expressions):
     # Locals.
 
     def assign_local(self, name: str, value: Value, declared: t.Type | None = None) -> None:
-        """A local takes a value; it keeps it whatever becomes of where that came from."""
+        """Assign a value to a local; the local keeps it if the value's origin changes later."""
         if isinstance(value.layout, MachineLayout):
             self.env[name] = value
             return
@@ -141,10 +141,10 @@ class Body(Expressions):
                 place = self.hold(f"{plus(at, 1)} + {index} * {width(item)}")
                 self.store(place, to_layout(self, value, item))
             case _:
-                raise Unsupported(f"an item of {type_of(layout)} assigned")
+                raise NotGenerated(f"an item of {type_of(layout)} assigned")
 
     def target_layout(self, target: ir.Expr) -> Layout | None:
-        """The layout that a place takes, where that can be told without evaluating anything."""
+        """The layout of a place, if it is known without evaluating anything."""
         match target:
             case ir.Narrow(of=of):
                 return self.target_layout(of)
@@ -209,7 +209,7 @@ def _first_inside(body: tuple[ir.Stmt, ...], name: str) -> bool:
 
 
 def into(f: Body, place: ir.Expr | None, value: Value | None) -> None:
-    """A place, if there is one, takes what was given; None where nothing was."""
+    """Assign a result to a place, if there is one; None if there is no result."""
     if place is not None:
         if value is None:
             value = f.constant(f.layout_of(t.NOTHING), None)

@@ -8,7 +8,6 @@ from operator import mul
 
 from lawful.spec import types as t
 
-from ..layout.codec import OUTSIDE
 from ..layout.layouts import (
     BOOL,
     BagLayout,
@@ -17,11 +16,11 @@ from ..layout.layouts import (
     ListLayout,
     MachineLayout,
     MapLayout,
+    NotGenerated,
     Number,
     Product,
     SetLayout,
     Sum,
-    Unsupported,
     card,
     elements,
     inner,
@@ -31,6 +30,7 @@ from ..layout.layouts import (
     stride,
     width,
 )
+from ..layout.numbering import OUTSIDE
 from .text import Program, Value, Writer, plus
 
 MOST_KNOWN = 12  # Cells of a value that are kept by name.
@@ -42,9 +42,8 @@ def alike(a: Layout, b: Layout) -> bool:
         case Number(), Number():
             return True
         case Index(), Index():
-            return isinstance(a.type, t.Float) or (
-                a.count == b.count and type(a.type) is type(b.type)
-            )
+            same = a.count == b.count and type(a.type) is type(b.type)
+            return same and (not isinstance(a.type, t.Float) or a.values == b.values)
         case (Product(), Product()) | (Sum(), Sum()) | (MachineLayout(), MachineLayout()):
             mine, theirs = inner(a), inner(b)
             return len(mine) == len(theirs) and all(map(alike, mine, theirs))
@@ -109,7 +108,7 @@ def code(f: Writer, value: Value) -> str:
     match layout:
         case Index() | SetLayout():
             if not value.single:
-                raise Unsupported("a code of a large set")
+                raise NotGenerated("a code of a large set")
             # Of a truth value, an integer: bits are shifted by it.
             return value.text if layout != BOOL else f.hold(f"{value.text} + 0")
         case Number(low=int() as low, high=int() as high) if value.text.isdigit():
@@ -167,7 +166,7 @@ def cut(layout: Layout, held: tuple[str, ...], at: int) -> Value:
 
 def _number(layout: Number, text: str) -> str:
     if layout.low is None or layout.high is None:
-        raise Unsupported("the code of an integer without bounds")
+        raise NotGenerated("the code of an integer without bounds")
     known = f"{text} - {layout.low}" if layout.low else text
     return f"{known} if {layout.low} <= {text} <= {layout.high} else {OUTSIDE}"
 
@@ -185,7 +184,7 @@ def _made(
 ) -> str:
     if key not in program.names:
         if not dense(layout):
-            raise Unsupported("a code of what has too many values")
+            raise NotGenerated("a code for a type with too many values")
         name = program.names[key] = program.name(wanted)
         f = Writer(program)
         more = ", n" if wanted == "uncode" else ""

@@ -13,17 +13,17 @@ from ..layout.layouts import (
     Layout,
     ListLayout,
     MapLayout,
+    NotGenerated,
     Number,
     Product,
     SetLayout,
-    Unsupported,
     elements,
     stride,
     width,
     written,
 )
 from .codes import alike
-from .conversions import equal, part, product, to_layout, type_of
+from .conversions import equal, of_nothing, part, product, to_layout, type_of
 from .expressions import Expressions, Operation, TargetedOperation
 from .loops import ROOM, append, each
 from .text import Target, Value, plus
@@ -74,11 +74,13 @@ def _algebra(f: Expressions, e: ir.Op, to: Target) -> Value:
     if isinstance(a.layout, MapLayout):
         return _merged(f, e, a)
     if not isinstance(a.layout, SetLayout):
-        raise Unsupported(f"{e.op} of {type_of(a.layout)}")
-    layout = wanted or a.layout
-    a = to_layout(f, a, layout)
+        raise NotGenerated(f"{e.op} of {type_of(a.layout)}")
     keeps = e.op in ("union", "symmetric_difference")
-    b = to_layout(f, f.value(e.args[1], Target(layout, to.in_state and keeps)), layout)
+    want = wanted or (None if of_nothing(a.layout) else a.layout)
+    b = f.value(e.args[1], Target(want, to.in_state and keeps))
+    layout = want or b.layout
+    assert isinstance(layout, SetLayout)
+    a, b = to_layout(f, a, layout), to_layout(f, b, layout)
     sign = SIGNS.get(e.op)
     if a.single:
         text = f"{a.text} {sign} {b.text}" if sign else f"{a.text} & ~{b.text}"
@@ -93,7 +95,7 @@ def _algebra(f: Expressions, e: ir.Op, to: Target) -> Value:
 def _merged(f: Expressions, e: ir.Op, a: Value) -> Value:
     assert isinstance(a.layout, MapLayout)
     if e.op != "union":
-        raise Unsupported(f"{e.op} of maps")
+        raise NotGenerated(f"{e.op} of maps")
     at = f.region(a.layout)
     f.store(at, a)
     merge(f, at, a.layout, e.args[1], False)
@@ -104,7 +106,7 @@ def merge(f: Expressions, at: str, layout: MapLayout, other: ir.Expr, storing: b
     """The entries of a map put into one at a place."""
     value = f.value(other, Target(layout, storing))
     if not isinstance(value.layout, MapLayout):
-        raise Unsupported("a map updated by no map")
+        raise NotGenerated("a map updated by no map")
     source = Value(value.layout, f.placed(value))
     if alike(value.layout, layout) and layout.total:
         f.move(at, source.text, width(layout))
@@ -131,7 +133,7 @@ def _relation(word: str) -> Operation:
         a = f.value(e.args[0])
         b = f.value(e.args[1], Target(a.layout))
         if not (isinstance(a.layout, SetLayout) and isinstance(b.layout, SetLayout)):
-            raise Unsupported(f"{word} of collections that are no sets")
+            raise NotGenerated(f"{word} of collections that are no sets")
         b = to_layout(f, b, a.layout)
         if word.endswith("superset"):
             a, b = b, a
@@ -190,7 +192,7 @@ def as_row(f: Expressions, value: Value) -> Value:
         wanted = ListLayout(t.Seq(type_of(items[0]), False), items[0], len(items), len(items))
         made = to_layout(f, value, wanted)
         return Value(wanted, f.placed(made))
-    raise Unsupported(f"{type_of(value.layout)} as a list")
+    raise NotGenerated(f"{type_of(value.layout)} as a list")
 
 
 def listed(f: Expressions, e: ir.Expr, want: Layout | None = None) -> Value:
@@ -269,7 +271,7 @@ def _get(f: Expressions, e: ir.Op, to: Target) -> Value:
         found = f.hold(f"count_of(w, {table.text}, {number})")
         return Value(INTEGER, f.hold(f"{found} if {found} != 0 else {default}"))
     if not isinstance(layout, MapLayout):
-        raise Unsupported("get of no map")
+        raise NotGenerated("get of no map")
     number = f.code_in(e.args[1], layout.key)
     other = f.value(e.args[2], Target(to.layout))
     made = to.layout or (layout.value if alike(layout.value, other.layout) else f.layout_of(e.type))

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 from lawful.spec import types as t
 
 from ..layout.layouts import (
     MOST_BITS,
     VOID,
     BagLayout,
+    Index,
     Layout,
     ListLayout,
     MapLayout,
+    NotGenerated,
     Number,
     Product,
     SetLayout,
     Sum,
-    Unsupported,
     elements,
     offsets,
     one_cell,
@@ -23,6 +27,7 @@ from ..layout.layouts import (
     width,
     words,
 )
+from ..layout.numbering import OUTSIDE
 from .codes import MOST_KNOWN, alike, code, cut, uncode
 from .text import Value, Writer, plus
 
@@ -31,6 +36,9 @@ def to_layout(f: Writer, value: Value, layout: Layout) -> Value:
     """The same value in another layout; the step gives ESCAPE where it does not fit there."""
     if alike(value.layout, layout):
         return Value(layout, value.text, value.cells)
+    if value.layout == VOID:  # There is no such value; whoever takes it is never asked to.
+        f.escape_if("True")
+        return f.load(layout, f.region(layout))
     if of_nothing(value.layout) and not isinstance(layout, Sum):
         at = f.region(layout)
         f.blank(at, width(layout))
@@ -52,8 +60,22 @@ def to_layout(f: Writer, value: Value, layout: Layout) -> Value:
             return _table(f, value, mine, layout)
         case BagLayout() as mine, BagLayout():
             return _heap(f, value, mine, layout)
+        case Index(type=t.Float(), values=mine), Index(type=t.Float(), values=theirs):
+            return _float(f, value.text, mine, Value(layout, f.temporary()))
         case _:
-            raise Unsupported(f"{type_of(value.layout)} as {type_of(layout)}")
+            raise NotGenerated(f"{type_of(value.layout)} as {type_of(layout)}")
+
+
+def _float(f: Writer, text: str, mine: Sequence[Any], made: Value) -> Value:
+    """One of some floats, as one of others."""
+    assert isinstance(made.layout, Index)
+    theirs = made.layout.values
+    f.line(f"{made.text} = {OUTSIDE}")
+    for i, each in enumerate(mine):
+        if each in theirs:
+            f.line(f"if {text} == {i}: {made.text} = {theirs.index(each)}")
+    f.escape_if(f"{made.text} == {OUTSIDE}")
+    return made
 
 
 def of_nothing(layout: Layout) -> bool:
@@ -71,14 +93,16 @@ def of_nothing(layout: Layout) -> bool:
 
 
 def option_of(layout: Sum, of: t.Type) -> int:
-    """Which alternative of a union the values of a type are."""
+    """The alternative of a union to which all values of a type belong."""
     assert isinstance(layout.type, t.Union)
     for i, option in enumerate(layout.type.options):
+        if isinstance(option, t.Int) and isinstance(of, t.Int):
+            return i
         if type(option) is type(of) and (not isinstance(of, t.Record) or str(option) == str(of)):
             return i
         if isinstance(of, t.Tuple) and isinstance(option, t.Seq):
             return i
-    raise Unsupported(f"{of} in {layout.type}")
+    raise NotGenerated(f"{of} in {layout.type}")
 
 
 def type_of(layout: Layout) -> t.Type:
@@ -111,7 +135,7 @@ def _sum_to_sum(f: Writer, value: Value, layout: Sum) -> Value:
     for which, of in enumerate(mine.type.options):
         try:
             there = option_of(layout, of)
-        except Unsupported:
+        except NotGenerated:
             f.escape_if(f"{tag} == {which}")  # It never is, where a test came before.
             continue
         with f.block(f"if {tag} == {which}:"):
@@ -122,12 +146,12 @@ def _sum_to_sum(f: Writer, value: Value, layout: Sum) -> Value:
 
 
 def tag_of(f: Writer, value: Value) -> str:
-    """Which alternative a union's value is."""
+    """The alternative of a union's value."""
     return f.hold(f.cell(value, 0))
 
 
 def inside(f: Writer, value: Value, layout: Sum, which: int) -> Value:
-    """What a union's value holds, known to be of that alternative."""
+    """The content of a union's value of a known alternative."""
     option, at = layout.options[which], offsets(layout.options, 1)[which]
     if not width(option):
         return Value(option, "0")
@@ -144,7 +168,7 @@ def part(f: Writer, value: Value, number: int) -> Value:
     """One of the items of a record or tuple."""
     layout = value.layout
     if not isinstance(layout, Product):
-        raise Unsupported(f"a part of {type_of(layout)}")
+        raise NotGenerated(f"a part of {type_of(layout)}")
     item = layout.items[number]
     if value.single:
         return Value(item, value.text if width(item) else "0")
@@ -264,7 +288,7 @@ def equal(f: Writer, a: Value, b: Value) -> str:
     """Whether two values are equal: 0 or 1, by name."""
     a, b = _same_layout(f, a, b)
     if any(isinstance(type_of(v.layout), t.Float) for v in (a, b)):
-        raise Unsupported("a comparison of floats")
+        raise NotGenerated("a comparison of floats")
     if width(a.layout) == 0:
         return "1"
     if a.single:
@@ -293,7 +317,7 @@ def _is_part(narrow: Sum, wide: Sum) -> bool:
     assert isinstance(narrow.type, t.Union)
     try:
         return all(option_of(wide, of) >= 0 for of in narrow.type.options)
-    except Unsupported:
+    except NotGenerated:
         return False
 
 
@@ -330,7 +354,7 @@ def field_of_option(f: Writer, of: Value, name: str) -> Value:
     """A field that every record of a union has."""
     assert isinstance(of.layout, Sum)
     if of.single:
-        raise Unsupported("a field of records without fields")
+        raise NotGenerated("a field of records without fields")
     made: str | None = None
     layout: Layout | None = None
     tag = tag_of(f, of)
@@ -346,5 +370,5 @@ def field_of_option(f: Writer, of: Value, name: str) -> Value:
             made = made or f.region(layout)
             f.store(made, to_layout(f, found, layout))
     if made is None or layout is None:
-        raise Unsupported(f"the field {name} of a union")
+        raise NotGenerated(f"the field {name} of a union")
     return f.load(layout, made)

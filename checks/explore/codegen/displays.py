@@ -94,15 +94,18 @@ def _counter_of(f: Expressions, e: ir.Op, to: Target) -> Value:
 
 
 def _counted(f: Expressions, of: ir.Expr, empty: bool) -> Layout:
-    """The layout of what is counted."""
+    """The layout of the elements of a counter."""
     if empty:
         return VOID
     item = ir.Local(of.place, t.element(of.type) or t.Unknown(), "_each")
-    return f.module.probed(f, (ir.Clause(of.place, ("_each",), of, ()),), item)
+    counted = f.module.probed(f, (ir.Clause(of.place, ("_each",), of, ()),), item)
+    return f.module.member(counted)
 
 
 def _set(f: Expressions, e: ir.Op, to: Target) -> Value:
-    layout = to.layout if isinstance(to.layout, SetLayout) else SetLayout(e.type, _set_item(f, e))
+    layout = to.layout
+    if not isinstance(layout, SetLayout) or (e.args and layout.item == VOID):
+        layout = SetLayout(e.type, _set_item(f, e))
     at = f.region(layout)
     f.blank(at, width(layout))
     for arg in e.args:
@@ -117,16 +120,18 @@ def _set_item(f: Expressions, e: ir.Op) -> Layout:
         case (t.Bool() | t.Enum() | t.Sort() | t.Opaque()) as item if not e.args:
             return f.module.codec.layout(item, item)
         case _:
-            return _display_item(f, e.args)
+            return f.module.member(_display_item(f, e.args, t.element(e.type)))
 
 
-def _display_item(f: Expressions, args: tuple[ir.Expr, ...]) -> Layout:
-    """The layout of the elements of a display."""
+def _display_item(f: Expressions, args: tuple[ir.Expr, ...], kind: t.Type | None = None) -> Layout:
+    """The layout of the elements of a display; `kind` is their type, where it is known."""
     if not args:
         return VOID
     layouts = [f.module.probed(f, (), arg) for arg in args]
     if all(isinstance(k, Number) for k in layouts):
         return hull(*layouts)
+    if isinstance(kind, t.Union) and not all(isinstance(k, Sum) for k in layouts):
+        return f.layout_of(kind)
     return next((k for k in layouts if isinstance(k, Sum)), layouts[0])
 
 
@@ -134,7 +139,9 @@ def _list(f: Expressions, e: ir.Op, to: Target) -> Value:
     if isinstance(to.layout, ListLayout):
         layout = to.layout
     else:
-        layout = ListLayout(e.type, _display_item(f, e.args), len(e.args), len(e.args))
+        layout = ListLayout(
+            e.type, _display_item(f, e.args, t.element(e.type)), len(e.args), len(e.args)
+        )
     at = f.region(layout)
     f.blank(at, width(layout))
     if len(e.args) > layout.room:
@@ -162,7 +169,8 @@ def _tuple(f: Expressions, e: ir.Op, to: Target) -> Value:
 def _map(f: Expressions, e: ir.Op, to: Target) -> Value:
     want = to.layout
     if not isinstance(want, MapLayout):
-        keys, values = _display_item(f, e.args[::2]), _display_item(f, e.args[1::2])
+        keys = f.module.member(_display_item(f, e.args[::2]))
+        values = _display_item(f, e.args[1::2])
         known = t.Map(t.Unknown(), t.Unknown(), False)
         want = MapLayout(e.type if isinstance(e.type, t.Map) else known, keys, values)
     want = written(want, e.type)

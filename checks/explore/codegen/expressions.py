@@ -16,6 +16,7 @@ from ...reference import Reference
 from ..layout.codec import Codec
 from ..layout.layouts import (
     BOOL,
+    INTEGER,
     NONE,
     BagLayout,
     Index,
@@ -23,11 +24,11 @@ from ..layout.layouts import (
     ListLayout,
     MachineLayout,
     MapLayout,
+    NotGenerated,
     Number,
     Product,
     SetLayout,
     Sum,
-    Unsupported,
     offsets,
     one_cell,
     stride,
@@ -67,6 +68,7 @@ class Owner(Protocol):
 
     # Kinds.
     def layout_of(self, kind: t.Type) -> Layout: ...
+    def member(self, layout: Layout) -> Layout: ...
     def probed(
         self, f: Expressions, clauses: tuple[ir.Clause, ...], element: ir.Expr
     ) -> Layout: ...
@@ -107,12 +109,13 @@ class Owner(Protocol):
     def as_row(self, f: Expressions, value: Value) -> Value: ...
     def listed(self, f: Expressions, e: ir.Expr) -> Value: ...
     def can(self, f: Expressions, e: ir.Can) -> Value: ...
+    def enabled(self, f: Expressions, e: ir.Enabled) -> Value: ...
     def fresh(self, f: Expressions, e: ir.New) -> Value: ...
 
 
 @dataclass
 class Expressions(Writer):
-    """The expressions of one function of a machine, which stands at `me`."""
+    """The expressions of one function of a machine, which is at `me`."""
 
     module: Owner = field(kw_only=True)
     machine: ir.Machine = field(kw_only=True)
@@ -177,7 +180,7 @@ class Expressions(Writer):
                 return made.layout, made.text if part_of_state else self.placed(made)
 
     def item_place(self, layout: Layout, at: str, key: ir.Expr) -> tuple[Layout, str]:
-        """Where an item stands that is there; the failing status where it is not."""
+        """The place of an item that must exist; the failing status if it does not."""
         match layout:
             case MapLayout():
                 number = self.code_in(key, layout.key)
@@ -194,10 +197,11 @@ class Expressions(Writer):
             case Product(items=items):
                 return self._tuple_item(items, at, key)
             case _:
-                raise Unsupported(f"an item of {type_of(layout)}")
+                raise NotGenerated(f"an item of {type_of(layout)}")
 
     def row_index(self, at: str, key: ir.Expr) -> str:
-        """An index into a row, from its beginning; the failing status where there is none."""
+        """An index into a row, counted from its beginning; the failing status if it is out of
+        range."""
         given = self.integer(key)
         length = self.hold(f"w[{at}]")
         self.fail_if(f"{given} >= {length} or {given} < -{length}")
@@ -212,7 +216,7 @@ class Expressions(Writer):
                 number = 0
             return items[number], plus(at, offsets(items)[number])
         if len(set(items)) != 1:
-            raise Unsupported("an index into a tuple of several types")
+            raise NotGenerated("an index into a tuple of several types")
         count = len(items)
         self.fail_if(f"{given} >= {count} or {given} < -{count}")
         return items[0], self.hold(f"{at} + {given} % {count} * {width(items[0])}")
@@ -241,11 +245,14 @@ def _const(f: Expressions, e: ir.Const) -> Value:
         case t.Int():
             number = int(e.value or 0)
             if abs(number) >= 2**62:
-                raise Unsupported("an integer beyond 62 bits")
+                f.escape_if("True")  # No cell has it: the reference engine goes on from here.
+                return Value(INTEGER, "0")
             return Value(Number(number, number), str(number))
         case t.Nothing():
             return Value(NONE, "0")
-        case t.Float() | t.Text():
+        case t.Float():
+            return Value(Index(e.type, 1, (e.value,)), "0")
+        case t.Text():
             return Value(Index(e.type, 1), "0")
         case t.Timer():
             return Value(f.layout_of(e.type), "0")
@@ -254,10 +261,10 @@ def _const(f: Expressions, e: ir.Const) -> Value:
         case t.Sort():
             known = f.program.codec.known(e.type)
             if e.value not in known:
-                raise Unsupported(f"{e.value} of {e.type}, which is not in the scope")
+                raise NotGenerated(f"{e.value} of {e.type}, which is not in the scope")
             return Value(f.layout_of(e.type), str(known[e.value]))
         case _:
-            raise Unsupported(f"a literal of {e.type}")
+            raise NotGenerated(f"a literal of {e.type}")
 
 
 def _local(f: Expressions, e: ir.Local) -> Value:
@@ -265,7 +272,7 @@ def _local(f: Expressions, e: ir.Local) -> Value:
     if flag is not None:
         f.fail_if(f"{flag} == 0")
     if e.name not in f.env:
-        raise Unsupported(f"the local {e.name}, which may have no value")
+        raise NotGenerated(f"the local {e.name}, which may have no value")
     return f.env[e.name]
 
 
@@ -274,9 +281,10 @@ def _self(f: Expressions, e: ir.Self) -> Value:
 
 
 def _field(f: Expressions, e: ir.Field) -> Value:
+    if isinstance(e.of.type, t.Clock):
+        return Value(INTEGER, f.value(e.of).text)
     if isinstance(e.of.type, t.Timer):
-        made = f.value(e.of)
-        return Value(BOOL, made.text)
+        return Value(BOOL, f.hold(f"{f.value(e.of).text} != 0"))
     if isinstance(e.of.type, t.Part):
         layout, at = f.place(e)
         f.looked_at(layout)
@@ -285,7 +293,7 @@ def _field(f: Expressions, e: ir.Field) -> Value:
     if isinstance(of.layout, Sum):
         return field_of_option(f, of, e.name)
     if not (isinstance(of.layout, Product) and isinstance(of.layout.type, t.Record)):
-        raise Unsupported(f"a field of {type_of(of.layout)}")
+        raise NotGenerated(f"a field of {type_of(of.layout)}")
     names = [name for name, _ in of.layout.type.fields]
     return part(f, of, names.index(e.name))
 
@@ -410,7 +418,7 @@ def _format(f: Expressions, e: ir.Format) -> Value:
 
 
 def _unsupported(f: Expressions, e: ir.Expr) -> Value:
-    raise Unsupported(f"{type(e).__name__} in a step")
+    raise NotGenerated(f"{type(e).__name__} in a step")
 
 
 # Code of one operator; of one whose code depends on where its value goes.
@@ -431,6 +439,7 @@ VALUES: dict[type[ir.Expr], Callable[[Expressions, Any], Value]] = {
     ir.Narrow: _narrow,
     ir.Needed: _needed,
     ir.Can: _can,
+    ir.Enabled: lambda f, e: f.module.enabled(f, e),
     ir.Call: _call,
     ir.Domain: _unsupported,
     ir.Format: _format,

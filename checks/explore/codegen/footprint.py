@@ -11,6 +11,7 @@ from lawful.spec.analysis.walk import statements
 
 from ..layout.layouts import offsets, width
 from .module import Module
+from .time import time_cells
 
 Span = tuple[int, int]  # The first cell, and the one after the last.
 
@@ -64,6 +65,9 @@ class _Changes:
                 case ir.Do(call=call, into=into):
                     self._helper(call, me)
                     self._add(into, me)
+                case ir.Tick():
+                    cells = time_cells(self.module, owner, me[0])
+                    self.spans.update((cell.at, cell.at + 1) for cell in cells)
                 case _:
                     pass
 
@@ -78,7 +82,7 @@ class _Changes:
             self.spans.add(self._span(place, me))
 
     def _span(self, place: ir.Expr, me: Span) -> Span:
-        """Where a place is; of what is in a map or a list all of it."""
+        """The cells of a place; for a place in a map or a list the cells of the whole container."""
         match place:
             case ir.Self():
                 return me

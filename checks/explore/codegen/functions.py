@@ -17,6 +17,7 @@ class Function:
     name: str
     output: Layout | None = None
     output_at: str = ""
+    rounds: int = 1  # At most so many rounds have the loops inside, one inside another.
 
     def given(self, f: Writer) -> Value | None:
         """Its output in cells of the caller's, None where it gives nothing."""
@@ -33,7 +34,7 @@ def general(layout: Layout) -> Layout:
 
 
 def plain(name: str) -> str:
-    """A name that may stand in Python text."""
+    """A name that is valid in Python text."""
     return "".join(c if c.isalnum() else "_" for c in name)
 
 

@@ -1,10 +1,10 @@
-"""Generated code of the operators of integers, comparisons, and what is in a collection."""
+"""Generated code for operators on integers, for comparisons, and for `in`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from lawful.spec import ir
+from lawful.spec import ir, ops
 
 from ..layout.layouts import (
     BOOL,
@@ -13,10 +13,10 @@ from ..layout.layouts import (
     Index,
     ListLayout,
     MapLayout,
+    NotGenerated,
     Number,
     Product,
     SetLayout,
-    Unsupported,
     stride,
     width,
 )
@@ -83,7 +83,7 @@ def subtracted(f: Expressions, a: str, b: str) -> str:
 
 
 def _wrapped(of: Callable[[Expressions, str, str], str]) -> Operation:
-    """Of serial numbers: round what the last operand says."""
+    """A serial number, modulo the last operand."""
 
     def made(f: Expressions, e: ir.Op) -> Value:
         a, b, modulus = (f.value(arg) for arg in e.args)
@@ -158,7 +158,7 @@ def _as_bool(f: Expressions, e: ir.Op) -> Value:
 def _rank(f: Expressions, e: ir.Op) -> Value:
     of = f.value(e.args[0])
     if not isinstance(of.layout, Index):
-        raise Unsupported("the rank of this")
+        raise NotGenerated("the rank of this")
     return Value(Number(0, of.layout.count - 1), of.text)
 
 
@@ -166,7 +166,7 @@ def _round_the_ring(by: int) -> Operation:
     def made(f: Expressions, e: ir.Op) -> Value:
         of = f.value(e.args[0])
         if not isinstance(of.layout, Index):
-            raise Unsupported("a neighbour of this")
+            raise NotGenerated("a neighbour of this")
         return Value(of.layout, f.hold(f"({of.text} + {by % of.layout.count}) % {of.layout.count}"))
 
     return made
@@ -213,7 +213,7 @@ def _contains(f: Expressions, item: ir.Expr, of: ir.Expr) -> str:
         value = f.value(item)
         whole = universe_of(f, of.args[0])
         return f.hold(f"{to_layout(f, value, whole.layout).text} & ~{whole.text} == 0")
-    if isinstance(of, ir.Op) and of.op in ("range", "values", "items", "zip", "enumerate"):
+    if isinstance(of, ir.Op) and of.op in ops.ITERABLES - {"keys", "reversed"}:
         return _looked_for(f, item, of)
     before = len(f.lines)
     where = f.value(of)
@@ -239,7 +239,7 @@ def _contains(f: Expressions, item: ir.Expr, of: ir.Expr) -> str:
             tests = [equal(f, value, part(f, where, i)) for i in range(len(items))]
             return f.hold(" or ".join(tests) or "0")
         case _:
-            raise Unsupported(f"membership in {type_of(layout)}")
+            raise NotGenerated(f"membership in {type_of(layout)}")
 
 
 def _at_code(f: Expressions, where: Value, number: str) -> str:

@@ -8,7 +8,6 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from lawful.spec import ir
 from lawful.spec import types as t
 
-from ..layout.codec import OUTSIDE
 from ..layout.layouts import (
     BOOL,
     MOST_BITS,
@@ -16,10 +15,10 @@ from ..layout.layouts import (
     Layout,
     ListLayout,
     MapLayout,
+    NotGenerated,
     Number,
     Product,
     SetLayout,
-    Unsupported,
     card,
     elements,
     stride,
@@ -27,15 +26,14 @@ from ..layout.layouts import (
     words,
     written,
 )
+from ..layout.numbering import OUTSIDE
 from .codes import code, may_lack, uncode
 from .conversions import part, product, set_bit, type_of
 from .expressions import Expressions
 from .prelude import ESCAPE
-from .text import Target, Value, plus
+from .text import LONG, Target, Value, plus
 
 ROOM = 32  # Items of a list in the middle of a step whose length is not known beforehand.
-MANY = 64  # A loop over a domain of so many values counts its rounds.
-LONG = 1 << 10  # Nested loops of so many rounds in all count them.
 
 Items = Value | tuple[Value, ...]
 
@@ -64,14 +62,12 @@ def _source(f: Expressions, e: ir.Expr, owned: bool) -> AbstractContextManager[I
 def _domain(f: Expressions, item: t.Type) -> Generator[Items]:
     layout = f.layout_of(item)
     i = f.temporary()
-    with f.block(f"for {i} in range({elements(layout)}):"):
-        if elements(layout) >= MANY:
-            f.metered()
+    with f.loop(f"for {i} in range({elements(layout)}):", elements(layout)):
         yield uncode(f, layout, i)
 
 
 def long(layouts: Sequence[Layout]) -> bool:
-    """Whether loops through all values of these layouts, inside each other, are long."""
+    """Whether nested loops through all values of these layouts are long."""
     rounds = 1
     for layout in layouts:
         count = card(layout)
@@ -87,7 +83,7 @@ def universe_of(f: Expressions, of: ir.Expr) -> Value:
     else:
         value = f.value(of)
     if not (isinstance(value.layout, SetLayout) and value.single):
-        raise Unsupported("the subsets of this")
+        raise NotGenerated("the subsets of this")
     return value
 
 
@@ -96,12 +92,10 @@ def _subsets(f: Expressions, of: Value) -> Generator[Items]:
     part_of, left, now = f.temporary(), f.temporary(), f.temporary()
     f.line(f"{part_of} = 0")
     f.line(f"{left} = 1")
-    with f.block(f"while {left} != 0:"):
+    with f.loop(f"while {left} != 0:", card(of.layout)):
         f.line(f"{now} = {part_of}")
         f.line(f"{part_of} = ({part_of} - {of.text}) & {of.text}")
         f.line(f"{left} = {part_of}")
-        if long((of.layout,)):
-            f.metered()
         yield Value(of.layout, now)
 
 
@@ -113,8 +107,18 @@ def _range(f: Expressions, args: tuple[ir.Expr, ...]) -> Generator[Items]:
         f.fail_if(f"{texts[2]} == 0")
     i = f.temporary()
     low, high = _interval(given)
-    with f.block(f"for {i} in range({', '.join(texts)}):"):
+    with f.loop(f"for {i} in range({', '.join(texts)}):", _count(given)):
         yield Value(Number(low, high), i)
+
+
+def _count(given: list[Value]) -> int | None:
+    """The most numbers in a range between these; None where nobody knows."""
+    ends = [v.layout for v in given]
+    lowest = ends[0] if len(ends) > 1 else Number(0, 0)
+    low = lowest.low if isinstance(lowest, Number) else None
+    highest = ends[min(1, len(ends) - 1)]
+    high = highest.high if isinstance(highest, Number) else None
+    return None if low is None or high is None or len(ends) == 3 else max(0, high - low)
 
 
 def _interval(given: list[Value]) -> tuple[int | None, int | None]:
@@ -143,7 +147,8 @@ def _zipped(f: Expressions, args: tuple[ir.Expr, ...]) -> Generator[Items]:
     lengths = [f.hold(f"w[{row.text}]") for row in rows]
     shortest = lengths[0] if len(lengths) == 1 else f.hold(f"min({', '.join(lengths)})")
     i = f.temporary()
-    with f.block(f"for {i} in range({shortest}):"):
+    most = min(row.layout.room for row in rows if isinstance(row.layout, ListLayout))
+    with f.loop(f"for {i} in range({shortest}):", most):
         yield tuple(_at(f, row, i) for row in rows)
 
 
@@ -157,7 +162,8 @@ def _row(f: Expressions, row: Value, backwards: bool = False) -> Generator[Items
     length = f.hold(f"w[{row.text}]")
     i = f.temporary()
     span = f"{length} - 1, -1, -1" if backwards else length
-    with f.block(f"for {i} in range({span}):"):
+    assert isinstance(row.layout, ListLayout)
+    with f.loop(f"for {i} in range({span}):", row.layout.room):
         yield _at(f, row, i)
 
 
@@ -166,7 +172,7 @@ def _entries(f: Expressions, of: ir.Expr, which: str, owned: bool) -> AbstractCo
     if isinstance(value.layout, BagLayout):
         return _heap(f, value, which, owned)
     if not isinstance(value.layout, MapLayout):
-        raise Unsupported(f"{which}() of {type_of(value.layout)}")
+        raise NotGenerated(f"{which}() of {type_of(value.layout)}")
     return _table(f, value, which, owned)
 
 
@@ -183,7 +189,7 @@ def held(f: Expressions, value: Value, owned: bool = False) -> AbstractContextMa
             row = f.module.as_row(f, value)
             return _row(f, _own(f, row) if owned else row)
         case _:
-            raise Unsupported(f"a loop over {type_of(value.layout)}")
+            raise NotGenerated(f"a loop over {type_of(value.layout)}")
 
 
 def _own(f: Expressions, value: Value) -> Value:
@@ -198,14 +204,14 @@ def _subset(f: Expressions, value: Value, layout: SetLayout, owned: bool) -> Gen
     if words(count) == 1:
         left, low = f.temporary(), f.temporary()
         f.line(f"{left} = {value.text}" if value.single else f"{left} = w[{value.text}]")
-        with f.block(f"while {left} != 0:"):
+        with f.loop(f"while {left} != 0:", count):
             f.line(f"{low} = {left} & -{left}")
             f.line(f"{left} = {left} ^ {low}")
             yield uncode(f, layout.item, f.hold(f"popcount({low} - 1)"))
         return
     own = _own(f, value) if owned else value
     i = f.temporary()
-    with f.block(f"for {i} in range({count}):"):
+    with f.loop(f"for {i} in range({count}):", count):
         f.line(f"if w[{own.text} + {i} // {MOST_BITS}] >> {i} % {MOST_BITS} & 1 == 0: continue")
         yield uncode(f, layout.item, i)
 
@@ -216,7 +222,7 @@ def _table(f: Expressions, value: Value, which: str, owned: bool) -> Generator[I
     assert isinstance(layout, MapLayout)
     at = _own(f, value).text if owned else f.placed(value)
     i, place = f.temporary(), f.temporary()
-    with f.block(f"for {i} in range({elements(layout.key)}):"):
+    with f.loop(f"for {i} in range({elements(layout.key)}):", elements(layout.key)):
         f.line(f"{place} = {at} + {i} * {stride(layout)}")
         if not layout.total:
             f.line(f"if w[{place}] == 0: continue")
@@ -235,7 +241,7 @@ def _heap(f: Expressions, value: Value, which: str, owned: bool) -> Generator[It
     assert isinstance(layout, BagLayout)
     at = _own(f, value).text if owned else value.text
     i = f.temporary()
-    with f.block(f"for {i} in range(w[{at}]):"):
+    with f.loop(f"for {i} in range(w[{at}]):", layout.room):
         count = Value(Number(None, None), f.hold(f"w[{plus(at, 2)} + 2 * {i}]"))
         if which == "values":
             yield count
@@ -267,21 +273,21 @@ def one(f: Expressions, items: Items) -> Value:
 
 
 def bind(f: Expressions, names: tuple[str, ...], items: Items) -> dict[str, Value]:
-    """The names of a clause or loop with what they stand for."""
+    """The names that a clause or loop binds, with their values."""
     if len(names) == 1:
         return {names[0]: one(f, items)}
     if isinstance(items, Value):
         if not isinstance(items.layout, Product):
-            raise Unsupported(f"names for the parts of {type_of(items.layout)}")
+            raise NotGenerated(f"names for the parts of {type_of(items.layout)}")
         items = tuple(part(f, items, i) for i in range(len(items.layout.items)))
     return dict(zip(names, items, strict=True))
 
 
 @contextmanager
 def clauses(f: Expressions, rows: tuple[ir.Clause, ...], stop: str = "") -> Generator[None]:
-    """The loops of a comprehension; inside, its names are bound and its conditions true.
+    """The loops of a comprehension; inside, its names are bound and its conditions are true.
 
-    Where there is a `stop`, outer loops break after an inner one in which it became true.
+    With a `stop`, outer loops break after an inner one in which it became true.
     """
     before = dict(f.env)
     flagged = dict(f.flagged)
@@ -319,7 +325,7 @@ def comprehension(f: Expressions, e: ir.Comp, to: Target) -> Value:
         case "map":
             return _map(f, e, to)
         case "first":
-            raise Unsupported("the first of a search")
+            raise NotGenerated("the first of a search")
 
 
 def _quantifier(f: Expressions, e: ir.Comp) -> Value:
@@ -352,7 +358,7 @@ def _set(f: Expressions, e: ir.Comp, to: Target) -> Value:
     if isinstance(to.layout, SetLayout):
         layout = to.layout
     else:
-        layout = SetLayout(e.type, f.module.probed(f, e.clauses, e.element))
+        layout = SetLayout(e.type, f.module.member(f.module.probed(f, e.clauses, e.element)))
     at = f.region(layout)
     f.blank(at, width(layout))
     with clauses(f, e.clauses):
@@ -373,7 +379,8 @@ def put_in(f: Expressions, at: str, layout: SetLayout, number: str, storing: boo
 
 
 def outside(f: Expressions, storing: bool) -> None:
-    """What to do with an element that has no code: note that the step leaves the scope."""
+    """Code for an element that has no code: the step leaves the scope, or the reference engine
+    decides."""
     out = f.program.out
     if storing and out:
         f.line(f"w[{out}] = {OUTSIDE}")
@@ -406,8 +413,8 @@ def _map(f: Expressions, e: ir.Comp, to: Target) -> Value:
     want = to.layout
     assert e.key is not None
     if not isinstance(want, MapLayout):
-        layouts = [f.module.probed(f, e.clauses, x) for x in (e.key, e.element)]
-        want = MapLayout(e.type, *layouts)
+        key, value = (f.module.probed(f, e.clauses, x) for x in (e.key, e.element))
+        want = MapLayout(e.type, f.module.member(key), value)
     want = written(want, e.type)
     at = f.region(want)
     f.blank(at, width(want))

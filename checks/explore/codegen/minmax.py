@@ -8,10 +8,10 @@ from lawful.spec import types as t
 from ..layout.layouts import (
     INTEGER,
     Layout,
+    NotGenerated,
     Number,
     Product,
     Sum,
-    Unsupported,
     hull,
     width,
 )
@@ -25,7 +25,7 @@ BETTER = {"min": "<", "max": ">", "first": ""}
 
 
 class Best:
-    """The best of some values so far: whether there is one, by name, and which."""
+    """The best of some values so far: whether there is one, by name, and which one."""
 
     def __init__(self, f: Expressions, better: str) -> None:
         self.f = f
@@ -36,7 +36,8 @@ class Best:
         f.line(f"{self.name} = 0")
 
     def take(self, value: Value) -> None:
-        """One more value; it is the best where it is better than what was there, or the first."""
+        """Take one more value; it is the best if it is the first, or better than the best so
+        far."""
         f = self.f
         layout = value.layout
         if self.value and isinstance(layout, Number) and isinstance(self.value.layout, Number):
@@ -66,12 +67,12 @@ class Best:
 def compared(f: Expressions, a: Value, b: Value) -> str:
     """How two tuples compare, the first difference deciding: below, at or above 0."""
     if not (isinstance(a.layout, Product) and alike(a.layout, b.layout)):
-        raise Unsupported("an order of collections")
+        raise NotGenerated("an order of collections")
     return f"ordered(w, {f.placed(a)}, {f.placed(b)}, {width(a.layout)})"
 
 
 def of_comprehension(f: Expressions, e: ir.Comp) -> Best:
-    """The best of what a comprehension gives."""
+    """The best of a comprehension's elements."""
     best = Best(f, BETTER[e.kind])
     with clauses(f, e.clauses, "" if best.better else best.some):
         best.take(f.value(e.element))
@@ -81,7 +82,7 @@ def of_comprehension(f: Expressions, e: ir.Comp) -> Best:
 
 
 def extreme(f: Expressions, e: ir.Comp) -> Value:
-    """`min` or `max` of a comprehension; without a value where there is none."""
+    """`min` or `max` of a comprehension; undefined without elements."""
     best = of_comprehension(f, e)
     f.fail_if(f"{best.some} == 0")
     return best.given()
@@ -119,9 +120,14 @@ def _or_default(word: str) -> TargetedOperation:
 def _result(f: Expressions, e: ir.Op, best: Value, want: Layout | None) -> Layout:
     if isinstance(best.layout, Number) and isinstance(e.type, t.Int):
         return INTEGER
-    if isinstance(e.type, t.Union) and not isinstance(best.layout, Sum):
+    if isinstance(e.type, t.Union) and not _has_all(best.layout, e.type):
         return want if isinstance(want, Sum) else f.layout_of(e.type)
     return best.layout
+
+
+def _has_all(layout: Layout, kind: t.Union) -> bool:
+    """Whether the layout has the alternatives of a union, None included."""
+    return isinstance(layout, Sum) and len(layout.options) == len(kind.options)
 
 
 def _else(f: Expressions, best: Best, default: Value, layout: Layout) -> Value:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.effects import assigned
+from lawful.spec.analysis.headers import Becomes, Firing, Source, StaysAmong, entry, leaving
 from lawful.spec.analysis.walk import everything, statements
 
 from ...reference import Reference
@@ -18,16 +22,17 @@ from ..layout.layouts import (
     Layout,
     ListLayout,
     MapLayout,
+    NotGenerated,
     Number,
     Product,
     SetLayout,
     Sum,
-    Unsupported,
     hull,
     width,
 )
 from . import collections, integers, loops, minmax, operators, parts
 from .body import Body, begun
+from .conversions import of_nothing
 from .expressions import Expressions
 from .functions import Function, general, plain, states
 from .statements import block
@@ -35,7 +40,7 @@ from .text import BOUNDS, REFUSED, Program, Target, Value
 
 
 class Module:
-    """Makes the functions as they are asked for, each once for the layouts of its arguments."""
+    """Makes functions on demand, each once for the layouts of its arguments."""
 
     def __init__(self, codec: Codec, reference: Reference, program: Program) -> None:
         self.codec = codec
@@ -60,17 +65,39 @@ class Module:
             case t.Union(options=options):
                 return Sum(kind, tuple(map(self.layout_of, options)))
             case t.Set(item=item):
-                return SetLayout(kind, self.layout_of(item))
+                return SetLayout(kind, self.member(self.layout_of(item)))
             case t.Map(key=key, value=value):
-                return MapLayout(kind, self.layout_of(key), self.layout_of(value))
+                return MapLayout(kind, self.member(self.layout_of(key)), self.layout_of(value))
             case t.Seq(item=item, most=most):
                 return ListLayout(kind, self.layout_of(item), loops.ROOM, loops.ROOM, most)
             case t.Bag(item=item, most=most):
-                return BagLayout(kind, self.layout_of(item), loops.ROOM, loops.ROOM, most)
+                item_layout = self.member(self.layout_of(item))
+                return BagLayout(kind, item_layout, loops.ROOM, loops.ROOM, most)
             case t.Float() | t.Text():
                 return Index(kind, 1)
             case _:
                 return self.codec.layout(kind, kind)
+
+    def member(self, layout: Layout) -> Layout:
+        """The layout of the elements of a set, or the keys of a map, in the middle of a step.
+
+        An element needs a code, so that an integer without bounds gets those of the scope. What is
+        beyond them is left to the reference engine.
+        """
+        match layout:
+            case Number(low=low, high=high) if low is None or high is None:
+                least, most = self.codec.numbers
+                return Number(least if low is None else low, most if high is None else high)
+            case Product(items=items):
+                return replace(layout, items=tuple(map(self.member, items)))
+            case Sum(options=options):
+                return replace(layout, options=tuple(map(self.member, options)))
+            case ListLayout(item=item):
+                return replace(layout, item=self.member(item))
+            case MapLayout(value=value):
+                return replace(layout, value=self.member(value))
+            case _:
+                return layout
 
     def comprehension(self, f: Expressions, e: ir.Comp, to: Target) -> Value:
         """See `loops.comprehension`."""
@@ -97,7 +124,8 @@ class Module:
         return collections.listed(f, e)
 
     def probed(self, f: Expressions, clauses: tuple[ir.Clause, ...], element: ir.Expr) -> Layout:
-        """The layout of what a comprehension's element gives, found by writing it for nothing."""
+        """The layout of a comprehension's element, found by generating its code and dropping
+        that."""
         lines, depth, cells = len(f.lines), f.depth, self.program.cells
         with loops.clauses(f, clauses):
             layout = f.value(element).layout
@@ -107,10 +135,12 @@ class Module:
         return layout
 
     def result_layout(self, f: Expressions, e: ir.If) -> Layout:
-        """The layout of a conditional expression that nobody asked one of."""
+        """The layout of a conditional expression for which the context gives none."""
         layouts = [self.probed(f, (), arm) for arm in (e.then, e.other)]
-        if layouts[0] == layouts[1]:
+        if layouts[0] == layouts[1] or of_nothing(layouts[1]):
             return layouts[0]
+        if of_nothing(layouts[0]):
+            return layouts[1]
         if all(isinstance(k, Number) for k in layouts):
             return hull(*layouts)
         if isinstance(e.type, t.Union | t.Record | t.Tuple):
@@ -146,7 +176,7 @@ class Module:
         if key in self.made:
             return self.made[key]
         if key in self.making:
-            raise Unsupported("recursion")
+            raise NotGenerated("recursion")
         self.making.append(key)
         names = [name for name, _ in function.params]
         f = begun(self, owner, zip(names, layouts, strict=True))
@@ -165,11 +195,11 @@ class Module:
         f.prepare(function.body)
         block(f, function.body)
         f.line("return 0")
-        made.output, made.output_at = f.output, f.output_at
+        made.output, made.output_at, made.rounds = f.output, f.output_at, f.longest
         self.program.texts.append("\n".join(f.lines))
 
     def _output(self, kind: t.Type) -> Layout | None:
-        """The layout of what a function gives; None where its first `return` has to tell."""
+        """The layout of a function's output; None if its first `return` decides it."""
         match kind:
             case t.Int():
                 return INTEGER
@@ -181,7 +211,7 @@ class Module:
                 try:
                     found = self.layout_of(kind)
                     width(found)
-                except Unsupported:
+                except NotGenerated:
                     return None
                 return found
 
@@ -196,6 +226,7 @@ class Module:
         """The value of a helper that changes nothing."""
         given = [f.passed(f.value(arg)) for arg in args]
         made = self.helper(owner, function, tuple(v.layout for v in given))
+        f.calls(made.rounds)
         f.passing(f"{made.name}({', '.join(('w', at or '0', *(v.text for v in given)))})")
         value = made.given(f)
         return Value(NONE, "0") if value is None else value
@@ -231,10 +262,12 @@ class Module:
             made.output, made.output_at = f.output, f.output_at
         else:
             inner = self.helper(owner, row.function, layouts, outermost)
+            f.calls(inner.rounds)
             f.passing(f"{inner.name}({', '.join(('w', 'b', *(f'a_{n}' for n in names)))})")
             made.output, made.output_at = inner.output, inner.output_at
         self._leave(f, row)
         f.line("return 0")
+        made.rounds = f.longest
         self.program.texts.append("\n".join(f.lines))
         self.made[key] = made
         return made
@@ -242,29 +275,29 @@ class Module:
     def _enter(self, f: Body, row: ir.Transition) -> None:
         """The header's guards; a place of theirs that is missing refuses."""
         undefined, f.failed = f.failed, REFUSED
-        if row.control is not None:
-            layout, at = f.place(row.control)
-            if row.source is not None:
-                now = f.load(layout, at).text
-                numbers = states(row.control.type, row.source)
-                tests = " and ".join(f"{now} != {n}" for n in numbers)
-                f.stop_if(tests or "True", REFUSED)
-        if row.timer is not None:
-            layout, at = f.place(row.timer)
-            f.stop_if(f"w[{at}] == 0", REFUSED)
-            f.line(f"w[{at}] = 0")
+        for each in entry(row):
+            match each:
+                case Source(control, names):
+                    layout, at = f.place(control)
+                    if names is not None:
+                        _stop_elsewhere(f, f.load(layout, at), states(control.type, names), REFUSED)
+                case Firing(timer):
+                    _, at = f.place(timer)
+                    # A timer that counts has one more than the ticks until it is due.
+                    f.stop_if(f"w[{at}] != 1", REFUSED)
+                    f.line(f"w[{at}] = 0")
         f.failed = undefined
 
     def _leave(self, f: Body, row: ir.Transition) -> None:
-        if row.target is None or row.control is None:
-            return
-        numbers = states(row.control.type, row.target)
-        layout, at = f.place(row.control)
-        if len(numbers) == 1:
-            f.line(f"w[{at}] = {numbers[0]}")
-        else:
-            now = f.load(layout, at).text
-            f.stop_if(" and ".join(f"{now} != {n}" for n in numbers), BOUNDS)
+        match leaving(row):
+            case Becomes(control, name):
+                _, at = f.place(control)
+                f.line(f"w[{at}] = {states(control.type, (name,))[0]}")
+            case StaysAmong(control, names):
+                layout, at = f.place(control)
+                _stop_elsewhere(f, f.load(layout, at), states(control.type, names), BOUNDS)
+            case None:
+                pass
 
     # Steps of parts.
 
@@ -272,9 +305,18 @@ class Module:
         """See `parts.can`."""
         return parts.can(f, e)
 
+    def enabled(self, f: Expressions, e: ir.Enabled) -> Value:
+        """See `parts.enabled`."""
+        return parts.enabled(f, e)
+
     def fresh(self, f: Expressions, e: ir.New) -> Value:
         """See `parts.fresh`."""
         return parts.fresh(f, e)
+
+
+def _stop_elsewhere(f: Body, now: Value, numbers: Sequence[int], outcome: int) -> None:
+    """Stop with this outcome where the control state is none of these."""
+    f.stop_if(" and ".join(f"{now.text} != {n}" for n in numbers) or "True", outcome)
 
 
 def _replaces_its_key(row: ir.Transition) -> bool:

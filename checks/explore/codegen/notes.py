@@ -1,4 +1,4 @@
-"""The cells of `info`: where `expand` notes what it found beside the successors."""
+"""The cells of `info`: where `expand` notes its findings other than successors."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lawful.spec import ir
 
-from ..layout.layouts import Unsupported
+from ..layout.layouts import NotGenerated
 from . import collections, displays, integers, loops, minmax
 from .expressions import Expressions, Operation, TargetedOperation
 from .text import Target, Value
@@ -27,11 +27,11 @@ REFUSED: dict[str, str] = {}
 
 
 def operation(f: Expressions, e: ir.Op, to: Target) -> Value:
-    """The value of an operation; Unsupported, with the reason, for what is `REFUSED`.
+    """The value of an operation; NotGenerated, with the reason, for what is `REFUSED`.
 
     KeyError for an operator without a row: a new operator is not left to the slow engine silently.
     """
     if e.op in REFUSED:
-        raise Unsupported(f"the operator {e.op}: {REFUSED[e.op]}")
+        raise NotGenerated(f"the operator {e.op}: {REFUSED[e.op]}")
     write = OPERATIONS.get(e.op)
     return write(f, e) if write is not None else TARGETED[e.op](f, e, to)

@@ -6,6 +6,7 @@ from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.callee import One, Several, Start, callee
 
 from ..layout.layouts import (
     BOOL,
@@ -22,18 +23,20 @@ from ..layout.layouts import (
     width,
 )
 from .body import Body, begun
+from .bounds import outside
 from .conversions import to_layout
 from .expressions import Expressions, Owner
 from .functions import Function, general, plain, states
 from .prelude import ESCAPE
 from .text import AMBIGUOUS, REFUSED, Target, Value, plus
+from .time import set_clocks
 
 
 def arguments(
     f: Expressions, owner: ir.Machine, name: str, args: tuple[ir.Expr, ...]
 ) -> list[Value]:
     """The arguments of a part's event, each in the layout that all its transitions take."""
-    params = _signature(owner, name)
+    params = callee(owner, name).params
     made: list[Value] = []
     for arg, (_, kind) in zip(args, params, strict=True):
         value = f.value(arg)
@@ -44,44 +47,37 @@ def arguments(
 
 
 def _given(m: Owner, kind: t.Type, found: Layout) -> Layout:
-    """The layout of a parameter; of a container, that of what is given."""
+    """The layout of a parameter; for a container, that of the argument."""
     if isinstance(found, SetLayout | MapLayout | ListLayout | BagLayout):
         return found
     return m.layout_of(kind)
 
 
-def _signature(owner: ir.Machine, name: str) -> tuple[tuple[str, t.Type], ...]:
-    rows = {e.name: e.params for e in owner.events} | {f.name: f.params for f in owner.initials}
-    return rows[name] if name in rows else owner.transition(name).function.params
-
-
 def take(f: Expressions, owner: ir.Machine, name: str, at: str, args: list[Value]) -> Function:
     """A part's transition or event at a place, within the caller's step."""
     made = _taking(f.module, owner, name, tuple(v.layout for v in args))
+    f.calls(made.rounds)
     f.passing(f"{made.name}({', '.join(('w', at, *(v.text for v in args)))})")
     return made
 
 
 def _taking(m: Owner, owner: ir.Machine, name: str, layouts: tuple[Layout, ...]) -> Function:
-    start = next((f for f in owner.initials if f.name == name), None)
-    if start is not None:
-        return m.helper(owner, start, layouts)
-    event = any(e.name == name for e in owner.events)
-    if not event:
-        return m.transition(owner, owner.transition(name), layouts)
-    serving = owner.serving(name)
-    ignored = [row for row in owner.ignores if row.event == name]
-    if len(serving) == 1 and not ignored:
-        return m.transition(owner, serving[0], layouts)
-    return _dispatch(m, owner, name, tuple(map(general, layouts)))
+    match callee(owner, name):
+        case Start(function=start):
+            return m.helper(owner, start, layouts)
+        case One(transition=row):
+            return m.transition(owner, row, layouts)
+        case Several() as event:
+            return _dispatch(m, owner, event, tuple(map(general, layouts)))
 
 
-def _dispatch(m: Owner, owner: ir.Machine, name: str, layouts: tuple[Layout, ...]) -> Function:
+def _dispatch(m: Owner, owner: ir.Machine, event: Several, layouts: tuple[Layout, ...]) -> Function:
     """An event that several transitions serve, or that may be ignored: each is tried."""
+    name = event.event
     key = ("event", owner.name, name, layouts)
     if key in m.made:
         return m.made[key]
-    names = [n for n, _ in _signature(owner, name)]
+    names = [n for n, _ in event.params]
     f = begun(m, owner, zip(names, layouts, strict=True))
     made = Function(m.program.name("e_" + plain(name)))
     params = ", ".join(("w", "b", *(f"a_{n}" for n in names)))
@@ -90,15 +86,16 @@ def _dispatch(m: Owner, owner: ir.Machine, name: str, layouts: tuple[Layout, ...
     kept, size = f.region(whole), width(whole)
     f.line("taken = 0")
     f.line("said = 0")
-    for row in owner.serving(name):
+    for row in event.serving:
         _try(f, m.transition(owner, row, layouts), made, kept)
     f.stop_if("taken > 1", AMBIGUOUS)
     with f.block("if taken == 1:"):
         f.line("if said != 0: return said")
         f.line(f"copy(w, b, {kept}, {size})")
         f.line("return 0")
-    _ignoring(f, owner, name, made)
+    _ignoring(f, owner, event, made)
     f.line(f"return {REFUSED}")
+    made.rounds = f.longest
     m.program.names[key] = made.name
     m.program.texts.append("\n".join(f.lines))
     m.made[key] = made
@@ -106,10 +103,11 @@ def _dispatch(m: Owner, owner: ir.Machine, name: str, layouts: tuple[Layout, ...
 
 
 def _try(f: Body, inner: Function, made: Function, kept: str) -> None:
-    """One transition on a copy of the machine; the first that is enabled is kept."""
+    """One transition on a copy of the machine; the first enabled one is kept."""
     whole = f.module.codec.machine(f.machine.name)
     size, trial, out = width(whole), f.region(whole), f.program.out
     f.line(f"copy(w, {trial}, b, {size})")
+    f.calls(inner.rounds)
     before = f.hold(f"w[{out}] + 0")
     status = f.hold(f"{inner.name}({', '.join(('w', trial, *(v.text for v in f.given)))})")
     with f.block(f"if {status} != {REFUSED}:"):
@@ -132,10 +130,8 @@ def _keep_output(f: Body, made: Function, inner: Function) -> None:
     f.store(made.output_at, to_layout(f, f.load(inner.output, inner.output_at), made.output))
 
 
-def _ignoring(f: Body, owner: ir.Machine, name: str, made: Function) -> None:
-    for row in owner.ignores:
-        if row.event != name:
-            continue
+def _ignoring(f: Body, owner: ir.Machine, event: Several, made: Function) -> None:
+    for row in event.ignores:
         test = ["True"]
         if row.source is not None:
             kind = next(v.type for v in owner.variables if v.name == "state")
@@ -145,7 +141,7 @@ def _ignoring(f: Body, owner: ir.Machine, name: str, made: Function) -> None:
             test.append("(" + " or ".join(f"{now} == {n}" for n in numbers) + ")")
         with f.block(f"if {' and '.join(test)}:"):
             if row.when is not None:
-                args = tuple(ir.Local(owner.place, k, n) for n, k in _signature(owner, name))
+                args = tuple(ir.Local(owner.place, k, n) for n, k in event.params)
                 value = f.module.call(f, owner, row.when, f.me, args)
                 f.line(f"if not {value.text}: said = 1")
                 f.line("else: said = 0")
@@ -168,12 +164,32 @@ def can(f: Expressions, e: ir.Can) -> Value:
     trial = f.region(whole)
     f.line(f"copy(w, {trial}, {at}, {width(whole)})")
     made = _taking(f.module, owner, e.name, tuple(v.layout for v in args))
+    f.calls(made.rounds)
     out = f.module.program.out
     before = f.hold(f"w[{out}] + 0")
     status = f.hold(f"{made.name}({', '.join(('w', trial, *(v.text for v in args)))})")
     f.line(f"w[{out}] = {before}")
     f.escape_if(f"{status} == {ESCAPE}")
     return Value(BOOL, f.hold(f"{status} != {REFUSED}"))
+
+
+def enabled(f: Expressions, e: ir.Enabled) -> Value:
+    """Whether a transition of the machine takes the event, each tried on a copy."""
+    owner = f.machine
+    args = arguments(f, owner, e.event, e.args)
+    whole = f.module.codec.machine(owner.name)
+    trial, out = f.region(whole), f.module.program.out
+    taken, before = f.temporary(), f.hold(f"w[{out}] + 0")
+    f.line(f"{taken} = 0")
+    for row in owner.serving(e.event):
+        made = f.module.transition(owner, row, tuple(v.layout for v in args))
+        f.line(f"copy(w, {trial}, {f.me}, {width(whole)})")
+        f.calls(made.rounds)
+        status = f.hold(f"{made.name}({', '.join(('w', trial, *(v.text for v in args)))})")
+        f.line(f"w[{out}] = {before}")
+        f.escape_if(f"{status} == {ESCAPE}")
+        f.line(f"if {status} != {REFUSED}: {taken} = 1")
+    return Value(BOOL, f.hold(f"{taken} != 0"))
 
 
 def fresh(f: Expressions, e: ir.New) -> Value:
@@ -185,6 +201,7 @@ def fresh(f: Expressions, e: ir.New) -> Value:
     at = f.region(whole)
     for i, cell in enumerate(values):
         f.line(f"w[{plus(at, i)}] = {cell}")
+    set_clocks(f, f.module.machines[e.type.machine], at)
     names = [n for n, _ in whole.fields]
     places = offsets(k for _, k in whole.fields)
     for name, arg in e.args:
@@ -193,7 +210,11 @@ def fresh(f: Expressions, e: ir.New) -> Value:
             value = f.constant(layout, arg.value)
         else:
             value = to_layout(f, f.value(arg, Target(layout)), layout)
-        f.store(plus(at, places[names.index(name)]), value)
+        place = plus(at, places[names.index(name)])
+        f.store(place, value)
+        beyond = outside(layout, place)
+        if beyond and not isinstance(arg, ir.Const):
+            f.escape_if(" or ".join(beyond))
     owner = f.module.machines[e.type.machine]
     for p in owner.of_kind("assume"):
         f.fail_if(f"not {f.module.call(f, owner, p.function, at, ()).text}")
@@ -201,7 +222,7 @@ def fresh(f: Expressions, e: ir.New) -> Value:
 
 
 def _filled(m: Owner, whole: MachineLayout, state: Any) -> list[int]:
-    """The cells of a fresh part; what has no value yet is blank."""
+    """The cells of a fresh part; a variable without a value is blank."""
     made: list[int] = []
     for (_, layout), value in zip(whole.fields, state, strict=True):
         if isinstance(layout, MachineLayout):

@@ -1,4 +1,6 @@
-"""What generated code calls: loops over cells, the same for every machine. None calls another."""
+"""The functions that generated code calls: loops over cells, the same for every machine. None calls
+another.
+"""
 
 from __future__ import annotations
 
@@ -83,7 +85,7 @@ def put_count(w: Cells, at: int, room: int, code: int, count: int) -> int:
 
 
 def take_out(w: Cells, at: int, size: int, index: int) -> None:
-    """A row loses the item at an index, which there is."""
+    """Remove the item at an index, which must be valid."""
     first = at + 1 + index * size
     last = at + 1 + (w[at] - 1) * size
     for i in range(first, last):
@@ -94,7 +96,7 @@ def take_out(w: Cells, at: int, size: int, index: int) -> None:
 
 
 def make_place(w: Cells, at: int, size: int, index: int) -> None:
-    """A row gets a place for one more item before an index; there is room."""
+    """Make a place for one more item before an index; there is room."""
     first = at + 1 + index * size
     for i in range(at + w[at] * size, first - 1, -1):
         w[i + size] = w[i]
@@ -130,13 +132,12 @@ def sort(w: Cells, at: int, size: int) -> None:
             j -= 1
 
 
-def spent(w: Cells, at: int) -> int:
-    """Whether a round of a long loop is one too many; that cell has how many are left.
+def spent(w: Cells, at: int, rounds: int) -> int:
+    """Whether a long loop has no such number of rounds left; the cell has the remaining number.
 
-    Whoever calls the steps says how many there are, and is asked whether to go on when they are
-    over.
+    The caller of the steps sets this number, and decides whether to continue when it is used up.
     """
-    w[at] -= 1
+    w[at] -= rounds
     return 1 if w[at] < 0 else 0
 
 

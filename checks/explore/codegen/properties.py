@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from lawful.spec import ir
 from lawful.spec import types as t
 
-from ...reference.properties import Judged
+from ...reference.properties import PropertyOf
 from ..layout.codec import Codec
 from ..layout.layouts import MachineLayout, MapLayout, elements, offsets, stride
 from ..space import Args
@@ -20,7 +20,8 @@ from .text import Value, plus
 
 
 class Judging:
-    """Writes them; the state before a step stands at `original`, the one after it at 0."""
+    """Generates the code of properties; the state before a step is at `original`, the one after it
+    at 0."""
 
     def __init__(self, module: Module, notes: Notes, original: int) -> None:
         self.module = module
@@ -35,7 +36,7 @@ class Judging:
         f.lines.append(f"def {name}({params}):")
         return f
 
-    def judge(self, j: Judged, number: int) -> str:
+    def judge(self, j: PropertyOf, number: int) -> str:
         """A function that notes in `info` whether a property fails."""
         name = f"judge_{number}"
         f = self.function(name, "w, info")
@@ -49,7 +50,7 @@ class Judging:
         f.line("return 0")
         self.program.texts.append("\n".join(f.lines))
 
-    def each_false(self, f: Body, j: Judged, noted: str) -> None:
+    def each_false(self, f: Body, j: PropertyOf, noted: str) -> None:
         """For each machine and value of a property's parameters: where it is false, the note."""
         after = "0" if j.kind == "step_property" else ""
         before = str(self.original) if after else "0"
@@ -62,7 +63,7 @@ class Judging:
             self._escaping(f, status)
 
     def _member(
-        self, f: Body, stack: ExitStack, j: Judged, at: str, after: str
+        self, f: Body, stack: ExitStack, j: PropertyOf, at: str, after: str
     ) -> tuple[ir.Machine, str, str]:
         """The machine whose property it is: loops over the members of the families on the way.
 
@@ -91,7 +92,7 @@ class Judging:
     def _escaping(self, f: Body, status: str) -> None:
         f.line(f"if {status} == 6: info[{self.notes['escaped']}] = 1")
 
-    def bound(self, f: Body, stack: ExitStack, j: Judged) -> tuple[list[Value], str]:
+    def bound(self, f: Body, stack: ExitStack, j: PropertyOf) -> tuple[list[Value], str]:
         """Loops over the values of a property's parameters; their number so far by name."""
         values: list[Value] = []
         number = "0"
@@ -102,7 +103,7 @@ class Judging:
             stack.enter_context(f.block(f"for {i} in range({elements(layout)}):"))
             if long(layouts[at:]):
                 if not long(layouts[at + 1 :]):
-                    spent = f"spent(w, {self.program.rounds})"
+                    spent = f"spent(w, {self.program.rounds}, 1)"
                     f.line(f"if {spent}: info[{self.notes['escaped']}] = 1")
                 f.line(f"if w[{self.program.rounds}] < 0: break")
             values.append(uncode(f, layout, i))
@@ -110,7 +111,7 @@ class Judging:
         return values, number
 
     def asked(
-        self, f: Body, j: Judged, owner: ir.Machine, me: str, args: list[Value]
+        self, f: Body, j: PropertyOf, owner: ir.Machine, me: str, args: list[Value]
     ) -> tuple[str, str]:
         """The status and the value of a property for these arguments."""
         args = [f.passed(v) for v in args]
@@ -118,7 +119,7 @@ class Judging:
         status = f.hold(f"{made.name}({', '.join(('w', me, *(v.text for v in args)))})")
         return status, f.hold(f"w[{made.output_at}]" if made.output_at else "0")
 
-    def witnesses(self, f: Body, rows: list[tuple[Judged, int]]) -> None:
+    def witnesses(self, f: Body, rows: list[tuple[PropertyOf, int]]) -> None:
         """Note in `info` for which of their values properties are true in this state."""
         at = self.notes["witness"]
         for number, (j, count) in enumerate(rows):
@@ -140,7 +141,7 @@ def params(row: ir.Property) -> tuple[tuple[str, t.Type], ...]:
     return row.function.params[1 if row.kind == "step_property" else 0 :]
 
 
-def column_of(codec: Codec, j: Judged, args: Args) -> int:
+def column_of(codec: Codec, j: PropertyOf, args: Args) -> int:
     """The number of a property's arguments among all, by which they are noted."""
     number = 0
     for value, plan, (_, declared) in zip(args, j.rule.plans, params(j.row), strict=True):

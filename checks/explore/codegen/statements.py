@@ -6,18 +6,19 @@ from collections.abc import Callable, Iterable
 from contextlib import ExitStack
 from typing import Any
 
-from lawful.spec import ir
+from lawful.spec import ir, ops
 from lawful.spec import types as t
 from lawful.spec.analysis.walk import everything
 from lawful.spec.values.bounds import bounded
 
-from ..layout.layouts import INTEGER, Layout, Number, Unsupported
+from ..layout.layouts import INTEGER, Layout, NotGenerated, Number
 from . import parts
 from .body import Body, into
 from .bounds import broken
 from .conversions import to_layout
 from .loops import bind, clauses, each, one
 from .text import ASSERTS, BROKEN, REFUSED, Target, Value
+from .time import tick
 from .updates import update
 
 CHANGES = (ir.Assign, ir.Update, ir.Step, ir.Do, ir.Base)
@@ -27,7 +28,7 @@ def block(f: Body, body: Iterable[ir.Stmt]) -> None:
     """Statements in their order."""
     for stmt in body:
         if stmt.__class__ not in STATEMENTS:
-            raise Unsupported(f"{type(stmt).__name__} in a step")
+            raise NotGenerated(f"{type(stmt).__name__} in a step")
         STATEMENTS[stmt.__class__](f, stmt)
 
 
@@ -99,15 +100,23 @@ def _given_out(f: Body, e: ir.Expr, declared: t.Type) -> None:
     """The output of the outermost step: it has to have a value, within the bounds of its type."""
     item = t.element(declared)
     match e:
-        case ir.Op(op="set_of" | "frozenset_of" | "tuple_of" | "list_of", args=(of,)) if item:
+        case ir.Op(op=op, args=(ir.Comp(clauses=rows, element=element),)) if (
+            item and op in ops.COPIES
+        ):
+            with clauses(f, rows):
+                _given_out(f, element, item)
+        case ir.Op(op=op, args=(of,)) if item and op in ops.COPIES:
             _each_given(f, of, item)
-        case ir.Op(op="set" | "list" | "tuple", args=args) if isinstance(declared, t.Tuple):
+        case ir.Make(type=t.Record(fields=fields), args=args):
+            for arg, (_, kind) in zip(args, fields, strict=True):
+                _given_out(f, arg, kind)
+        case ir.Op(op=op, args=args) if op in ops.DISPLAYS and isinstance(declared, t.Tuple):
             for arg, kind in zip(args, declared.items, strict=True):
                 _given_out(f, arg, kind)
-        case ir.Op(op="set" | "list" | "tuple", args=args) if item:
+        case ir.Op(op=op, args=args) if item and op in ops.DISPLAYS:
             for arg in args:
                 _given_out(f, arg, item)
-        case ir.Comp(kind="set" | "list" | "tuple", clauses=rows, element=element) if item:
+        case ir.Comp(kind=op, clauses=rows, element=element) if item and op in ops.DISPLAYS:
             with clauses(f, rows):
                 _given_out(f, element, item)
         case ir.Op(op="map", args=()) | ir.Op(op="counter_of", args=(ir.Op(op="map", args=()),)):
@@ -190,4 +199,5 @@ STATEMENTS: dict[type[ir.Stmt], Callable[[Body, Any], None]] = {
     ir.Step: _step,
     ir.Base: _base,
     ir.Do: _do,
+    ir.Tick: tick,
 }

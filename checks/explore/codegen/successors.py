@@ -17,24 +17,24 @@ from contextlib import ExitStack
 from typing import NamedTuple
 
 from lawful.spec import ir
-from lawful.spec import types as t
+from lawful.spec.analysis.headers import own_source
 from lawful.spec.analysis.walk import everything
 from lawful.spec.flat import Flat, Rule
 from lawful.spec.values.world import World
 
-from ...reference.properties import Judged
-from ..layout.codec import OUTSIDE
+from ...reference.properties import PropertyOf
 from ..layout.defaults import Defaulted
 from ..layout.layouts import (
     MachineLayout,
     MapLayout,
-    Unsupported,
+    NotGenerated,
     card,
     elements,
     offsets,
     stride,
     width,
 )
+from ..layout.numbering import OUTSIDE
 from ..layout.packing import Slot, slots
 from ..space import Space
 from .arguments import argument
@@ -42,7 +42,7 @@ from .body import Body
 from .bounds import broken, outside
 from .codes import code
 from .footprint import Span, changes, meets
-from .functions import plain
+from .functions import plain, states
 from .loops import long
 from .module import Module
 from .notes import Notes
@@ -79,8 +79,6 @@ class Stepping:
     """Writes the module; `source` is its text, `expand` the name of its entry."""
 
     def __init__(self, flat: Flat, world: World, space: Space, labelled: bool = False) -> None:
-        if any(p.kind == "refines" for p in flat.machine.properties):
-            raise Unsupported("a refinement")
         self.flat = flat
         self.space = space
         self.labelled = labelled
@@ -113,7 +111,7 @@ class Stepping:
         names += [c.name for c in self.machine.of_kind("constraint")]
         return tuple(dict.fromkeys(names))
 
-    def _values(self, j: Judged) -> int:
+    def _values(self, j: PropertyOf) -> int:
         """How many values the parameters of a property have."""
         count = 1
         for plan, (_, declared) in zip(j.rule.plans, params(j.row), strict=True):
@@ -122,7 +120,7 @@ class Stepping:
 
     @property
     def text(self) -> Text:
-        """What machine code is made of."""
+        """The text from which machine code is made."""
         return Text(self.program.source, self.words, self.notes.size, self.program.rounds)
 
     # The module.
@@ -209,7 +207,7 @@ class Stepping:
             ):
                 count *= elements(self.codec.layout(declared, plan.type))
             if count > MOST_PAIRS:
-                raise Unsupported("an event of several transitions with so many arguments")
+                raise NotGenerated("an event of several transitions with so many arguments")
             at = self.program.frame(count)
             found.update((n, (at, count if n == numbers[0] else 0)) for n in numbers)
         return found
@@ -258,19 +256,17 @@ class Stepping:
 
     def _source(self, f: Body, row: ir.Transition) -> None:
         """The source read once, where no argument decides whose it is."""
-        control = row.control
-        simple = isinstance(control, ir.Field) and isinstance(control.of, ir.Self)
-        if row.source is None or control is None or not simple:
+        source = own_source(row)
+        if source is None or row.control is None:
             return
-        now = f.value(control).text
-        assert isinstance(control.type, t.Enum)
-        numbers = [control.type.members.index(name) for name in row.source]
+        now = f.value(row.control).text
+        numbers = states(row.control.type, source[1])
         f.line(f"if {' and '.join(f'{now} != {n}' for n in numbers) or 'True'}: return n")
 
     def _label(self, f: Body, rule: int, values: Sequence[Value]) -> str:
         """The number of a rule with its arguments."""
         if math.prod(elements(value.layout) for value in values) > MOST_LABELS:
-            raise Unsupported("the numbers of so many arguments")
+            raise NotGenerated("the numbers of so many arguments")
         return f.hold(f"{rule} + {len(self.flat.rules)} * {self._number(f, values)}")
 
     def _number(self, f: Body, values: Sequence[Value]) -> str:
@@ -289,7 +285,7 @@ class Stepping:
     # Settling a step.
 
     def _settle(self, spans: tuple[Span, ...]) -> str:
-        """What becomes of a step that was not refused, which changed no other cells."""
+        """The code after a step that was not refused and changed no other cells."""
         if spans in self.settles:
             return self.settles[spans]
         if not self.settles:

@@ -1,8 +1,8 @@
-"""The text of a generated function, and the values that its expressions stand for.
+"""The text of a generated function, and the values of its expressions.
 
-Generated functions share one array of 64-bit cells, `w`: the state, then what each needs for
-itself. They give a status: 0 done, or why the step stops. What a function has no place for it
-does not guess: it gives ESCAPE, and the reference engine decides that step.
+Generated functions share one array of 64-bit cells, `w`: the state, then the cells that each
+function needs for itself. A function returns a status: 0 done, or the reason why the step stops. If
+a function has no room for a value, it returns ESCAPE, and the reference engine decides that step.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from ..layout.codec import Codec
-from ..layout.layouts import Layout, MachineLayout, Unsupported, one_cell, width
+from ..layout.layouts import Layout, MachineLayout, NotGenerated, one_cell, width
 from .prelude import ESCAPE
 
 DONE, REFUSED, UNDEFINED, ASSERTS, BOUNDS, AMBIGUOUS = range(6)
 STATUS = ("done", "refused", "undefined", "asserts", "bounds", "ambiguous", "escape")
 BROKEN = -2  # In the cell `out`: the output breaks the bounds of its type.
+LONG = 1 << 10  # Loops inside each other of so many rounds in all count them.
+AT_ONCE = 1 << 12  # A loop of more rounds counts each of them; others count all when they begin.
 MOST_CELLS = 200_000  # Of the shared array: more is no machine to be packed.
 
 
@@ -40,9 +42,10 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Where a value goes: its layout there, None where any will do, and whether it is in the state.
+    """The destination of a value: its layout there, None if any will do, and whether it is in the
+    state.
 
-    Where an element outside the scope would be stored in the state, the step leaves the scope.
+    If an element outside the scope would be stored in the state, the step leaves the scope.
     """
 
     layout: Layout | None = None
@@ -72,7 +75,7 @@ class Program:
         at = self.cells
         self.cells += count
         if self.cells > MOST_CELLS:
-            raise Unsupported(f"a step that needs more than {MOST_CELLS:,} cells")
+            raise NotGenerated(f"a step that needs more than {MOST_CELLS:,} cells")
         return at
 
     def name(self, wanted: str) -> str:
@@ -87,7 +90,7 @@ class Program:
 
 @dataclass
 class Writer:
-    """One function while it is written: its lines, and its names."""
+    """One function while it is generated: its lines and its names."""
 
     program: Program
     lines: list[str] = field(default_factory=list[str])
@@ -95,9 +98,11 @@ class Writer:
     count: int = 0
     failed: int = UNDEFINED  # The status of an operation without a value.
     stopped: str = ""  # What is done instead where the function gives no status.
+    nest: int = 1  # At most so many rounds do the loops around this line have, one inside another;
+    longest: int = 1  # and the most that any line so far has.
 
     def line(self, text: str) -> None:
-        """One more line."""
+        """Add one line."""
         self.lines.append("    " * self.depth + text)
 
     @contextmanager
@@ -112,6 +117,22 @@ class Writer:
             if len(self.lines) == before:
                 self.line("pass")
             self.depth -= 1
+
+    @contextmanager
+    def loop(self, header: str, rounds: int | None) -> Generator[None]:
+        """A loop of at most so many rounds, None where nobody knows; a long one is metered."""
+        around = self.nest
+        self.nest *= LONG if rounds is None else max(1, rounds)
+        self.longest = max(self.longest, self.nest)
+        if rounds is not None and rounds <= AT_ONCE and self.nest >= LONG:
+            self.metered(rounds)
+        try:
+            with self.block(header):
+                if rounds is None or rounds > AT_ONCE:
+                    self.metered()
+                yield
+        finally:
+            self.nest = around
 
     def temporary(self) -> str:
         """A fresh name."""
@@ -131,23 +152,30 @@ class Writer:
         self.line(f"if {test}: {self.stop(status)}")
 
     def stop(self, status: int | str) -> str:
-        """What stops the step with a status."""
+        """Stop the step with a status."""
         return self.stopped or f"return {status}"
 
     def fail_if(self, test: str) -> None:
-        """Where the test is true an operation has no value."""
+        """If the test is true, an operation has no value."""
         self.stop_if(test, self.failed)
 
     def escape_if(self, test: str) -> None:
-        """Where the test is true the reference engine decides."""
+        """If the test is true, the reference engine decides."""
         self.stop_if(test, ESCAPE)
 
-    def metered(self) -> None:
-        """One more round of a loop that may be long: where none is left the step is given up."""
-        self.escape_if(f"spent(w, {self.program.rounds})")
+    def metered(self, rounds: int = 1) -> None:
+        """Count rounds of a loop that may be long; if none is left, the step is given up."""
+        self.escape_if(f"spent(w, {self.program.rounds}, {rounds})")
+
+    def calls(self, rounds: int) -> None:
+        """A call of a function that may have so many rounds comes next."""
+        inside = self.nest * rounds
+        self.longest = max(self.longest, inside)
+        if self.nest > 1 and 1 < rounds < LONG <= inside:  # A longer one counts its own.
+            self.metered(rounds)
 
     def passing(self, status: str) -> None:
-        """What a called function said, if it is not done."""
+        """Return the status of a called function unless it is done."""
         name = self.hold(status)
         self.line(f"if {name} != 0: {self.stop(name)}")
 
@@ -203,7 +231,7 @@ class Writer:
         return Value(value.layout, self.placed(value)) if value.cells else value
 
     def own(self, value: Value) -> Value:
-        """The value in cells of its own, whatever becomes of where it came from."""
+        """The value in cells of its own, so that changes of its origin do not change it."""
         known = value.single or value.cells or width(value.layout) == 0
         if known or isinstance(value.layout, MachineLayout):
             return value
@@ -212,7 +240,7 @@ class Writer:
         return Value(value.layout, at)
 
     def placed(self, value: Value) -> str:
-        """Where the value's cells are; one cell is put into cells of its own."""
+        """The cells of the value; a value in one cell is put into cells of its own."""
         if not value.single and not value.cells:
             return value.text
         at = self.region(value.layout)

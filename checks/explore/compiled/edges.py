@@ -9,8 +9,8 @@ from ...reference import Done
 from ...reference.states import State
 from ..codegen.properties import column_of
 from ..codegen.successors import Stepping
-from ..layout.codec import uncode
-from ..layout.layouts import Unsupported, elements
+from ..layout.layouts import NotGenerated, elements
+from ..layout.numbering import uncode
 from ..liveness.graph import Graph
 from ..space import Event, Space
 from .plain import Expanding
@@ -31,7 +31,7 @@ def graph_by_steps(
     escaped, find = set(others[0]), others[1]
     try:
         steps: Labelled | None = Labelled(space, states)
-    except Unsupported:
+    except NotGenerated:
         steps = None
     for number in range(len(states)):
         if steps is None or number in escaped:
@@ -67,7 +67,7 @@ def followed_by_reference(s: Stepping, state: State, find: Find) -> tuple[list[i
 
 
 class Labelled:
-    """Steps that tell their arguments; Unsupported where those have no numbers."""
+    """Steps that tell their arguments; NotGenerated where those have no numbers."""
 
     def __init__(self, space: Space, states: States) -> None:
         self.states = states

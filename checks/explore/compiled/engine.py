@@ -1,9 +1,9 @@
-"""The search with generated steps: packed states, and the reference engine for what is left over.
+"""The search with generated steps: packed states, with the reference engine for the remaining work.
 
-The steps are plain Python at first, and machine code from when that is ready: both find the same
-states in the same order. They note the number of the state in which something first failed; the
-reference engine, which defines the language, says what failed there. A state that the generated
-steps give up (ESCAPE) is expanded by the reference engine as a whole.
+At first the steps are plain Python; when machine code is ready, the search continues with that.
+Both find the same states in the same order. They note the number of the state in which something
+first failed; the reference engine, which defines the language, says what failed there. If the
+generated steps give up a state (ESCAPE), the reference engine expands the whole state.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import functools
 import hashlib
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -20,7 +20,7 @@ from typing import Any, Literal
 from lawful.spec.verdicts import LIVENESS
 
 from ...reference import Done, Fault
-from ...reference.properties import Judged
+from ...reference.properties import PropertyOf
 from ...reference.states import State
 from ...verdict import Verdict
 from ..checkpoints import Items, Snapshots, Unfit, named, taken_up
@@ -28,17 +28,19 @@ from ..codegen.properties import column_of
 from ..codegen.successors import Stepping
 from ..codegen.text import STATUS
 from ..initial_states import Start, begin
-from ..layout.layouts import Unsupported
+from ..layout.layouts import NotGenerated
 from ..layout.packing import pack
 from ..limits import Budget, Limits, OutOfBudget, Progress, Reason, resident
 from ..liveness.fairness import Groups
 from ..liveness.graph import Graph
+from ..refinement import refinements
 from ..search import may_rest, told
-from ..search_result import Found
+from ..search_result import FirstFailure
 from ..space import Args, Edge, Failing, Space
 from .background import BackgroundCompiler
-from .edges import followed_by_reference, graph_by_steps
+from .edges import by_reference, followed_by_reference, graph_by_steps
 from .plain import Plain
+from .refinement_failures import refinement_failures
 from .state_store import MOST, Parents, Span, States, Store
 
 Tier = Literal["generated", "compiled"]  # As plain Python, as machine code.
@@ -60,7 +62,7 @@ KEPT = (
 
 @dataclass
 class PackedSearch:
-    """A search of a `Space` with generated steps; see `Explored` for what it leaves."""
+    """A search of a `Space` with generated steps; `Explored` describes its result."""
 
     space: Space
     stepping: Stepping
@@ -83,7 +85,7 @@ class PackedSearch:
     cut_by: Counter[str] = field(default_factory=Counter[str])
     enabled: Counter[str] = field(default_factory=Counter[str])
     new: Counter[str] = field(default_factory=Counter[str])
-    failures: dict[str, Found] = field(default_factory=dict[str, Found])
+    failures: dict[str, FirstFailure] = field(default_factory=dict[str, FirstFailure])
     witnesses: dict[str, int] = field(default_factory=dict[str, int])
     unseen: dict[str, list[Args]] = field(default_factory=dict[str, list[Args]])
     escaped: list[int] = field(default_factory=list[int])
@@ -95,7 +97,7 @@ class PackedSearch:
 
     @property
     def tier(self) -> Tier:
-        """What the steps were at the end."""
+        """The kind of steps at the end of the search."""
         return "generated" if isinstance(self.store, Plain) else "compiled"
 
     @property
@@ -120,7 +122,7 @@ class PackedSearch:
 
     @property
     def graph(self) -> Graph | None:
-        """The steps of the states that were expanded; None where nothing is asked of them."""
+        """The steps of the expanded states; None if no property needs them."""
         if self._graph is None and self.space.of_kind(*LIVENESS):
             known = States(self.store, self.expanded)
             graph = Graph(Groups(self.space.flat), self.limits.over(self.started))
@@ -134,7 +136,7 @@ class PackedSearch:
         """The state that a state was first reached from; -1 for an initial one."""
         return self.store.parent(number)[0]
 
-    def true_in(self, j: Judged, args: Args) -> list[int]:
+    def true_in(self, j: PropertyOf, args: Args) -> list[int]:
         """The numbers of the states in which a property is true for these arguments."""
         at = 0
         for other, count in self.stepping.marks:
@@ -221,7 +223,8 @@ class PackedSearch:
         return not self.over()
 
     def _tell(self, progress: Callable[[Progress], None] | None, into: Snapshots | None) -> None:
-        """What is to be done now and then."""
+        """Now and then: save a snapshot, report progress, and switch to machine code if it is
+        ready."""
         if not self.complete:
             return
         if into is not None and into.due():
@@ -286,9 +289,9 @@ class PackedSearch:
         known = self.failures.get(name)
         if known is None or known.at > number:
             verdict = Verdict.UNDEFINED if name == "undefined" else Verdict.VIOLATED
-            self.failures[name] = Found(number, edge, why, verdict)
+            self.failures[name] = FirstFailure(number, edge, why, verdict)
 
-    def _invariant(self, j: Judged, number: int) -> None:
+    def _invariant(self, j: PropertyOf, number: int) -> None:
         failing = self.space.failing(j, self.states[number])
         if failing is not None:
             self._failing(j, number, None, failing)
@@ -302,10 +305,10 @@ class PackedSearch:
                 if failing is not None:
                     self._failing(j, number, edge, failing)
 
-    def _failing(self, j: Judged, number: int, edge: Edge | None, failing: Failing) -> None:
+    def _failing(self, j: PropertyOf, number: int, edge: Edge | None, failing: Failing) -> None:
         known = self.failures.get(j.name)
         if known is None or known.at > number:
-            found = Found(number, edge, "", Verdict.VIOLATED)
+            found = FirstFailure(number, edge, "", Verdict.VIOLATED)
             self.failures[j.name] = told(self.space, j, failing, found)
 
     # Summing up.
@@ -323,11 +326,31 @@ class PackedSearch:
         self._judge_firsts()
         try:
             self._witnessed()
+            self._refine()
         except OutOfBudget as end:
             self.interrupted(end)
 
+    def _refine(self) -> None:
+        """What the starts and steps are to the abstract machines."""
+        known = refinements(self.space)
+        steps = self._steps() if known else ()
+        for name, number, edge, (verdict, why) in refinement_failures(
+            known, self.states, self.starts, steps
+        ):
+            self.failures[name] = FirstFailure(number, edge, why, verdict)
+
+    def _steps(self) -> Iterator[tuple[int, Sequence[int]]]:
+        """The states that were expanded, and where their steps within the scope lead."""
+        escaped = set(self.escaped)
+        for number, (targets, _) in enumerate(self.store.follow(self.expanded)):
+            if number in escaped:
+                rows = by_reference(self.space, self.states[number], self._find)
+                yield number, [target for _, target in rows if target >= 0]
+            else:
+                yield number, targets
+
     def _judge_firsts(self) -> None:
-        """What failed first, told by the reference engine."""
+        """Judge the first failures with the reference engine."""
         notes, firsts = self.stepping.notes, self.store.firsts
         for i, j in enumerate(self.stepping.judged):
             number = firsts[notes["property"] + i]
@@ -347,11 +370,11 @@ class PackedSearch:
             say()
         except OutOfBudget:
             why = "it fails in or after this state; there was no time to work out how"
-            self.failures.setdefault(name, Found(number, None, why, Verdict.UNKNOWN))
+            self.failures.setdefault(name, FirstFailure(number, None, why, Verdict.UNKNOWN))
         if name not in self.failures:
             raise AssertionError(f"compiled steps say that {name} fails, the reference does not")
 
-    def _first(self, j: Judged, number: int) -> None:
+    def _first(self, j: PropertyOf, number: int) -> None:
         if j.kind == "invariant":
             self._invariant(j, number)
             return
@@ -392,7 +415,7 @@ class PackedSearch:
     # The graph.
 
     def _follow(self) -> None:
-        """All edges, for what has to be judged along paths."""
+        """All edges, for properties that are judged along paths."""
         s, escaped = self.stepping, set(self.escaped)
         back: list[list[int]] = [[] for _ in range(self.count)]
         self.marked = [[] for _ in range(s.notes.marks)]
@@ -411,7 +434,7 @@ class PackedSearch:
 
 
 def as_machine_code(plain: Plain, workers: int | None) -> Store:
-    """What plain Python found, and machine code to go on with. ImportError without LLVM."""
+    """Continue the search of plain Python with machine code. ImportError without LLVM."""
     from .llvm import compiled
     from .memory import Memory
     from .threads import processors
@@ -430,7 +453,7 @@ def search(
     snapshots, it goes on from what they hold.
 
     With a tier in this one only, otherwise in plain Python first, and as machine code from when
-    that is there. Raises `Unsupported`, naming it, for what the generated steps do not do,
+    that is there. Raises `NotGenerated`, naming it, for what the generated steps do not do,
     `ImportError` where machine code is asked for and llvmlite is not here, and `ValueError` where
     no initial state is within the scope.
     """
@@ -449,4 +472,4 @@ def search(
     return found
 
 
-__all__ = ["PackedSearch", "Tier", "Unsupported", "search"]
+__all__ = ["NotGenerated", "PackedSearch", "Tier", "search"]

@@ -1,7 +1,7 @@
-"""Compiling: machine code of a machine's steps and of the search over them, made by LLVM.
+"""Compilation of a machine's steps, and of the search over them, to machine code by LLVM.
 
-The object file is kept on disk under a name made of the text, the compiler and the processor. Where
-it cannot be read or written, the text is compiled again.
+The object file is kept on disk under a name made of the text, the compiler and the processor. If it
+cannot be read or written, the text is compiled again.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def compiled(text: Text) -> Native:
 
 
 def make(text: Text, file: Path | None) -> bytes:
-    """Machine code, kept in this file if there is one."""
+    """Machine code, kept in this file if one is given."""
     code = _code(text)
     if file is not None:
         with contextlib.suppress(OSError):  # Later runs compile again.
@@ -126,7 +126,7 @@ def _begin() -> None:
 
 @cache
 def _processor() -> tuple[str, str]:
-    """The name of this processor, and what it can do."""
+    """The name and the features of this processor."""
     return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 

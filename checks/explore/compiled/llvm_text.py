@@ -1,10 +1,10 @@
 """Generated steps as LLVM's assembly language.
 
-The text that `codegen` writes needs little of Python: whole numbers, arrays of them, loops and
-calls of functions that stand before. That little is translated here function by function, as it
-is read; a compiler for all of Python would spend ten times as long on finding out what types
-there are. Numbers are 64 bits and wrap around; an array is a pointer, and no two arrays of a
-function overlap. `//` and `%` round as Python does, and give 0 where the divisor is 0.
+The text that `codegen` writes uses little of Python: integers, arrays of integers, loops, and calls
+of functions defined before. This module translates that subset, function by function; a compiler
+for all of Python would spend ten times as long on type inference. Numbers are 64 bits and wrap
+around; an array is a pointer, and no two arrays of a function overlap. `//` and `%` round as in
+Python, and give 0 if the divisor is 0.
 
 Source: LLVM Language Reference Manual.
 """

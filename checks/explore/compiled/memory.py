@@ -12,14 +12,15 @@ from ..codegen.successors import Stepping
 from . import search_kernel as kernel
 from .arrays import Arrays, empty, longer
 from .llvm import Native
+from .pace import Pace
 from .plain import ARRAYS, Plain
 from .state_store import Span, Stopped
 from .threads import Workers
 
-SLICE = 1 << 15  # States expanded between two looks at the clock.
+SLICE = 1 << 15  # States expanded between two looks at the clock, at most.
 # Rounds of long loops between two looks at the clock. A state that needs more gets more, up to so
 # many; one that needs more than those is left to the reference engine.
-ROUNDS, MOST_ROUNDS = 1 << 22, 1 << 25
+ROUNDS, MOST_ROUNDS = 1 << 20, 1 << 25
 
 
 class Memory:
@@ -31,6 +32,7 @@ class Memory:
         self.words = s.words
         self.room = 1 << 8
         self.rounds = ROUNDS
+        self.pace = Pace(SLICE)
         self.threads = Workers(self, workers)
         self.arrays = empty(s.words, s.program.cells, s.notes.size)
         self._make_room()
@@ -96,13 +98,14 @@ class Memory:
         if stopped is not None:
             return stopped
         c = self.arrays.control
-        last = min(span.last, span.next + SLICE)
+        last = min(span.last, span.next + self.pace.states)
         c[kernel.NEXT], c[kernel.LAST] = span.next, last
         c[kernel.COUNT], c[kernel.MOST] = span.count, span.most
         c[kernel.FAILING], c[kernel.FAILED] = self.stepping.notes.failing if span.first else (0, 0)
         self.allow_rounds(self.arrays)
-        while (status := self.code("search", self.arrays)) == kernel.ROOM:
-            self.widen()
+        with self.pace.measured():
+            while (status := self.code("search", self.arrays)) == kernel.ROOM:
+                self.widen()
         count = int(c[kernel.COUNT])
         if status == kernel.SPENT and c[kernel.NEXT] == span.next and not self._more_rounds():
             return Stopped(span.next + 1, count, True)
@@ -198,8 +201,9 @@ class Memory:
             self.stepping.space.budget.look()
             self.allow_rounds(self.arrays)
             before = int(c[kernel.NEXT])
-            c[kernel.LAST] = min(count, before + SLICE)
-            status = self.code("follow", self.arrays)
+            c[kernel.LAST] = min(count, before + self.pace.states)
+            with self.pace.measured():
+                status = self.code("follow", self.arrays)
             if status == kernel.DONE:
                 continue
             if status == kernel.SPENT:

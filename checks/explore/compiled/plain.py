@@ -59,7 +59,7 @@ def interpreted(source: str, ask: Callable[[], None] | None = None) -> Callable[
     namespace: dict[str, Any] = {f.__name__: f for f in prelude.FUNCTIONS}
     namespace.update(FASTER)
 
-    def spent(_w: list[int], _at: int) -> int:
+    def spent(_w: list[int], _at: int, _rounds: int) -> int:
         if ask is not None:
             ask()
         return 0
@@ -81,7 +81,7 @@ class Expanding:
         self.out = [0] * (self.room * (stepping.words + 1))
 
     def expanded(self, store: Sequence[int], at: int) -> tuple[list[int], int]:
-        """What the steps note of the state there, and how many successors of it are in `out`."""
+        """The notes of the steps about that state, and the number of its successors in `out`."""
         while True:
             info = [0] * self.stepping.notes.size
             n = self.expand(self.cells, store, at, self.out, info, self.room)
@@ -140,6 +140,7 @@ class Plain:
         last = min(span.last, number + SLICE)
         while number < last and count < span.most:
             try:
+                self.stepping.space.ask()
                 info, n = self.steps.expanded(self.store, number * self.words)
             except OutOfBudget:
                 break

@@ -1,4 +1,4 @@
-"""What the search asks of the store of its states; `plain` and `memory` are the two stores."""
+"""The interface of a store of states, for a search; `plain` and `memory` are the two stores."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ class Store(Protocol):
         ...
 
     def kept(self, count: int) -> Iterator[tuple[str, Any]]:
-        """What of so many states has to be kept in a file."""
+        """The data of so many states, for a snapshot."""
         ...
 
     def go_on(self, count: int, items: Mapping[str, Any]) -> None:
@@ -104,7 +104,7 @@ class Store(Protocol):
 
 
 class States(Sequence[State]):
-    """Packed states as values, unpacked when they are asked for."""
+    """Packed states as values, unpacked on demand."""
 
     def __init__(self, store: Store, count: int) -> None:
         self.store = store
@@ -128,7 +128,8 @@ class States(Sequence[State]):
 
 
 class Parents(Sequence[Parent]):
-    """Where each state was first reached from; the arguments are found again when asked for."""
+    """The state from which each state was first reached; the arguments are computed again on
+    demand."""
 
     def __init__(self, space: Space, states: States) -> None:
         self.space = space

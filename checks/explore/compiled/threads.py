@@ -15,10 +15,11 @@ from typing import Protocol
 
 from . import search_kernel as kernel
 from .arrays import Arrays
+from .pace import Pace
 from .state_store import Span, Stopped
 
 LEAST = 8 * kernel.CHUNK  # Fewer states are left to one thread.
-SPAN = 1 << 16  # States that each thread expands between two looks at the clock.
+SPAN = 1 << 16  # States that each thread expands between two looks at the clock, at most.
 GATHERED = 1 << 14  # Successors that the arrays of a thread have room for.
 
 
@@ -59,6 +60,7 @@ class Workers:
         self.memory = memory
         self.count = count
         self.pool = ThreadPoolExecutor(count) if count > 1 else None
+        self.pace = Pace(SPAN)
         self.own: list[Arrays] = []
         self.made_for: Arrays | None = None
 
@@ -77,13 +79,14 @@ class Workers:
             self.made_for = memory.arrays
         c = memory.arrays.control
         c[kernel.BEGIN] = c[kernel.NEXT] = span.next
-        c[kernel.LAST] = min(span.last, span.next + self.count * SPAN)
+        c[kernel.LAST] = min(span.last, span.next + self.count * self.pace.states)
         c[kernel.COUNT] = span.count
         c[kernel.ENOUGH] = min(span.most - 1, c[kernel.STATES])
         c[kernel.TURN], c[kernel.STATUS] = 0, kernel.DONE
         for arrays in self.own:
             memory.allow_rounds(arrays)
-        list(self.pool.map(memory.code, ["work"] * self.count, self.own))
+        with self.pace.measured():
+            list(self.pool.map(memory.code, ["work"] * self.count, self.own))
         if c[kernel.NEXT] == span.next:
             return None
         escaped = c[kernel.STATUS] == kernel.ESCAPED

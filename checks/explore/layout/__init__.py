@@ -1,1 +1,1 @@
-"""Layout: how the values of a bounded type stand in cells and packed words."""
+"""Layout: how values of a bounded type are stored in cells and packed words."""

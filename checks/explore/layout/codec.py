@@ -1,12 +1,8 @@
-"""The codec of a machine: values to cells and codes and back, in plain Python.
-
-A code numbers the values of a dense layout from 0. The codes of items that follow one another are
-digits, the first item the most significant. A value outside the scope has the code OUTSIDE.
-Generated code does the same with integers; see `codegen.codes`.
-"""
+"""The codec of a machine: the layouts of its fields, and values to cells and back, in Python."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
@@ -16,6 +12,7 @@ from lawful.spec import types as t
 from lawful.spec.analysis.walk import everything
 from lawful.spec.flat import Flat
 from lawful.spec.values.bounds import Values
+from lawful.spec.values.time import counted_by
 from lawful.spec.values.world import World, chosen, decode
 
 from .decoding import Read, reader
@@ -27,22 +24,19 @@ from .layouts import (
     ListLayout,
     MachineLayout,
     MapLayout,
+    NotGenerated,
     Number,
     Product,
     SetLayout,
     Sum,
-    Unsupported,
     blank,
-    card,
-    elements,
     inner,
-    longer,
-    offsets,
     stride,
     width,
 )
+from .numbering import code, uncode
+from .timer_lengths import last_tick, most_ticks
 
-OUTSIDE = -1
 SLACK = 2  # Items that a list or bag may have beyond the scope's bound in the middle of a step.
 
 
@@ -52,10 +46,11 @@ class Codec:
     def __init__(self, flat: Flat, world: World) -> None:
         self.flat = flat
         self.world = world
-        self.values = Values(world, dict(flat.sizes))
+        self.values = Values(world, dict(flat.sizes), world.elements(flat.elements))
         self.machines = {m.name: m for m in (flat.machine, *flat.machine.parts)}
         self.scoped = {(m, v): kind for m, v, kind in flat.fields}
         self.tried = dict(flat.parameters)
+        self.counting = counted_by(flat.machine) is not None
         self._wholes: dict[str, MachineLayout] = {}
         self._indices: dict[t.Type, dict[Any, int]] = {}
         # By identity, since a layout is large; it is kept so that no other object gets its number.
@@ -88,7 +83,35 @@ class Codec:
         for each in inside:
             self._gather(each, found)
 
-    # Kinds.
+    @functools.cached_property
+    def numbers(self) -> tuple[int, int]:
+        """The least and the greatest integer within the scope, those of serial numbers aside."""
+        kinds = [kind for _, _, kind in self.flat.fields]
+        kinds += [p.type for r in (*self.flat.rules, *self.flat.initials) for p in r.plans]
+        found = [k for kind in kinds for k in t.inside(kind) if type(k) is t.Int]
+        lows = [k.low for k in found if k.low is not None]
+        highs = [k.high for k in found if k.high is not None]
+        return min([0, *lows]), max([1, *highs])
+
+    @property
+    def ticks(self) -> int:
+        """The last tick within the scope."""
+        return last_tick(self.flat)
+
+    @functools.cached_property
+    def most_ticks(self) -> int:
+        """The most ticks that a timer runs for, where timers count."""
+        given: dict[str, list[Any]] = {}
+        for m in self.machines.values():
+            own = m is self.flat.machine
+            for p in m.parameters:
+                values = self._tried(p) if own else self._given_to_parts(p)
+                if not own and p.default is not None:
+                    values.append(self.default(p))
+                given.setdefault(p.name, []).extend(values)
+        return most_ticks(self.flat, given)
+
+    # Layouts.
 
     def machine(self, name: str) -> MachineLayout:
         """The layout of a machine's state."""
@@ -138,14 +161,16 @@ class Codec:
                 m == self.flat.machine.name and name in own and not t.contains(p.type, t.Float)
             ):
                 return self._tried(own[name])
-            case _ if isinstance(p.type, t.Bool | t.Enum | t.Sort | t.Opaque):
-                return []  # Of these every value has its place, whichever are given.
+            case _ if any(isinstance(k, t.Float | t.Text) for k in t.inside(p.type)):
+                raise NotGenerated(f"the parameter {p.name} of a part")
+            case _ if isinstance(p.type, t.Int):
+                return list(self.numbers)  # A guess: `fresh` leaves what is beyond it aside.
             case _:
-                raise Unsupported(f"the parameter {p.name} of a part")
+                return []
 
     def default(self, p: ir.Parameter) -> Any:
         """The default of a parameter; replaced where expressions can be evaluated."""
-        raise Unsupported(f"the default of {p.name}")
+        raise NotGenerated(f"the default of {p.name}")
 
     def hull(self, kind: t.Type, values: Sequence[Any]) -> Layout:
         """The layout of some given values."""
@@ -179,8 +204,12 @@ class Codec:
         match declared, scoped:
             case t.Int(), t.Int():
                 return Number(scoped.low, scoped.high, declared.low, declared.high)
-            case ((t.Clock() | t.Timer(ticks=True)), _):
-                raise Unsupported("a clock")
+            case t.Clock(), t.Clock(most=int() as most):
+                return Number(0, most)
+            case t.Clock(), _:  # Of a part: it tells the same time, which the whole's bound keeps.
+                return Index(scoped, self.ticks + 1, tuple(range(self.ticks + 1)))
+            case t.Timer(), _ if self.counting:
+                return Index(scoped, self.most_ticks + 2, (None, *range(self.most_ticks + 1)))
             case ((t.Bool() | t.Nothing() | t.Enum() | t.Sort() | t.Opaque() | t.Timer()), _):
                 return Index(scoped, len(self.universe(scoped)))
             case t.Record(fields=mine), t.Record(fields=theirs):
@@ -207,7 +236,7 @@ class Codec:
             case (t.Bag(item=a), t.Bag(item=b, most=int() as most)):
                 return BagLayout(scoped, self.layout(a, b), most, most + SLACK, declared.most)
             case _:
-                raise Unsupported(f"{scoped} in a state")
+                raise NotGenerated(f"{scoped} in a state")
 
     def universe(self, kind: t.Type) -> tuple[Any, ...]:
         """The values of an index type in their order."""
@@ -231,11 +260,13 @@ class Codec:
     # Values <-> cells.
 
     def encode(self, layout: Layout, value: Any) -> list[int]:
-        """The cells of a value; Unsupported where it has no place in them."""
+        """The cells of a value; NotGenerated where it has no place in them."""
         match layout:
             case Number():
                 return [int(value)]
             case Index(values=values) if values:
+                if value not in values:
+                    raise NotGenerated(f"{value!r}, which is none of the values of its place")
                 return [values.index(value)]
             case Index(type=of):
                 return [self.index(of, value)]
@@ -274,7 +305,7 @@ class Codec:
                     made[at : at + step] = [*(() if layout.total else (1,)), *self.encode(of, v)]
             case ListLayout(item=item, room=room):
                 if len(value) > room:
-                    raise Unsupported("more items than there is room for")
+                    raise NotGenerated("more items than there is room for")
                 made[: 1 + len(value) * width(item)] = [
                     len(value),
                     *(c for v in value for c in self.encode(item, v)),
@@ -282,17 +313,17 @@ class Codec:
             case BagLayout(item=item, room=room):
                 rows = sorted((self.code_of(item, k), n) for k, n in value.items() if n)
                 if len(rows) > room:
-                    raise Unsupported("more entries than there is room for")
+                    raise NotGenerated("more entries than there is room for")
                 made[: 1 + 2 * len(rows)] = [len(rows), *(c for row in rows for c in row)]
             case _:
                 raise AssertionError(layout)
         return made
 
     def code_of(self, layout: Layout, value: Any) -> int:
-        """The code of a value within the scope; Unsupported where it is outside."""
+        """The code of a value within the scope; NotGenerated where it is outside."""
         found = code(layout, self.encode(layout, value))
         if found < 0:
-            raise Unsupported(f"{value!r} outside the scope")
+            raise NotGenerated(f"{value!r} outside the scope")
         return found
 
     def decode(self, layout: Layout, held: Sequence[int], at: int = 0) -> Any:
@@ -308,103 +339,3 @@ class Codec:
         if number not in known:
             known[number] = self.decode(layout, uncode(layout, number))
         return known[number]
-
-
-# Codes.
-
-
-def code(layout: Layout, held: Sequence[int], at: int = 0) -> int:
-    """The code of the value whose cells begin there; OUTSIDE where it has none."""
-    match layout:
-        case Number(low=low, high=high):
-            value = held[at]
-            assert low is not None and high is not None
-            return value - low if low <= value <= high else OUTSIDE
-        case Index() | SetLayout():
-            return held[at]
-        case Product(items=items):
-            digits = [code(k, held, i) for k, i in zip(items, offsets(items, at), strict=True)]
-            return number_of(digits, [card(k) or 0 for k in items])
-        case Sum(options=options):
-            which = held[at]
-            own = code(options[which], held, offsets(options, at + 1)[which])
-            return own if own < 0 else own + sum(card(k) or 0 for k in options[:which])
-        case MapLayout(value=of):
-            starts = range(at, at + width(layout), stride(layout))
-            if layout.total:
-                return number_of([code(of, held, i) for i in starts], [card(of) or 0])
-            digits = [_digit(code(of, held, i + 1)) if held[i] else 0 for i in starts]
-            return number_of(digits, [(card(of) or 0) + 1])
-        case ListLayout(item=item, most=most):
-            if held[at] > most:
-                return OUTSIDE
-            starts = range(at + 1, at + 1 + held[at] * width(item), width(item))
-            count = card(item) or 0
-            own = number_of([code(item, held, i) for i in starts], [count])
-            return own if own < 0 else own + sum(longer(count, most)[: held[at]])
-        case _:
-            raise AssertionError(layout)
-
-
-def _digit(own: int) -> int:
-    return own + 1 if own >= 0 else own
-
-
-def number_of(digits: Sequence[int], bases: Sequence[int]) -> int:
-    """The number with these digits, in these bases or in the one base of all."""
-    if any(d < 0 for d in digits):
-        return OUTSIDE
-    found = 0
-    for i, digit in enumerate(digits):
-        found = found * bases[i if len(bases) > 1 else 0] + digit
-    return found
-
-
-def uncode(layout: Layout, number: int) -> list[int]:
-    """The cells of the value with this code."""
-    match layout:
-        case Number(low=low):
-            return [number + (low or 0)]
-        case Index() | SetLayout():
-            return [number]
-        case Product(items=items):
-            made: list[int] = []
-            for item in reversed(items):
-                number, digit = divmod(number, card(item) or 1)
-                made[:0] = uncode(item, digit)
-            return made
-        case Sum(options=options):
-            which = 0
-            while number >= (card(options[which]) or 0):
-                number -= card(options[which]) or 0
-                which += 1
-            parts = [uncode(k, number) if i == which else blank(k) for i, k in enumerate(options)]
-            return [which, *(c for part in parts for c in part)]
-        case MapLayout(key=key, value=of):
-            base = (card(of) or 0) + (not layout.total)
-            rows = [_entry(layout, d) for d in _digits(number, base, elements(key))]
-            return [c for row in rows for c in row]
-        case ListLayout(item=item):
-            length, count = 0, card(item) or 0
-            while number >= count**length:
-                number -= count**length
-                length += 1
-            digits = _digits(number, count, length)
-            made = [length, *(c for d in digits for c in uncode(item, d))]
-            return [*made, *blank(layout)[len(made) :]]
-        case _:
-            raise AssertionError(layout)
-
-
-def _entry(layout: MapLayout, digit: int) -> Sequence[int]:
-    if layout.total:
-        return uncode(layout.value, digit)
-    return [1, *uncode(layout.value, digit - 1)] if digit else (0, *blank(layout.value))
-
-
-def _digits(number: int, base: int, count: int) -> list[int]:
-    found: list[int] = []
-    for _ in range(count):
-        number, digit = divmod(number, base)
-        found.append(digit)
-    return found[::-1]

@@ -30,7 +30,7 @@ from .layouts import (
 
 
 class Elements(Protocol):
-    """What decoding has to know of a machine within its scope; `codec.Codec` knows it."""
+    """What decoding needs to know of a machine within its scope; `codec.Codec` provides it."""
 
     world: World
 
@@ -47,7 +47,7 @@ Read = Callable[[Sequence[int], int], Any]  # The cells, and where those of the 
 
 
 def reader(codec: Elements, layout: Layout) -> Read:
-    """What gives the value of this layout whose cells begin somewhere."""
+    """A function that reads a value of this layout, whose cells begin at a given position."""
     match layout:
         case Number():
             return lambda held, at: held[at]

@@ -8,7 +8,7 @@ from lawful.spec.values.world import World
 
 from ...reference import Reference
 from .codec import Codec
-from .layouts import Unsupported
+from .layouts import NotGenerated
 
 
 class Defaulted(Codec):
@@ -21,5 +21,5 @@ class Defaulted(Codec):
     def default(self, p: ir.Parameter) -> object:
         """The parameter's default."""
         if p.default is None:
-            raise Unsupported(f"{p.name} without a value")
+            raise NotGenerated(f"{p.name} without a value")
         return self.reference.eval(p.default, {})

@@ -26,12 +26,13 @@ from itertools import chain
 from typing import Any
 
 from lawful.spec import types as t
+from lawful.spec.errors import Unsupported
 
 MOST_BITS = 62  # Of a code, a cell's range or a word of a set; the sign and one more stay free.
 MOST_ELEMENTS = 4096  # Of the universe of a set: beyond it, one bit an element is too much.
 
 
-class Unsupported(Exception):
+class NotGenerated(Unsupported):
     """No code is generated for this; the reference engine explores the machine instead."""
 
 
@@ -174,7 +175,7 @@ def width(layout: Layout) -> int:
 
 @functools.cache
 def one_cell(layout: Layout) -> bool:
-    """Whether a value is known by its one cell; a container always stands at a place."""
+    """Whether one cell determines the value; a container always has a place."""
     match layout:
         case ListLayout() | BagLayout() | MapLayout() | MachineLayout():
             return False
@@ -204,16 +205,16 @@ def written(layout: MapLayout, of: t.Type) -> MapLayout:
 
 
 def elements(layout: Layout) -> int:
-    """The size of a universe; Unsupported where it is without bounds or too large."""
+    """The size of a universe; NotGenerated where it is without bounds or too large."""
     count = card(layout)
     if count is None or count > MOST_ELEMENTS:
-        raise Unsupported(f"a set or map over {count or 'unboundedly many'} values")
+        raise NotGenerated(f"a set or map over {count or 'unboundedly many'} values")
     return count
 
 
 @functools.cache
 def card(layout: Layout) -> int | None:
-    """How many values there are, None where there is no code for them."""
+    """The number of values; None if they have no code."""
     match layout:
         case Number(low=low, high=high):
             return None if low is None or high is None else high - low + 1
@@ -253,11 +254,11 @@ def _within(counts: Sequence[int | None], of: object) -> int | None:
 
 @functools.cache
 def cells(layout: Layout) -> tuple[Cell, ...]:
-    """The cells of a value in a state within the scope; Unsupported where one has no bounds."""
+    """The cells of a value in a state within the scope; NotGenerated where one has no bounds."""
     match layout:
         case Number(low=low, high=high):
             if low is None or high is None:
-                raise Unsupported("an integer without bounds in a state")
+                raise NotGenerated("an integer without bounds in a state")
             return (Cell(low, high),)
         case Index(count=count):
             return (Cell(0, count - 1),)
@@ -289,12 +290,12 @@ def _word(count: int, number: int) -> Cell:
 
 
 def blank(layout: Layout) -> tuple[int, ...]:
-    """The cells of what is absent."""
+    """The cells of an absent value."""
     return (0,) * width(layout)
 
 
 def offsets(layouts: Iterable[Layout], start: int = 0) -> tuple[int, ...]:
-    """Where each of these layouts begins, when their cells follow one another."""
+    """The position of each of these layouts if their cells follow one another."""
     found: list[int] = []
     for layout in layouts:
         found.append(start)

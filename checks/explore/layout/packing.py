@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .layouts import MOST_BITS, Layout, cells
+from .layouts import MOST_BITS, Layout, NotGenerated, cells
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """Where a cell stands in the packed words; `bits` 0: it never changes."""
+    """The position of a cell in the packed words; with `bits` 0 it never changes."""
 
     cell: int
     word: int
@@ -32,9 +32,11 @@ def slots(layout: Layout) -> tuple[Slot, ...]:
 
 
 def pack(places: Sequence[Slot], held: Sequence[int]) -> tuple[int, ...]:
-    """The words of a state's cells."""
+    """The words of a state's cells; NotGenerated where a cell has no room for its number."""
     made = [0] * (places[-1].word + 1 if places else 1)
     for slot in places:
+        if not 0 <= held[slot.cell] - slot.low < 1 << slot.bits:
+            raise NotGenerated(f"{held[slot.cell]}, which is beyond what a state has room for")
         made[slot.word] |= (held[slot.cell] - slot.low) << slot.shift
     return tuple(made)
 

@@ -59,7 +59,7 @@ class Groups:
         return bit
 
     def kept(self) -> tuple[Any, ...]:
-        """What was met so far as plain data, to be kept in a file."""
+        """The steps met so far as plain data, for a snapshot."""
         return self.weak, self.strong, self._names, self._known
 
     def go_on(self, data: tuple[Any, ...]) -> None:
@@ -67,5 +67,5 @@ class Groups:
         self.weak, self.strong, self._names, self._known = data
 
     def named(self, bits: Bits) -> list[str]:
-        """What these groups are called, in the order of their numbers."""
+        """The names of these groups, in the order of their numbers."""
         return [name for i, name in enumerate(self._names) if bits >> i & 1]

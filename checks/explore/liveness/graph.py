@@ -81,7 +81,7 @@ class Graph:
         self._targets, self._ends = array("q", targets), array("q", ends)
 
     def steps(self, number: int) -> Iterator[tuple[int, Bits]]:
-        """Where the steps of a state lead, and what they take."""
+        """The targets of a state's steps, and the groups that they take."""
         if self.over is not None:
             self.in_time()
         first, last = self._ends[number], self._ends[number + 1]

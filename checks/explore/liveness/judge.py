@@ -18,10 +18,11 @@ import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from lawful.spec.analysis.callee import bind
 from lawful.spec.verdicts import PropertyKind
 
 from ...reference.expressions import NoValue
-from ...reference.properties import Judged, Keys
+from ...reference.properties import Keys, PropertyOf
 from ...reference.states import State
 from ..space import Args, Space
 from .graph import Graph
@@ -62,12 +63,12 @@ class Lasso:
 
 
 def violation(
-    space: Space, j: Judged, states: Sequence[State], parents: Sequence[int], graph: Graph
+    space: Space, j: PropertyOf, states: Sequence[State], parents: Sequence[int], graph: Graph
 ) -> Lasso | NoLabel | NoMember | None:
     """The shortest violation for any value of the property's parameters; None if there is none.
 
-    `parents` gives for each state the one that it was found from, -1 for an initial state. Raises
-    `TimeUp` where the graph's time is over.
+    `parents` gives for each state the one from which it was found, -1 for an initial state. Raises
+    `TimeUp` when the graph's time is over.
     """
     shortest: Lasso | None = None
     nothing: NoLabel | None = None
@@ -88,7 +89,7 @@ def violation(
 
 
 def _members(
-    j: Judged, states: Sequence[State], graph: Graph
+    j: PropertyOf, states: Sequence[State], graph: Graph
 ) -> dict[Keys, Sequence[State]] | NoMember:
     """The states of each machine whose property it is, by the keys of families on the way."""
     if not j.path:
@@ -108,9 +109,9 @@ Labels = tuple[Sequence[bool], Sequence[bool]]  # Both halves of `leads_to`; els
 
 
 def _labels(
-    space: Space, j: Judged, own: Sequence[State], args: Args, graph: Graph
+    space: Space, j: PropertyOf, own: Sequence[State], args: Args, graph: Graph
 ) -> Labels | NoLabel:
-    named = dict(zip((n for n, _ in j.row.function.params), args, strict=True))
+    named = bind(j.row.function.params, args)
     first, second = list[bool](), list[bool]()
     for number, state in enumerate(own):
         graph.in_time()

@@ -32,8 +32,8 @@ class Loop:
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What has been done on the way: weak groups answered, strong ones enabled and taken, and
-    whether a state that the loop must visit was visited."""
+    """The progress of a loop: weak groups answered, strong ones enabled and taken, and whether a
+    state that the loop must visit was visited."""
 
     answered: Bits
     enabled: Bits
@@ -130,7 +130,7 @@ class Loops:
                 return Loop(tuple(states[:-1] if taken else states), tuple(taken))
 
     def _helps(self, asked: _Asked, number: int, bits: Bits) -> bool:
-        """Whether this step does something that is still asked for."""
+        """Whether this step does something that the loop still needs."""
         then = self._visit(number, asked, bits)
         return (
             then.met > asked.met

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lawful.spec.text.reasons import text
 
-from ...reference.properties import Judged
+from ...reference.properties import PropertyOf
 from ...reference.states import State
 from ...verdict import Trace
 from ..space import Space
@@ -24,7 +24,7 @@ WHY = {
 
 
 def shown(
-    space: Space, j: Judged, states: Sequence[State], graph: Graph, found: Lasso
+    space: Space, j: PropertyOf, states: Sequence[State], graph: Graph, found: Lasso
 ) -> tuple[str, Trace, tuple[str, ...]]:
     """Why the property is violated, the lasso, and for each group why the loop is fair to it."""
     loop = found.loop

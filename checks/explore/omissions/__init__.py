@@ -1,1 +1,1 @@
-"""Which arguments a scope leaves out that might have been a step, by interval analysis."""
+"""The arguments of possible steps that a scope leaves out, found by interval analysis."""

@@ -1,4 +1,4 @@
-"""Which parts of a test may have no value, where the tests before it were true."""
+"""Which parts of a test may have no value, if the tests before it were true."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Iterator
 
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.analysis.walk import children, may_be_undefined
+from lawful.spec.analysis.partiality import may_be_undefined
+from lawful.spec.analysis.walk import children
 
 from .inlining import inlined
 
 
 class Defined:
-    """Knows what has a value, for tests that are true have told it."""
+    """Knows which expressions have a value, from the tests that are true."""
 
     def __init__(self, whole: ir.Machine) -> None:
         self.whole = whole
@@ -35,7 +36,7 @@ class Defined:
                 pass
 
     def partial(self, node: ir.Node) -> Iterator[ir.Expr]:
-        """What may have no value in a test."""
+        """The expressions in a test that may have no value."""
         if node in self.known:
             return
         match node:

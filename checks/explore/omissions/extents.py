@@ -1,7 +1,8 @@
-"""Which values a type can have at some place: bounds of integers and lengths, met and joined.
+"""Which values a type can have at some place: bounds of integers and lengths, intersected and
+united.
 
-An extent is a type whose integers and lengths have the bounds that are known; a bound that is not
-known is None. It has at least the values that are possible, and may have more.
+An extent is a type whose integers and lengths have the known bounds; None is an unknown bound. It
+contains at least the possible values, perhaps more.
 """
 
 from __future__ import annotations
@@ -152,7 +153,8 @@ def _inside(combine: Combine, one: t.Type, other: t.Type) -> t.Type | None:
 
 
 def unbounded(kind: t.Type) -> t.Type:
-    """A type without the bounds of its integers and lengths: what is not stored may be beyond."""
+    """A type without the bounds of its integers and lengths: a value that is not stored may exceed
+    them."""
     match kind:
         case t.Serial():
             return kind
@@ -175,7 +177,7 @@ def unbounded(kind: t.Type) -> t.Type:
 
 
 def element(kind: t.Type) -> t.Type | None:
-    """The extent of what is in a collection."""
+    """The extent of a collection's elements."""
     match kind:
         case t.Tuple(items=items):
             return united(items)

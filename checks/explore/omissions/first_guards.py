@@ -1,8 +1,9 @@
-"""What a body asks before it reads what it has changed: guards of parts' transitions included.
+"""The tests that a body makes before it reads its own changes, including guards of parts'
+transitions.
 
-Engines plan with the tests that come before anything else (`planning`). To know what a step
-refuses more of them count: those behind a local that may have no value, those of the part that is
-called, and those behind a change of what they do not read.
+Engines plan with the tests at the very beginning (`argument_plans`). To know what a step refuses,
+more tests count: those behind a local that may have no value, those of the part that is called, and
+those behind a change of variables that they do not read.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from collections.abc import Iterator, Mapping
 
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.analysis.walk import always_defined, everything, replaced
+from lawful.spec.analysis.callee import One, Several, Start, callee
+from lawful.spec.analysis.partiality import always_defined
+from lawful.spec.analysis.walk import everything, replaced
 from lawful.spec.errors import NOWHERE
 from lawful.spec.lower.argument_plans import Leading, bound, free, put, unmixed
 
@@ -80,11 +83,11 @@ class FirstGuards(Leading):
         return asked
 
     def asks(self, call: ir.Call) -> ir.Expr | None:
-        """What a helper that is one expression says, its local values included."""
+        """The test of a helper with a single expression, with its local values."""
         return inlined(self.whole, call)
 
     def statement(self, stmt: ir.Stmt, known: dict[str, ir.Expr]) -> bool:
-        """Whether what comes after the statement may still be a test of the state before it."""
+        """Whether a later statement may still be a test of the state before the step."""
         going = unmixed(stmt, known) and self._any(stmt, known)
         for i in range(self.seen, len(self.tests)):
             if not self._unchanged(self.tests[i]):
@@ -157,7 +160,7 @@ class FirstGuards(Leading):
         args: list[ir.Expr],
         part: ir.Expr | None,
     ) -> None:
-        """The tests of what is called, with its arguments in the place of its parameters."""
+        """The tests of the called transition, with arguments substituted for parameters."""
         function = row.function if isinstance(row, ir.Transition) else row
         given = {} if function is None else _given(function, args)
         if function is None or given is None:
@@ -183,7 +186,7 @@ class FirstGuards(Leading):
 
 
 def _is_some(value: ir.Expr) -> ir.Expr:
-    """A test that is true where there is a value."""
+    """A test that is true if the expression has a value."""
     return ir.IsA(value.place, t.BOOL, value, t.options(value.type))
 
 
@@ -211,11 +214,10 @@ def _keys(row: ir.Transition) -> Iterator[ir.Expr]:
 
 def _served(owner: ir.Machine, name: str) -> ir.Transition | ir.Function | None:
     """What a call comes to; None where several serve the event, or it may be ignored."""
-    start = next((function for function in owner.initials if function.name == name), None)
-    if start is not None:
-        return start
-    if any(event.name == name for event in owner.events):
-        rows = owner.serving(name)
-        ignored = any(row.event == name for row in owner.ignores)
-        return None if ignored or len(rows) != 1 else rows[0]
-    return owner.transition(name)
+    match callee(owner, name):
+        case Start(function=start):
+            return start
+        case One(transition=row):
+            return row
+        case Several():
+            return None

@@ -1,4 +1,4 @@
-"""What a guard that is true says of the values of parameters: their extents become narrower."""
+"""The values of parameters for which a guard is true: it narrows their extents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Guards:
     reach: Reach
 
     def header(self, test: ir.Expr, env: Env) -> None:
-        """A source or a timer of a family: its key is there, or the step is refused."""
+        """A source or a timer of a family: its key exists, or the step is refused."""
         for node in everything((test,)):
             match node:
                 case ir.Item(of=ir.Expr(type=t.Map()) as of, key=key):
@@ -104,7 +104,7 @@ class Guards:
                 pass
 
     def narrow(self, e: ir.Expr, kind: t.Type, env: Env) -> None:
-        """The value of an expression is of this extent: so are the locals that it is made of."""
+        """An expression has this extent: narrow the locals from which it is computed."""
         both = met(self.reach.of(e, env), kind)
         match e, both:
             case ir.Local(name=name), _ if name in env:

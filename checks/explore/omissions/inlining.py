@@ -1,15 +1,16 @@
-"""Helpers that are one expression, with local values or without: what a call of one says."""
+"""Helpers with a single expression, with or without local values: the expression of a call."""
 
 from __future__ import annotations
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.callee import bind
 from lawful.spec.analysis.walk import replaced
 from lawful.spec.lower.argument_plans import bound, free, put
 
 
 def inlined(whole: ir.Machine, call: ir.Call) -> ir.Expr | None:
-    """The expression that a call of a machine's or a part's helper stands for; None of others."""
+    """The expression of a call of a machine's or a part's helper; None for other calls."""
     if call.of is None or not isinstance(call.of.type, t.Part):
         return None
     name = call.of.type.machine
@@ -17,7 +18,7 @@ def inlined(whole: ir.Machine, call: ir.Call) -> ir.Expr | None:
     found = next((f for f in owner.functions if f.name == call.function), None)
     if found is None:
         return None
-    given = dict(zip((name for name, _ in found.params), call.args, strict=True))
+    given = bind(found.params, call.args)
     value = _value(found)
     if value is None or bound(value) & {*given, *free(call.of, *call.args)}:
         return None

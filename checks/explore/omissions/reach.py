@@ -1,7 +1,7 @@
 """Which values an expression can have in any state within the scope, from the text alone.
 
-Variables have the bounds of the scope, for a step that leaves them is cut; parameters have the
-values that the scope tries. What an expression makes of them is computed with intervals.
+Variables have the bounds of the scope, because a step that leaves them is cut; parameters have the
+values that the scope tries. Intervals give the values of expressions over them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import functools
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from lawful.spec import ir
+from lawful.spec import ir, ops
 from lawful.spec import types as t
 from lawful.spec.flat import Flat
 from lawful.spec.values.bounds import Values
@@ -20,30 +20,6 @@ from .extents import arithmetic, element, joined, met, plus, unbounded, united
 from .inlining import inlined
 
 Env = dict[str, t.Type]  # Extents of locals.
-CONVERTING = frozenset(
-    {
-        "set_of",
-        "frozenset_of",
-        "list_of",
-        "tuple_of",
-        "sorted",
-        "reversed",
-        "keys",
-        "slice",
-        "difference",
-    }
-)
-COLLECTING = frozenset(
-    {
-        "union",
-        "intersection",
-        "symmetric_difference",
-        "concat",
-        "set",
-        "list",
-        "tuple",
-    }
-)
 
 
 @dataclass(frozen=True)
@@ -75,7 +51,7 @@ class Reach:
     @functools.cached_property
     def values(self) -> Values:
         """How many values finite types have within the scope."""
-        return Values(World({}, {}, {}), dict(self.flat.sizes))
+        return Values(World({}, {}, {}), dict(self.flat.sizes), dict(self.flat.elements))
 
     def of(self, e: ir.Expr, env: Env) -> t.Type:
         """The extent of an expression's values."""
@@ -165,7 +141,7 @@ class Reach:
         known = self.within(e.clauses, env)
         item = self.of(e.element, known)
         match e.type:
-            case t.Set() | t.Seq() if e.kind in ("set", "list", "tuple"):
+            case t.Set() | t.Seq() if e.kind in ops.DISPLAYS:
                 held = replace(unbounded(e.type), item=item)  # type: ignore[call-arg]  # it has one
                 over = self.of(e.clauses[0].over, env)
                 if len(e.clauses) == 1 and isinstance(over, t.Seq) and isinstance(held, t.Seq):
@@ -206,11 +182,11 @@ class Reach:
                 return self._collection(e, args)
 
     def _collection(self, e: ir.Op, args: list[t.Type]) -> t.Type | None:
-        if e.op in CONVERTING:
+        if e.op in ops.FROM_FIRST:
             item = element(args[0])
-        elif e.op in ("set", "list", "tuple"):
+        elif e.op in ops.DISPLAYS:
             item = united(args)
-        elif e.op in COLLECTING:
+        elif e.op in ops.FROM_ANY:
             items = [element(arg) for arg in args]
             item = united([one for one in items if one is not None]) if all(items) else None
         else:

@@ -1,6 +1,6 @@
-"""Numbers and their operators as terms, calculated where they are known.
+"""Numbers and their operators as terms, evaluated where their operands are known.
 
-Python floors where Z3 keeps the remainder non-negative.
+Division and remainder are Z3's, whose remainder is never negative; `logic` makes Python's of them.
 """
 
 from __future__ import annotations
@@ -69,13 +69,13 @@ class Arithmetic(Naming):
         return self.term("value", (), shape, exact)
 
     def alike(self, terms: Sequence[Term]) -> Sequence[Term]:
-        """Numbers of one shape: the integers among reals as reals."""
+        """Numbers of one shape: integers among reals become reals."""
         if any(term.shape is self.real for term in terms):
             return [self.real_of(term) for term in terms]
         return terms
 
     def add(self, *terms: Term) -> Term:
-        """The sum: flat, what is known of it last."""
+        """The sum, flat, with its known part last."""
         whole: int | Fraction = 0
         rest: list[Term] = []
         given = self.alike(terms)
@@ -116,7 +116,7 @@ class Arithmetic(Naming):
         return self.term("*", (a, b), a.shape)
 
     def apart(self, a: Term, b: Term) -> int | Fraction | None:
-        """How much more `b` is than `a`, where that is known."""
+        """How much greater `b` is than `a`, where that is known."""
         if is_value(a) and is_value(b):
             return _of(b) - _of(a)
         if "+" not in (a.op, b.op):
@@ -125,17 +125,18 @@ class Arithmetic(Naming):
         return _of(found) if is_value(found) else None
 
     def span(self, term: Term) -> Span | None:
-        """The least and the greatest integer that the term can be, by how it is made; None where
-        there is no end of them, or none is known."""
+        """The least and the greatest integer that the term can be, where that is known."""
         return self._spanned(term, {}, DEEPEST)
 
     def limit(self, constant: Term, low: int, high: int) -> None:
-        """Let divisions use that the constant is between these two. Whoever calls this makes it a
-        fact of every question in which the constant occurs."""
+        """Let divisions use that the constant is between these two.
+
+        The caller makes this a fact of every question in which the constant occurs.
+        """
         self._limits[constant] = low, high
 
     def limited(self, term: Term) -> Span | None:
-        """The span of a term, with what is known of constants by `limit`."""
+        """The span of a term, with the limits of its constants."""
         return self._spanned(term, dict(self._limits), DEEPEST)
 
     def _spanned(self, term: Term, known: dict[Term, Span | None], depth: int) -> Span | None:
@@ -166,7 +167,7 @@ class Arithmetic(Naming):
         return self.term("<=", (a, b), self.bool)
 
     def calculated(self, op: Op, args: Sequence[Term]) -> Term:
-        """What one of these operators makes of other arguments."""
+        """The operator applied to other arguments."""
         match op:
             case "+":
                 return self.add(*args)
@@ -184,8 +185,11 @@ class Arithmetic(Naming):
                 return self._divided(op, *args)
 
     def _divided(self, op: Op, a: Term, b: Term) -> Term:
-        """Z3's own quotient and remainder, which is never negative. By a number, of a term with few
-        quotients, they are written as cases: Z3 takes much longer to find these."""
+        """Z3's quotient and remainder, which is never negative.
+
+        A division by a number that has few possible quotients is written as cases, which Z3 solves
+        much faster.
+        """
         by = self.known(b)
         if not by:
             return self.term(op, (a, b), self.int)

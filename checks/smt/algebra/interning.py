@@ -1,4 +1,4 @@
-"""The terms and shapes of one logic, each made once, and constants with names of their own."""
+"""Hash-consing: the terms and shapes of one logic, each made once, and fresh constants."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .term import Of, Op, Shape, Term, Variants
 
 
 class Naming:
-    """What was made in one logic, and how often a constant was named in it."""
+    """The terms, shapes and constants of one logic."""
 
     def __init__(self) -> None:
         self._terms: dict[tuple[object, ...], Term] = {}
@@ -19,7 +19,7 @@ class Naming:
         self._bits = 1
 
     def term(self, op: Op, args: tuple[Term, ...], shape: Shape, data: object = None) -> Term:
-        """The term that is written so."""
+        """The one term with this operator and these arguments."""
         key = op, args, shape, data
         found = self._terms.get(key)
         if found is None:
@@ -51,8 +51,10 @@ class Naming:
 
     @contextmanager
     def counting(self, about: str) -> Generator[None]:
-        """Until the end, constants are counted by themselves: whatever else was made before, what
-        this is about is made of the same terms. It can be done once for the same."""
+        """Inside, fresh constants are numbered apart, under the name `about`.
+
+        So the terms made inside do not depend on what was made before. Once for each name.
+        """
         assert about not in self._counted
         self._counted.add(about)
         before = self._about, self._count

@@ -37,8 +37,7 @@ class Data:
 
 
 class Logic(Arithmetic):
-    """Terms and what is known of them as they are made; equal calls give equal terms, in every
-    process."""
+    """Builds and simplifies terms. Equal calls give equal terms, in every process."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -78,8 +77,10 @@ class Logic(Arithmetic):
     # Truth.
 
     def all(self, terms: Iterable[Term]) -> Term:
-        """The conjunction: flat, without repeats, each part where those before are true; false
-        where it says p and not p."""
+        """The conjunction: flat, without repeats; false where it contains p and not p.
+
+        Each part is simplified under the parts before it.
+        """
         found: dict[Term, None] = {}
         for term in terms:
             for given in conjuncts(term):
@@ -105,7 +106,7 @@ class Logic(Arithmetic):
         return part if len(left) == len(denied) else self.negate(self._both(left))
 
     def any(self, terms: Iterable[Term]) -> Term:
-        """The disjunction, simplified as `all` is; what all have in common once."""
+        """The disjunction, simplified like `all`; common parts are factored out."""
         rows = list(terms)
         common = set(conjuncts(rows[0])) if len(rows) > 1 else set[Term]()
         for row in rows[1:]:
@@ -200,7 +201,7 @@ class Logic(Arithmetic):
     def solve(
         self, term: Term, value: Term, names: Sequence[Term]
     ) -> tuple[list[tuple[Term, Term]], Term]:
-        """`term == value` as what it makes each of `names`, where it does, and the rest of it."""
+        """`term == value` as equations for `names`, as far as it can be solved, and the rest."""
         if value in names:
             return [(value, term)], self.true
         if value.op == "+":
@@ -359,8 +360,7 @@ class Logic(Arithmetic):
                 return self.term("select", (array, key), array.shape.inner[1])
 
     def size(self, array: Term) -> Term:
-        """How many keys of an array to bool have `true`: what was written is counted, and what it
-        was written into has some number, of which a question says what it knows."""
+        """The number of keys with `true`; the size of the array below the stores is a term."""
 
         def counted(a: Term) -> Term:
             match a.op:
@@ -380,7 +380,7 @@ class Logic(Arithmetic):
         return self._push("size", array, counted)
 
     def sizes(self, terms: Iterable[Term]) -> Iterator[Term]:
-        """What is known of each size in the terms: it is 0 of nothing, and of all else greater."""
+        """What is known of each size in the terms: 0 for the empty set, else greater."""
         for size in subterms(*terms) if self.counts else ():
             if size.op == "size":
                 (of,) = size.args

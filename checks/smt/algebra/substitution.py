@@ -11,7 +11,7 @@ Write = Callable[[Op, tuple[Term, ...], Shape, object], Term]
 
 
 class Pairs:
-    """Terms and what is put for them, and what others became by it, above and below quantifiers."""
+    """Terms with their replacements, and the results so far, above and below quantifiers."""
 
     __slots__ = ("below", "known", "mask")
 
@@ -23,7 +23,7 @@ class Pairs:
             self.mask |= name.free
 
     def put(self, term: Term, make: Make, write: Write) -> Term:
-        """The term where these are put in: `make` makes one of other arguments."""
+        """The term with the replacements; `make` builds a term of new arguments."""
 
         def made(each: Term, args: Sequence[Term]) -> Term:
             if not bound(each):
@@ -44,7 +44,7 @@ class Pairs:
         return self._deep(term, self.below, made, _all)
 
     def written(self, term: Term, write: Write) -> Term:
-        """The term where these are put in, and nothing is simplified."""
+        """The term with the replacements, not simplified."""
 
         def made(each: Term, args: Sequence[Term]) -> Term:
             return write(each.op, tuple(args), each.shape, each.data)

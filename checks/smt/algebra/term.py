@@ -1,6 +1,6 @@
 """Terms and their shapes, values of our own: within one logic what is written alike is one object.
 
-`logic` builds them, and only `translate` makes Z3's objects of them. A term knows which constants
+`logic` builds them; only `solver.z3_terms` makes Z3's objects of them. A term knows which constants
 occur in it, and has a digest of what it says, the same in every process.
 """
 

@@ -20,7 +20,7 @@ def inside(encoding: Encoding, value: Value, kind: t.Type) -> Term:
             wanted, logic = t.element(kind) or item, encoding.logic
             each = [logic.forall(r.names, r.when, inside(encoding, r.value, wanted)) for r in rows]
             if isinstance(kind, t.Seq) and kind.most is not None:
-                each.append(logic.at_most(_length(encoding, value), logic.number(kind.most)))
+                each.append(logic.at_most(count(logic, value), logic.number(kind.most)))
             return logic.all(each)
         case Composite(fields=fields):
             whole = encoding.product(kind, len(fields))
@@ -57,9 +57,9 @@ def limit(logic: Logic, value: Value, kind: t.Type) -> None:
             pass
 
 
-def _length(encoding: Encoding, many: Elements) -> Term:
-    logic = encoding.logic
-    if not many.listed:
+def count(logic: Logic, elements: Elements) -> Term:
+    """How many of the elements are there; raises NotEncodable where they are not listed."""
+    if not elements.listed:
         raise NotEncodable("the length of a sequence without a bound")
     one, none = logic.number(1), logic.number(0)
-    return logic.add(none, *(logic.choose(row.when, one, none) for row in many.rows))
+    return logic.add(none, *(logic.choose(row.when, one, none) for row in elements.rows))

@@ -12,6 +12,8 @@ from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.callee import One, Several, Start, callee
+from lawful.spec.analysis.headers import Becomes, Firing, Source, StaysAmong, entry, leaving
 
 from ..algebra.term import Term
 from .control_flow import join_states
@@ -131,29 +133,37 @@ def transition(
 ) -> list[BodyExit]:
     """Execute a transition with its header and target; returns the ways out of its body."""
     machine = machine or run.frame.machine
-    logic = run.logic
     with _framed(run, machine, own) as frame:
         _bind_params(frame, row.function, args)
-        if row.source is not None and row.control is not None:
-            with _header(run):
-                now = eval_term(run, row.control)
-            run.stop("refused", logic.negate(_is_one_of(run, now, row.control, row.source)), row)
-        if row.timer is not None:
-            with _header(run):
-                timer = eval_term(run, row.timer)
-            run.stop("refused", logic.negate(due(run.encoding, timer)), row)
-            store(run, row.timer, stopped(run.encoding))
+        for each in entry(row):
+            _enter(run, each, row)
     returns = execute_body(run, row.function, args, own, machine)
-    if row.target is not None and row.control is not None:
-        with _framed(run, machine, own) as frame:
-            _bind_params(frame, row.function, args)
-            if len(row.target) == 1:
-                store(run, row.control, run.encoding.element(row.control.type, row.target[0]))
-            else:
-                now = eval_term(run, row.control)
-                allowed = _is_one_of(run, now, row.control, row.target)
-                run.stop("bounds", logic.negate(allowed), row)
+    with _framed(run, machine, own) as frame:
+        _bind_params(frame, row.function, args)
+        match leaving(row):
+            case Becomes(control, state):
+                store(run, control, run.encoding.element(control.type, state))
+            case StaysAmong(control, states):
+                allowed = _is_one_of(run, eval_term(run, control), control, states)
+                run.stop("bounds", run.logic.negate(allowed), row)
+            case None:
+                pass
     return returns
+
+
+def _enter(run: Trail, asked: Source | Firing, row: ir.Transition) -> None:
+    """What a header asks; its timer is disarmed."""
+    match asked:
+        case Source(control, states):
+            with _header(run):
+                now = eval_term(run, control)
+            if states is not None:
+                run.stop("refused", run.logic.negate(_is_one_of(run, now, control, states)), row)
+        case Firing(timer):
+            with _header(run):
+                now = eval_term(run, timer)
+            run.stop("refused", run.logic.negate(due(run.encoding, now)), row)
+            store(run, timer, stopped(run.encoding))
 
 
 def _is_one_of(run: Trail, now: Term, control: ir.Expr, names: Sequence[str]) -> Term:
@@ -188,38 +198,32 @@ def _fire(
 
 def _perform(run: Trail, machine: ir.Machine, call: Call, own: StatePath) -> Value:
     """A start, transition or event of the machine at a path, within this step; its output."""
-    event = next((e for e in machine.events if e.name == call.name), None)
-    start = next((f for f in machine.initials if f.name == call.name), None)
-    if start is not None:
-        args = bind_args(run, start.params, call.args, call.node)
-        return result(run, start, execute_body(run, start, args, own, machine))
-    if event is None:
-        row = machine.transition(call.name)
-        args = bind_args(run, row.function.params, call.args, call.node)
-        return _fire(run, row, args, own, machine)
-    rows = machine.serving(call.name)
-    if len(rows) == 1 and not any(i.event == call.name for i in machine.ignores):
-        args = bind_args(run, rows[0].function.params, call.args, call.node)
-        output = _fire(run, rows[0], args, own, machine)
-        return convert(run, output, rows[0].function.output, event.output, call.node)
-    return _dispatch(run, machine, event, call, own)
+    match callee(machine, call.name):
+        case Start(function=start):
+            args = bind_args(run, start.params, call.args, call.node)
+            return result(run, start, execute_body(run, start, args, own, machine))
+        case One(transition=row, output=kind):
+            args = bind_args(run, row.function.params, call.args, call.node)
+            output = _fire(run, row, args, own, machine)
+            return convert(run, output, row.function.output, kind, call.node)
+        case Several() as event:
+            return _dispatch(run, machine, event, call, own)
 
 
-def _dispatch(
-    run: Trail, machine: ir.Machine, event: ir.Event, call: Call, own: StatePath
-) -> Value:
+def _dispatch(run: Trail, machine: ir.Machine, event: Several, call: Call, own: StatePath) -> Value:
     """An event with several transitions or ignores: execute each of them apart, and go on with the
     one that is not refused."""
     logic, state, node = run.logic, dict(run.state), call.node
     trials: list[tuple[Term, Trail, Value]] = []
-    for row in machine.serving(event.name):
+    for row in event.serving:
         trial = run.fork(state)
         args = bind_args(trial, row.function.params, call.args, node)
         value = _fire(trial, row, args, own, machine)
         value = convert(trial, value, row.function.output, event.output, node)
         trials.append((logic.negate(trial.stopped("refused")), trial, value))
-    idle = _ignored(run, machine, call, own)
     enabled = [test for test, _, _ in trials]
+    with run.where(logic.negate(logic.any(enabled))):
+        idle = _ignored(run, machine, (event, call), own)
     several = [logic.all((a, b)) for i, a in enumerate(enabled) for b in enabled[:i]]
     run.stop("refused", logic.negate(logic.any((*enabled, idle))), node)
     run.stop("ambiguous", logic.any(several), node)
@@ -236,10 +240,12 @@ def _dispatch(
     return none if output is None else output
 
 
-def _ignored(run: Trail, machine: ir.Machine, call: Call, own: StatePath) -> Term:
-    """Where the machine ignores the event."""
+def _ignored(run: Trail, machine: ir.Machine, called: tuple[Several, Call], own: StatePath) -> Term:
+    """Where the machine ignores the event; a condition is evaluated where no `ignore` before it
+    matches."""
+    event, call = called
     found: list[Term] = []
-    for row in (i for i in machine.ignores if i.event == call.name):
+    for row in event.ignores:
         where = run.logic.true
         if row.source is not None:
             kind = next(v.type for v in machine.variables if v.name == "state")
@@ -248,9 +254,12 @@ def _ignored(run: Trail, machine: ir.Machine, call: Call, own: StatePath) -> Ter
                 run.logic.equal(now, run.encoding.element(kind, s)) for s in row.source
             )
         if row.when is not None:
-            args = bind_args(run, row.when.params, call.args, row)
-            returns = execute_body(run, row.when, args, own, machine)
-            where = run.logic.all((where, as_term(result(run, row.when, returns))))
+            asked = run.logic.all((where, run.logic.negate(run.logic.any(found))))
+            with run.where(asked):
+                args = bind_args(run, row.when.params, call.args, row)
+                returns = execute_body(run, row.when, args, own, machine)
+                value = as_term(result(run, row.when, returns))
+            where = run.logic.all((where, value))
         found.append(where)
     return run.logic.any(found)
 
@@ -283,19 +292,32 @@ def _can(run: Trail, e: ir.Can) -> Term:
     return run.logic.negate(trial.stopped("refused"))
 
 
+def _enabled(run: Trail, e: ir.Enabled) -> Term:
+    """Whether a transition of the machine takes the event, with or without a fault."""
+    given, machine, own = _evaluated(run, e.args), run.frame.machine, run.frame.own
+    assert isinstance(own, tuple)
+    taken: list[Term] = []
+    for row in machine.serving(e.event):
+        trial = run.fork(run.state)
+        args = bind_args(trial, row.function.params, given, e)
+        _fire(trial, row, args, own, machine)
+        taken.append(run.logic.negate(trial.stopped("refused")))
+        for stop in (s for s in trial.stops if s.kind in ("beyond", "excess")):
+            run.stop(stop.kind, stop.when, stop.node)
+    return run.logic.any(taken)
+
+
 def _step(run: Trail, s: ir.Step) -> None:
     """A step of a part, whose output is stored."""
     call = Call(s.name, _evaluated(run, s.args), s)
     own = owner(run, s.part)
     if not isinstance(own, tuple):
-        raise NotEncodable("a step of what is no part of this state", s.place)
+        raise NotEncodable("a step of an expression that is not a part of this state", s.place)
     machine = _machine_of(run, s.part)
     value = _perform(run, machine, call, own)
     if s.into is None:
         return
-    rows = [e.output for e in machine.events if e.name == s.name]
-    starts = [t.NOTHING for f in machine.initials if f.name == s.name]
-    output = (*rows, *starts)[0] if rows or starts else machine.transition(s.name).function.output
+    output = callee(machine, s.name).output
     store(run, s.into, convert(run, value, output, s.into.type, s))
 
 
@@ -320,6 +342,7 @@ def _do(run: Trail, s: ir.Do) -> None:
 
 CALL_EXPRESSIONS: Mapping[type[ir.Expr], Callable[[Any, Any], Value]] = {
     ir.Can: _can,
+    ir.Enabled: _enabled,
     ir.Call: _helper,
 }
 CALL_STATEMENTS: Mapping[type[ir.Stmt], Callable[[Any, Any], None]] = {

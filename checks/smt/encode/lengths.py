@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.lower.serial_bits import item_names
 
 
 def erase(type: t.Type) -> t.Type:
@@ -74,7 +75,7 @@ class Lengths:
         """The type with the scope's lengths; `names` are the keys that may give them."""
         match kind:
             case t.Seq(item=item, most=most):
-                inner = self.scoped(item, tuple(f"{name}.item" for name in names))
+                inner = self.scoped(item, item_names(names))
                 given = next((name for name in names if name in self.sizes), None)
                 if most is None and given is not None:
                     most = self.used[given] = self.sizes[given]

@@ -9,6 +9,7 @@ from lawful.spec import ir
 from lawful.spec import types as t
 
 from ..algebra.term import Term
+from .bounds import count
 from .collections import COLLECTIONS, Operator, unknown
 from .conversion import as_term, contains, convert, to_term
 from .iteration import elements
@@ -145,8 +146,7 @@ def _len(run: Trail, e: ir.Op, values: list[Value]) -> Term:
         raise NotEncodable(f"len of a {kind}, which has no bound")
     if many.dense:
         return length(run, many)
-    one, none = run.logic.number(1), run.logic.number(0)
-    return run.logic.add(none, *(run.logic.choose(row.when, one, none) for row in many.rows))
+    return count(run.logic, many)
 
 
 def _pointwise(work: Callable[[Trail, Term, Term], Term]) -> Operator:

@@ -50,7 +50,7 @@ def path_of(run: Trail, e: ir.Expr) -> StatePath:
         case ir.Narrow(of=of):
             return path_of(run, of)
         case _:
-            raise NotEncodable("a change of what is no place", e.place)
+            raise NotEncodable("a change of an expression that is not a place", e.place)
 
 
 def write(run: Trail, path: StatePath, value: Value, node: ir.Node) -> None:
@@ -106,7 +106,7 @@ def store(run: Trail, target: ir.Expr, value: Value) -> None:
         case ir.Narrow(of=of):
             store(run, of, convert(run, value, target.type, of.type, target))
         case _:
-            raise NotEncodable("a change of what is no place", target.place)
+            raise NotEncodable("a change of an expression that is not a place", target.place)
 
 
 def owner(run: Trail, of: ir.Expr) -> Owner:

@@ -5,7 +5,7 @@ They work on `Elements` without gaps (`dense`), where the position of an item is
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from lawful.spec import ir
@@ -184,48 +184,60 @@ def sorted_elements(run: Trail, many: Elements, node: ir.Node) -> Elements:
 # Changes.
 
 
-def changed(
-    run: Trail, s: ir.Update, kind: t.Seq, args: Sequence[Value]
-) -> tuple[Elements, Value | None]:
+Updated = tuple[Elements, Value | None]  # The list after an update, and what the update gives.
+
+
+def changed(run: Trail, s: ir.Update, kind: t.Seq, args: Sequence[Value]) -> Updated:
     """The list after an update, and the value of the update; `args[0]` is the list before."""
-    many = sequence_elements(run, args[0], kind, s)
-    if s.op == "extend":
-        more = elements(run, args[1], s.args[0].type, s)
-        fitted = convert(run, more, t.Iter(more.item, True), t.Iter(kind.item, True), s)
-        assert isinstance(fitted, Elements)
-        return without_gaps(run, Elements((*many.rows, *fitted.rows), many.item), s), None
-    given = [convert(run, v, a.type, _wanted(s, kind, i), s) for i, (v, a) in _numbered(s, args)]
-    match s.op:
-        case "append":
-            return appended(run, many, Element((), run.logic.true, given[0]), s), None
-        case "insert":
-            return _inserted(run, many, as_term(given[0]), given[1], s), None
-        case "pop":
-            return _popped(run, many, [as_term(v) for v in given], s)
-        case "remove":
-            found = _first(run, many, to_term(run, given[0], kind.item, s))
-            run.stop("undefined", run.logic.negate(run.logic.any(found)), s)
-            return kept(run, many, [run.logic.negate(hit) for hit in found], s), None
-        case "clear":
-            return Elements((), kind.item, dense=True), None
-        case _:
-            raise NotEncodable(f"{s.op} of a {kind}", s.place)
+    return UPDATES["Seq", s.op](run, s, sequence_elements(run, args[0], kind, s), args[1:])
 
 
-def _numbered(s: ir.Update, args: Sequence[Value]) -> list[tuple[int, tuple[Value, ir.Expr]]]:
-    return list(enumerate(zip(args[1:], s.args, strict=True)))
+def _item_type(s: ir.Update) -> t.Type:
+    assert isinstance(s.target.type, t.Seq)
+    return s.target.type.item
 
 
-def _wanted(s: ir.Update, kind: t.Seq, position: int) -> t.Type:
-    """The type of an update's argument."""
-    return t.INT if s.op == "pop" or (s.op == "insert" and position == 0) else kind.item
+def _given(run: Trail, s: ir.Update, args: Sequence[Value], position: int = 0) -> Value:
+    """An argument, converted to the type of the list's items."""
+    return convert(run, args[position], s.args[position].type, _item_type(s), s)
 
 
-def _popped(
-    run: Trail, many: Elements, index: Sequence[Term], node: ir.Node
-) -> tuple[Elements, Value]:
+def _index(run: Trail, s: ir.Update, args: Sequence[Value]) -> Term:
+    """The first argument as an index; -1 where there is none."""
+    if not args:
+        return run.logic.number(-1)
+    return as_term(convert(run, args[0], s.args[0].type, t.INT, s))
+
+
+def _extended(run: Trail, s: ir.Update, many: Elements, args: Sequence[Value]) -> Updated:
+    more = elements(run, args[0], s.args[0].type, s)
+    fitted = convert(run, more, t.Iter(more.item, True), t.Iter(_item_type(s), True), s)
+    assert isinstance(fitted, Elements)
+    return without_gaps(run, Elements((*many.rows, *fitted.rows), many.item), s), None
+
+
+def _appended(run: Trail, s: ir.Update, many: Elements, args: Sequence[Value]) -> Updated:
+    return appended(run, many, Element((), run.logic.true, _given(run, s, args)), s), None
+
+
+def _with_item(run: Trail, s: ir.Update, many: Elements, args: Sequence[Value]) -> Updated:
+    index = _index(run, s, args)
+    return _inserted(run, many, index, _given(run, s, args, 1), s), None
+
+
+def _without_item(run: Trail, s: ir.Update, many: Elements, args: Sequence[Value]) -> Updated:
+    found = _first(run, many, to_term(run, _given(run, s, args), _item_type(s), s))
+    run.stop("undefined", run.logic.negate(run.logic.any(found)), s)
+    return kept(run, many, [run.logic.negate(hit) for hit in found], s), None
+
+
+def _cleared(_run: Trail, s: ir.Update, _many: Elements, _args: Sequence[Value]) -> Updated:
+    return Elements((), _item_type(s), dense=True), None
+
+
+def _popped(run: Trail, node: ir.Update, many: Elements, args: Sequence[Value]) -> Updated:
     """The list without one item (the last one where there is no index), and that item."""
-    found = hits(run, many, index[0] if index else run.logic.number(-1), node)
+    found = hits(run, many, _index(run, node, args), node)
     value = chosen(run, many, found, node)
     logic, rows = run.logic, list[Element]()
     past = logic.false
@@ -254,3 +266,15 @@ def _inserted(run: Trail, many: Elements, at: Term, value: Value, node: ir.Node)
         rows.append(Element((), before, new))
         before = many.rows[i].when if i < len(many.rows) else before
     return Elements(tuple(rows), many.item, dense=True)
+
+
+UPDATES: Mapping[
+    tuple[str, str], Callable[[Trail, ir.Update, Elements, Sequence[Value]], Updated]
+] = {
+    ("Seq", "append"): _appended,
+    ("Seq", "extend"): _extended,
+    ("Seq", "insert"): _with_item,
+    ("Seq", "pop"): _popped,
+    ("Seq", "remove"): _without_item,
+    ("Seq", "clear"): _cleared,
+}

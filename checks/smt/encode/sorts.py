@@ -3,7 +3,8 @@
 | type | shape |
 | --- | --- |
 | integers | integers, unbounded; their bounds are formulas (`values`) |
-| enum, sort of n elements | a datatype of constants; a sort without a size is uninterpreted |
+| enum, sort of n elements | a datatype of constants; a sort without a size is uninterpreted, |
+| | and the elements that the machine names are different constants of it |
 | opaque | uninterpreted |
 | record, tuple, union, part | a datatype; the alternatives of a union are its variants |
 | set, bag | an array to bool, to int (0: absent) |
@@ -24,7 +25,8 @@ from dataclasses import dataclass
 from itertools import product
 
 from lawful.spec import types as t
-from lawful.spec.errors import Place
+from lawful.spec.analysis.named_elements import explored, named_elements
+from lawful.spec.errors import Place, Unsupported
 from lawful.spec.ir import Machine
 from lawful.spec.values.time import tick_of
 
@@ -36,7 +38,7 @@ LISTED = 64  # Types with more values are quantified over instead of listed.
 LONGEST = 16  # Longer lists are not spelled out.
 
 
-class NotEncodable(Exception):
+class NotEncodable(Unsupported):
     """A construct has no encoding; `construct` names it, `place` is where it is written."""
 
     def __init__(self, construct: str, place: Place | None = None) -> None:
@@ -66,11 +68,16 @@ class Shapes:
         self.given: set[Term] = (
             set()
         )  # Constants for arbitrary values; bound names are not among them.
+        self.elements = named_elements(machine)  # Those that the declaration names, by sort.
         self._named: dict[t.Type, dict[str, Term]] = {}
         self._machines = dict(_inner(machine))
         self._machines |= {m.name: m for m in machine.abstracts}
         self._shapes: dict[t.Type, Shape] = {}
         self._data: dict[t.Type, Data] = {}
+        for kind in machine.types:
+            if isinstance(kind, t.Sort) and kind.name not in options.sizes:
+                for text in self.elements.get(kind.name, ()):
+                    self.named(kind, text)
 
     def inner(self, name: str) -> Machine:
         """The machine of that name: this one, a part at any depth, or one that it refines."""
@@ -142,8 +149,10 @@ class Shapes:
         match type:
             case t.Enum(members=members):
                 return [(member, []) for member in members]
-            case t.Sort(name=name):
-                return [(f"{name}{i + 1}", []) for i in range(self.options.sizes[name])]
+            case t.Sort(name=name, ordered=ordered):
+                # The place of a named element in an order is not known.
+                named = {} if ordered else self.elements
+                return [(text, []) for text in explored(name, self.options.sizes[name], named)]
             case t.Nothing():
                 return [("None", [])]
             case t.Record(name=name, fields=fields):
@@ -182,11 +191,15 @@ class Shapes:
     def element(self, type: t.Type, name: str) -> Term:
         """The member of an enum or element of a sort, by its name; raises NotEncodable."""
         if isinstance(type, t.Sort) and type.name not in self.options.sizes:
-            raise NotEncodable(f"the element {name!r} of {type}, which has no size")
+            return self.named(type, name)
         names = [variant for variant, _ in self.variants(type)]
         if name not in names:
             raise NotEncodable(f"{name!r} as one of the {len(names)} elements of {type}")
         return self.logic.make(self.data(type), names.index(name), [])
+
+    def all_named(self, type: t.Type) -> Mapping[str, Term]:
+        """The values of an uninterpreted sort that have a name."""
+        return self._named.get(type, {})
 
     def named(self, type: t.Type, name: str) -> Term:
         """A value of an uninterpreted sort, unequal to those with other names."""

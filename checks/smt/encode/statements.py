@@ -18,7 +18,6 @@ from .iteration import bind, elements
 from .parallel_loops import at_once
 from .places import store
 from .sequences import changed
-from .sorts import NotEncodable
 from .symbolic import BodyExit, Element, Elements, Value
 from .time import late, later, started, stopped
 from .trail import Trail
@@ -89,62 +88,95 @@ def _update(run: Trail, s: ir.Update) -> None:
         if s.into is not None and item is not None:
             store(run, s.into, convert(run, item, kind.item, s.into.type, s))
         return
-    if not isinstance(kind, t.Set | t.Map | t.Bag | t.Timer):
-        raise NotEncodable(f"{s.op} of a {kind}", s.place)
     held = to_term(run, run.eval(s.target), kind, s)
-    if isinstance(kind, t.Timer):
-        seconds = [eval_term(run, arg) for arg in s.args]
-        timer = started(run.encoding, *seconds) if s.op == "start" else stopped(run.encoding)
-        store(run, s.target, timer)
-        return
-    new, given = _changed(run, s, kind, held)
+    if not isinstance(kind, t.Timer):
+        run.stop_at_extra_key(kind, s)
+    new, given = UPDATES[type(kind).__name__, s.op](run, s, kind, held)
     store(run, s.target, new)
     if s.into is not None and given is not None:
-        source = kind.value if isinstance(kind, t.Map) else t.NOTHING
-        if len(s.args) == 2:
-            source = s.into.type
-        store(run, s.into, convert(run, given, source, s.into.type, s))
+        store(run, s.into, given)
 
 
-def _changed(
-    run: Trail, s: ir.Update, kind: t.Set | t.Map | t.Bag, held: Term
-) -> tuple[Term, Value | None]:
-    """The container after an update, and the value that the update gives."""
+Updated = tuple[Term, Value | None]  # The value after an update, and what the update gives.
+
+
+def _clear(run: Trail, _s: ir.Update, kind: t.Type, _held: Term) -> Updated:
+    return run.encoding.empty(kind), None
+
+
+def _add(run: Trail, s: ir.Update, kind: t.Set, held: Term) -> Updated:
+    return run.logic.write(held, eval_term(run, s.args[0], kind.item), run.logic.true), None
+
+
+def _discard(run: Trail, s: ir.Update, kind: t.Set, held: Term) -> Updated:
+    return run.logic.write(held, eval_term(run, s.args[0], kind.item), run.logic.false), None
+
+
+def _remove(run: Trail, s: ir.Update, kind: t.Set, held: Term) -> Updated:
+    element = eval_term(run, s.args[0], kind.item)
+    there, _ = run.encoding.get(kind, held, element)
+    run.stop("undefined", run.logic.negate(there), s)
+    return run.logic.write(held, element, run.logic.false), None
+
+
+def _merge(run: Trail, s: ir.Update, kind: t.Set | t.Map, held: Term) -> Updated:
+    """The elements or items of both containers; those of the operand win."""
     logic, encoding = run.logic, run.encoding
-    run.stop_at_extra_key(kind, s)
-    if s.op == "clear":
-        return encoding.empty(kind), None
-    item = t.element(kind)
-    assert item is not None
-    if s.op == "update":
-        given = s.args[0].type
-        some = kind  # Of what a total map is updated with, some keys may be absent.
-        if isinstance(kind, t.Map) and isinstance(given, t.Map) and not given.total:
-            some = replace(kind, total=False)
-        other = eval_term(run, s.args[0], some)
-        key = logic.fresh("k", encoding.shape(item))
-        there, value = encoding.get(some, other, key)
-        if some != kind:  # A key that is none of the total map's is one too many.
-            kept = logic.forall([key], there, encoding.bounds(key, item))
-            run.add_extra_key(logic.negate(kept), s, in_state(s.target))
-        new = logic.read(other, key) if some == kind else value
-        return logic.by_cases(key, logic.choose(there, new, logic.read(held, key))), None
-    key = eval_term(run, s.args[0], item)
-    there, value = encoding.get(kind, held, key)
-    needs_key = s.op in ("remove", "delete") or (s.op == "pop" and len(s.args) == 1)
-    if needs_key and not isinstance(kind, t.Bag):
-        run.stop("undefined", logic.negate(there), s)
-    taken: Value = value
-    if len(s.args) == 2 and s.into is not None and isinstance(kind, t.Map):
-        default = eval_as(run, s.args[1], s.into.type)
-        taken = merge(run, there, convert(run, value, kind.value, s.into.type, s), default, s)
-    match kind:
-        case t.Set():
-            return logic.write(held, key, logic.truth(s.op == "add")), None
-        case t.Bag():
-            return logic.write(held, key, logic.number(0)), None
-        case _:
-            return logic.write(held, key, encoding.absent(kind.value)), taken
+    item = kind.item if isinstance(kind, t.Set) else kind.key
+    given = s.args[0].type
+    some = kind  # Of what a total map is updated with, some keys may be absent.
+    if isinstance(kind, t.Map) and isinstance(given, t.Map) and not given.total:
+        some = replace(kind, total=False)
+    other = eval_term(run, s.args[0], some)
+    key = logic.fresh("k", encoding.shape(item))
+    there, value = encoding.get(some, other, key)
+    if some != kind:  # A key that is none of the total map's is one too many.
+        kept = logic.forall([key], there, encoding.bounds(key, item))
+        run.add_extra_key(logic.negate(kept), s, in_state(s.target))
+    new = logic.read(other, key) if some == kind else value
+    return logic.by_cases(key, logic.choose(there, new, logic.read(held, key))), None
+
+
+def _remove_key(run: Trail, s: ir.Update, kind: t.Map, held: Term) -> Updated:
+    """The map without a key, and its value; without a default, the key has to be there."""
+    key = eval_term(run, s.args[0], kind.key)
+    there, value = run.encoding.get(kind, held, key)
+    without = run.logic.write(held, key, run.encoding.absent(kind.value))
+    if len(s.args) == 1:
+        run.stop("undefined", run.logic.negate(there), s)
+    if s.into is None:
+        for default in s.args[1:]:  # It may have no value.
+            run.eval(default)
+        return without, None
+    into = s.into.type
+    others = [eval_as(run, default, into) for default in s.args[1:]]
+    given = convert(run, value, kind.value, into, s)
+    return without, merge(run, there, given, others[0], s) if others else given
+
+
+def _start(run: Trail, s: ir.Update, _kind: t.Timer, _held: Term) -> Updated:
+    return started(run.encoding, eval_term(run, s.args[0])), None
+
+
+def _stop(run: Trail, _s: ir.Update, _kind: t.Timer, _held: Term) -> Updated:
+    return stopped(run.encoding), None
+
+
+# By container and operator; those of lists are `sequences.UPDATES`.
+UPDATES: Mapping[tuple[str, str], Callable[[Trail, ir.Update, Any, Term], Updated]] = {
+    ("Set", "add"): _add,
+    ("Set", "discard"): _discard,
+    ("Set", "remove"): _remove,
+    ("Set", "update"): _merge,
+    ("Set", "clear"): _clear,
+    ("Map", "pop"): _remove_key,
+    ("Map", "delete"): _remove_key,
+    ("Map", "update"): _merge,
+    ("Map", "clear"): _clear,
+    ("Bag", "clear"): _clear,
+    ("Timer", "start"): _start,
+    ("Timer", "stop"): _stop,
+}
 
 
 def _tick(run: Trail, s: ir.Tick) -> None:

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.composition import Path
 
 from ..algebra.term import Term
 
@@ -109,6 +110,16 @@ class PathStep:
 
 StatePath: TypeAlias = tuple[PathStep, ...]
 Owner: TypeAlias = StatePath | OtherState | Term  # The machine whose body is executed.
+
+
+def state_path(path: Path) -> StatePath:
+    """The path to a part; in a family to any member, whose key is named where it is asked for."""
+    found: StatePath = ()
+    for hop in path:
+        found = (*found, PathStep(t.Part(hop.owner), hop.name))
+        if hop.key is not None:
+            found = (*found, PathStep(hop.variable.type))
+    return found
 
 
 # Bodies.

@@ -92,7 +92,7 @@ class Budget:
 
     def spend(self, units: int) -> None:
         """Take so many units off."""
-        self.left -= units
+        self.left = max(0, self.left - units)  # A search ends a little after its units.
         self.spent += units
         if self._within is not None:
             self._within.spend(units)

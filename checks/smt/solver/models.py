@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import product
+from itertools import count, islice, product
 from math import prod
 from typing import Any, cast
 
@@ -59,10 +59,9 @@ class Witness:
 
     def _named_fields(self, values: Sequence[Value], kind: t.Type) -> Json:
         kind = self.encoding.product(kind, len(values))
-        out: dict[str, Json] = {"$": str(kind)}
-        for (name, of), value in zip(self.encoding.variants(kind)[0][1], values, strict=True):
-            out[name] = self.value(value, of)
-        return out
+        fields = self.encoding.variants(kind)[0][1]
+        pairs = zip(fields, values, strict=True)
+        return _product_json({name: self.value(value, of) for (name, of), value in pairs}, kind)
 
     def term(self, term: Term, kind: t.Type) -> Json:
         """The JSON form of a term of this type."""
@@ -86,7 +85,7 @@ class Witness:
             case t.Opaque(name=name):
                 return {"$opaque": name, "id": model.number(term)}
             case t.Sort(name=name) if name not in encoding.options.sizes:
-                return f"{name}{model.number(term) + 1}"
+                return self._element(term, kind)
             case t.Enum() | t.Sort():
                 return encoding.variants(kind)[model.variant(term)][0]
             case t.Union(options=options):
@@ -104,19 +103,23 @@ class Witness:
             case _:
                 return self._container(term, kind)
 
+    def _element(self, term: Term, kind: t.Sort) -> str:
+        """The text of an element of a sort that may have any number of them."""
+        named, logic = self.encoding.all_named(kind), self.encoding.logic
+        for text, value in named.items():
+            if self.model.truth(logic.equal(term, value)):
+                return text
+        others = (f"{kind.name}{i}" for i in count(1))
+        free = (text for text in others if text not in named)
+        return next(islice(free, self.model.number(term), None))
+
     def _product(self, term: Term, kind: t.Type) -> Json:
         data, fields = self.encoding.data(kind), self.encoding.variants(kind)[0][1]
         values = {
             name: self.term(self.encoding.logic.field(data, 0, i, term), of)
             for i, (name, of) in enumerate(fields)
         }
-        match kind:
-            case t.Tuple():
-                return {"$tuple": list(values.values())}
-            case t.Record(name=name):
-                return {"$": name, **values}
-            case _:
-                return values
+        return _product_json(values, kind)
 
     def _container(self, term: Term, kind: t.Type) -> Json:
         item = t.element(kind)
@@ -199,6 +202,17 @@ class Witness:
 
     def _has_integers(self, kind: t.Type) -> bool:
         return t.contains(kind, t.Int)
+
+
+def _product_json(values: dict[str, Json], kind: t.Type) -> Json:
+    """The JSON form of a tuple, a record or a part from those of its fields."""
+    match kind:
+        case t.Tuple():
+            return {"$tuple": list(values.values())}
+        case t.Record(name=name):
+            return {"$": name, **values}
+        case _:
+            return values
 
 
 def _integer(value: int) -> Json:

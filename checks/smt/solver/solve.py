@@ -215,7 +215,7 @@ def preferred_model(
     return Answer("sat", Model(logic, made, model))
 
 
-Row = tuple[Term, ...]
+Terms = tuple[Term, ...]
 
 
 @dataclass(frozen=True)
@@ -223,8 +223,8 @@ class Horn:
     """What reaches which states: `state` names a state's values; each rule has facts, the state
     before, None at a start, and the state after."""
 
-    state: Row
-    rules: tuple[tuple[Row, Row | None, Row], ...]
+    state: Terms
+    rules: tuple[tuple[Terms, Terms | None, Terms], ...]
 
 
 def reach(logic: Logic, horn: Horn, bad: tuple[Sequence[Term], Term], budget: Budget) -> Answer:
@@ -271,16 +271,6 @@ def script(logic: Logic, facts: Iterable[Term]) -> str:
     solver = _solver(logic, (*facts, *logic.sizes(facts)))
     # A quoted symbol of the standard has no bars inside; Z3 escapes those of union types.
     return "(set-logic ALL)\n" + str(solver.to_smt2()).replace(r"\|", "/")
-
-
-def decide(logic: Logic, term: Term, facts: Sequence[Term], budget: Budget) -> bool | None:
-    """Whether the term is true wherever the facts are; None where it depends, or is not known."""
-    whole = z3.simplify(translation(logic)(term))
-    if z3.is_true(whole) or z3.is_false(whole):
-        return bool(z3.is_true(whole))
-    if ask(logic, [*facts, logic.negate(term)], budget).status == "unsat":
-        return True
-    return False if ask(logic, [*facts, term], budget).status == "unsat" else None
 
 
 class Undecided(Exception):

@@ -1,4 +1,4 @@
-"""Reliable unicast over UDP: the real thing that embeds the sender and receiver entries.
+"""Reliable unicast over UDP: an endpoint that embeds the sender and receiver entries.
 
 A `Unicast` endpoint has, for each peer, one `SenderEntryFixed` and one `ReceiverEntryFixed`,
 executed by the runtime. All that the protocol knows (states, connection ids, sequence numbers,
@@ -17,7 +17,7 @@ loses, repeats or reorders; or it is reported to `on_dropped`, never dropped in 
 endpoints of different names there is no order. Sockets are bound to 127.0.0.1: nothing here is
 authenticated.
 
-Source: `unicast3.txt`; the demands U4-U30 and the service of section D in `unicast.md`.
+Source: `unicast3.txt`, demands U4 to U30.
 """
 
 from __future__ import annotations

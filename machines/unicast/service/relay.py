@@ -10,8 +10,7 @@ carry meanwhile.
     to_b = await relay.path("A>B", b.address)      # A sends here what is meant for B
     a.connect("B", to_b)
 
-Source: the fair lossy network of U-L1 (`unicast.md`, B): it may lose, duplicate and reorder, it
-does not corrupt and it does not invent.
+The relay may lose, duplicate and reorder datagrams. It does not corrupt or invent any.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Two endpoints and a bad network between them: the service at work, and what came of it.
+"""Two endpoints exchange messages through a bad network, and a report of what arrived.
 
 `exchange` sends messages both ways through a `Relay` and judges the service from outside, by the
 contents that the two applications see: each payload names its direction and its place.

@@ -1,4 +1,4 @@
-"""What an endpoint is told when it is opened, and what it tells of itself."""
+"""The configuration of an endpoint, and the statistics that it reports."""
 
 from __future__ import annotations
 

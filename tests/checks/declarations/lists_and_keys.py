@@ -210,6 +210,22 @@ class Keys(Machine):
         assert k < 3
 
 
+class Removals(Machine):
+    """Keys are removed, with a default that may have no value."""
+
+    items: dict[int, int] = {}
+    defaults: dict[int, int] = {}
+    n: int = 0
+
+    @transition()
+    def removed(self, k: int) -> None:
+        self.items.pop(k, self.defaults[k])
+
+    @transition()
+    def taken(self, k: int) -> None:
+        self.n = self.items.pop(k, self.defaults[k])
+
+
 class KeysListed(Machine):
     """What goes through a map with a key too many has no encoding."""
 

@@ -19,7 +19,7 @@ from lawful.checks.explore import CheckResult, Engine, Limits, checkpoints, expl
 from lawful.checks.explore import check as exploring
 from lawful.checks.explore.checkpoints import Unfit
 from lawful.checks.explore.compiled import memory, plain
-from lawful.checks.explore.layout.layouts import Unsupported
+from lawful.checks.explore.layout.layouts import NotGenerated
 from lawful.checks.explore.space import Space
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
@@ -136,7 +136,7 @@ def test_what_no_engine_can_generate_goes_on_in_the_reference(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def never(*_: object) -> None:
-        raise Unsupported("anything")
+        raise NotGenerated("anything")
 
     monkeypatch.setattr(exploring, "packed", never)
     result, pieces = in_pieces(TwoPhase, Dice(5, 90), resume=tmp_path)

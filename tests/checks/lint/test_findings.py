@@ -341,3 +341,37 @@ def test_an_answer_whose_number_is_not_read_may_be_a_late_one() -> None:
         ("unfenced", f"hear does not read told.epoch, {LATE.format('hear')}"),
         ("unfenced", f"fail does not read epoch, {LATE.format('fail')}"),
     ]
+
+
+FEWER_BITS = """
+class Serials(Machine):
+    s: Annotated[int, Serial(bits=8)] = 0
+    n: Nat = 0
+
+    @transition()
+    def send(self) -> None:
+        require(self.n < 3, "full")
+        self.s += 1
+        self.n += 1
+
+    @invariant
+    def apart(self) -> bool:
+        return not before(self.s, 0)
+
+    deadlock_ok = True
+    scope = Scope(Nat=range(0, 12), Serial=3)
+"""
+
+
+def test_a_violation_that_only_fewer_bits_have_notices_nothing() -> None:
+    """With 3 bits `s` passes half the circle after 5 sends, with the declared 8 after 129."""
+    found = resolve(texts.last_machine(texts.module(FEWER_BITS)))
+    few = survey(found, found.scopes["scope"], 100, Limits())
+    assert [each.what for each in few.undecided] == [
+        "send: without require(self.n < 3)",
+        "send: without the assignment of self.n",
+        "send: 2 for 1",
+    ]
+    every = survey(found, Scope(Nat=range(0, 12), Serial=8), 100, Limits())
+    assert [each.what for each in every.undecided] == ["send: without require(self.n < 3)"]
+    assert (few.tried, len(few.survived), every.tried, len(every.survived)) == (9, 5, 9, 6)

@@ -19,6 +19,7 @@ from lawful.checks.prove.migration import Versions, evolve
 from lawful.checks.prove.result import ENDED, ProofResult
 from lawful.checks.prove.schedule import in_turn
 from lawful.machines.unicast.timing import Acks
+from lawful.spec.lower import sized
 from lawful.spec.resolve import resolve
 from tests.spec import texts
 
@@ -117,7 +118,7 @@ def test_what_is_known_of_timers(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_clauses_that_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     dies(monkeypatch, Induction, "answer", lambda args: args[2] == "n_is_small")
-    induction = Induction(MACHINE, {}, workers=2)
+    induction = Induction(sized(MACHINE, {}), workers=2)
     asked = [("go", "bounds"), ("go", "n_is_small"), ("go", "m_is_small")]
     found = in_turn(induction, asked)
     assert [(o.obligation, o.property, o.note) for o in found] == [

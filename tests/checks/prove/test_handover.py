@@ -168,7 +168,7 @@ def test_what_nobody_can_judge_of_one_state_is_taken_over_of_none() -> None:
     found = diff(Old.Pair, Asking.Pair)
     assert verdicts(found) == {"bounds": "proved", "every": "violated", "low": "proved"}
     assert found["every"].note == (
-        "restore refuses all: nobody can go through all values of its parameter n"
+        "restore refuses all: the values of its parameter n cannot be enumerated"
     )
     assert not is_taken(Asking.Pair, Old.Pair().lawful.snapshot())
 

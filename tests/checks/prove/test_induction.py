@@ -19,6 +19,7 @@ from lawful.checks.verdict import Verdict
 from lawful.machines.unicast.as_seed import ReceiverEntryAsSeed, SenderEntryAsSeed
 from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryFixed
 from lawful.spec import types as t
+from lawful.spec.lower import sized
 from lawful.spec.resolve import resolve
 from lawful.spec.values.world import decode
 from tests.checks.declarations.encoding import Beyond, Copied
@@ -200,16 +201,18 @@ def test_each_property_gets_what_it_deserves() -> None:
     assert start.counterexample["after"] == {"state": "ONE", "n": 0, "even": 0}
 
 
-def test_what_leans_on_the_unproved_is_not_proved() -> None:
+def test_what_uses_an_unproved_invariant_is_not_proved() -> None:
     result = proof(Counter)
     row = next(o for o in result.obligations if (o.obligation, o.property) == ("up", "small_too"))
     assert row.verdict is Verdict.UNKNOWN
-    assert row.note.startswith("shown only together with what is not proved: ")
+    assert row.note.startswith("holds only with invariants that are not proved: ")
     assert "small" in row.note
 
 
-def test_only_what_leans_on_the_unproved_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    induction = Induction(resolve(Counter).machine, {})
+def test_only_what_uses_an_unproved_invariant_is_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    induction = Induction(sized(resolve(Counter).machine, {}))
     obligations = [induction.answer(case, name) for case, name in induction.questions()]
     uses = {(o.obligation, o.property): o.uses for o in obligations}
     assert uses["up", "small_too"] == {"small"}
@@ -222,7 +225,7 @@ def test_only_what_leans_on_the_unproved_is_asked_again(monkeypatch: pytest.Monk
 
     monkeypatch.setattr(induction, "_refute", refute)
     sifted = induction.sift(obligations)
-    assert [o for o in sifted if o.note.startswith("shown only")] == [
+    assert [o for o in sifted if o.note.startswith("holds only with")] == [
         o for o in sifted if (o.obligation, o.property) == ("up", "small_too")
     ]
     assert len(asked) == 1

@@ -24,7 +24,7 @@ from lawful.checks.prove import How, Method, prove
 from lawful.checks.prove.induction import Induction
 from lawful.checks.verdict import PropertyResult, Verdict
 from lawful.spec.codec import as_json
-from lawful.spec.lower import lower
+from lawful.spec.lower import lower, sized
 from lawful.spec.resolve import abstract_scopes, resolve
 from lawful.spec.text import statements
 from tests.classics.commit import RM, Decision, TCommit
@@ -290,7 +290,7 @@ def test_the_arguments_of_the_abstract_step_are_listed_where_they_are_few(
     sizes: dict[str, int], good: Verdict, among_any: bool
 ) -> None:
     for cls, last in ((Walking, good), (Straight, Verdict.UNKNOWN)):
-        induction = Induction(resolve(cls).machine, sizes)
+        induction = Induction(sized(resolve(cls).machine, sizes))
         steps = {step: induction.answer(step, "counts").verdict for step in ("choose", "go")}
         assert steps == {"choose": good, "go": last}
         script = induction.script("go", "counts")

@@ -13,7 +13,6 @@ import pytest
 from lawful import Machine
 from lawful.checks.prove import prove
 from lawful.checks.prove.induction import Induction
-from lawful.checks.prove.scope_text import sorts
 from lawful.cli import main
 from lawful.machines.message_scheduler.declaration import Notification, RequestFixed
 from lawful.machines.object_diffusion.attribution import Attribution
@@ -22,6 +21,7 @@ from lawful.machines.queue_cluster.declaration import QueueOwnerFixed
 from lawful.machines.read_only_windows.declaration import WindowFixed
 from lawful.machines.read_only_windows.transaction import Transaction
 from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryFixed
+from lawful.spec.lower import sized
 from lawful.spec.resolve import resolve
 from tests.checks.declarations import provable
 from tests.classics.peterson import Peterson
@@ -47,9 +47,9 @@ def opinions(cls: type[Machine]) -> tuple[Counter[str], Counter[str]]:
     """Of what Z3 proves and of what it does not: what cvc5 says."""
     found = resolve(cls)
     bounds: Mapping[str, Any] = found.scopes["scope"].bounds if "scope" in found.scopes else {}
-    sizes = sorts(found.machine, {k: n for k, n in bounds.items() if type(n) is int})
+    sizes = {k: n for k, n in bounds.items() if type(n) is int}
     result = prove(found.machine, sizes=sizes)
-    induction = Induction(found.machine, sizes)
+    induction = Induction(sized(found.machine, sizes))
     induction.exact.dropped.update(o.property for o in result.obligations if not o.verdict.good)
     proved, left = Counter[str](), Counter[str]()
     for o in result.obligations:

@@ -230,3 +230,27 @@ def test_the_command_shows_the_run(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["prove", "tests.classics.jugs", "--method", "bounded", "--depth", "6"]) == 3
     out = capsys.readouterr().out
     assert "never_four is violated after 6 events" in out and "  1  fill_big()" in out
+
+
+ROWS = """
+class Rows(Machine):
+    pair: tuple[tuple[Nat, ...], int] = ((), 0)
+
+    @transition()
+    def go(self) -> None:
+        self.pair = (self.pair[0], self.pair[1] + 1)
+
+    @invariant
+    def low(self) -> bool:
+        return self.pair[1] < 1
+"""
+
+
+def test_a_tuple_with_a_sequence_in_it_has_its_form_in_a_trace() -> None:
+    cls = texts.last_machine(texts.module(ROWS))
+    run = prove(resolve(cls).machine, sizes={}, how=How("bounded", depth=2))
+    (low,) = [p for p in run.properties if p.name == "low"]
+    assert low.trace is not None
+    assert [dict(state) for state in low.trace.states] == [
+        {"pair": {"$tuple": [{"$tuple": []}, number]}} for number in (0, 1)
+    ]

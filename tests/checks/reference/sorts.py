@@ -20,18 +20,18 @@ def rank(element: Any, /) -> int:
 class elements:  # used as a function
     """Inside, iterating a sort gives as many elements as the scope says."""
 
-    def __init__(self, sizes: Mapping[str, int]) -> None:
-        self.sizes = sizes
+    def __init__(self, known: Mapping[str, tuple[str, ...]]) -> None:
+        self.known = known
         self.meta: Any = type(words.Sort)
 
     def __enter__(self) -> None:
-        sizes = self.sizes
+        known = self.known
 
         def each(cls: Any) -> Iterator[Any]:
-            return iter([cls(f"{cls.__name__}{i + 1}") for i in range(sizes[cls.__name__])])
+            return map(cls, known[cls.__name__])
 
         def count(cls: Any) -> int:
-            return sizes[cls.__name__]
+            return len(known[cls.__name__])
 
         self.kept = self.meta.__iter__, self.meta.__len__
         self.meta.__iter__ = each

@@ -23,9 +23,10 @@ WHOLE = (
 )
 
 
+@pytest.mark.parametrize("states", [40, pytest.param(300, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(("title", "text"), ACCEPTED, ids=[row[0] for row in ACCEPTED])
-def test_it_does_what_python_does(title: str, text: str) -> None:
-    compared = agreement(texts.machine(text))
+def test_it_does_what_python_does(title: str, text: str, states: int) -> None:
+    compared = agreement(texts.machine(text), states)
     assert not compared.differences
     assert compared.comparisons > 0
 

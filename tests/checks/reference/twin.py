@@ -17,6 +17,7 @@ from lawful.checks.reference import Reference
 from lawful.checks.reference.states import freeze
 from lawful.spec import ir, words
 from lawful.spec import types as t
+from lawful.spec.analysis.named_elements import explored, named_elements
 from lawful.spec.resolve import Resolved, resolve
 from lawful.spec.syntax.members import chain_of, vars_before
 from lawful.spec.values.bounds import Values, breach
@@ -70,7 +71,9 @@ class Twin:
     def __init__(self, cls: type[Any], sizes: Mapping[str, int], machine: ir.Machine) -> None:
         self.resolved: Resolved = resolve(cls)
         self.machine = machine
-        self.sizes = sizes
+        named = named_elements(machine)
+        sorts = [kind.name for kind in machine.types if isinstance(kind, t.Sort)]
+        self.known = {name: explored(name, sizes[name], named) for name in sorts}
         self.machines = {m.name: m for m in (self.machine, *self.machine.parts)}
         self.unset = {
             name: {
@@ -84,7 +87,9 @@ class Twin:
         ticks = [v.type.tick for v in self.machine.variables if isinstance(v.type, t.Clock)]
         self.tick = ticks[0] if ticks else None
         self.reference = Reference(self.machine, self.resolved.world)
-        self.reference.domains = Values(self.resolved.world, dict(sizes)).of
+        self.reference.domains = Values(
+            self.resolved.world, dict(sizes), self.resolved.world.elements(self.known.items())
+        ).of
         kinds = (k for k in self.machine.types if isinstance(k, t.Record))
         self.wrapping = {k.name: k for k in kinds if t.contains(k, t.Serial)}
         parts = dict(_parts(self.resolved))
@@ -340,7 +345,7 @@ class Twin:
         twin = self.instance(self.machine.name, state)
         clocks = [v.name for v in self.machine.variables if isinstance(v.type, t.Clock)]
         self.reference.present = getattr(twin, clocks[0]).now if clocks else 0
-        with elements(self.sizes):
+        with elements(self.known):
             try:
                 output = run(twin)
             except Stop:
@@ -386,7 +391,7 @@ class Twin:
         twin = self.instance(self.machine.name, state)
         row = next(p for p in self.machine.properties if p.name == name)
         given = self._all_given(row.function, more)
-        with elements(self.sizes):
+        with elements(self.known):
             try:
                 return getattr(twin, name)(*given)
             except UNDEFINED as error:
@@ -412,6 +417,8 @@ def _transition(function: Callable[..., Any], head: words.Header) -> Callable[..
 
     def run(self: Any, *args: Any, **words_: Any) -> Any:
         args = (*args, *(words_[p] for p in params[len(args) :]))
+        if head.of is not None:
+            place(self, args, of)  # A key that is missing refuses, also without a source.
         if head.source is not None and place(self, args, of) not in head.source:
             raise Stop
         if head.timer is not None:

@@ -23,13 +23,14 @@ from lawful.checks.smt.encode.symbolic import (
 from lawful.checks.smt.encode.values import Encoding
 from lawful.checks.smt.solver.budget import UNITS, Effort
 from lawful.checks.smt.solver.models import literal
-from lawful.checks.smt.solver.solve import decide
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.named_elements import explored, named_elements
 from lawful.spec.errors import NOWHERE
 from lawful.spec.resolve import resolve
 from lawful.spec.values import bounds
 from lawful.spec.values.world import encode, encoded_map
+from tests.checks.smt.deciding import decide
 
 
 class Untold(AssertionError):
@@ -76,7 +77,9 @@ class Both:
         self.step: SymbolicStep | None = None  # That was compared last.
         self.machine = self.read(self.resolved.machine)
         self.reference = Reference(self.machine, self.resolved.world)
-        self.reference.domains = bounds.Values(self.resolved.world, sizes).of
+        named, world = named_elements(self.machine), self.resolved.world
+        rows = [(sort, explored(sort, sizes[sort], named)) for sort in world.sorts if sort in sizes]
+        self.reference.domains = bounds.Values(world, sizes, world.elements(rows)).of
         self.encoding = Encoding(self.machine, Options(sizes))
         self.fields = dict(fields_of(self.machine))
         self.steps: dict[str, tuple[dict[str, Any], SymbolicStep]] = {}

@@ -13,7 +13,7 @@ import pytest
 
 from lawful import Machine
 from lawful.checks.explore import explore
-from lawful.checks.explore.layout.layouts import Unsupported
+from lawful.checks.explore.layout.layouts import NotGenerated
 from lawful.checks.tla.module import CannotWrite, Exported, export
 from lawful.checks.tla.properties import LIVE
 from lawful.checks.verdict import Verdict
@@ -49,7 +49,7 @@ def random(texts_: list[str]) -> dict[str, Exported]:
         try:
             space = planning.space(resolve(texts.machine(text, HEAD)))
             made = None if space is None else export(space.flat, {})
-        except (DeclarationError, Unsupported, CannotWrite, ValueError):
+        except (DeclarationError, NotGenerated, CannotWrite, ValueError):
             continue
         finally:
             forget()

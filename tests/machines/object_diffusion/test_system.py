@@ -40,7 +40,7 @@ def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) ->
 @pytest.mark.parametrize(
     ("cls", "expected", "violated"),
     [
-        (
+        pytest.param(
             ConnectionWaiting,
             (3_814, 14_059, 40),
             [
@@ -49,6 +49,7 @@ def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) ->
                 "announced_ids_are_acked",
                 "peer.blocks_on_nothing",
             ],
+            marks=pytest.mark.nightly,
         ),
         (
             ConnectionAsSeed,
@@ -60,7 +61,12 @@ def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) ->
                 "peer.blocks_on_nothing",
             ],
         ),
-        (ConnectionAsImplemented, (4_394, 13_405, 30), ["honest_peers_stay"]),
+        pytest.param(
+            ConnectionAsImplemented,
+            (4_394, 13_405, 30),
+            ["honest_peers_stay"],
+            marks=pytest.mark.nightly,
+        ),
         (
             DiffusionAsSeed,
             (2_568, 9_786, 38),

@@ -46,7 +46,7 @@ TestReplica = conformance(ReplicaFixed, replica, settings=QUICK)
 @pytest.mark.parametrize(
     ("cls", "expected"),
     [
-        (ReplicaFixed, (2_834, 56_810, 15)),
+        pytest.param(ReplicaFixed, (2_834, 56_810, 15), marks=pytest.mark.nightly),
         (ReplicationFixed, (4_920, 12_356, 30)),
         (JoiningFixed, (5_203, 12_149, 23)),
         pytest.param(ReplicationRing, (4_564, 9_232, 37), marks=pytest.mark.nightly),
@@ -75,6 +75,7 @@ def test_that_replicas_agree_is_proved() -> None:
     assert len(result.obligations) == 483
 
 
+@pytest.mark.nightly
 def test_a_queue_is_emptied_alike_everywhere() -> None:
     assert counts(checked(ReplicationPurging)) == (1_712, 3_586, 23)
 

@@ -121,7 +121,7 @@ def test_opaque_numbers_of_one_type_are_kept_apart() -> None:
     machine.token(1, (2, "1", b"1", (1, 2)))
     machine.weigh(1.0, (True, False))
     assert machine.tokens == {1, 2, "1", b"1", (1, 2)} and machine.weights == {1.0: 1}
-    with pytest.raises(ValueError, match="an element of Node stands twice"):
+    with pytest.raises(ValueError, match="an element of Node is given twice"):
         Ones(universe={Node: ["a", "a"]})
 
 

@@ -150,7 +150,7 @@ GIVEN: dict[str, tuple[Callable[[], object], str]] = {
     "may": (lambda: hall().lawful.may("take", X), STRANGE),
     "explain": (lambda: hall().lawful.explain("take", X), STRANGE),
     "empty": (lambda: Hall(universe={N: []}), "N has no element"),
-    "empty, restore": (lambda: Hall.lawful.restore(snapshot(), universe={N: ()}), "N is"),
+    "empty, restore": (lambda: Hall.lawful.restore(snapshot(), universe={N: ()}), "N has no"),
     "empty, taken over": (
         lambda: Hall.lawful.restore(snapshot(), universe={N: ()}, renamed={}),
         "N has no element",

@@ -178,7 +178,10 @@ class Wait(Machine):
         ({"v": 2}, "a snapshot of version 2; this lawful reads 1"),
         ({"parameters": [1]}, r"a snapshot of Wait has \[\]"),
         ({"parameters": None}, r"a snapshot of Wait has \[\]"),
-        ({"variables": {"ring": float("nan"), "rings": {"$map": []}}}, "nan seconds is no time"),
+        (
+            {"variables": {"ring": float("nan"), "rings": {"$map": []}}},
+            "nan seconds is not a valid time",
+        ),
         ({"variables": {"ring": None, "rings": {"$map": [[1, float("inf")]]}}}, "inf seconds"),
         ({"variables": {"ring": None, "rings": {"$map": [[float("inf"), 1]]}}}, "found Infinity"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import pickle
 import sqlite3
@@ -19,6 +20,7 @@ from lawful import (
     Param,
     initial,
     invariant,
+    successor,
     total,
     transition,
 )
@@ -112,9 +114,11 @@ LEADER = N("leader")
 
 
 class Led(Machine):
-    """The leader may be none of those who take part."""
+    """The leader is one of N, whoever takes part."""
 
     who: N = LEADER
+    marks: dict[N, bool] = total(False)
+    row: tuple[N, ...] = ()
     boss: Param[N | None] = None
 
     @transition()
@@ -125,26 +129,123 @@ class Led(Machine):
     def back(self) -> None:
         self.who = LEADER
 
+    @transition()
+    def mark(self) -> int:
+        for each in N:
+            self.marks[each] = True
+        return len(N)
+
+    @invariant
+    def there(self) -> bool:
+        return any(each == self.who for each in N)
+
 
 class Bossed(Machine):
     boss: Param[N] = LEADER
 
     @transition()
-    def go(self) -> None: ...
+    def go(self) -> int:
+        return len(N)
 
 
-def test_a_state_may_have_an_element_that_the_declaration_names() -> None:
-    led = Led(universe=TOLD)
-    assert led.who == LEADER
+@pytest.mark.parametrize("told", [["a", "b"], ["a", "b", "leader"], ["leader", "b", "a"]])
+def test_an_element_that_the_declaration_names_is_in_the_universe(told: list[str]) -> None:
+    Led.lawful.enforce("all")
+    try:
+        led = Led(universe={N: told})
+    finally:
+        Led.lawful.enforce("off")
+    marks = {A: False, B: False, LEADER: False}
+    assert (led.who, led.marks, led.mark()) == (LEADER, marks, 3)
     led.take(A)
-    led.back()
-    assert Led.lawful.restore(led.lawful.snapshot()) == pickle.loads(pickle.dumps(led)) == led
-    assert Led.lawful.state(universe=TOLD, who=LEADER) == led
-    for call in (lambda: led.take(LEADER), lambda: Led(universe=TOLD, boss=LEADER)):
-        with pytest.raises(ValueError, match=r"N\('leader'\) is no element"):
-            call()
-    with pytest.raises(ValueError, match=r"boss: N\('leader'\) is no element"):
-        Bossed(universe=TOLD)  # Proofs are of parameters that the universe has, defaults or not.
+    led.take(LEADER)
+    assert led.marks == dict.fromkeys(marks, True)
+    with pytest.raises(ValueError, match=STRANGE):
+        led.take(X)
+    saved = led.lawful.snapshot()
+    assert saved["universe"] == {"N": told if "leader" in told else [*told, "leader"]}
+    again = [Led.lawful.restore(saved), pickle.loads(pickle.dumps(led)), copy.copy(led)]
+    again.append(Led.lawful.restore(saved, universe={N: ["b", "a"]}))
+    assert again == [led] * 4
+    assert [each.mark() for each in again] == [3] * 4
+    assert Led(universe=TOLD, boss=LEADER).boss == LEADER
+    assert Led.lawful.state(universe=TOLD, who=LEADER).there()
+
+
+def test_a_default_that_is_used_names_its_element() -> None:
+    assert Bossed(universe=TOLD).go() == 3
+    assert Bossed(universe=TOLD, boss=A).go() == 2
+    saved = Bossed(universe=TOLD).lawful.snapshot()
+    assert saved["universe"] == {"N": ["a", "b", "leader"]}
+    assert Bossed.lawful.restore(saved).go() == 3
+    with pytest.raises(ValueError, match="boss: " + STRANGE):
+        Bossed(universe=TOLD, boss=X)
+
+
+class Staff(Machine):
+    """Its part has the default, so the leader is one of N."""
+
+    head: Bossed = Bossed()
+
+    @transition()
+    def go(self) -> int:
+        return len(N)
+
+
+class OwnStaff(Machine):
+    """Nobody uses the default of its part."""
+
+    head: Bossed = Bossed(boss=A)
+
+    @transition()
+    def go(self) -> int:
+        return len(N)
+
+
+def test_a_default_of_a_part_names_its_element() -> None:
+    assert Staff(universe=TOLD).go() == 3
+    assert OwnStaff(universe={N: ["b"]}).go() == 2
+
+
+def test_a_snapshot_without_a_named_element_is_of_another_universe() -> None:
+    saved = Led(universe=TOLD).lawful.snapshot()
+    saved["universe"]["N"].remove("leader")
+    del saved["variables"]["marks"]["leader"]
+    with pytest.raises(ValueError, match=r"another universe: N is \['a', 'b'\], not .*'leader'\]"):
+        Led.lawful.restore(saved)
+
+
+class Rowed(Machine):
+    """Names a seat, whose place in the order only a universe tells."""
+
+    at: Seat = Seat("first")
+
+    @transition()
+    def on(self) -> None:
+        self.at = successor(self.at)
+
+
+def test_a_named_element_of_an_ordered_sort_needs_its_place() -> None:
+    with pytest.raises(
+        ValueError, match=r"universe: Seat lacks Seat\('first'\), which Rowed names and which must"
+    ):
+        Rowed(universe={Seat: ["a", "b"]})
+    made = Rowed(universe={Seat: ["a", "first", "b"]})
+    made.on()
+    assert made.at == Seat("b")
+
+
+def test_a_universe_may_be_read_only_once() -> None:
+    led = Led(universe={N: (each for each in "ab")})
+    assert led.mark() == 3
+
+
+def test_a_universe_of_another_form_is_refused_in_words() -> None:
+    with pytest.raises(TypeError, match=r"universe: N is an iterable of its elements, not None"):
+        Led(universe={N: None})
+    wrong: Any = {"N": ["a"]}
+    with pytest.raises(TypeError, match=r"universe: 'N' is no sort"):
+        Led(universe=wrong)
 
 
 class Ready(Machine):

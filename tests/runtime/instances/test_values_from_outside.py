@@ -9,7 +9,7 @@ from typing import Annotated, Any, cast
 import pytest
 from annotated_types import Interval
 
-from lawful import Machine, Nat, Param, Record, Sort, total, transition
+from lawful import Machine, Nat, Opaque, Param, Record, Sort, total, transition
 
 
 class K(enum.Enum):
@@ -277,3 +277,35 @@ def test_a_map_that_is_handed_on_inside_is_a_value() -> None:
         cast("Any", whole.part.m)[True] = 5
     with pytest.raises(TypeError):
         cast("Any", whole.kept)[True] = 5
+
+
+Share = Annotated[float, Opaque("Share")]
+
+
+class Shared(Machine):
+    share: Share | None = None
+    shares: list[Share | None] = []
+
+    @transition()
+    def put(self, share: Share) -> None:
+        self.share = share
+
+    @transition()
+    def keep(self, share: Share | None) -> None:
+        self.shares.append(share)
+
+
+def test_none_and_what_is_not_equal_to_itself_are_no_opaque_values() -> None:
+    shared, none, nan = Shared(), cast(float, None), float("nan")
+    with pytest.raises(TypeError, match=r"put: share is a Share, not None, a NoneType"):
+        shared.put(none)  # A proof says that there is a share after `put`,
+
+    def made(share: float) -> object:
+        return Shared.lawful.state(share=share)
+
+    for call in (shared.put, shared.keep, made):
+        with pytest.raises(ValueError, match=r"nan is not equal to itself"):
+            call(nan)  # and that it is equal to what was given.
+    shared.keep(None)
+    shared.put(0.5)
+    assert shared == Shared.lawful.state(share=0.5, shares=[None])

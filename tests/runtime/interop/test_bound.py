@@ -270,7 +270,7 @@ def test_nobody_else_puts_a_model_anywhere() -> None:
     machine.set_state(Leaf.LOCKED, model)
     model.state = Leaf.OPEN
     for call in (model.close, model.may_close):
-        with pytest.raises(ValueError, match=r"a Plain bound to Door was put into <Leaf\.OPEN"):
+        with pytest.raises(ValueError, match=r"a Plain bound to Door was assigned to <Leaf\.OPEN"):
             call()
     model.state = Leaf.LOCKED
     assert model.unlock(1234)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from typing import Any
 
 import pytest
 from transitions import Event, State, Transition
 from transitions import Machine as Theirs
+from transitions.core import Condition
 from transitions.extensions import (
     AsyncMachine,
     GraphMachine,
@@ -116,6 +119,56 @@ def test_classes_that_decide_by_themselves_are_said() -> None:
         f"b, a state, has its own enter (Loud), {NOT}",
         f"go has its own trigger (Odd), {NOT}",
         f"go, in its rows, has its own execute (Lazy), {NOT}",
+    )
+
+
+def test_conditions_that_decide_by_themselves_are_said() -> None:
+    class Not(Condition):
+        def check(self, event_data: Any) -> bool:
+            return not super().check(event_data)
+
+    class Row(Transition):
+        condition_cls = Not
+
+    class Own(Theirs):
+        transition_cls = Row
+
+        @staticmethod
+        def resolve_callable(func: Any, event_data: Any) -> Any:
+            return bool
+
+    rows: Any = [{"trigger": "go", "source": "a", "dest": "b", "conditions": "ready"}]
+    machine = Own(None, states=["a", "b"], transitions=rows, initial="a", auto_transitions=False)
+    assert from_transitions(machine).problems == (
+        f"Own, the machine, has its own resolve_callable (Own), {NOT}",
+        f"go, in its conditions, has its own check (Not), {NOT}",
+    )
+
+
+def test_contexts_that_are_no_locks_are_said() -> None:
+    class Traced(contextlib.nullcontext[None]): ...
+
+    class Counted(contextlib.nullcontext[None]): ...
+
+    class Model: ...
+
+    def said(*contexts: Any, of_model: Any = ()) -> tuple[str, ...]:
+        machine: Any = LockedMachine(
+            None,
+            states=["a", "b"],
+            transitions=PLAIN,
+            initial="a",
+            auto_transitions=False,
+            machine_context=list(contexts),
+        )
+        machine.add_model(Model(), model_context=list(of_model))
+        return from_transitions(machine).problems
+
+    assert said(threading.RLock()) == said(of_model=[threading.Lock()]) == ()
+    around = "around its events, which the declaration does not do"
+    assert said(Traced(), of_model=[Counted()]) == (
+        f"LockedMachine enters Traced {around}",
+        f"LockedMachine enters Counted {around}",
     )
 
 

@@ -19,6 +19,7 @@ from lawful.spec import types as t
 from lawful.spec.codec import as_json
 from lawful.spec.errors import DeclarationError
 from lawful.spec.lower import lower
+from lawful.spec.lower.steps import with_all_steps
 from lawful.spec.resolve import resolve
 from lawful.spec.syntax.declare import declared
 from tests.checks.declarations import (
@@ -81,11 +82,23 @@ REST = """\
         @transition()
         def new(self) -> None:
             self.help()
+        later = ignore("new", when=lambda self: 1 // self.part.n == 1, because="it is there")
         def help(self) -> None:
             self.bag[3] += 1 if self.part.n == 0 else 2
         @invariant
         def any_sorted(self) -> bool:
             return sorted(self.bag) == [] or all(b or not b for b in (False, True))
+    """
+# Within its scope it has a step for the condition that may have no value.
+IGNORING = """\
+    class Ignoring(Machine):
+        n: Nat = 0
+        @transition()
+        def go(self, k: Nat) -> None:
+            require(self.n < k)
+            self.n += 1
+        late = ignore("go", when=lambda self, k: 6 // k > self.n, because="it is late")
+        scope = Scope(Nat=range(0, 3))
     """
 
 
@@ -97,7 +110,8 @@ def declared_in(module: ModuleType) -> Iterator[type[Machine]]:
 
 def everyone() -> list[type[Machine]]:
     found = [cls for module in MODULES for cls in declared_in(module) if has_meaning(cls)]
-    return [*dict.fromkeys(found), texts.last_machine(texts.module(REST))]
+    written = (texts.last_machine(texts.module(text)) for text in (REST, IGNORING))
+    return [*dict.fromkeys(found), *written]
 
 
 def has_meaning(cls: type[Machine]) -> bool:
@@ -155,7 +169,7 @@ def test_a_machine_within_its_scope_comes_back_equal(cls: type[Machine]) -> None
 
 def test_every_kind_of_node_and_type_was_among_them() -> None:
     for cls in everyone():
-        MET.update(kinds(resolve(cls).machine))
+        MET.update(kinds(with_all_steps(resolve(cls).machine)))
         MET.update(kinds(flat_of(cls)))
     bases = (ir.Node, ir.Expr, ir.Stmt, t.Type, t.Unknown)
     known = {

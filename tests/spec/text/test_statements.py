@@ -283,12 +283,12 @@ def brackets(text: str) -> list[tuple[int, int]]:
     return found
 
 
-def test_every_operator_has_a_shape() -> None:
+def test_every_operator_has_a_notation() -> None:
     for name, row in ops.TABLE.items():
         arity = max((i + 1 for i in range(3) if f"{{{i}}}" in row.template), default=2)
-        shape = statements.shape(name, arity)
-        assert len(shape.slots) == arity
-        assert row.atom == (shape.level == statements.Level.ATOM), name
+        notation = statements.notation(name, arity)
+        assert len(notation.slots) == arity
+        assert row.atom == (notation.level == statements.Level.ATOM), name
 
 
 # Statements and machines.

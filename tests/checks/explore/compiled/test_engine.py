@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import pytest
 from annotated_types import Interval
 
-from lawful import Machine, Nat, Param, Scope, invariant, require, transition
+from lawful import Machine, Nat, Param, Scope, Serial, invariant, require, transition
 from lawful.checks.explore import CheckResult, Engine, Limits, NoEngine, explore
 from lawful.checks.explore.codegen.successors import Stepping
 from lawful.checks.explore.compiled import background as waiting
@@ -30,7 +30,6 @@ from lawful.machines.unicast.system import LinkAsSeed, LinkFixed
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 from tests.checks.declarations import conformance, encoding, exploration
-from tests.checks.declarations.families import Hub
 from tests.checks.explore.compiled.both_engines import flat_of
 from tests.classics.alternating_bit import AlternatingBit
 from tests.classics.jugs import Jugs
@@ -235,9 +234,23 @@ def test_a_search_can_be_stopped() -> None:
     assert 10 <= found.distinct < 16
 
 
+class ManyValues(Machine):
+    """A set of more values than a state has bits for."""
+
+    seen: set[Annotated[int, Serial(bits=16)]] = set()
+    at: Annotated[int, Serial(bits=16)] = 0
+
+    @transition()
+    def see(self) -> None:
+        self.seen.add(self.at)
+        self.at += 1
+
+    scope = Scope(Serial=16)
+
+
 def test_what_it_does_not_know_is_named() -> None:
-    flat, resolved = flat_of(Hub)
-    with pytest.raises(NoEngine, match="does not know the parameter limit of a part"):
+    flat, resolved = flat_of(ManyValues)
+    with pytest.raises(NoEngine, match="does not know a set or map over 65536 values"):
         explore(flat, resolved.world, {}, engine="compiled")
     limits = Limits(states=20)
     assert explore(flat, resolved.world, {}, limits=limits).engine == "reference"

@@ -13,8 +13,9 @@ from lawful.checks.prove.bounded import Bounded
 from lawful.checks.smt.algebra.logic import Logic
 from lawful.checks.smt.algebra.term import Term, subterms
 from lawful.checks.smt.solver.budget import Effort
-from lawful.checks.smt.solver.solve import decide
 from lawful.checks.verdict import Verdict
+from lawful.spec.lower import sized
+from tests.checks.smt.deciding import decide
 from tests.spec import texts
 
 SMALL = st.integers(-30, 30)
@@ -108,7 +109,7 @@ def test_a_long_run_around_a_counter_is_found(then: str) -> None:
     """With what is Z3's own `mod`, four hundred million units lead to runs of 8 events."""
     machine = texts.resolved(ADDING.replace("NEXT", then)).machine
     budget = Effort(100_000_000).begin()
-    (found,) = Bounded(machine, {}, Effort(50_000_000), ["never"]).search(22, None, budget)
+    (found,) = Bounded(sized(machine, {}), Effort(50_000_000), ["never"]).search(22, None, budget)
     assert (found.verdict, found.note) == (Verdict.VIOLATED, "after 21 events")
 
 

@@ -20,19 +20,19 @@ from lawful.checks.smt.encode.sorts import Options
 from lawful.checks.smt.encode.time import started
 from lawful.checks.smt.encode.values import Encoding
 from lawful.checks.smt.solver.budget import Effort
-from lawful.checks.smt.solver.solve import decide
 from lawful.checks.smt.timer_clauses import Deadline, Runs, TimerClause, clauses
 from lawful.machines.read_only_windows.as_seed import AttemptsAsSeed
 from lawful.machines.read_only_windows.timing import AttemptsFixed
 from lawful.machines.unicast.timing import Acks, Resends
 from lawful.spec import ir
-from lawful.spec.lower import lower
+from lawful.spec.lower import lower, sized
 from lawful.spec.resolve import resolve
 from lawful.spec.text.statements import expr
 from lawful.spec.values.time import until_due, with_ticks
 from lawful.spec.values.world import decode
 from tests.checks.declarations.timed import Fischer, House, Patient, Prompt, Rooms, Stuck
 from tests.checks.smt.both_engines import Both
+from tests.checks.smt.deciding import decide
 from tests.spec import texts
 
 SIZES = {"Proc": 2, "Floor": 2}
@@ -118,7 +118,7 @@ def test_seconds_are_the_same_ticks(tick: float) -> None:
 def told(cls: type[Machine]) -> dict[str, set[str]]:
     """What is established of each timer, in words."""
     found: dict[str, set[str]] = {}
-    for row in proved_timer_clauses(with_ticks(resolve(cls).machine), SIZES, Effort()):
+    for row in proved_timer_clauses(sized(resolve(cls).machine, SIZES), Effort()):
         found.setdefault(f"{row.machine.name}.{row.timer}", set()).add(in_words(row))
     return found
 
@@ -157,7 +157,7 @@ def test_when_timers_are_due_is_found() -> None:
 @pytest.mark.parametrize("cls", (*TIMED, AttemptsAsSeed), ids=lambda cls: cls.__name__)
 def test_what_is_known_is_true_wherever_exploration_gets(cls: type[Machine]) -> None:
     both = Ticking(cls, SIZES)
-    rows = proved_timer_clauses(both.machine, SIZES, Effort())
+    rows = proved_timer_clauses(sized(both.machine, SIZES), Effort())
     assert {*map(in_words, rows)} < {*map(in_words, clauses(both.machine))} or cls is Stuck
     for state in some(cls):
         pairs = zip(both.fields.items(), state, strict=True)

@@ -14,7 +14,6 @@ from lawful.checks.prove import prove
 from lawful.checks.prove.counterexamples import Counterexamples
 from lawful.checks.prove.induction import Induction
 from lawful.checks.prove.result import ProofResult
-from lawful.checks.prove.scope_text import sorts
 from lawful.checks.smt.algebra.logic import Logic
 from lawful.checks.smt.algebra.term import Term
 from lawful.checks.smt.obligations import Case
@@ -22,6 +21,7 @@ from lawful.checks.smt.solver import cache, solve
 from lawful.checks.smt.solver.budget import Effort
 from lawful.checks.smt.solver.solve import ask, key, known_possible, note_possible, script
 from lawful.cli import main
+from lawful.spec.lower import sized
 from lawful.spec.resolve import resolve
 from tests.checks.declarations import provable
 from tests.classics.peterson import Peterson
@@ -90,7 +90,7 @@ def test_a_folder_that_cannot_be_is_as_none(tmp_path: Path) -> None:
 def keys(cls: type, seed: int) -> dict[tuple[str, str], str]:
     """The key of every question, asked in the order that the seed gives."""
     found = resolve(cls)
-    induction = Induction(found.machine, sorts(found.machine, {"RM": 2}))
+    induction = Induction(sized(found.machine, {"RM": 2}))
     asked = list(induction.questions())
     random.Random(seed).shuffle(asked)
     return dict(sorted(_keys(induction, asked)))

@@ -66,6 +66,20 @@ def test_a_budget_is_spent_by_each_search_within_it() -> None:
     assert whole.over and whole.spent < 1_100_000
 
 
+def test_of_a_budget_that_is_overspent_nothing_is_left() -> None:
+    """A search ends a little after its units, so that it takes more than there are."""
+    whole = Effort(1_000).begin()
+    whole.units(600).spend(1_500)
+    assert (whole.spent, whole.left) == (1_500, 0)
+    assert [part.left for part in (whole.units(whole.left / 2), whole.apart(whole.left))] == [0, 0]
+
+
+@pytest.mark.parametrize("method", ["induction", "k-induction", "spacer", "bounded"])
+def test_the_smallest_budget_leaves_open_what_it_does_not_decide(method: Method) -> None:
+    result = prove(resolve(Hard).machine, sizes={}, how=How(method, Effort(1), 2))
+    assert {p.name for p in result.properties if not p.verdict.good} >= {"fermat"}
+
+
 def test_what_is_reached_is_sought_within_a_budget() -> None:
     """Spacer counts as the others do."""
     x, y, a, b = (LOGIC.const(name, LOGIC.int) for name in ("x", "y", "a", "b"))

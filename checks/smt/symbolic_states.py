@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.composition import machines_in
+from lawful.spec.flat import Timed
 from lawful.spec.ir import Json
 from lawful.spec.verdicts import SAFETY, PropertyKind
 
@@ -21,7 +23,7 @@ from .encode.execution import Execution
 from .encode.parts import members, unlisted
 from .encode.places import read
 from .encode.sorts import NotEncodable, Options
-from .encode.symbolic import PathStep, StatePath, Unencodable, Value
+from .encode.symbolic import StatePath, Unencodable, Value, state_path
 from .encode.time import same_time
 from .encode.values import Encoding
 from .obligations import Fixed, attempt
@@ -51,7 +53,7 @@ class SymbolicStates:
 
     def __init__(
         self,
-        machine: ir.Machine,
+        machine: Timed,
         options: Options,
         fixed: Fixed | None = None,
         timer_clauses: Sequence[TimerClause] = (),
@@ -62,7 +64,7 @@ class SymbolicStates:
         self.fixed = fixed
         self.dropped: set[str] = set()  # Names of invariants that are not assumed.
         self.lost: list[str] = []  # Facts that have no encoding: models may break them.
-        self.properties = {j.name: j for j in safety_properties(machine, machine, "", ())}
+        self.properties = {j.name: j for j in safety_properties(machine)}
         self.scoped = self.encoding.lengths.variables(machine)
         self._facts: list[Term] = []
         self.parameters = {
@@ -211,20 +213,13 @@ class SymbolicStates:
         return members(self.encoding, j.path, [self.run(each) for each in states])
 
 
-def safety_properties(
-    whole: ir.Machine, machine: ir.Machine, prefix: str, path: StatePath
-) -> Iterator[SafetyProperty]:
+def safety_properties(machine: ir.Machine) -> Iterator[SafetyProperty]:
     """The safety properties of a machine and of its parts, and what these assume."""
-    for p in machine.properties:
-        if p.kind in SAFETY or p.kind == "assume":
-            yield SafetyProperty(prefix + p.name, p, machine, path)
-    for v in machine.variables:
-        part = t.part_of(v.type)
-        if part is not None:
-            at: StatePath = (*path, PathStep(t.Part(machine.name), v.name))
-            if isinstance(v.type, t.Map):
-                at = (*at, PathStep(v.type))  # Its key is named where the property is judged.
-            yield from safety_properties(whole, whole.part(part.machine), f"{prefix}{v.name}.", at)
+    for inner in machines_in(machine):
+        path = state_path(inner.path)
+        for p in inner.machine.properties:
+            if p.kind in SAFETY or p.kind == "assume":
+                yield SafetyProperty(inner.prefix + p.name, p, inner.machine, path)
 
 
 def known(found: Iterable[Term | NotEncodable]) -> list[Term]:

@@ -1,4 +1,8 @@
-"""`ir.Machine` and a scope -> `Flat`: types get their bounds, parameters their plans."""
+"""The scope applied: each type gets its bounds, each sort its size, each parameter its values.
+
+Every parameter of a rule may then have every value of its type; `argument_plans` says how few of
+them are enough.
+"""
 
 from __future__ import annotations
 
@@ -9,64 +13,45 @@ from typing import Any
 
 from .. import ir
 from .. import types as t
+from ..analysis.named_elements import explored
 from ..errors import Place, Problems, a, nearest
 from ..flat import Flat, Plan, Rule
 from ..ir import Json
 from ..values.bounds import belongs
-from ..values.time import with_ticks
 from ..values.world import encode, rank
 from ..words import Record, Scope, Sort
-from .argument_plans import planner
-from .serial_bits import SERIAL, fewer_bits, item_names, narrowed
+from .serial_bits import SERIAL, Narrowed, item_names
+
+Named = Mapping[str, tuple[str, ...]]  # The elements of each sort that the declaration names.
 
 
-def lower(
-    machine: ir.Machine,
-    scope: Scope,
-    abstracts: Mapping[str, Scope] | None = None,
-    *,
-    all_bits: bool = False,
-) -> Flat:
-    """The machine within the scope; `DeclarationError` lists every missing or wrong bound.
+def with_bounds(narrowed: Narrowed, scope: Scope, named: Named, problems: Problems) -> Flat:
+    """The machine within its scope, without plans; `named` are the elements that it names itself.
 
-    `abstracts` are the scopes of the machines that it refines; sizes are those of `scope`. With
-    `all_bits` serial numbers keep the bits that they are declared with.
+    Raises `DeclarationError` with `problems` and every bound that is missing or wrong.
     """
-    flat = _Lowering(with_ticks(machine), scope, all_bits).run()
-    inner = tuple(_abstracts(flat, abstracts or {}, all_bits))
-    return dataclasses.replace(flat, abstracts=inner)
+    return _Bounding(narrowed, scope, named, problems).run()
 
 
-def _abstracts(flat: Flat, scopes: Mapping[str, Scope], all_bits: bool) -> Iterator[Flat]:
-    for m in flat.machine.abstracts:
-        # What the abstract machine refines itself is asked of it alone.
-        alone = dataclasses.replace(m, abstracts=())
-        own = {kind.name for kind in m.types if isinstance(kind, t.Sort | t.Opaque)}
-        sizes: dict[str, object] = {name: size for name, size in flat.sizes if name in own}
-        scope = scopes.get(m.name, Scope()).widened(sizes)
-        yield lower(alone, scope, all_bits=all_bits)
-
-
-class _Lowering:
-    def __init__(self, machine: ir.Machine, scope: Scope, all_bits: bool) -> None:
+class _Bounding:
+    def __init__(self, narrowed: Narrowed, scope: Scope, named: Named, problems: Problems) -> None:
         self.bounds = scope.bounds
+        self.named = named
         self.inherited = scope.inherited
-        self.problems = Problems()
-        self.machine = machine if all_bits else self._narrowed(machine)
-        self.serials = tuple(sorted(fewer_bits(_kinds(machine), _kinds(self.machine))))
+        self.problems = problems
+        self.machine = narrowed.machine
+        self.serials = narrowed.serials
         self.known: set[str] = {"Nat", "int", SERIAL}
         self.wrong: set[str] = set()
         self.long: dict[tuple[str, ...], bool] = {}  # Whether a number under these is a length.
 
-    def _narrowed(self, machine: ir.Machine) -> ir.Machine:
-        return narrowed(machine, _places(machine), self.bounds, self.problems)
-
     def run(self) -> Flat:
         m = self.machine
-        sizes = tuple(
-            (k.name, self._size(k.name, m.place))
-            for k in m.types
-            if isinstance(k, t.Sort | t.Opaque)
+        sizes = {
+            k.name: self._size(k.name, m.place) for k in m.types if isinstance(k, t.Sort | t.Opaque)
+        }
+        elements = tuple(
+            (k.name, self._elements(k, sizes[k.name])) for k in m.types if isinstance(k, t.Sort)
         )
         fields = tuple(
             (owner.name, v.name, self._field(owner, v))
@@ -75,9 +60,12 @@ class _Lowering:
         )
         parameters = tuple((p.name, self._values(p)) for p in m.parameters)
         initials = tuple(self._rule(f) for f in m.initials)
+        declared = [row for row in m.transitions if not m.is_of_ignores(row)]
         rules = tuple(
-            self._rule(dataclasses.replace(row.function, name=row.name), row)
-            for row in m.transitions
+            self._rule(dataclasses.replace(row.function, name=row.name)) for row in declared
+        )
+        rules += tuple(
+            self._of_ignores(row, rules) for row in m.transitions if m.is_of_ignores(row)
         )
         properties = tuple(self._property(o, p) for o in (m, *m.parts) for p in o.properties)
         of_parts = {p.name: part.name for part in m.parts for p in part.parameters}
@@ -103,8 +91,24 @@ class _Lowering:
         self.problems.stop_if_any()
         text = tuple((k, _spelled(v)) for k, v in self.bounds.items())
         return Flat(
-            m, sizes, fields, parameters, initials, rules, properties, text, serials=self.serials
+            *(m, tuple(sizes.items()), fields, parameters, initials, rules, properties, text),
+            serials=self.serials,
+            elements=elements,
         )
+
+    def _elements(self, sort: t.Sort, size: int) -> tuple[str, ...]:
+        """The elements of a sort that are explored."""
+        found = explored(sort.name, size, self.named)
+        if sort.ordered and size and len(found) > size:
+            self.problems.add(
+                "L303",
+                self.machine.place,
+                f"{sort.name}({found[size]!r}) in {self.machine.name}, beside "
+                f"{sort.name}={size}: its place in the order is not known",
+                f"one of {', '.join(found[:size])}",
+                "make the element a Param, and let the scope give values",
+            )
+        return found
 
     def _size(self, name: str, place: Place) -> int:
         self.known.add(name)
@@ -263,11 +267,11 @@ class _Lowering:
         return tuple(sorted(encoded, key=rank) if given.__class__ in (set, frozenset) else encoded)
 
     def _explored(self, p: ir.Parameter, values: tuple[Any, ...]) -> None:
-        """Elements of sorts are those that are explored: there is no other."""
+        """The types with the scope's elements of each sort."""
         for element in (e for value in values for e in _elements(value)):
             name = type(element).__name__
             size = self.bounds.get(name)
-            known = [f"{name}{i + 1}" for i in range(size)] if type(size) is int else []
+            known = explored(name, size, self.named) if type(size) is int else ()
             if known and str(element) not in known:
                 self.problems.add(
                     "L303",
@@ -277,9 +281,8 @@ class _Lowering:
                     f"name elements that Scope({name}={size}) explores",
                 )
 
-    def _rule(self, f: ir.Function, row: ir.Transition | None = None) -> Rule:
+    def _rule(self, f: ir.Function) -> Rule:
         plans: list[Plan] = []
-        asked = planner(row, f, self.machine.functions)
         for name, kind in f.params:
             scoped = self.scoped(kind, (f"{f.name}.{name}", name), f.place)
             if isinstance(scoped, t.Float):
@@ -290,14 +293,24 @@ class _Lowering:
                     "a type with finitely many values",
                     "make it a Param, or count in integers",
                 )
-            guards, over = asked.next(name, kind)
-            plans.append(Plan(name, scoped, over, guards))
+            plans.append(Plan(name, scoped))
         return Rule(f.name, tuple(plans))
+
+    def _of_ignores(self, row: ir.Transition, rules: tuple[Rule, ...]) -> Rule:
+        """The step of an event's `ignore`s: its arguments are those of the event's transition."""
+        serving = [served.name for served in self.machine.serving(row.event)]
+        found = next((rule for rule in rules if rule.name in serving), None)
+        if found is None:
+            return dataclasses.replace(
+                self._rule(dataclasses.replace(row.function, name=row.event)), name=row.name
+            )
+        kinds = zip(row.function.params, found.plans, strict=True)
+        return Rule(row.name, tuple(Plan(name, plan.type) for (name, _), plan in kinds))
 
     def _property(self, owner: ir.Machine, p: ir.Property) -> Rule:
         params = p.function.params[1 if p.kind == "step_property" else 0 :]
         name = f"{owner.name}.{p.name}"
-        return self._rule(dataclasses.replace(p.function, name=name, params=params, body=()))
+        return self._rule(dataclasses.replace(p.function, name=name, params=params))
 
 
 def _has_length(kind: t.Type) -> bool:
@@ -316,7 +329,7 @@ def _has_length(kind: t.Type) -> bool:
 
 
 def _elements(value: Any) -> Iterator[Sort]:
-    """The elements of sorts that a value is made of."""
+    """The elements of sorts inside a value."""
     inside: Iterable[Any] = ()
     if isinstance(value, Sort):
         yield value
@@ -328,24 +341,6 @@ def _elements(value: Any) -> Iterator[Sort]:
         inside = value
     for each in inside:
         yield from _elements(each)
-
-
-def _places(m: ir.Machine) -> Iterator[tuple[tuple[str, ...], t.Type, Place]]:
-    """What keys of a scope may name: names, type and place of variables and arguments."""
-    for owner in (m, *m.parts):
-        for v in owner.variables:
-            yield (f"{owner.name}.{v.name}", v.name), v.type, v.place
-        # A parameter's own name gives the values to try.
-        yield from (((), p.type, p.place) for p in owner.parameters)
-        for p in owner.properties:
-            for name, kind in p.function.params[1 if p.kind == "step_property" else 0 :]:
-                yield (f"{owner.name}.{p.name}.{name}", name), kind, p.place
-    for f in (*m.initials, *(row.function for row in m.transitions)):
-        yield from (((f"{f.name}.{name}", name), kind, f.place) for name, kind in f.params)
-
-
-def _kinds(m: ir.Machine) -> list[t.Type]:
-    return [kind for _, kind, _ in _places(m)]
 
 
 def _spelled(value: Any) -> str:

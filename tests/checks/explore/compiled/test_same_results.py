@@ -1,0 +1,93 @@
+"""Whole results of checks: clocks, timers that count and refinements, the same in every engine."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+import pytest
+
+from lawful import Clock, Machine, Nat, Param, Scope, Timer, require, transition
+from lawful.checks.explore import CheckResult, Engine, explore
+from lawful.checks.explore.codegen import time as generated_time
+from lawful.checks.explore.codegen.expressions import Owner
+from lawful.checks.explore.codegen.time import TimeCell
+from lawful.checks.explore.compiled import engine as packed
+from lawful.checks.explore.refinement import Refining
+from lawful.checks.explore.space import Space
+from lawful.machines.read_only_windows.timing import AttemptsFixed
+from lawful.machines.unicast.timing import Acks, Resends
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.lower import lower
+from lawful.spec.resolve import abstract_scopes, resolve
+from tests.checks.declarations.playable import Doubled
+from tests.checks.declarations.timed import Fischer, House, Patient, Prompt, Rooms
+from tests.classics.implementing import Changeable, Hasty, Implements
+
+
+class Waits(Machine):
+    """Timers with floats, products and a time that grows from start to start."""
+
+    clock: Clock = Clock(tick=0.5)
+    first: Timer = Timer(urgent=True)
+    second: Timer = Timer()
+    again: Nat = 1
+
+    pause: Param[float] = 0.7
+
+    @transition()
+    def begin(self) -> None:
+        require(not self.first.armed, "it runs")
+        self.first.start(self.pause)
+        self.second.start(2.25)
+
+    @transition(timer="first")
+    def later(self) -> None:
+        self.again += 1
+        self.first.start(self.again * 2 - 1)
+
+    @transition(timer="second")
+    def end(self) -> None:
+        self.first.stop()
+
+    deadlock_ok = True
+    scope = Scope(clock=range(0, 12), again=range(0, 4), pause=(0.7, 1.0, 0.0))
+
+
+TIMED = (Patient, Prompt, Fischer, House, Rooms, Acks, Resends, AttemptsFixed, Waits)
+REFINING = (Implements, Hasty, Changeable, Doubled)
+
+
+def checked(cls: type[Machine], engine: Engine) -> CheckResult:
+    found = resolve(cls)
+    flat = lower(found.machine, found.scopes["scope"], abstract_scopes(found))
+    result = explore(flat, found.world, found.expects, engine=engine)
+    assert result.engine == engine
+    return dataclasses.replace(result, engine="", seconds=0.0, compile_seconds=0.0)
+
+
+@pytest.mark.parametrize("engine", ["generated", "compiled"])
+@pytest.mark.parametrize("cls", [*TIMED, *REFINING], ids=lambda cls: cls.__name__)
+def test_the_result_is_that_of_the_reference_engine(cls: type[Machine], engine: Engine) -> None:
+    assert checked(cls, engine) == checked(cls, "reference")
+
+
+def test_a_tick_that_forgets_the_timers_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    cells = generated_time.time_cells
+
+    def clocks(m: Owner, machine: ir.Machine, at: int = 0) -> Iterator[TimeCell]:
+        return (cell for cell in cells(m, machine, at) if isinstance(cell.kind, t.Clock))
+
+    monkeypatch.setattr(generated_time, "time_cells", clocks)
+    with pytest.raises(AssertionError):
+        assert checked(Patient, "generated") == checked(Patient, "reference")
+
+
+def test_a_refinement_that_nobody_asks_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(_space: Space) -> tuple[Refining, ...]:
+        return ()
+
+    monkeypatch.setattr(packed, "refinements", none)
+    with pytest.raises(AssertionError):
+        assert checked(Doubled, "generated") == checked(Doubled, "reference")
