@@ -7,6 +7,7 @@ the machine is; under the profile `nightly` it draws new ones.
 from __future__ import annotations
 
 import os
+import resource
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -37,7 +38,14 @@ if PROFILE == "lawful":
     setattr(providers, CONSTANTS, Constants)
 
 
+# A campaign that takes more memory fails by its name; without a limit the system would end some
+# process, and nobody could tell which test it was.
+MEMORY = 16 * 2**30
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    if PROFILE == "nightly":
+        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     config.pluginmanager.register(Measuring(config))
 
 

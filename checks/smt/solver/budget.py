@@ -90,6 +90,11 @@ class Budget:
             self.strike()
         return self.left <= 0 or self.rest <= 0
 
+    @property
+    def expired(self) -> bool:
+        """Whether the outer limit has passed, so that it ends a search before its first step."""
+        return self.over and self.late
+
     def spend(self, units: int) -> None:
         """Take so many units off."""
         self.left = max(0, self.left - units)  # A search ends a little after its units.

@@ -52,6 +52,8 @@ def ask(
     known = answered(facts, named)
     if known is not None:
         return known
+    if budget.expired:
+        return Answer("unknown", why=budget.why(""))
     answer = Answer("unknown")
     sizes = tuple(logic.sizes((*facts, *named.values())))
     # Z3 decides more with preprocessing, and at times only without it.
@@ -180,6 +182,8 @@ def preferred_model(
     Of each preference the first term that can be true counts. Returns the best model so far where
     the budget ends.
     """
+    if budget.expired:
+        return Answer("unknown", why=budget.why(""))
     made, solver = translation(logic), _solver(logic, facts)
     solver.set(random_seed=0)
 
@@ -231,6 +235,8 @@ def reach(logic: Logic, horn: Horn, bad: tuple[Sequence[Term], Term], budget: Bu
     """Whether one of the first terms can be true, or the second in a reachable state."""
     if logic.counts:
         return Answer("unknown", why=COUNTS)
+    if budget.expired:
+        return Answer("unknown", why=budget.why(""))
     made = translation(logic)
     solver = z3.Fixedpoint(ctx=made.context)
     solver.set(engine="spacer")

@@ -44,6 +44,13 @@ def test_an_answer_says_what_ended_the_search() -> None:
     assert late.why == "the outer limit of 0.05 s ended the search"
 
 
+def test_after_the_outer_limit_no_search_begins() -> None:
+    budget = Effort(seconds=0).begin()
+    trivial = LOGIC.equal(X, LOGIC.number(3))
+    assert ask(LOGIC, [trivial], budget).why == "the outer limit of 0 s ended the search"
+    assert budget.spent == 0
+
+
 def test_the_same_search_takes_the_same_units() -> None:
     def taken() -> float:
         forget()
