@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from lawful.spec.values.indices import clamped
 from lawful.spec.values.world import FrozenBag, FrozenMap
 
 from .expressions import NoValue
@@ -45,14 +46,15 @@ def _map_delete(held: FrozenMap[Any, Any], key: Any) -> tuple[Any, Any]:
 
 
 def _pop(held: tuple[Any, ...], *index: int) -> tuple[Any, Any]:
+    given = held[index[0] if index else -1]
     left = list(held)
-    given = left.pop(*index)
+    left.pop(*index)
     return tuple(left), given
 
 
 def _insert(held: tuple[Any, ...], index: int, item: Any) -> tuple[Any, Any]:
     made = list(held)
-    made.insert(index, item)
+    made.insert(clamped(index), item)
     return tuple(made), None
 
 

@@ -9,6 +9,7 @@ puts the instance into `SUSPECT`, and only then the whole container is judged at
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterable, Sequence
 
 from lawful.spec import ir
@@ -21,6 +22,7 @@ from lawful.spec.errors import Place
 from lawful.spec.syntax.declare import slot
 from lawful.spec.text import reasons
 from lawful.spec.values.bounds import bounded
+from lawful.spec.values.indices import clamped
 
 from ..kernel import dispatch, guards, operators
 from ..kernel.state import SUSPECT
@@ -247,6 +249,8 @@ class Body(Expressions):
         if isinstance(place, ir.Item):
             of = self.held(of, out)
         args = self.in_order(zip(stmt.args, _taken(stmt), strict=True), out)
+        if (type(kind), stmt.op) == (t.Seq, "insert") and not _within(stmt.args[0].type, INDEX):
+            args[0] = call(self.use(clamped), args[0])
         write = self.in_place.get(id(stmt))
         if write is not None:
             out += write.before(self.me, None if isinstance(kind, t.Seq) else args[0])
@@ -388,6 +392,7 @@ def _within(mine: t.Type, theirs: t.Type) -> bool:
             return mine == theirs
 
 
+INDEX = t.Int(-sys.maxsize, sys.maxsize)  # `list.insert` takes these.
 STATEMENTS: dict[type[ir.Stmt], Callable[..., list[ast.stmt]]] = {
     ir.Assign: Body.assignment,
     ir.Update: Body.update,

@@ -27,10 +27,12 @@ from lawful.spec.values.time import is_tick
 from lawful.spec.values.world import FrozenMap, decode, encode
 from tests.agree.careless import forced, loosened, spoil
 from tests.agree.hits import Hits
-from tests.agree.judging import properties
+from tests.agree.judging import BEYOND_PYTHON, properties
 from tests.agree.kinds import SIZES, Some
 from tests.checks.reference.twin import Twin
 
+# What a round of a loop may end with.
+STOPPED = {"refused", "undefined", "asserts", "ambiguous", *BEYOND_PYTHON}
 STATES = 5  # Random ones for each machine, and as many that are reached.
 
 
@@ -216,12 +218,11 @@ class Engines:
                 self.hits.add("kept aside", "every element is asked")
                 return
             # A loop without an order may be stopped by any of its rounds.
-            if self.loose and kinds <= {"refused", "undefined", "asserts", "unhashable"}:
+            if self.loose and kinds <= STOPPED:
                 self.hits.add("kept aside", "any round stops")
                 return
-            # A dict is no key in Python; where the language has a Mapping, it is a value.
-            if theirs[0] == "unhashable":
-                self.hits.add("kept aside", "a dict as a key")
+            if theirs[0] in BEYOND_PYTHON:
+                self.hits.add("kept aside", BEYOND_PYTHON[theirs[0]])
                 return
         same = theirs[0] != "done" or (
             state_has_exact_types(theirs[1], self.machine, self.parts)

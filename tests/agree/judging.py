@@ -15,6 +15,12 @@ from lawful.spec.values.bounds import breach
 if TYPE_CHECKING:
     from tests.agree.engines import Engines
 
+# What the language has and Python refuses, and how the table of a run names it.
+BEYOND_PYTHON = {
+    "unhashable": "a dict as a key",
+    "no super": "super() in a generator",
+    "index too large": "an index beyond a machine word",
+}
 NO_STATE = "no state of the abstract machine"
 FAULTS = (LookupError, ArithmeticError, ValueError, TypeError, AttributeError)
 
@@ -31,8 +37,8 @@ def properties(e: Engines, state: Any) -> None:
             theirs = _seen(e, p, theirs)
         if mine in ("undefined", NO_STATE) and theirs != mine and e.strict:
             e.hits.add("kept aside", "every element is asked")
-        elif theirs == "unhashable":
-            e.hits.add("kept aside", "a dict as a key")
+        elif isinstance(theirs, str) and theirs in BEYOND_PYTHON:
+            e.hits.add("kept aside", BEYOND_PYTHON[theirs])
         else:
             e.judge(what, mine, theirs, "Python")
         e.hits.add("property", p.kind)

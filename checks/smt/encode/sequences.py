@@ -42,8 +42,14 @@ def hits(run: Trail, many: Elements, index: Term, node: ir.Node) -> list[Term]:
         run.stop("undefined", logic.negate(there[known]) if known < n else logic.true, node)
         return [logic.truth(i == known) for i in range(n)]
     if known is not None:
-        ends = [*there, *[logic.false] * -known]
-        found = [logic.all((ends[i - known - 1], logic.negate(ends[i - known]))) for i in range(n)]
+
+        def is_there(at: int) -> Term:
+            return there[at] if at < n else logic.false
+
+        found = [
+            logic.all((is_there(i - known - 1), logic.negate(is_there(i - known))))
+            for i in range(n)
+        ]
     else:
         turned = logic.add(index, length(run, many))
         at = logic.choose(logic.less(index, logic.number(0)), turned, index)

@@ -1,4 +1,4 @@
-"""What ends a step of a twin, the words that do it, and its bags."""
+"""How a step of a twin ends, the words that end it, and its bags."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 UNDEFINED = (
     KeyError,
     IndexError,
+    OverflowError,
     ZeroDivisionError,
     ValueError,
     AttributeError,
@@ -60,3 +61,20 @@ def needed(value: Any, why: str, /) -> Any:
     if value is None:
         raise Stop
     return value
+
+
+REFUSED_BY_PYTHON = {
+    "unhashable": "unhashable",
+    "super(type, obj)": "no super",
+    "too large to convert to C": "index too large",
+}
+
+
+def undefined_by(error: Exception) -> str:
+    """What has no value, or why Python refuses what the language has.
+
+    A container that is no key in Python may be one in the language, `super()` stands for an
+    instance also in a generator, and a list takes an item in at any index.
+    """
+    found = (kind for text, kind in REFUSED_BY_PYTHON.items() if text in str(error))
+    return next(found, "undefined")

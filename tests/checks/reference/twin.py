@@ -24,7 +24,15 @@ from lawful.spec.values.bounds import Values, breach
 from lawful.spec.values.world import FrozenBag, FrozenMap, chosen
 from tests.checks.reference.shims import SHIMS, Armed, Clock, Counting, Wrapping, copied, tick
 from tests.checks.reference.sorts import elements
-from tests.checks.reference.stops import FAULTS, UNDEFINED, Counted, OutOfTarget, Several, Stop
+from tests.checks.reference.stops import (
+    FAULTS,
+    UNDEFINED,
+    Counted,
+    OutOfTarget,
+    Several,
+    Stop,
+    undefined_by,
+)
 
 
 class _Words(types.ModuleType):
@@ -357,7 +365,7 @@ class Twin:
             except Several:
                 return "ambiguous", None, None
             except UNDEFINED as error:
-                return _undefined(error), None, None
+                return undefined_by(error), None, None
         after = self.state(self.machine.name, twin)
         if self._breach(self.machine.name, after):
             return "bounds", None, None
@@ -395,12 +403,7 @@ class Twin:
             try:
                 return getattr(twin, name)(*given)
             except UNDEFINED as error:
-                return _undefined(error)
-
-
-def _undefined(error: Exception) -> str:
-    """What has no value; a container that is no key in Python may be one in the language."""
-    return "unhashable" if "unhashable" in str(error) else "undefined"
+                return undefined_by(error)
 
 
 def _transition(function: Callable[..., Any], head: words.Header) -> Callable[..., Any]:
