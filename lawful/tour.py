@@ -1,4 +1,4 @@
-"""The tour (`make tour`): run, check, prove, draw and replay one system, reliable unicast.
+"""The tour (`make tour`): run, check, prove, test, draw and replay one system, reliable unicast.
 
 The final table contains only results of this run. The exit code is 0 if all of them are as
 expected.
@@ -9,10 +9,14 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+import textwrap
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+from hypothesis import settings as Settings
 
 from lawful.checks.explore import CheckResult, explore
 from lawful.checks.prove import prove
@@ -28,11 +32,13 @@ from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 
 from .progress import progress
+from .testing import Mismatch, conformance
 
 OUT = Path("out/tour")
 MESSAGES = 1_000
 FAULTS = Faults(loss=0.10, duplicate=0.05, reorder=0.10)
 SEED = 2013
+RUNS = 50  # Of Hypothesis, for each implementation.
 PATIENCE = 120.0  # Seconds after which the exchange fails; it usually takes a few.
 ENTRIES: tuple[type[Machine], ...] = (
     declaration.SenderEntryFixed,
@@ -69,6 +75,7 @@ def main() -> int:
     journal = _run(found)
     _check(found)
     _prove(found)
+    _test(found)
     _draw(found)
     _replay(found, journal)
     _say("What was established")
@@ -179,6 +186,39 @@ def _prove(found: Findings) -> None:
         said = f"{len(asked)} properties {', '.join(verdicts)}; {'; '.join(covers)}"
         good = proofs.exit_code(result, resolved.expects) == 0
         found.add(f"prove {result.machine}", said, good)
+
+
+# Tests.
+
+
+def _test(found: Findings) -> None:
+    _say("Test: an implementation beside its declaration, with Hypothesis")
+    for cls in ENTRIES:
+        wrong = _mismatch(cls)
+        result = f"{RUNS} runs of random events agree" if wrong is None else "DISAGREES"
+        found.add(f"test {cls.__name__}", result, wrong is None)
+        print(f"  {cls.__name__:<20} {result if wrong is None else wrong}", flush=True)
+    wrong = _mismatch(declaration.SenderEntryFixed, _deaf)
+    result = "noticed" if wrong is not None else "NOT NOTICED"
+    found.add("test a sender that drops acks", result, wrong is not None)
+    print(f"\n  a sender that drops acks: {result}\n")
+    print(textwrap.indent(str(wrong), "  "))
+
+
+def _mismatch(cls: type[Machine], perform: Callable[..., Any] | None = None) -> Mismatch | None:
+    """What differs from the declaration where `perform` does each event; None if nothing does."""
+    settings = Settings(derandomize=True, database=None, deadline=None, max_examples=RUNS)
+    case = conformance(cls, lambda clock: cls(clock=clock), perform=perform, settings=settings)
+    try:
+        case().runTest()
+    except Mismatch as mismatch:
+        return mismatch
+    return None
+
+
+def _deaf(entry: Any, event: str, args: tuple[Any, ...]) -> Any:
+    """Perform any event but `ack`."""
+    return None if event == "ack" else getattr(entry, event)(*args)
 
 
 # Pictures.
