@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 
 from lawful.spec.errors import DeclarationError
 
-from .arguments import Usage, parser
+from .argument_parser import Usage, parser
 from .commands import error_report, options
 from .commands.errors import CommandError, Ended
 from .commands.exit_codes import ExitCode

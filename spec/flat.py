@@ -14,7 +14,7 @@ from . import ir
 from . import types as t
 
 # A machine with time in it: where it has a clock, a step `tick` and timers that count its ticks.
-# Engines that explore or prove read no other; `with_ticks` makes one.
+# Engines that explore or prove read no other; `lower.steps.with_all_steps` makes one.
 Timed = NewType("Timed", ir.Machine)
 # A machine as it runs: nothing assigns its ghosts. Replay reads no other.
 Erased = NewType("Erased", ir.Machine)

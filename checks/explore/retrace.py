@@ -12,7 +12,7 @@ from lawful.spec.verdicts import BUILT_IN, LIVENESS
 from ..reference import Done, Fault, Refusal
 from ..reference.states import State
 from ..verdict import PropertyResult, Verdict
-from .liveness.judge import NoLabel, NoMember, violation
+from .liveness.violations import NoLabel, NoMember, violation
 from .refinement import refinements
 from .search import graph_of, may_rest, why
 from .space import Space

@@ -15,8 +15,8 @@ from ..reference.states import State
 from ..verdict import PropertyResult, Trace, Verdict
 from .limits import OutOfBudget, Over
 from .liveness.graph import TimeUp
-from .liveness.judge import NoLabel, NoMember, violation
 from .liveness.lasso_text import shown
+from .liveness.violations import NoLabel, NoMember, violation
 from .search_result import Explored, FirstFailure
 from .space import Args, Edge, Space
 from .traces import trace_of

@@ -2,7 +2,7 @@
 
     document := {"format": "lawful-frozen", "version", "python", "codes": {module: [digest*]},
                  "machines": {qualified name: machine}}
-    machine  := {"ir": document of `serial`, "outline": [text*],
+    machine  := {"ir": document of `as_json`, "outline": [text*],
                  "classes": {"enums" | "records" | "sorts" | "opaques" | "parts":
                              {name: [module, name]}},
                  "encoded": {opaque: ["bytes" | "int" | "str" of its annotation]}}

@@ -15,10 +15,10 @@ from ..syntax import tree
 from ..syntax.declare import Declaration
 from . import clocks, expressions
 from .builtins import FUNCTIONS
+from .changing_calls import effect, is_super
 from .constants import constant
 from .context import MISSING, Body
 from .methods import METHODS, arguments, refused
-from .mutations import effect, is_super
 from .refinements import is_view, view
 
 

@@ -11,8 +11,8 @@ from ..errors import Place, a
 from ..syntax import tree
 from . import expressions
 from .aliasing import changeable
+from .changing_calls import may_change
 from .context import Body
-from .mutations import may_change
 
 
 def place_of(b: Body, node: tree.Expression) -> ir.Expr | None:

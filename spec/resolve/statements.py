@@ -13,11 +13,11 @@ from ..errors import Place, a
 from ..syntax import tree
 from . import expressions
 from .aliasing import changeable, fresh, own_container
+from .changing_calls import Effect, effect, may_change
 from .context import Body, facts_if, unpacked
 from .families import name_members, round_of
 from .matching import match_statement
 from .methods import refused
-from .mutations import Effect, effect, may_change
 from .operators import binary
 from .places import name_place, place_of
 from .serials import declared

@@ -1,4 +1,4 @@
-"""Python source -> `tree`: syntax is judged here, when the class is created.
+"""`ast` -> `tree`: syntax is checked here, when the class is created.
 
 Each dict maps an `ast` class to the small function that reads it; a class without a row is refused.
 """

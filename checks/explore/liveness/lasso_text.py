@@ -13,7 +13,7 @@ from ..space import Space
 from ..traces import event_between, trace_of
 from .fairness import Bits
 from .graph import Graph
-from .judge import Lasso
+from .violations import Lasso
 
 WHY = {
     "eventually": "it never becomes true",

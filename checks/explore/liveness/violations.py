@@ -1,15 +1,15 @@
-"""What must happen for ever: verdicts on liveness properties, with a lasso where one is violated.
+"""Violations of liveness properties: for each violated one a lasso that shows it.
 
-A behaviour that violates one goes, along a stem, to a loop that it never leaves. What the stem and
-the loop must be like for each kind of property (language page, "Properties"):
+A lasso is a behaviour: a stem of steps, then a loop that it never leaves. The kind of a property
+says which lassos violate it (language page, "Properties"):
 
     eventually p          p is false from the first state on
-    infinitely_often p    p is false all round the loop
+    infinitely_often p    p is false everywhere on the loop
     eventually_always p   p is false somewhere on the loop
-    leads_to (p, q)       p is true in a state from which on q is false, in that state, too
+    leads_to (p, q)       p is true in some state; q is false in it and in all later states
 
-The loop is fair: see `components`. It takes real steps only, none that the scope cuts. What a part
-declares is asked of every such part, along the behaviours of the whole, under the whole's fairness.
+The loop is fair (`fair_components`) and has no step that the scope cuts. A property that a part
+declares is judged for every such part, in the behaviours of the whole, under the whole's fairness.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from ...reference.expressions import NoValue
 from ...reference.properties import Keys, PropertyOf
 from ...reference.states import State
 from ..space import Args, Space
+from .fair_components import fair_components
 from .graph import Graph
 from .lasso import BUDGET, Loop, Loops
-from .sccs import fair_components
 
 
 @dataclass(frozen=True, slots=True)

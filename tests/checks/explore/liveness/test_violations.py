@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from lawful import Machine, Scope
 from lawful.checks.explore import CheckResult, Limits, explore
 from lawful.checks.explore.compiled import engine as packed
-from lawful.checks.explore.liveness import judge as liveness
+from lawful.checks.explore.liveness import violations as liveness
 from lawful.checks.explore.search import search
 from lawful.checks.explore.space import Space
 from lawful.checks.explore.verdicts import judge
