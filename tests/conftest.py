@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
+from lawful.checks.explore.compiled import background
 from lawful.checks.smt.solver import cache, z3_terms
 from tests.processor_time import Measuring
 
@@ -62,6 +63,17 @@ def nothing_proved_before(
 ) -> None:
     """What the user's proofs showed is not known to a test, and no test adds to it."""
     monkeypatch.setattr(cache, "users", lambda: tmp_path_factory.mktemp("proofs"))
+
+
+@pytest.fixture(autouse=True)
+def no_compiler_for_a_small_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In `make test` a search takes ten seconds of plain steps before it starts a compiler.
+
+    To compile the steps of a large machine takes longer than its whole search in most tests. The
+    tests of the compiled engine ask for it by name.
+    """
+    if PROFILE == "lawful":
+        monkeypatch.setattr(background, "PATIENCE", 10.0)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -260,11 +260,10 @@ def check_java() -> None:
     if shutil.which(java) is None:
         raise ReplayError(JAVA_MISSING)
     found = subprocess.run([java, "-version"], capture_output=True, text=True, check=False)
-    words = (found.stderr + found.stdout).replace('"', " ").split()
-    version = next((w for w in words if w[:1].isdigit()), "0")
-    major = version.removeprefix("1.").split(".")[0].split("-")[0].split("+")[0]
-    if not major.isdigit() or int(major) < JAVA:
-        raise ReplayError(f"{JAVA_MISSING}; found {version}")
+    # Warnings about options come first, and some of them contain numbers.
+    told = re.search(r'version "((?:1\.)?(\d+)[^"]*)"', found.stderr + found.stdout)
+    if told is None or int(told[2]) < JAVA:
+        raise ReplayError(f"{JAVA_MISSING}; found {told[1] if told else 'no version'}")
 
 
 def settings(master: str) -> dict[str, str]:
