@@ -1,17 +1,21 @@
 """A package as somebody ships it: frozen, compiled, its source left at home.
 
-Every step is a process of its own, as in a build and in a deployment.
+Every step is a process of its own, as in a build and in a deployment; where the process itself
+shows nothing, `imported` saves one.
 """
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import annotated_types
 
@@ -186,6 +190,19 @@ def run(
         text=True,
         check=False,
     )
+
+
+@contextmanager
+def imported(folder: Path) -> Generator[Any]:
+    """The module `pkg.mod` of the folder, in this process for as long as the block runs."""
+    sys.path.insert(0, str(folder))
+    importlib.invalidate_caches()
+    try:
+        yield importlib.import_module("pkg.mod")
+    finally:
+        sys.path.remove(str(folder))
+        for name in [name for name in sys.modules if name.partition(".")[0] == "pkg"]:
+            del sys.modules[name]
 
 
 def freeze(folder: Path) -> None:

@@ -246,8 +246,8 @@ def test_draw_writes_where_it_says(tmp_path: Path, capsys: pytest.CaptureFixture
     assert path.read_text(encoding="utf-8").startswith("digraph")
 
 
-def test_quiet_prints_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("check", SENDER_AS_SEED, "--quiet", capsys=capsys) == (0, "", "")
+def test_quiet_prints_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("check", declared(tmp_path, MET), "--quiet", capsys=capsys) == (0, "", "")
 
 
 NEEDS = """

@@ -9,7 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.frozen import MODULE, USE, compiled, freeze, needs, other_pythons, package, run
+from lawful.spec.errors import DeclarationError
+from tests.frozen import (
+    MODULE,
+    USE,
+    compiled,
+    freeze,
+    imported,
+    needs,
+    other_pythons,
+    package,
+    run,
+)
 
 OUTPUT = """\
 2 ('send', 'ack') True
@@ -32,6 +43,13 @@ def told(done: subprocess.CompletedProcess[str]) -> str:
     """What a process printed; it is to end well."""
     assert done.returncode == 0, done.stderr
     return done.stdout
+
+
+def refusal(folder: Path) -> str:
+    """Why a machine of the package in the folder is refused."""
+    with pytest.raises(DeclarationError) as refused, imported(folder) as module:
+        module.Sender()
+    return str(refused.value)
 
 
 def without_folder(text: str) -> list[str]:
@@ -206,10 +224,9 @@ def test_other_code_is_refused(
     text = path.read_text(encoding="utf-8")
     assert old in text
     path.write_text(text.replace(old, new), encoding="utf-8")
-    done = run(compiled(home, tmp_path / "app"), "-c", USE)
-    assert done.returncode == 1
-    assert "L110 the frozen file does not belong to this code" in done.stderr
-    assert "rewrite:  run `lawful freeze pkg.mod` where its source is" in done.stderr
+    why = refusal(compiled(home, tmp_path / "app"))
+    assert "L110 the frozen file does not belong to this code" in why
+    assert "rewrite:  run `lawful freeze pkg.mod` where its source is" in why
 
 
 def test_what_was_never_frozen_is_refused(shipped: tuple[Path, Path], tmp_path: Path) -> None:
@@ -245,8 +262,8 @@ def test_another_file_is_refused(
     away = tmp_path / "app"
     shutil.copytree(shipped[1], away)
     (away / "pkg" / "mod.lawful.json").write_text(text, encoding="utf-8")
-    done = run(away, "-c", USE)
-    assert "L110" in done.stderr and found in done.stderr
+    why = refusal(away)
+    assert "L110" in why and found in why
 
 
 def test_source_that_is_there_counts(shipped: tuple[Path, Path], tmp_path: Path) -> None:

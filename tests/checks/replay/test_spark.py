@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import gzip
-import importlib
 import json
 import pickle
 import signal
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -33,7 +31,7 @@ from tests.checks.replay.journals import (
 )
 from tests.checks.replay.test_runtime_journals import Shelf
 from tests.checks.replay.test_validation import BOTH, LINES, MARK, unread
-from tests.frozen import USE, compiled, freeze, package, run
+from tests.frozen import USE, compiled, freeze, imported, package, run
 
 
 def java_is_missing() -> str:
@@ -370,14 +368,12 @@ def test_java_is_asked_for_in_one_line(tmp_path: Path, monkeypatch: pytest.Monke
     spark.check_java()
 
 
-def test_a_machine_without_source_replays_on_both_engines(
-    session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_machine_without_source_replays_on_both_engines(session: Any, tmp_path: Path) -> None:
     home = package(tmp_path / "src")
     freeze(home)
     away = compiled(home, tmp_path / "app")
     assert run(away, "-c", USE).returncode == 0
-    monkeypatch.setattr(sys, "path", [str(away), *sys.path])
-    sender = importlib.import_module("pkg.mod").Sender
-    answer = same([away / "journal.jsonl"], ReplayProgram((sender.lawful.ir,)))
+    with imported(away) as module:
+        program = ReplayProgram((module.Sender.lawful.ir,))
+        answer = same([away / "journal.jsonl"], program)
     assert answer["verdicts"]["fits"] == answer["instances"] == 1
