@@ -114,8 +114,10 @@ class Body(Expressions):
             case ir.Local(name=name):
                 self.assign_local(name, value, target.type)
             case ir.Item(of=of, key=key):
+                self.writes(target)
                 self.assign_item(of, key, value)
             case _:
+                self.writes(target)
                 layout, at = self.place(target)
                 self.store(at, to_layout(self, value, layout))
 

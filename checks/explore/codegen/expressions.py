@@ -46,6 +46,7 @@ from .conversions import (
     to_layout,
     type_of,
 )
+from ..layout.entries import cheap, place_of
 from .functions import Function
 from .text import ANYWHERE, REFUSED, Program, Target, Value, Writer, plus
 
@@ -198,6 +199,30 @@ class Expressions(Writer):
                 return self._tuple_item(items, at, key)
             case _:
                 raise NotGenerated(f"an item of {type_of(layout)}")
+
+    def writes(self, e: ir.Expr) -> None:
+        """Note which entry of which map of the whole machine is written at a place.
+
+        What a part writes is noted where its step is taken.
+        """
+        program, (root, name, key) = self.program, place_of(e)
+        if self.machine.name != program.codec.flat.machine.name:
+            return
+        if isinstance(root, ir.Local) and not isinstance(root.type, t.Part):
+            return
+        rows = program.entries
+        if isinstance(root, ir.Self) and name:
+            rows = {name: rows[name]} if name in rows else {}
+        which = str(sum(row.mask for row in rows.values()))
+        if isinstance(root, ir.Self) and name in rows and key is not None and cheap(key):
+            whole = self.module.codec.machine(self.machine.name)
+            layout = dict(whole.fields)[name]
+            assert isinstance(layout, MapLayout)
+            number = self.code_in(key, layout.key)
+            first = f"max(0, {number})" if may_lack(layout.key) else number
+            which = f"{1 << rows[name].bit} << {first}"
+        if rows:
+            self.line(f"w[{program.written}] |= {which}")
 
     def row_index(self, at: str, key: ir.Expr) -> str:
         """An index into a row, counted from its beginning; the failing status if it is out of

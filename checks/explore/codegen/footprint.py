@@ -29,6 +29,15 @@ def meets(span: Span, spans: Iterable[Span]) -> bool:
     return any(span[0] < end and begin < span[1] for begin, end in spans)
 
 
+def without(spans: Iterable[Span], others: Iterable[Span]) -> tuple[Span, ...]:
+    """The cells of spans that are in no other."""
+    left = list(spans)
+    for begin, end in others:
+        parts = [((a, min(b, begin)), (max(a, end), b)) for a, b in left]
+        left = [(a, b) for pair in parts for a, b in pair if a < b]
+    return tuple(left)
+
+
 def _merged(spans: Iterable[Span]) -> tuple[Span, ...]:
     made: list[Span] = []
     for begin, end in sorted(spans):

@@ -282,6 +282,7 @@ class Module:
                     if names is not None:
                         _stop_elsewhere(f, f.load(layout, at), states(control.type, names), REFUSED)
                 case Firing(timer):
+                    f.writes(timer)
                     _, at = f.place(timer)
                     # A timer that counts has one more than the ticks until it is due.
                     f.stop_if(f"w[{at}] != 1", REFUSED)
@@ -291,6 +292,7 @@ class Module:
     def _leave(self, f: Body, row: ir.Transition) -> None:
         match leaving(row):
             case Becomes(control, name):
+                f.writes(control)
                 _, at = f.place(control)
                 f.line(f"w[{at}] = {states(control.type, (name,))[0]}")
             case StaysAmong(control, names):

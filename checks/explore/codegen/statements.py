@@ -161,6 +161,7 @@ def _step(f: Body, s: ir.Step) -> None:
     assert isinstance(s.part.type, t.Part)
     owner = f.module.machines[s.part.type.machine]
     args = parts.arguments(f, owner, s.name, s.args)
+    f.writes(s.part)
     _, at = f.place(s.part)
     into(f, s.into, parts.take(f, owner, s.name, at, args).given(f))
 
@@ -178,6 +179,7 @@ def _do(f: Body, s: ir.Do) -> None:
     owner = f.module.machines[s.call.of.type.machine]
     function = f.module.function(owner, s.call.function)
     args = [f.passed(f.own(f.value(a))) for a in s.call.args]
+    f.writes(s.call.of)
     _, at = f.place(s.call.of)
     made = f.module.helper(owner, function, tuple(v.layout for v in args))
     f.passing(f"{made.name}({', '.join(('w', at, *(v.text for v in args)))})")

@@ -46,6 +46,7 @@ from .functions import plain, states
 from .loops import long
 from .module import Module
 from .notes import Notes
+from .packed_state import PackedState
 from .prelude import ESCAPE
 from .properties import Judging, params
 from .text import BOUNDS, BROKEN, REFUSED, STATUS, Program, Value
@@ -90,7 +91,7 @@ class Stepping:
         self.words = self.slots[-1].word + 1 if self.slots else 1
         self.program = Program(self.codec, self.size + 1, self.size)
         self.original = self.program.frame(self.size)
-        self.packed = self.program.frame(self.words)
+        self.state = PackedState(self.program, self.slots, self.original)
         self.settles: dict[tuple[Span, ...], str] = {}
         self.module = Module(self.codec, space.reference, self.program)
         self.judged = [j for j in space.judged if j.kind in ("invariant", "step_property")]
@@ -128,8 +129,9 @@ class Stepping:
     def _write(self) -> None:
         f = Body(self.program, module=self.module, machine=self.machine, me="0")
         f.lines.append("def expand(w, store, at, out, info, room):")
-        self._unpack(f)
+        self.state.unpack(f)
         f.line(f"w[{self.size}] = 0")
+        f.line(f"w[{self.program.written}] = 0")
         f.line(f"copy(w, {self.original}, 0, {self.size})")
         for number, j in enumerate(self.judged):
             if j.kind == "invariant":
@@ -144,39 +146,6 @@ class Stepping:
         self._rest(f)
         f.line("return n")
         self.program.texts.append("\n".join(f.lines))
-
-    def _unpack(self, f: Body) -> None:
-        for word in range(self.words):
-            f.line(f"p{word} = store[at + {word}]")
-            f.line(f"w[{self.packed + word}] = p{word}")
-        for s in self.slots:
-            if not s.bits:
-                f.line(f"w[{s.cell}] = {s.low}")
-                continue
-            text = f"(p{s.word} >> {s.shift} & {(1 << s.bits) - 1})"
-            f.line(f"w[{s.cell}] = {text}{f' + {s.low}' if s.low else ''}")
-
-    def _pack(self, f: Body, spans: tuple[Span, ...]) -> None:
-        """The words of the state in `w`, changed in these cells, written to `out`."""
-        f.line("if n >= room: return -1")
-        for word in range(self.words):
-            changed = [
-                s
-                for s in self.slots
-                if s.word == word and s.bits and meets((s.cell, s.cell + 1), spans)
-            ]
-            kept = ~sum((1 << s.bits) - 1 << s.shift for s in changed)
-            parts = [f"w[{self.packed + word}]{f' & {kept}' if changed else ''}"]
-            parts += [
-                f"(w[{s.cell}]{f' - {s.low}' if s.low else ''}) << {s.shift}" for s in changed
-            ]
-            f.line(f"out[n * {self.words} + {word}] = {' | '.join(f'({p})' for p in parts)}")
-
-    def _put_back(self, f: Body, spans: tuple[Span, ...]) -> None:
-        """These cells are as before the step."""
-        for begin, end in spans:
-            f.move(str(begin), str(self.original + begin), end - begin)
-        f.line(f"w[{self.size}] = 0")
 
     def _rest(self, f: Body) -> None:
         """A state without a step is a deadlock, unless it may rest."""
@@ -243,7 +212,7 @@ class Stepping:
             f.line(f"{status} = {call}")
             with f.block(f"if {status} == {REFUSED}:"):
                 if not refuses_unchanged(row):
-                    self._put_back(f, spans)
+                    self.state.put_back(f, spans)
             with f.block("else:"):
                 if shared is not None:
                     self._noted(f, shared[0], values)
@@ -306,7 +275,7 @@ class Stepping:
         with f.block("if status == 0:"):
             for judge in self.steps:
                 f.line(f"{judge}(w, info)")
-            self._pack(f, spans)
+            self.state.pack(f, spans)
             f.line(f"out[room * {self.words} + n] = rule")
             f.line("n += 1")
         with f.block(f"elif status == {CUT}:"):
@@ -319,7 +288,7 @@ class Stepping:
             f.line(f"info[{put['escaped']}] = 1")
         with f.block("else:"):
             f.line(f"info[{put['fault']} + status] = 1")
-        self._put_back(f, spans)
+        self.state.put_back(f, spans)
         f.line("return n")
         self.program.texts.append("\n".join(f.lines))
         return name

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from ..layout.codec import Codec
 from ..layout.layouts import Layout, MachineLayout, NotGenerated, one_cell, width
+from ..layout.entries import Entries, entries
 from .prelude import ESCAPE
 
 DONE, REFUSED, UNDEFINED, ASSERTS, BOUNDS, AMBIGUOUS = range(6)
@@ -66,9 +67,13 @@ class Program:
     names: dict[object, str] = field(default_factory=dict[object, str])
     making: set[object] = field(default_factory=set[object])
     rounds: int = field(init=False)  # The cell of the rounds that are left; see `prelude.spent`.
+    written: int = field(init=False)  # The cell of the entries that a step writes.
+    entries: dict[str, Entries] = field(init=False)
 
     def __post_init__(self) -> None:
         self.rounds = self.frame(1)
+        self.written = self.frame(1)
+        self.entries = entries(self.codec.machine(self.codec.flat.machine.name))
 
     def frame(self, count: int) -> int:
         """Cells of a function's own."""

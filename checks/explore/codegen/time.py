@@ -76,6 +76,7 @@ def tick(f: Body, s: ir.Tick) -> None:
     for cell in cells:
         if isinstance(cell.kind, t.Timer) and cell.kind.urgent:
             f.stop_if(f"w[{plus(f.me, cell.at)}] == 1", REFUSED)
+    f.writes(ir.Self(s.place, t.Part(f.machine.name)))
     for cell in cells:
         at = plus(f.me, cell.at)
         if isinstance(cell.kind, t.Timer):

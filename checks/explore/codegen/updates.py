@@ -29,6 +29,7 @@ from .time import start_timer, stop_timer
 
 def update(f: Body, s: ir.Update) -> None:
     """Generate one update of a container or timer."""
+    f.writes(s.target)
     layout, at = f.place(s.target)
     UPDATES[type(s.target.type).__name__, s.op](f, s, layout, at)
     if isinstance(s.target, ir.Local) and f.env[s.target.name].single:
