@@ -8,7 +8,7 @@ that the earlier ones do not. The fewest events would be a rural postman tour, w
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -16,8 +16,9 @@ from lawful.spec import types as t
 from lawful.spec.analysis.callee import bind
 from lawful.spec.ir import Json
 
-from ..explore.search import Limits, Search, visited
+from ..explore.limits import Limits
 from ..explore.space import Event, Space
+from ..explore.state_graph import StateGraph, state_graph
 from ..explore.traces import trace_of
 from ..reference.states import State
 from ..verdict import Trace
@@ -59,9 +60,9 @@ class _Known:
     """The state graph: states, initial states, and for each state its edges (event, target)."""
 
     space: Space
-    states: list[State]
+    states: Sequence[State]
     starts: list[int]
-    edges: list[list[tuple[Event, int]]]
+    edges: Sequence[Sequence[tuple[Event, int]]]
 
 
 def paths(space: Space, cover: Cover, most: int) -> list[Path]:
@@ -70,7 +71,7 @@ def paths(space: Space, cover: Cover, most: int) -> list[Path]:
 
     Raises `ValueError` where the machine has `most` states or more, or no initial state.
     """
-    known = _known(Search(space, Limits(most)))
+    known = _known(state_graph(space, Limits(most)), most)
     wanted = _everything(known, cover)
     found: list[Path] = []
     while wanted:
@@ -81,14 +82,13 @@ def paths(space: Space, cover: Cover, most: int) -> list[Path]:
     return found
 
 
-def _known(search: Search) -> _Known:
-    edges = [
-        [((edge.rule, edge.args), after) for edge, after in steps] for _, steps in visited(search)
-    ]
-    if not search.complete:
-        name, most = search.space.machine.name, search.limits.states
+def _known(graph: StateGraph, most: int) -> _Known:
+    found = graph.found
+    if not found.complete:
+        name = found.space.machine.name
         raise ValueError(f"{name} has {most:,} states or more: give it a smaller scope")
-    return _Known(search.space, search.states, sorted(search.starts), edges)
+    starts = [number for number in range(len(found.states)) if found.before(number) < 0]
+    return _Known(found.space, found.states, starts, graph.steps)
 
 
 Item = Hashable

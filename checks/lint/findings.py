@@ -7,7 +7,7 @@ the exploration is not complete, only the former are reported.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,9 +19,10 @@ from lawful.spec.ir import Json
 from lawful.spec.text.expressions import expr
 from lawful.spec.values.world import World
 
-from ..explore.refinement import refinements
-from ..explore.search import Limits, Search, may_rest, visited
+from ..explore.limits import Limits
+from ..explore.search import may_rest
 from ..explore.space import Space
+from ..explore.state_graph import state_graph
 from ..reference.expressions import SELF, NoValue
 from ..reference.properties import PropertyOf
 from ..reference.states import State
@@ -40,8 +41,22 @@ class Finding:
         return f"{self.place}: {self.kind}: {self.what}"
 
 
-def lint(flat: Flat, world: World, limits: Limits) -> list[Finding]:
-    """The findings, in the order of the source.
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What is odd about a machine, in the order of the source; the engine that explored it, and
+    the construct for which no steps can be generated, if that was the reference engine.
+
+    `explored`: whether the search came to its end; otherwise only the declaration was looked at.
+    """
+
+    rows: tuple[Finding, ...]
+    engine: str
+    not_generated: str = ""
+    explored: bool = True
+
+
+def lint(flat: Flat, world: World, limits: Limits) -> Findings:
+    """The findings about a machine within its scope.
 
     Raises `ValueError` where no initial state is within the scope.
     """
@@ -51,7 +66,9 @@ def lint(flat: Flat, world: World, limits: Limits) -> list[Finding]:
     if seen.search.complete:
         for ask in (_dead, _unreached, _sinks, _unchanged, _vacuous):
             found += ask(seen)
-    return sorted(found, key=lambda each: (each.place.file, each.place.line, each.kind, each.what))
+    found.sort(key=lambda each: (each.place.file, each.place.line, each.kind, each.what))
+    search = seen.search
+    return Findings(tuple(found), seen.engine, search.not_generated, search.complete)
 
 
 # Findings from the declaration.
@@ -96,16 +113,17 @@ class _Reached:
 
     def __init__(self, space: Space, limits: Limits) -> None:
         self.space = space
-        self.search = Search(space, limits, refinements=refinements(space))
+        graph = state_graph(space, limits)
+        self.engine, self.search = graph.engine, graph.found
         self.values: defaultdict[str, set[Any]] = defaultdict(set)
         self.leads: defaultdict[str, set[str]] = defaultdict(set)
         self.rests: set[str] = set()
-        states = self.search.states
-        for number, steps in visited(self.search):
-            here = self.control(states[number])
-            self._look(states[number])
-            self.leads[here].update(self.control(states[after]) for _, after in steps)
-            if may_rest(space, states[number]):
+        states: list[State] = [*graph.found.states] if graph.steps else []
+        controls = [self.control(state) for state in states]
+        for state, here, steps in zip(states, controls, graph.steps, strict=True):
+            self._look(state)
+            self.leads[here].update(controls[after] for _, after in steps)
+            if here not in self.rests and may_rest(space, state):
                 self.rests.add(here)
 
     def _look(self, state: State) -> None:
@@ -217,17 +235,26 @@ def _ever(seen: _Reached, j: PropertyOf, asked: ir.Expr) -> bool:
     return False
 
 
-def text(machine: str, findings: Sequence[Finding]) -> str:
+def text(machine: str, findings: Findings) -> str:
     """The findings of one machine as text, a line each."""
-    if not findings:
-        return f"{machine}: nothing odd"
-    return "\n".join([machine, *(f"  {each}" for each in findings)])
+    lines = [machine, *(f"  {each}" for each in findings.rows)]
+    if not findings.rows:
+        lines = [f"{machine}: nothing odd"]
+    if not findings.explored:
+        lines.append("  only the declaration was looked at: a limit ended the exploration")
+    if findings.not_generated:
+        lines.append(f"  slow: steps cannot be generated for {findings.not_generated}")
+    return "\n".join(lines)
 
 
-def to_json(machine: str, findings: Sequence[Finding]) -> dict[str, Json]:
+def to_json(machine: str, findings: Findings) -> dict[str, Json]:
     """One machine's entry in the JSON of `lawful lint`."""
     rows: list[Json] = [
         {"kind": each.kind, "file": each.place.file, "line": each.place.line, "what": each.what}
-        for each in findings
+        for each in findings.rows
     ]
-    return {"machine": machine, "findings": rows}
+    out: dict[str, Json] = {"machine": machine, "findings": rows, "complete": findings.explored}
+    out["engine"] = findings.engine
+    if findings.not_generated:
+        out["not_generated"] = findings.not_generated
+    return out

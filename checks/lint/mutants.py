@@ -11,8 +11,9 @@ only with the fewer serial numbers or the more opaque values of the scope.
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lawful.spec import ir
 from lawful.spec import types as t
@@ -94,11 +95,17 @@ def _changes(body: tuple[ir.Stmt, ...]) -> Iterator[tuple[ir.Node, ir.Node, str]
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """How many mutants were tried, those that no property noticed, and those not decided."""
+    """How many mutants were tried, those that no property noticed, and those not decided.
+
+    `engines` says how many of them each engine explored, `not_generated` the constructs for which
+    no steps can be generated, where that was the reference engine.
+    """
 
     tried: int
     survived: tuple[Mutant, ...]
     undecided: tuple[Mutant, ...] = ()
+    engines: Mapping[str, int] = field(default_factory=dict[str, int])
+    not_generated: tuple[str, ...] = ()
 
 
 def survey(found: Resolved, scope: Scope, most: int, limits: Limits) -> Survey:
@@ -117,23 +124,33 @@ def survey(found: Resolved, scope: Scope, most: int, limits: Limits) -> Survey:
     step = max(1, -(-len(every) // most))
     tried = every[::step]
     larger = dataclasses.replace(limits, states=4 * result.distinct + 1000)
-    told = [(each, _noticed(found, each, (scope, larger), own)) for each in tried]
+    results: list[CheckResult] = []
+    told = [(each, _noticed(found, each, (scope, larger), own, results)) for each in tried]
     return Survey(
         len(tried),
         tuple(mutant for mutant, noticed in told if noticed is False),
         tuple(mutant for mutant, noticed in told if noticed is None),
+        Counter(each.engine for each in results),
+        tuple(dict.fromkeys(each.not_generated for each in results if each.not_generated)),
     )
 
 
 def _noticed(
-    found: Resolved, mutant: Mutant, within: tuple[Scope, Limits], own: Mapping[str, Verdict]
+    found: Resolved,
+    mutant: Mutant,
+    within: tuple[Scope, Limits],
+    own: Mapping[str, Verdict],
+    results: list[CheckResult],
 ) -> bool | None:
-    """Whether a property notices it; None where that is not decided.
+    """Whether a property notices it; None where that is not decided. The result of exploring it
+    goes to `results`.
 
     A mutant that cannot be explored within the scope is not decided either.
     """
     try:
-        after = _verdicts(found, mutant.machine, *within)
+        result = _explored(found, mutant.machine, *within)
+        results.append(result)
+        after = _confirmed(found, mutant.machine, within[0], result)
     except (DeclarationError, ValueError):
         return None
     told = [_differs(verdict, after[name]) for name, verdict in own.items()]
@@ -153,12 +170,6 @@ def _explored(found: Resolved, machine: ir.Machine, scope: Scope, limits: Limits
     return explore(flat, found.world, {}, limits=limits)
 
 
-def _verdicts(
-    found: Resolved, machine: ir.Machine, scope: Scope, limits: Limits
-) -> dict[str, Verdict]:
-    return _confirmed(found, machine, scope, _explored(found, machine, scope, limits))
-
-
 def _confirmed(
     found: Resolved, machine: ir.Machine, scope: Scope, result: CheckResult
 ) -> dict[str, Verdict]:
@@ -176,7 +187,11 @@ def text(survey: Survey) -> str:
     if survey.undecided:
         why = "the scope or a limit leaves open whether a property notices them"
         lines += [f"  {len(survey.undecided)} {of} are undecided: {why}"]
-    return "\n".join([*lines, *_lines(survey.undecided)])
+        lines += _lines(survey.undecided)
+    if survey.not_generated:
+        slow = f"{survey.engines['reference']} by the reference engine"
+        lines.append(f"  explored {slow}: steps cannot be generated for {survey.not_generated[0]}")
+    return "\n".join(lines)
 
 
 def _lines(found: Iterable[Mutant]) -> Iterator[str]:
@@ -186,7 +201,11 @@ def _lines(found: Iterable[Mutant]) -> Iterator[str]:
 def to_json(survey: Survey) -> Json:
     """The same as JSON."""
     survived, undecided = _rows(survey.survived), _rows(survey.undecided)
-    return {"tried": survey.tried, "survived": survived, "undecided": undecided}
+    out: dict[str, Json] = {"tried": survey.tried, "survived": survived, "undecided": undecided}
+    out["engines"] = dict(survey.engines)
+    if survey.not_generated:
+        out["not_generated"] = list(survey.not_generated)
+    return out
 
 
 def _rows(found: Iterable[Mutant]) -> list[Json]:

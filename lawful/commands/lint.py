@@ -43,4 +43,4 @@ def _linted(cls: type[Machine], options: LintOptions, output: Output) -> _Report
             text = f"{text}\n{mutants.text(survey)}"
     except ValueError as error:
         raise CommandError(str(error)) from error
-    return _Report(bool(found), text, row)
+    return _Report(bool(found.rows), text, row)

@@ -25,8 +25,25 @@ def graph_by_steps(
 ) -> Graph:
     """The steps of states that were expanded; what leads to others leaves the graph.
 
-    By generated steps, but for those that are the reference's, which are given: all, where
-    arguments have no numbers. `TimeUp` where the graph's time is over.
+    `others` are as `labelled` has them. `TimeUp` where the graph's time is over.
+    """
+    for number, rows in enumerate(labelled(space, states, others)):
+        for event, target in rows:
+            if not 0 <= target < len(states):
+                graph.leaves(*event)
+            elif target != number:
+                graph.leads(*event, target)
+        graph.close()
+    return graph
+
+
+def labelled(
+    space: Space, states: States, others: tuple[Sequence[int], Find]
+) -> Iterator[Iterator[Step]]:
+    """The steps of each of these states that are no faults, in the order of the declaration.
+
+    By generated steps, but for those that are the reference's, whose numbers are given with what
+    finds a state's number: all, where arguments have no numbers.
     """
     escaped, find = set(others[0]), others[1]
     try:
@@ -35,16 +52,9 @@ def graph_by_steps(
         steps = None
     for number in range(len(states)):
         if steps is None or number in escaped:
-            rows = by_reference(space, states[number], find)
+            yield by_reference(space, states[number], find)
         else:
-            rows = steps.of(number)
-        for event, target in rows:
-            if not 0 <= target < len(states):
-                graph.leaves(*event)
-            elif target != number:
-                graph.leads(*event, target)
-        graph.close()
-    return graph
+            yield steps.of(number)
 
 
 def by_reference(space: Space, state: State, find: Find) -> Iterator[Step]:

@@ -38,7 +38,7 @@ from ..search import may_rest, told
 from ..search_result import FirstFailure
 from ..space import Args, Edge, Failing, Space
 from .background import BackgroundCompiler
-from .edges import by_reference, followed_by_reference, graph_by_steps
+from .edges import Step, by_reference, followed_by_reference, graph_by_steps, labelled
 from .plain import Plain
 from .refinement_failures import refinement_failures
 from .state_store import MOST, Parents, Span, States, Store
@@ -128,6 +128,12 @@ class PackedSearch:
             graph = Graph(Groups(self.space.flat), self.limits.over(self.started))
             self._graph = graph_by_steps(graph, self.space, known, (self.escaped, self._find))
         return self._graph
+
+    def steps(self) -> Iterator[Iterator[Step]]:
+        """Of each expanded state the steps that are no faults; -1 as the target of one that is
+        cut."""
+        known = States(self.store, self.expanded)
+        return labelled(self.space, known, (self.escaped, self._find))
 
     def _find(self, state: State) -> int:
         return self.store.find(self._packed(state))

@@ -7,9 +7,11 @@ import json
 import pytest
 
 from lawful import Machine, Scope
+from lawful.checks.explore.compiled import engine
+from lawful.checks.explore.compiled.engine import NotGenerated
 from lawful.checks.explore.search import Limits
 from lawful.checks.lint import mutants as mutate
-from lawful.checks.lint.findings import Finding, lint, text
+from lawful.checks.lint.findings import Findings, lint, text
 from lawful.checks.lint.mutants import mutants, survey
 from lawful.cli import main
 from lawful.spec.lower import lower
@@ -18,7 +20,7 @@ from tests.classics.peterson import Peterson
 from tests.spec import texts
 
 
-def found_in(cls: type[Machine], limits: Limits | None = None) -> list[Finding]:
+def found_in(cls: type[Machine], limits: Limits | None = None) -> Findings:
     found = resolve(cls)
     flat = lower(found.machine, found.scopes.get("scope", Scope()))
     return lint(flat, found.world, limits or Limits())
@@ -77,8 +79,8 @@ class Odd(Machine):
 """
 
 
-def kinds(findings: list[Finding]) -> list[tuple[str, str]]:
-    return [(each.kind, each.what) for each in findings]
+def kinds(findings: Findings) -> list[tuple[str, str]]:
+    return [(each.kind, each.what) for each in findings.rows]
 
 
 def test_each_oddity_is_found_in_the_order_of_the_source() -> None:
@@ -103,7 +105,9 @@ def test_each_oddity_is_found_in_the_order_of_the_source() -> None:
 
 def test_of_states_that_were_not_all_seen_nothing_is_said() -> None:
     found = found_in(texts.last_machine(texts.module(ODD)), Limits(states=1))
-    assert {each.kind for each in found} == {"unanswered"}
+    assert {each.kind for each in found.rows} == {"unanswered"} and not found.explored
+    said = "  only the declaration was looked at: a limit ended the exploration"
+    assert text("Odd", found).splitlines()[-1] == said
     assert text("Peterson", found_in(Peterson)) == "Peterson: nothing odd"
 
 
@@ -253,7 +257,9 @@ def test_the_command_exits_with_1_where_something_is_odd(
     assert row == {
         "machine": "Peterson",
         "findings": [],
-        "mutants": {"tried": 3, "survived": [], "undecided": []},
+        "complete": True,
+        "engine": "generated",
+        "mutants": {"tried": 3, "survived": [], "undecided": [], "engines": {"generated": 3}},
     }
     assert main(["lint", "tests.classics.two_phase"]) == 1
     assert "sink: nothing leaves ABORTED" in capsys.readouterr().out
@@ -375,3 +381,16 @@ def test_a_violation_that_only_fewer_bits_have_notices_nothing() -> None:
     every = survey(found, Scope(Nat=range(0, 12), Serial=8), 100, Limits())
     assert [each.what for each in every.undecided] == ["send: without require(self.n < 3)"]
     assert (few.tried, len(few.survived), every.tried, len(every.survived)) == (9, 5, 9, 6)
+
+
+def test_the_reference_engine_says_that_it_took_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_given: object) -> None:
+        raise NotGenerated("a set over too many values")
+
+    monkeypatch.setattr(engine, "Stepping", refused)
+    found = found_in(Peterson)
+    why = "steps cannot be generated for a set over too many values"
+    assert text("Peterson", found) == f"Peterson: nothing odd\n  slow: {why}"
+    whole = resolve(Peterson)
+    told = mutate.text(survey(whole, whole.scopes.get("scope", Scope()), 4, Limits()))
+    assert told.splitlines()[-1] == f"  explored 3 by the reference engine: {why}"
