@@ -14,6 +14,7 @@ from lawful.spec import types as t
 
 from ...reference import Reference
 from ..layout.codec import Codec
+from ..layout.entries import cheap, place_of
 from ..layout.layouts import (
     BOOL,
     INTEGER,
@@ -46,7 +47,6 @@ from .conversions import (
     to_layout,
     type_of,
 )
-from ..layout.entries import cheap, place_of
 from .functions import Function
 from .text import ANYWHERE, REFUSED, Program, Target, Value, Writer, plus
 

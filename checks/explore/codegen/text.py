@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from ..layout.codec import Codec
-from ..layout.layouts import Layout, MachineLayout, NotGenerated, one_cell, width
 from ..layout.entries import Entries, entries
+from ..layout.layouts import Layout, MachineLayout, NotGenerated, one_cell, width
 from .prelude import ESCAPE
 
 DONE, REFUSED, UNDEFINED, ASSERTS, BOUNDS, AMBIGUOUS = range(6)
