@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 
 from lawful.spec import ir
 
-from .labels import Label
-from .model import Chart, Control, Edge, Kind, Region, Stay, chart, lines, words
+from .chart import Chart, Control, Edge, Kind, Region, Stay, chart, lines, words
+from .transition_labels import Label
 
 INK, QUIET, GUARD, OUTPUT = "#1b1f24", "#57606a", "#1d4e89", "#2e6b34"
 COLOURS: dict[Kind, str] = {"event": INK, "timer": QUIET, "guard": GUARD, "output": OUTPUT}

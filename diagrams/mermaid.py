@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from lawful.spec import ir
 
-from .labels import Label
-from .model import Chart, Edge, Region, Stay, chart, lines
+from .chart import Chart, Edge, Region, Stay, chart, lines
+from .transition_labels import Label
 
 # Keywords of Mermaid that cannot be names of states.
 RESERVED = frozenset({"as", "class", "default", "direction", "end", "note", "state", "style"})

@@ -122,8 +122,10 @@ def html(result: ReplayResult) -> str:
 
 
 def _page() -> Template:
-    """The page around the body, with its style sheet: `replays.html` beside this module."""
-    return Template(files(__package__ or "").joinpath("replays.html").read_text(encoding="utf-8"))
+    """The page around the body, with its style sheet: `replay_page.html` beside this module."""
+    return Template(
+        files(__package__ or "").joinpath("replay_page.html").read_text(encoding="utf-8")
+    )
 
 
 def _summary(answer: Mapping[str, Any]) -> str:

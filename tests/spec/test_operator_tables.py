@@ -19,7 +19,7 @@ from lawful.checks.smt.encode import operators as symbolic
 from lawful.checks.smt.encode import sequences, statements
 from lawful.checks.tla import operators as tla
 from lawful.checks.tla import places
-from lawful.diagrams.labels import negated
+from lawful.diagrams.transition_labels import negated
 from lawful.runtime.compile import expressions as compiled
 from lawful.runtime.kernel import operators as kernel
 from lawful.spec import ir, ops

@@ -22,7 +22,7 @@ from lawful.spec import types as t
 from lawful.spec.analysis.walk import everything
 from lawful.spec.text.statements import path
 
-from .labels import PRIME, Label, label_of
+from .transition_labels import PRIME, Label, label_of
 
 WIDTH = 40  # Columns of a line of a label, about.
 MOST = 5  # Lines of guards in a label; the others are cut.

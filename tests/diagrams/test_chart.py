@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lawful.diagrams.labels import PRIME, Label, label_of
-from lawful.diagrams.model import WIDTH, Control, Edge, chart, lines, words
+from lawful.diagrams.chart import WIDTH, Control, Edge, chart, lines, words
+from lawful.diagrams.transition_labels import PRIME, Label, label_of
 from tests.diagrams.examples import Bench, Light, Room, Shelf, Tally
 
 FULL = {
