@@ -59,7 +59,13 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("lint",),
         ("report",),
     ),
-    "diagrams": (("labels",), ("model",), ("dot", "mermaid"), ("sequence",), ("render",)),
+    "diagrams": (
+        ("transition_labels",),
+        ("chart",),
+        ("dot", "mermaid"),
+        ("sequence",),
+        ("render",),
+    ),
 }
 
 
