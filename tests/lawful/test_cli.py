@@ -76,10 +76,10 @@ def declared(tmp_path: Path, text: str) -> str:
     return str(path)
 
 
-def test_expected_verdicts_met_is_0(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = run("check", SENDER_AS_SEED, capsys=capsys)
+def test_expected_verdicts_met_is_0(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run("check", declared(tmp_path, MET), capsys=capsys)
     assert (code, err) == (0, "")
-    assert "no_silent_loss              step_property  violated after 3 events  as expected" in out
+    assert "below_two  invariant  violated after 2 events  as expected" in out
 
 
 def test_json_alone_on_standard_output(capsys: pytest.CaptureFixture[str]) -> None:

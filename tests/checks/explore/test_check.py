@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
+import time
 
 import pytest
 
 from lawful import Machine, Scope
-from lawful.checks.explore import CheckResult, Limits, Progress, explore
+from lawful.checks.explore import CheckResult, Engine, Limits, Progress, explore
 from lawful.checks.report.exploration import check_json, check_text
 from lawful.checks.verdict import PropertyResult, Verdict
 from lawful.machines.unicast import as_seed, declaration, system
@@ -199,18 +201,23 @@ def test_a_budget_bounds_the_initial_states_too() -> None:
     assert explore(flat, found.world, {}, engine="reference").distinct == 64
 
 
-def test_progress_is_told() -> None:
+@pytest.mark.parametrize("engine", ["reference", "generated", "compiled"])
+def test_progress_is_told(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Here each time is late enough for it."""
     told: list[Progress] = []
-    resolved = resolve(declaration.SenderEntryFixed)
-    flat = lower(resolved.machine, resolved.scopes["scope"])
-    explore(flat, resolved.world, {}, progress=told.append)
-    assert all(p.distinct <= 602 and p.depth <= 14 for p in told)
+    resolved = resolve(jugs.Jugs)
+    flat = lower(resolved.machine, Scope())
+    times = itertools.count(time.perf_counter())
+    monkeypatch.setattr(time, "perf_counter", lambda: next(times))
+    explore(flat, resolved.world, {}, progress=told.append, engine=engine)
+    assert told
+    assert (told[-1].distinct, told[-1].generated, told[-1].frontier) == (16, 97, 0)
+    assert [p.depth for p in told] == sorted(p.depth for p in told)
 
 
 @pytest.mark.parametrize(
     ("cls", "counts"),
     [
-        (declaration.SenderEntryFixed, (602, 41_355, 14)),
         (declaration.ReceiverEntryFixed, (548, 11_330, 8)),
         (as_seed.SenderEntryAsSeed, (596, 40_965, 14)),
         (as_seed.ReceiverEntryAsSeed, (788, 25_784, 7)),

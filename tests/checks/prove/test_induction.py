@@ -13,7 +13,7 @@ from lawful.checks.prove.result import AT_START, TO_INDUCTION, UNSEEN
 from lawful.checks.reference import Done, Fault, Reference
 from lawful.checks.report import proofs
 from lawful.checks.smt.obligations import Case, Question
-from lawful.checks.smt.solver.budget import Effort
+from lawful.checks.smt.solver.budget import UNITS, Effort
 from lawful.checks.smt.solver.solve import Answer
 from lawful.checks.verdict import Verdict
 from lawful.machines.unicast.as_seed import ReceiverEntryAsSeed, SenderEntryAsSeed
@@ -44,6 +44,8 @@ from tests.classics.two_phase import TwoPhase
 from tests.spec import texts
 
 ENTRIES = (SenderEntryFixed, ReceiverEntryFixed)
+# Enough for a counterexample; with more, Z3 searches longer for the smallest one.
+SHORT = UNITS / 50
 
 
 # The entries, for all integers.
@@ -239,7 +241,7 @@ def test_parameters_are_arbitrary_within_what_is_assumed() -> None:
 
 
 def test_built_in_properties_are_obligations_of_their_own() -> None:
-    result = proof(Faults)
+    result = proof(Faults, units=SHORT)
     assert not_proved(result) == {
         ("below", "bounds"),
         ("output", "bounds"),
@@ -328,7 +330,7 @@ def test_what_z3_does_not_decide_is_unknown() -> None:
 
 
 def test_what_is_outside_a_small_type_is_out_of_bounds() -> None:
-    result = proof(Beyond)
+    result = proof(Beyond, units=SHORT)
     rows = {o.obligation: o for o in result.obligations if o.property == "bounds"}
     proved = {name for name, o in rows.items() if o.verdict.good}
     assert proved == {"the start", "fine"}
