@@ -19,9 +19,11 @@ from lawful.spec.words import Expected
 from ..reference.properties import unjudged
 from ..verdict import PropertyResult
 from .checkpoints import Items, Snapshots, Unfit
-from .compiled.engine import NotGenerated
+from .compiled import counting
+from .compiled.engine import NotGenerated, PackedSearch
 from .compiled.engine import search as packed
-from .coverage import coverage as covered
+from .coverage import Coverage
+from .coverage import coverage as by_reference
 from .limits import Limits, Progress
 from .result import CheckResult
 from .search import search
@@ -76,7 +78,19 @@ def explore(
     result = _result(used, found, rows, time.perf_counter() - started)
     if not coverage:
         return result
-    return dataclasses.replace(result, coverage=covered(space, found.states, limits))
+    return dataclasses.replace(result, coverage=_covered(found, limits))
+
+
+def _covered(found: Explored, limits: Limits) -> Coverage:
+    """By the fast engine, where that found the states and can count."""
+    if not isinstance(found, PackedSearch):
+        slow = by_reference(found.space, found.states, limits)
+        return dataclasses.replace(slow, not_generated=found.not_generated)
+    try:
+        return counting.coverage(found, limits)
+    except NotGenerated as reason:
+        slow = by_reference(found.space, found.states, limits)
+        return dataclasses.replace(slow, not_generated=str(reason))
 
 
 def _orbits(

@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,19 +24,20 @@ from lawful.spec.errors import Place
 from lawful.spec.flat import Plan
 from lawful.spec.ir import Json
 from lawful.spec.text.expressions import expr
-from lawful.spec.text.reasons import conjuncts, text
+from lawful.spec.text.reasons import conjuncts
 from lawful.spec.text.statements import path
-from lawful.spec.values.world import encode, rank
 
 from ..reference import Reference
 from ..reference.expressions import SELF, Code, Env, Guard
 from ..reference.states import State
 from .limits import Budget, Limits, OutOfBudget
+from .place_values import Collector, PlaceValues
+from .place_values import to_json as values_json
 from .space import Args, Space
 
+Clause = tuple[ir.Node, Place, str]
+Said = Counter[tuple[str, int, bool]]  # By transition, identity of the guard, whether it was true.
 ABSENT = object()  # No value, not even None.
-MOST = 100  # Values that are listed of each place; all are counted.
-SHOWN = 12  # Of those that people read.
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,35 +62,18 @@ class Guarding:
 
 
 @dataclass(frozen=True, slots=True)
-class PlaceValues:
-    """The values of a place: how many, the first ones in JSON form and in order, and for integers
-    alone the least and the greatest."""
-
-    count: int
-    values: tuple[Json, ...]
-    least: int | None = None
-    most: int | None = None
-
-    def __str__(self) -> str:
-        if self.least is not None and self.most is not None and self.count > 1:
-            if self.count == self.most - self.least + 1:
-                return f"{self.least}..{self.most}"
-            if self.count > SHOWN:
-                return f"{self.count:,} values in {self.least}..{self.most}"
-        if not self.count:
-            return "nothing"
-        named = ", ".join(text(value) for value in self.values[:SHOWN])
-        more = f", ... ({self.count:,} values)" if self.count > SHOWN else ""
-        return named + more
-
-
-@dataclass(frozen=True, slots=True)
 class Coverage:
-    """Over how many states it was counted, the guards in the order of the source, the values."""
+    """Over how many states it was counted, the guards in the order of the source, the values.
+
+    `engine` counted the guards; `not_generated` is the construct for which code that counts them
+    cannot be generated, where that was the reference engine because of it.
+    """
 
     states: int
     guards: tuple[Guarding, ...]
     values: Mapping[str, PlaceValues]
+    engine: str = "reference"
+    not_generated: str = ""
 
 
 def coverage(space: Space, states: Sequence[State], limits: Limits) -> Coverage:
@@ -109,7 +93,7 @@ def coverage(space: Space, states: Sequence[State], limits: Limits) -> Coverage:
             break
         if limits.within().met(0, time.perf_counter() - began, False):
             break
-    return Coverage(looked, tuple(_guards(counting)), collector.found())
+    return Coverage(looked, tuple(guards(space, counting.said)), collector.found())
 
 
 class Counting(Reference):
@@ -121,7 +105,7 @@ class Counting(Reference):
         self.space = space
         self.domains = space.values.of
         self.ask = space.ask
-        self.said: Counter[tuple[str, int, bool]] = Counter()
+        self.said: Said = Counter()
         self.rule = ""
         self.asking = 0  # How many `can` this is inside of: those refuse nothing.
 
@@ -242,16 +226,18 @@ class Counting(Reference):
 # The clauses.
 
 
-def _guards(counting: Counting) -> Iterator[Guarding]:
-    for _, row in counting.space.rules:
-        if counting.machine.is_of_ignores(row):
-            continue
-        for node, place, clause in Clauses(counting).of(row):
-            true, false = (counting.said[row.name, id(node), each] for each in (True, False))
-            yield Guarding(row.name, place, clause, true, false)
+def guards(space: Space, said: Said) -> Iterator[Guarding]:
+    """The guards of the machine, with what was counted of them."""
+    for name, clauses in clauses_of(space).items():
+        for node, place, clause in clauses:
+            true, false = (said[name, id(node), each] for each in (True, False))
+            yield Guarding(name, place, clause, true, false)
 
 
-Clause = tuple[ir.Node, Place, str]
+def clauses_of(space: Space) -> dict[str, list[Clause]]:
+    """The guards of each transition, in the order of the source."""
+    rows = [row for _, row in space.rules if not space.machine.is_of_ignores(row)]
+    return {row.name: [*Clauses(space.reference).of(row)] for row in rows}
 
 
 class Clauses:
@@ -333,106 +319,9 @@ def _total(kind: t.Type) -> bool:
     return isinstance(kind, t.Map) and kind.total
 
 
-# The values.
-
-
-class Collector:
-    """Collects the values, place by place: `window`, `sender.window`. The values in a container
-    have one name, `rm[]`; its size and, for a partial map, its keys are collected too."""
-
-    def __init__(self, machine: ir.Machine) -> None:
-        self.machine = machine
-        self._kinds: dict[str, t.Type] = {}
-        self._values: dict[str, set[Any]] = {}
-        self._seen: dict[str, set[Any]] = {}
-
-    def look(self, state: State) -> None:
-        """Take one more state."""
-        self._look_at(self.machine, state, "")
-
-    def found(self) -> Mapping[str, PlaceValues]:
-        """The collected values, in the order of the declaration."""
-        return {
-            place: _values(self._values.get(place, ()), self._kinds.get(place, t.INT))
-            for place in _places(self.machine, self.machine, "")
-        }
-
-    def _look_at(self, machine: ir.Machine, state: State, prefix: str) -> None:
-        for v, value in zip(machine.variables, state, strict=False):
-            seen = self._seen.setdefault(prefix + v.name, set())
-            if value not in seen:
-                seen.add(value)
-                self._at(prefix + v.name, v.type, value)
-
-    def _at(self, place: str, kind: t.Type, value: Any) -> None:
-        match kind:
-            case t.Part(machine=name):
-                self._look_at(self.machine.part(name), value, f"{place}.")
-            case t.Map(key=key, value=of):
-                if not kind.total:
-                    self._size(place, len(value))
-                    self._each(f"keys({place})", key, value)
-                for inside in value.values():
-                    self._at(f"{place}[]", of, inside)
-            case t.Bag(item=item):
-                self._size(place, value.total())
-                self._each(f"{place}[]", item, (each for each, n in value.items() if n))
-            case t.Set(item=item) | t.Seq(item=item):
-                self._size(place, len(value))
-                self._each(f"{place}[]", item, value)
-            case _:
-                self._each(place, kind, (value,))
-
-    def _size(self, place: str, size: int) -> None:
-        self._each(f"len({place})", t.INT, (size,))
-
-    def _each(self, place: str, kind: t.Type, values: Iterable[Any]) -> None:
-        self._kinds[place] = kind
-        self._values.setdefault(place, set()).update(values)
-
-
-def _places(whole: ir.Machine, machine: ir.Machine, prefix: str) -> Iterator[str]:
-    for v in machine.variables:
-        yield from _inside(whole, prefix + v.name, v.type)
-
-
-def _inside(whole: ir.Machine, place: str, kind: t.Type) -> Iterator[str]:
-    match kind:
-        case t.Part(machine=name):
-            yield from _places(whole, whole.part(name), f"{place}.")
-        case t.Map(value=of):
-            if not kind.total:
-                yield from (f"len({place})", f"keys({place})")
-            yield from _inside(whole, f"{place}[]", of)
-        case t.Bag() | t.Set() | t.Seq():
-            yield from (f"len({place})", f"{place}[]")
-        case _:
-            yield place
-
-
-def _values(values: Iterable[Any], kind: t.Type) -> PlaceValues:
-    forms = sorted((encode(value, kind) for value in values), key=rank)
-    first, count = tuple(forms[:MOST]), len(forms)
-    if isinstance(kind, t.Int | t.Clock) and count:
-        numbers: list[int] = [*values]
-        return PlaceValues(count, first, min(numbers), max(numbers))
-    return PlaceValues(count, first)
-
-
-# As JSON.
-
-
-def _values_json(found: PlaceValues) -> Json:
-    """The entry of a place in the JSON of `lawful check`."""
-    out: dict[str, Json] = {"count": found.count, "values": list(found.values)}
-    if found.least is not None:
-        out |= {"least": found.least, "most": found.most}
-    return out
-
-
 def to_json(found: Coverage) -> Json:
     """The entry `coverage` of a machine in the JSON of `lawful check`."""
-    guards: list[Json] = [
+    rows: list[Json] = [
         {
             "transition": g.transition,
             "file": g.place.file,
@@ -443,5 +332,8 @@ def to_json(found: Coverage) -> Json:
         }
         for g in found.guards
     ]
-    values: dict[str, Json] = {at: _values_json(each) for at, each in found.values.items()}
-    return {"states": found.states, "guards": guards, "values": values}
+    values: dict[str, Json] = {at: values_json(each) for at, each in found.values.items()}
+    out: dict[str, Json] = {"states": found.states, "engine": found.engine}
+    if found.not_generated:
+        out["not_generated"] = found.not_generated
+    return {**out, "guards": rows, "values": values}

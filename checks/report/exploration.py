@@ -92,8 +92,11 @@ def coverage_text(found: Coverage) -> list[str]:
     ]
     values = [("variable", "values")]
     values += [(at, _constant(str(each), each.count)) for at, each in found.values.items()]
-    said = f"covered by {found.states:,} state{'s' * (found.states != 1)}"
-    return [said, "", *table(guards), "", *table(values)]
+    said = [f"covered by {found.states:,} state{'s' * (found.states != 1)} ({found.engine})"]
+    if found.not_generated:
+        why = f"guards cannot be counted by generated code for {found.not_generated}"
+        said.append(f"slow: {why}")
+    return [*said, "", *table(guards), "", *table(values)]
 
 
 def _where(place: Place) -> str:

@@ -41,10 +41,10 @@ def argument(f: Body, stack: ExitStack, plan: Plan, layout: Layout) -> Value:
             raise NotGenerated(f"the values of {plan.name}")
         stack.enter_context(f.block(f"for {i} in range({count}):"))
         return uncode(f, layout, i)
-    return _among(f, stack, plan.over, layout)
+    return among(f, stack, plan.over, layout)
 
 
-def _among(f: Body, stack: ExitStack, over: ir.Expr, layout: Layout) -> Value:
+def among(f: Body, stack: ExitStack, over: ir.Expr, layout: Layout) -> Value:
     """A loop over the members of a collection, each once."""
     match over:
         case ir.Op(op="tuple", args=(only,)):
@@ -71,7 +71,7 @@ def _among(f: Body, stack: ExitStack, over: ir.Expr, layout: Layout) -> Value:
             row = ir.Clause(over.place, (EACH,), over, ())
             made = t.Set(each_one.type, False)
             comp = ir.Comp(over.place, made, "set", each_one, None, (row,))
-            return _among(f, stack, comp, layout)
+            return among(f, stack, comp, layout)
     return f.own(_fitting(f, item, layout))
 
 

@@ -407,12 +407,16 @@ def _narrow(f: Expressions, e: ir.Narrow) -> Value:
 def _needed(f: Expressions, e: ir.Needed) -> Value:
     of = f.value(e.of)
     if isinstance(of.layout, Sum):
-        f.stop_if(f"{tag_of(f, of)} == {option_of(of.layout, t.NOTHING)}", REFUSED)
+        with f.guard(e):
+            f.stop_if(f"{tag_of(f, of)} == {option_of(of.layout, t.NOTHING)}", REFUSED)
+        f.was_true(e)
         return narrowed(f, of, e.type)
     if of.layout == NONE:
-        f.stop_if("True", REFUSED)
+        with f.guard(e):
+            f.stop_if("True", REFUSED)
         layout = f.layout_of(e.type)
         return f.load(layout, f.region(layout))
+    f.was_true(e)
     return of
 
 

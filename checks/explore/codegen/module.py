@@ -255,7 +255,9 @@ class Module:
         f.outermost, f.declared = outermost, row.function.output
         f.output = None if outermost else self._output(row.function.output)
         f.prepare(row.function.body)
-        self._enter(f, row)
+        with f.guard(row):
+            self._enter(f, row)
+        f.was_true(row)
         if _returns_at_the_end(row.function.body) and not _replaces_its_key(row):
             f.inlined = True
             block(f, row.function.body)

@@ -167,7 +167,8 @@ def can(f: Expressions, e: ir.Can) -> Value:
     f.calls(made.rounds)
     out = f.module.program.out
     before = f.hold(f"w[{out}] + 0")
-    status = f.hold(f"{made.name}({', '.join(('w', trial, *(v.text for v in args)))})")
+    with f.uncounted():
+        status = f.hold(f"{made.name}({', '.join(('w', trial, *(v.text for v in args)))})")
     f.line(f"w[{out}] = {before}")
     f.escape_if(f"{status} == {ESCAPE}")
     return Value(BOOL, f.hold(f"{status} != {REFUSED}"))

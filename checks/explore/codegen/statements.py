@@ -9,6 +9,7 @@ from typing import Any
 from lawful.spec import ir, ops
 from lawful.spec import types as t
 from lawful.spec.analysis.walk import everything
+from lawful.spec.text.reasons import conjuncts
 from lawful.spec.values.bounds import bounded
 
 from ..layout.layouts import INTEGER, Layout, NotGenerated, Number
@@ -144,13 +145,16 @@ def _wide(layout: Layout) -> Layout:
 
 
 def _require(f: Body, s: ir.Require) -> None:
-    tests = s.test.args if isinstance(s.test, ir.And) else (s.test,)
-    for test in tests:
-        f.stop_if(f"not {f.truth(test)}", REFUSED)
+    for test in conjuncts(s.test):
+        true = f.truth(test)
+        with f.guard(test):
+            f.stop_if(f"not {true}", REFUSED)
+        f.was_true(test)
 
 
 def _refuse(f: Body, s: ir.Refuse) -> None:
-    f.line(f.stop(REFUSED))
+    with f.guard(s):
+        f.line(f.stop(REFUSED))
 
 
 def _assert(f: Body, s: ir.Assert) -> None:

@@ -97,15 +97,18 @@ class Stepping:
         self.judged = [j for j in space.judged if j.kind in ("invariant", "step_property")]
         self.seen = [(j, self._values(j)) for j in space.reachables]
         self.marks = [(j, self._values(j)) for j in space.of_kind("recoverable")]
-        self.notes = Notes(
-            len(flat.rules),
+        self.notes = self._notes()
+        self.judging = Judging(self.module, self.notes, self.original)
+        self._write()
+
+    def _notes(self) -> Notes:
+        return Notes(
+            len(self.flat.rules),
             self._cuts(),
             tuple(j.name for j in self.judged),
             sum(count for _, count in self.seen),
             sum(count for _, count in self.marks),
         )
-        self.judging = Judging(self.module, self.notes, self.original)
-        self._write()
 
     def _cuts(self) -> tuple[str, ...]:
         names = [row.name for row in self._bounded(self.whole, "", 0)]

@@ -66,6 +66,11 @@ class Program:
     texts: list[str] = field(default_factory=list[str])
     names: dict[object, str] = field(default_factory=dict[object, str])
     making: set[object] = field(default_factory=set[object])
+    # Where guards are counted: by the identity of each guard the cell that says how often it was
+    # true, with the one that says how often it refused behind it; and the cell that is 1, or 0
+    # while nothing is counted.
+    guards: dict[int, int] = field(default_factory=dict[int, int])
+    counting: int = 0
     rounds: int = field(init=False)  # The cell of the rounds that are left; see `prelude.spent`.
     written: int = field(init=False)  # The cell of the entries that a step writes.
     entries: dict[str, Entries] = field(init=False)
@@ -103,6 +108,7 @@ class Writer:
     count: int = 0
     failed: int = UNDEFINED  # The status of an operation without a value.
     stopped: str = ""  # What is done instead where the function gives no status.
+    refusing: str = ""  # What is done before the step is refused.
     nest: int = 1  # At most so many rounds do the loops around this line have, one inside another;
     longest: int = 1  # and the most that any line so far has.
 
@@ -158,7 +164,37 @@ class Writer:
 
     def stop(self, status: int | str) -> str:
         """Stop the step with a status."""
-        return self.stopped or f"return {status}"
+        return self.stopped or f"{self.refusing if status == REFUSED else ''}return {status}"
+
+    @contextmanager
+    def guard(self, node: object) -> Generator[None]:
+        """The lines that refuse where this guard is false; counted where guards are."""
+        at, around = self.program.guards.get(id(node)), self.refusing
+        if at is not None:
+            self.refusing = f"w[{at + 1}] += w[{self.program.counting}]; "
+        try:
+            yield
+        finally:
+            self.refusing = around
+
+    def was_true(self, node: object) -> None:
+        """This guard was true; counted where guards are."""
+        at = self.program.guards.get(id(node))
+        if at is not None:
+            self.line(f"w[{at}] += w[{self.program.counting}]")
+
+    @contextmanager
+    def uncounted(self) -> Generator[None]:
+        """Guards that the lines inside call are not counted: whether a step is possible refuses
+        nothing."""
+        if not self.program.guards:
+            yield
+            return
+        cell = f"w[{self.program.counting}]"
+        before = self.hold(f"{cell} + 0")
+        self.line(f"{cell} = 0")
+        yield
+        self.line(f"{cell} = {before}")
 
     def fail_if(self, test: str) -> None:
         """If the test is true, an operation has no value."""

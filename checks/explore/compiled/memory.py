@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pickle import PickleBuffer
 from typing import Any
 
@@ -50,6 +50,14 @@ class Memory:
         made._enter(0, count)
         return made
 
+    @classmethod
+    def beside(cls, known: Memory, stepping: Stepping, code: Native, count: int) -> Memory:
+        """So many states of another store, for steps that lead to no state."""
+        made = cls(stepping, code)
+        made.arrays = made.arrays._replace(store=known.arrays.store)
+        made.arrays.control[kernel.STATES] = count + made.room + 1  # Nothing is written there.
+        return made
+
     @property
     def compile_seconds(self) -> float:
         return self.code.seconds
@@ -86,6 +94,16 @@ class Memory:
 
     def parent(self, number: int) -> tuple[int, int]:
         return int(self.arrays.parents[number]), int(self.arrays.rules[number])
+
+    def distinct(
+        self, words: Sequence[int], masks: Sequence[int], count: int
+    ) -> Iterable[Sequence[int]]:
+        rows = self.arrays.store[: count * self.words].reshape(count, self.words)
+        if len(words) == 1:
+            return [(held,) for held in np.unique(rows[:, words[0]] & masks[0]).tolist()]
+        kept = rows[:, list(words)] & np.array(masks, np.int64)
+        found: list[list[int]] = np.unique(kept, axis=0).tolist() if words else [[]]
+        return found
 
     def by_rule(self, count: int) -> list[int]:
         reached = self.arrays.parents[:count] >= 0

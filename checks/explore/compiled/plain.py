@@ -6,7 +6,7 @@ It needs neither a compiler nor NumPy. Up to some tens of thousands of states no
 from __future__ import annotations
 
 from array import array
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..codegen import prelude
@@ -125,6 +125,14 @@ class Plain:
 
     def parent(self, number: int) -> tuple[int, int]:
         return self.parents[number], self.rules[number]
+
+    def distinct(
+        self, words: Sequence[int], masks: Sequence[int], count: int
+    ) -> Iterable[Sequence[int]]:
+        end, step = count * self.words, self.words
+        pairs = zip(words, masks, strict=True)
+        columns = [[held & mask for held in self.store[at:end:step]] for at, mask in pairs]
+        return set(zip(*columns, strict=True)) if columns else [()]
 
     def by_rule(self, count: int) -> list[int]:
         found = [0] * self.stepping.notes.rules

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -76,6 +76,12 @@ class Store(Protocol):
 
     def parent(self, number: int) -> tuple[int, int]:
         """The state that a state was first reached from, or -1, and the rule between."""
+        ...
+
+    def distinct(
+        self, words: Sequence[int], masks: Sequence[int], count: int
+    ) -> Iterable[Sequence[int]]:
+        """What so many states have in these words, as far as the masks go: each once."""
         ...
 
     def by_rule(self, count: int) -> list[int]:

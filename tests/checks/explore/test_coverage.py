@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from collections import Counter
+from contextlib import AbstractContextManager, nullcontext
 from typing import Annotated, Any
 
 import pytest
 from annotated_types import Interval
 
-from lawful import Machine, Nat, Scope, Sort, State, needed, refuse, require, transition
+from lawful import Machine, Nat, Scope, Sort, State, can, needed, refuse, require, transition
 from lawful.checks.explore import Engine, Limits, explore
-from lawful.checks.explore.coverage import coverage, to_json
+from lawful.checks.explore.codegen.body import Body
+from lawful.checks.explore.codegen.guard_counts import GuardCounts
+from lawful.checks.explore.codegen.text import Writer
+from lawful.checks.explore.compiled import counting
+from lawful.checks.explore.compiled.engine import NotGenerated
+from lawful.checks.explore.compiled.plain import Plain
+from lawful.checks.explore.coverage import coverage
 from lawful.checks.explore.search import search
 from lawful.checks.explore.space import Space
 from lawful.checks.report.exploration import coverage_text
+from lawful.machines.unicast.timing import Resends
+from lawful.spec import ir
+from lawful.spec.flat import Plan
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 from tests.checks.declarations.exploration import Several
+from tests.checks.declarations.timed import Fischer, House, Rooms
 from tests.classics.alternating_bit import AlternatingBit
 from tests.classics.two_phase import TwoPhase
 
@@ -72,6 +84,55 @@ class Gate(Machine):
     scope = Scope(Node=2, Nat=range(0, 5), queue=2)
 
 
+class Chooses(Machine):
+    """Whether a part's step is possible refuses nothing, and is not counted; a control state
+    refuses once, whatever the arguments are."""
+
+    state: Light = Light.RED
+    lamps: dict[Node, Lamp] = {}
+    lit: Nat = 0
+
+    @transition()
+    def hang(self, node: Node) -> None:
+        require(node not in self.lamps, "it hangs")
+        self.lamps[node] = Lamp()
+
+    @transition()
+    def light(self, node: Node) -> None:
+        require(node in self.lamps, "there is none")
+        if can(self.lamps[node].light):
+            self.lamps[node].light()
+        self.lit = 1
+
+    @transition(source=Light.GREEN)
+    def dim(self, node: Node) -> None:
+        require(node in self.lamps, "there is none")
+
+    deadlock_ok = True
+    scope = Scope(Node=2, Nat=range(0, 2))
+
+
+class Far(Machine):
+    """Lists grow beyond the room that generated code has for them."""
+
+    row: list[Nat] = []
+
+    @transition()
+    def fill(self, n: Nat) -> None:
+        require(len(self.row) < 2, "full")
+        self.row.append(n)
+
+    @transition()
+    def spread(self) -> None:
+        require(len(self.row) == 2, "not yet")
+        self.row.extend([0, 0, 0, 0, 0])
+        require(self.row[0] == 0, "no")
+        self.row.clear()
+
+    deadlock_ok = True
+    scope = Scope(Nat=range(0, 2), row=2)
+
+
 def covered(cls: type[Machine], engine: Engine = "auto", **limits: Any) -> Any:
     found = resolve(cls)
     flat = lower(found.machine, found.scopes.get("scope", Scope()))
@@ -119,7 +180,7 @@ def test_what_is_told_of_it() -> None:
     lines = coverage_text(covered(Gate))
     body, first = inspect.getsourcelines(Gate.up)
     line = first + next(n for n, text in enumerate(body) if "too far" in text)
-    assert lines[0] == "covered by 4 states"
+    assert lines[0] == "covered by 4 states (generated)"
     assert lines[2].split() == ["guard", "where", "true", "refused"]
     assert lines[5].split() == [
         *("up:", "self.n", "+", "by", "<=", "3"),
@@ -134,9 +195,92 @@ def test_what_is_told_of_it() -> None:
     ]
 
 
-@pytest.mark.parametrize("cls", [AlternatingBit, TwoPhase, Several], ids=lambda cls: cls.__name__)
-def test_it_is_the_same_whichever_engine_found_the_states(cls: type[Machine]) -> None:
-    assert to_json(covered(cls, "generated")) == to_json(covered(cls, "reference"))
+COUNTED = [Gate, Chooses, AlternatingBit, TwoPhase, Several, Fischer, House, Rooms, Resends]
+
+
+def same(cls: type[Machine], engine: Engine) -> None:
+    """Coverage by this engine is that of the reference engine."""
+    found = covered(cls, engine)
+    assert (found.engine, found.not_generated) == (engine, "")
+    assert dataclasses.replace(found, engine="reference") == covered(cls, "reference")
+
+
+@pytest.mark.parametrize("cls", COUNTED, ids=lambda cls: cls.__name__)
+def test_generated_code_counts_as_the_reference_engine_does(cls: type[Machine]) -> None:
+    same(cls, "generated")
+
+
+@pytest.mark.parametrize("cls", [Gate, Resends], ids=lambda cls: cls.__name__)
+def test_machine_code_counts_so_too(cls: type[Machine]) -> None:
+    same(cls, "compiled")
+
+
+def nowhere(_steps: GuardCounts, f: Body, row: ir.Transition, _at: int) -> None:
+    """Code that tries no transition of this name."""
+    if row.name == "dim":
+        f.line("return 0")
+
+
+def never(_f: Writer, _node: object) -> None:
+    """Code that counts no guard that was true."""
+
+
+def unseen(_f: Writer, _node: object = None) -> AbstractContextManager[None]:
+    """Code that counts no refusal, or what is asked before a step, too."""
+    return nullcontext()
+
+
+def always(_steps: GuardCounts, f: Body, _plan: Plan, fits: str) -> None:
+    """Code that goes through values that a plan leaves out."""
+    f.line(f"{fits} = 1")
+
+
+@pytest.mark.parametrize(
+    ("cls", "where", "name", "broken"),
+    [
+        (Chooses, GuardCounts, "_elsewhere", nowhere),
+        (Gate, Writer, "was_true", never),
+        (Gate, Writer, "guard", unseen),
+        (Chooses, Writer, "uncounted", unseen),
+        (Gate, GuardCounts, "_fits", always),
+    ],
+    ids=["transition", "true", "refused", "can", "plan"],
+)
+def test_a_count_that_is_left_out_is_noticed(
+    cls: type[Machine], where: type, name: str, broken: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(where, name, broken)
+    with pytest.raises(AssertionError):
+        same(cls, "generated")
+
+
+def test_a_value_that_is_left_out_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    distinct = Plain.distinct
+
+    def fewer(store: Plain, *given: Any) -> Any:
+        return [*distinct(store, *given)][1:]
+
+    monkeypatch.setattr(Plain, "distinct", fewer)
+    with pytest.raises(AssertionError):
+        same(TwoPhase, "generated")
+
+
+def test_the_reference_engine_says_that_it_took_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_given: object) -> None:
+        raise NotGenerated("a set over too many values")
+
+    monkeypatch.setattr(counting, "GuardCounts", refused)
+    found = covered(Gate, "generated")
+    assert (found.engine, found.not_generated) == ("reference", "a set over too many values")
+    said = coverage_text(found)[:2]
+    assert said == [
+        "covered by 4 states (reference)",
+        "slow: guards cannot be counted by generated code for a set over too many values",
+    ]
+
+
+def test_states_that_are_given_up_are_counted_by_the_reference_engine() -> None:
+    same(Far, "generated")
 
 
 def test_it_stops_with_the_time_and_says_of_how_many_states_it_is() -> None:
