@@ -23,10 +23,10 @@ from pathlib import Path
 
 from lawful import Machine, Scope
 from lawful.checks.explore import Limits
-from lawful.checks.explore.codegen.successors import Stepping
 from lawful.checks.explore.compiled import engine, llvm
 from lawful.checks.explore.compiled.memory import Memory
 from lawful.checks.explore.compiled.threads import processors
+from lawful.checks.explore.expansion.successors import Stepping
 from lawful.checks.explore.initial_states import begin
 from lawful.checks.explore.search import search
 from lawful.checks.explore.space import Space

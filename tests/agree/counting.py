@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lawful.checks.explore.codegen.guard_counts import GuardCounts
 from lawful.checks.explore.compiled.plain import Expanding
 from lawful.checks.explore.coverage import Counting, Said, clauses_of
+from lawful.checks.explore.expansion.guard_counts import GuardCounts
 from lawful.checks.explore.layout.layouts import NotGenerated
 from lawful.checks.explore.layout.packing import pack
 from lawful.checks.explore.space import Space

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
-from lawful.checks.explore.codegen.successors import Stepping
+from lawful.checks.explore.expansion.successors import Stepping
 from lawful.checks.explore.layout.layouts import (
     MOST_BITS,
     BagLayout,

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from lawful.checks.explore.codegen.successors import Stepping
 from lawful.checks.explore.compiled.llvm import compiled
 from lawful.checks.explore.compiled.memory import Memory
 from lawful.checks.explore.compiled.plain import interpreted
+from lawful.checks.explore.expansion.successors import Stepping
 from lawful.checks.explore.layout.layouts import NotGenerated
 from lawful.checks.explore.layout.packing import pack
 from lawful.spec import ir

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from lawful.checks.cache_folder import cache_folder
-from lawful.checks.explore.codegen.successors import Text
 from lawful.checks.explore.compiled import llvm
+from lawful.checks.explore.expansion.successors import Text
 from lawful.checks.smt.solver import cache
 
 

@@ -73,18 +73,12 @@ def _start(f: Body, at: str, seconds: Value) -> None:
 def tick(f: Body, s: ir.Tick) -> None:
     """One tick passes, unless an urgent timer is due; see `reference.time`."""
     cells = list(time_cells(f.module, f.machine))
-<<<<<<< HEAD
-    for cell in cells:
-        if isinstance(cell.kind, t.Timer) and cell.kind.urgent:
-            f.stop_if(f"w[{plus(f.me, cell.at)}] == 1", REFUSED)
-    f.writes(ir.Self(s.place, t.Part(f.machine.name)))
-=======
     with f.guard(s):
         for cell in cells:
             if isinstance(cell.kind, t.Timer) and cell.kind.urgent:
                 f.stop_if(f"w[{plus(f.me, cell.at)}] == 1", REFUSED)
     f.was_true(s)
->>>>>>> efcb786 (Coverage is counted by generated code, and names the engine that counted)
+    f.writes(ir.Self(s.place, t.Part(f.machine.name)))
     for cell in cells:
         at = plus(f.me, cell.at)
         if isinstance(cell.kind, t.Timer):

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 
-from ..codegen.successors import Text
+from ..expansion.successors import Text
 
 # Processor seconds of plain steps before anything is compiled: a small search is done by then. To
 # import the compiler and to load machine code takes about as long.

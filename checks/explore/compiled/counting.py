@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from lawful.spec import ir
 from lawful.spec import types as t
 
-from ..codegen.guard_counts import GuardCounts
 from ..coverage import Counting, Coverage, Said, clauses_of, guards
+from ..expansion.guard_counts import GuardCounts
 from ..layout.layouts import Layout, MachineLayout, offsets, width
 from ..layout.packing import unpack
 from ..limits import Budget, Limits, OutOfBudget

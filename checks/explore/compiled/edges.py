@@ -7,8 +7,8 @@ from typing import Any
 
 from ...reference import Done
 from ...reference.states import State
-from ..codegen.properties import column_of
-from ..codegen.successors import Stepping
+from ..expansion.properties import column_of
+from ..expansion.successors import Stepping
 from ..layout.layouts import NotGenerated, elements
 from ..layout.numbering import uncode
 from ..liveness.graph import Graph

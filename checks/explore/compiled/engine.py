@@ -24,9 +24,9 @@ from ...reference.properties import PropertyOf
 from ...reference.states import State
 from ...verdict import Verdict
 from ..checkpoints import Items, Snapshots, Unfit, named, taken_up
-from ..codegen.properties import column_of
-from ..codegen.successors import Stepping
 from ..codegen.text import STATUS
+from ..expansion.properties import column_of
+from ..expansion.successors import Stepping
 from ..initial_states import Start, begin
 from ..layout.layouts import NotGenerated
 from ..layout.packing import pack

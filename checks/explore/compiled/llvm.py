@@ -21,7 +21,7 @@ from llvmlite import binding
 
 from ...cache_folder import cache_folder
 from ..codegen import prelude
-from ..codegen.successors import Text
+from ..expansion.successors import Text
 from . import intrinsics, llvm_text, search_kernel
 
 SEEN = ("expand", "search", "work", "follow", "find", "enter")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..codegen.successors import Stepping
+from ..expansion.successors import Stepping
 from . import search_kernel as kernel
 from .arrays import Arrays, empty, longer
 from .llvm import Native

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..codegen import prelude
-from ..codegen.successors import Stepping
+from ..expansion.successors import Stepping
 from ..limits import OutOfBudget
 from .state_store import Span, Stopped
 

@@ -58,7 +58,7 @@ ARRAYS = tuple(name for name, kind in __annotations__.items() if kind == "Cells"
 
 
 def expand(*given: Cells | int) -> int:
-    """The step function of the machine; see `codegen.successors`."""
+    """The step function of the machine; see `expansion.successors`."""
     raise NotImplementedError
 
 

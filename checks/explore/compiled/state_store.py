@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 from ...reference import Done
 from ...reference.states import State
-from ..codegen.successors import Stepping
+from ..expansion.successors import Stepping
 from ..layout.packing import unpack
 from ..search_result import Parent
 from ..space import Space

@@ -14,12 +14,12 @@ from annotated_types import Interval
 from lawful import Machine, Nat, Scope, Sort, State, can, needed, refuse, require, transition
 from lawful.checks.explore import Engine, Limits, explore
 from lawful.checks.explore.codegen.body import Body
-from lawful.checks.explore.codegen.guard_counts import GuardCounts
 from lawful.checks.explore.codegen.text import Writer
 from lawful.checks.explore.compiled import counting
 from lawful.checks.explore.compiled.engine import NotGenerated
 from lawful.checks.explore.compiled.plain import Plain
 from lawful.checks.explore.coverage import coverage
+from lawful.checks.explore.expansion.guard_counts import GuardCounts
 from lawful.checks.explore.search import search
 from lawful.checks.explore.space import Space
 from lawful.checks.report.exploration import coverage_text

@@ -13,7 +13,7 @@ from lawful.checks.prove.result import AT_START, TO_INDUCTION, UNSEEN
 from lawful.checks.reference import Done, Fault, Reference
 from lawful.checks.report import proofs
 from lawful.checks.smt.obligations import Case, Question
-from lawful.checks.smt.solver.budget import UNITS, Effort
+from lawful.checks.smt.solver.budget import UNITS
 from lawful.checks.smt.solver.solve import Answer
 from lawful.checks.verdict import Verdict
 from lawful.machines.unicast.as_seed import ReceiverEntryAsSeed, SenderEntryAsSeed
@@ -433,14 +433,6 @@ def test_what_has_no_bound_and_no_number_covers_all_states() -> None:
     result = proof(Alive)
     assert {o.covers for o in result.obligations} == {"all states"}
     assert "covers     all states" in proofs.text(result, {})
-
-
-@pytest.mark.parametrize("given", [float("nan"), -1.0])
-def test_an_effort_is_a_number_from_0(given: float) -> None:
-    with pytest.raises(ValueError, match=f"the timeout is {given}; it must be 0 or more"):
-        Effort(seconds=given)
-    with pytest.raises(ValueError, match=f"the budget is {given}; it must be 0 or more"):
-        Effort(given)
 
 
 def test_what_parts_have_to_reach_is_named_as_not_asked() -> None:

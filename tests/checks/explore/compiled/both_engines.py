@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from lawful import Machine, Scope
-from lawful.checks.explore.codegen.properties import column_of
-from lawful.checks.explore.codegen.successors import Stepping
 from lawful.checks.explore.codegen.text import STATUS
 from lawful.checks.explore.compiled.plain import interpreted
+from lawful.checks.explore.expansion.properties import column_of
+from lawful.checks.explore.expansion.successors import Stepping
 from lawful.checks.explore.layout.packing import pack, unpack
 from lawful.checks.explore.search import may_rest
 from lawful.checks.explore.space import Space

@@ -14,13 +14,13 @@ from annotated_types import Interval
 
 from lawful import Machine, Nat, Param, Scope, Serial, invariant, require, transition
 from lawful.checks.explore import CheckResult, Engine, Limits, NoEngine, explore
-from lawful.checks.explore.codegen.successors import Stepping
 from lawful.checks.explore.compiled import background as waiting
 from lawful.checks.explore.compiled import plain
 from lawful.checks.explore.compiled.background import BackgroundCompiler
 from lawful.checks.explore.compiled.engine import Tier, search
 from lawful.checks.explore.compiled.llvm import compiled, kept
 from lawful.checks.explore.compiled.memory import Memory
+from lawful.checks.explore.expansion.successors import Stepping
 from lawful.checks.explore.layout.packing import pack, unpack
 from lawful.checks.explore.search import search as plainly
 from lawful.checks.explore.space import Space

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawful.checks.explore.codegen.successors import Text
 from lawful.checks.explore.compiled import search_kernel
 from lawful.checks.explore.compiled.arrays import Arrays
 from lawful.checks.explore.compiled.llvm import Native, compiled
+from lawful.checks.explore.expansion.successors import Text
 
 # Few bits at the two ends of a word, so that states differ in their upper halves alone too.
 WORDS = st.sampled_from([0, 1, 2, 3, 1 << 31, 1 << 32, 1 << 61, 1 << 62, (1 << 63) - 1])

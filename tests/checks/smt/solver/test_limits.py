@@ -108,3 +108,11 @@ def test_a_verdict_says_that_the_outer_limit_weakened_it(method: Method) -> None
     said = {o.note for o in result.obligations if not o.verdict.good}
     said |= {p.note for p in result.properties if p.method != "none" and not p.verdict.good}
     assert any("the outer limit of 1e-06 s ended the search" in note for note in said), said
+
+
+@pytest.mark.parametrize("given", [float("nan"), -1.0])
+def test_an_effort_is_a_number_from_0(given: float) -> None:
+    with pytest.raises(ValueError, match=f"the timeout is {given}; it must be 0 or more"):
+        Effort(seconds=given)
+    with pytest.raises(ValueError, match=f"the budget is {given}; it must be 0 or more"):
+        Effort(given)

@@ -23,6 +23,14 @@ from lawful.spec.flat import Flat, Rule
 from lawful.spec.values.world import World
 
 from ...reference.properties import PropertyOf
+from ..codegen.body import Body
+from ..codegen.bounds import broken, outside
+from ..codegen.codes import code
+from ..codegen.functions import plain, states
+from ..codegen.loops import long
+from ..codegen.module import Module
+from ..codegen.prelude import ESCAPE
+from ..codegen.text import BOUNDS, BROKEN, REFUSED, STATUS, Program, Value
 from ..layout.defaults import Defaulted
 from ..layout.layouts import (
     MachineLayout,
@@ -38,18 +46,10 @@ from ..layout.numbering import OUTSIDE
 from ..layout.packing import Slot, slots
 from ..space import Space
 from .arguments import argument
-from .body import Body
-from .bounds import broken, outside
-from .codes import code
 from .footprint import Span, changes, meets
-from .functions import plain, states
-from .loops import long
-from .module import Module
 from .notes import Notes
 from .packed_state import PackedState
-from .prelude import ESCAPE
 from .properties import Judging, params
-from .text import BOUNDS, BROKEN, REFUSED, STATUS, Program, Value
 
 CUT = 7  # The status of a step that leaves the scope.
 MOST_PAIRS = 1 << 16  # Arguments of an event that several transitions serve.

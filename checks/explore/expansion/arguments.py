@@ -9,6 +9,11 @@ from lawful.spec import types as t
 from lawful.spec.flat import Plan
 from lawful.spec.lower.argument_plans import EACH
 
+from ..codegen.body import Body
+from ..codegen.codes import alike, code, uncode
+from ..codegen.conversions import narrowed, option_of, set_bit, tag_of, to_layout, type_of
+from ..codegen.loops import clauses, each, held, one
+from ..codegen.text import Value
 from ..layout.layouts import (
     Layout,
     NotGenerated,
@@ -20,11 +25,6 @@ from ..layout.layouts import (
     inner,
     width,
 )
-from .body import Body
-from .codes import alike, code, uncode
-from .conversions import narrowed, option_of, set_bit, tag_of, to_layout, type_of
-from .loops import clauses, each, held, one
-from .text import Value
 
 UNORDERED = (t.Set, t.Map, t.Bag)  # No two of their members are equal.
 

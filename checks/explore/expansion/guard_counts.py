@@ -15,18 +15,18 @@ from lawful.spec.analysis.headers import own_source
 from lawful.spec.flat import Flat, Plan, Rule
 from lawful.spec.values.world import World
 
+from ..codegen.body import Body
+from ..codegen.codes import code, uncode
+from ..codegen.functions import plain, states
+from ..codegen.loops import long
+from ..codegen.prelude import ESCAPE
+from ..codegen.text import REFUSED, Value
 from ..layout.layouts import Layout, NotGenerated, card, elements
 from ..space import Space
 from .arguments import among
-from .body import Body
-from .codes import code, uncode
 from .footprint import Span, changes
-from .functions import plain, states
-from .loops import long
 from .notes import Notes
-from .prelude import ESCAPE
 from .successors import Stepping, refuses_unchanged
-from .text import REFUSED, Value
 
 Guards = dict[str, list[ir.Node]]  # By transition, its guards in the order of the source.
 
@@ -53,8 +53,9 @@ class GuardCounts(Stepping):
         self.program.guards = {key: self.first + 2 * i for i, key in enumerate(nodes)}
         f = Body(self.program, module=self.module, machine=self.machine, me="0")
         f.lines.append("def expand(w, store, at, out, info, room):")
-        self._unpack(f)
+        self.state.unpack(f)
         f.line(f"w[{self.size}] = 0")
+        f.line(f"w[{self.program.written}] = 0")
         f.line(f"copy(w, {self.original}, 0, {self.size})")
         f.line(f"w[{self.program.counting}] = 1")
         at = 0
@@ -168,6 +169,6 @@ class GuardCounts(Stepping):
         f.line(f"if {status} == {ESCAPE}: info[{self.notes['escaped']}] = 1")
         if refuses_unchanged(row):
             f.line(f"if {status} == {REFUSED}: return 0")
-        self._put_back(f, spans)
+        self.state.put_back(f, spans)
         self.judging.close(f)
         return name

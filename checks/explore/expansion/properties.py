@@ -8,15 +8,15 @@ from lawful.spec import ir
 from lawful.spec import types as t
 
 from ...reference.properties import PropertyOf
+from ..codegen.body import Body
+from ..codegen.codes import uncode
+from ..codegen.loops import long
+from ..codegen.module import Module
+from ..codegen.text import Value, plus
 from ..layout.codec import Codec
 from ..layout.layouts import MachineLayout, MapLayout, elements, offsets, stride
 from ..space import Args
-from .body import Body
-from .codes import uncode
-from .loops import long
-from .module import Module
 from .notes import Notes
-from .text import Value, plus
 
 
 class Judging:

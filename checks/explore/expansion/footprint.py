@@ -9,9 +9,9 @@ from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.walk import statements
 
+from ..codegen.module import Module
+from ..codegen.time import time_cells
 from ..layout.layouts import offsets, width
-from .module import Module
-from .time import time_cells
 
 Span = tuple[int, int]  # The first cell, and the one after the last.
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
+from ..codegen.text import Program, Writer, plus
 from ..layout.entries import Entries, Run, runs
 from ..layout.packing import Slot
 from .footprint import Span, meets, without
-from .text import Program, Writer, plus
 
 
 class PackedState:
