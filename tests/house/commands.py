@@ -28,7 +28,7 @@ def commands_are_short(sources: Sequence[Source]) -> Iterator[str]:
 
 def only_the_command_line_knows_namespaces(sources: Sequence[Source]) -> Iterator[str]:
     for s in python(sources, PRODUCT):
-        for node in ast.walk(s.tree) if s.path != COMMAND_LINE else ():
+        for node in s.nodes if s.path != COMMAND_LINE else ():
             name = node.attr if isinstance(node, ast.Attribute) else None
             if isinstance(node, ast.Name | ast.alias):
                 name = node.id if isinstance(node, ast.Name) else node.name

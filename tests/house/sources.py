@@ -48,9 +48,14 @@ class Source:
         return ast.parse(self.text, self.path)
 
     @cached_property
+    def nodes(self) -> list[ast.AST]:
+        """All nodes of the tree."""
+        return list(ast.walk(self.tree))
+
+    @cached_property
     def functions(self) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
         kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
-        return [node for node in ast.walk(self.tree) if isinstance(node, kinds)]
+        return [node for node in self.nodes if isinstance(node, kinds)]
 
     @cached_property
     def comments(self) -> list[tuple[int, str]]:
@@ -60,7 +65,7 @@ class Source:
 
     @cached_property
     def imports(self) -> list[Import]:
-        return [found for node in ast.walk(self.tree) for found in imports_of(self.path, node)]
+        return [found for node in self.nodes for found in imports_of(self.path, node)]
 
 
 @dataclass(frozen=True)

@@ -44,8 +44,7 @@ from tests.classics.two_phase import TwoPhase
 from tests.spec import texts
 
 ENTRIES = (SenderEntryFixed, ReceiverEntryFixed)
-# Enough for a counterexample; with more, Z3 searches longer for the smallest one.
-SHORT = UNITS / 50
+SHORT = UNITS / 50  # Enough for a counterexample; more goes into the search for a smaller one.
 
 
 # The entries, for all integers.
