@@ -92,8 +92,8 @@ def chosen(target: str) -> tuple[list[type[Machine]], list[Skipped]]:
     skipped = [Skipped(cls.__name__, NO_SCOPE) for cls in own if cls not in out]
     if not out:
         rows = [f"{name} ({_why_not(cls, cls in parts)})" for name, cls in defined.items()]
-        said = ", ".join(rows) or "it defines none"
-        raise TargetError(f"{where} defines no machine that can be checked: {said}")
+        listing = ", ".join(rows) or "it defines none"
+        raise TargetError(f"{where} defines no machine that can be checked: {listing}")
     return out, skipped
 
 

@@ -37,9 +37,9 @@ class Elements(dict[str, tuple[Any, ...]]):
 
     __slots__ = ("members",)
 
-    def __init__(self, told: Mapping[str, tuple[Any, ...]]) -> None:
-        super().__init__(told)
-        self.members = Members({sort: frozenset(map(str, row)) for sort, row in told.items()})
+    def __init__(self, listed: Mapping[str, tuple[Any, ...]]) -> None:
+        super().__init__(listed)
+        self.members = Members({sort: frozenset(map(str, row)) for sort, row in listed.items()})
 
     def universe(self) -> Universe:
         """The same in the form in which a caller gives it."""

@@ -85,7 +85,7 @@ class Machine(State):
     def __repr__(self) -> str:
         from .instances import lifecycle
 
-        return lifecycle.told(self)
+        return lifecycle.text_of(self)
 
     def __copy__(self) -> Self:
         return self.__deepcopy__({})

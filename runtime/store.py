@@ -40,7 +40,7 @@ from .instances.access import behaviour_of, fingerprint_of
 from .instances.armed_timers import armed_timers
 from .instances.make import bare
 from .instances.observers import Observed, Stepped
-from .instances.snapshots import fill, keep, snapshot, taken, told_in, written
+from .instances.snapshots import elements_in, fill, keep, snapshot, taken, written
 from .kernel.dispatch import control_name
 from .timers import Clock
 
@@ -213,7 +213,7 @@ class Store:
         past, saved = _Instant(), json.loads(data)
         entry = cls.lawful.restore(saved, universe=universe, clock=past, renamed=renamed)
         known = entry.__environment__.universe.universe()
-        other = other_elements(known, told_in(saved, entry.lawful.plan))
+        other = other_elements(known, elements_in(saved, entry.lawful.plan))
         if other and self.events(name, seq):
             what = f"{name} with another universe, {other}, and events of the other one"
             raise StoreError(f"{what}: restore it with that one, and snapshot it, first")
@@ -224,8 +224,8 @@ class Store:
             if place in old.timers:
                 old.timers[place] = old.timers[place][0], seconds
         self._again(old, past)
-        told = entry.__environment__.universe.universe()
-        logged = _moved(old, bare(cls, told or None, clock, entry.lawful.plan.parameters), timers)
+        listed = entry.__environment__.universe.universe()
+        logged = _moved(old, bare(cls, listed or None, clock, entry.lawful.plan.parameters), timers)
         watch = logged.entry.lawful.watched("restore")
         with self._transaction():
             self._snapshot(logged)

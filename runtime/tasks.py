@@ -136,8 +136,8 @@ class TaskRunner:
             else:
                 future.set_exception(error)
         elif error is not None:
-            told = {"message": "an event failed whose caller was cancelled", "exception": error}
-            future.get_loop().call_exception_handler(told)
+            context = {"message": "an event failed whose caller was cancelled", "exception": error}
+            future.get_loop().call_exception_handler(context)
 
 
 def _job(step: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Job:

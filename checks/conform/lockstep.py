@@ -380,8 +380,8 @@ def _does(found: Performed) -> str:
             output = "" if found.output is None else f" and returns {spelled(found.output)}"
             return f"the implementation accepts it{output}"
         case "refused":
-            said = str(found.error)
-            return f"the implementation refuses it{': ' if said else ''}{said}"
+            message = str(found.error)
+            return f"the implementation refuses it{': ' if message else ''}{message}"
         case "fault":
             return f"the implementation raises {type(found.error).__name__}: {found.error}"
 

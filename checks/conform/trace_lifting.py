@@ -371,15 +371,15 @@ def _less(
     scoped: Space, bits: Mapping[t.Serial, int], opaques: Mapping[str, tuple[Any, ...]]
 ) -> str:
     """Where the class has other value ranges than the scope, in words; empty where it has not."""
-    said = [
+    differences = [
         f"serial numbers of {kind.bits} bits have {few}"
         for kind, few in bits.items()
         if few < kind.bits
     ]
     sizes = sizes_of(scoped.flat)
-    said += [
+    differences += [
         f"{name} has {sizes[name]} values and its Python type {len(found)}"
         for name, found in opaques.items()
         if len(found) < sizes[name]
     ]
-    return " and ".join(said)
+    return " and ".join(differences)

@@ -56,10 +56,10 @@ def played(cls: type[Machine], scope: Scope, result: CheckResult) -> CheckResult
 def _open(p: PropertyResult, found: Unplayed, less: str) -> PropertyResult:
     """The property as `unknown`, because the class does not have its trace."""
     assert p.trace is not None
-    said = "reached" if reached(p) else p.verdict.value
+    outcome = "reached" if reached(p) else p.verdict.value
     events = f"{len(p.trace)} event{'s' * (len(p.trace) != 1)}"
     where = f"within the scope, where {less}" if less else "when explored"
-    why = f"{said} after {events} {where}; the class itself does not do this: {found.why}"
+    why = f"{outcome} after {events} {where}; the class itself does not do this: {found.why}"
     return dataclasses.replace(p, verdict=Verdict.UNKNOWN, why=why, notes=())
 
 

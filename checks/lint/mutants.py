@@ -125,11 +125,11 @@ def survey(found: Resolved, scope: Scope, most: int, limits: Limits) -> Survey:
     tried = every[::step]
     larger = dataclasses.replace(limits, states=4 * result.distinct + 1000)
     results: list[CheckResult] = []
-    told = [(each, _noticed(found, each, (scope, larger), own, results)) for each in tried]
+    judged = [(each, _noticed(found, each, (scope, larger), own, results)) for each in tried]
     return Survey(
         len(tried),
-        tuple(mutant for mutant, noticed in told if noticed is False),
-        tuple(mutant for mutant, noticed in told if noticed is None),
+        tuple(mutant for mutant, noticed in judged if noticed is False),
+        tuple(mutant for mutant, noticed in judged if noticed is None),
         Counter(each.engine for each in results),
         tuple(dict.fromkeys(each.not_generated for each in results if each.not_generated)),
     )
@@ -153,8 +153,8 @@ def _noticed(
         after = _confirmed(found, mutant.machine, within[0], result)
     except (DeclarationError, ValueError):
         return None
-    told = [_differs(verdict, after[name]) for name, verdict in own.items()]
-    return True if True in told else None if None in told else False
+    answers = [_differs(verdict, after[name]) for name, verdict in own.items()]
+    return True if True in answers else None if None in answers else False
 
 
 def _differs(own: Verdict, other: Verdict) -> bool | None:

@@ -219,7 +219,7 @@ class _Taking:
         if answer.status == "sat":
             wished = close_to_start(self.system, self.system.state)
             near = preferred_model(self.logic, facts, wished, budget.units(PREFERRED_UNITS))
-            shown = self._told(near) or self._told(answer)
+            shown = self._values_of(near) or self._values_of(answer)
             if shown is not None and not self.lost:
                 note = self._unread(shown) if of_types else ""
                 return replace(open, verdict=Verdict.VIOLATED, counterexample=shown, note=note)
@@ -268,7 +268,7 @@ class _Taking:
                 inside = self.system.encoding.bounds(value, kind)
                 yield self.logic.implies(self.read.get(name, self.logic.true), inside)
 
-    def _told(self, answer: Answer) -> dict[str, Json] | None:
+    def _values_of(self, answer: Answer) -> dict[str, Json] | None:
         """The state, and what it becomes; None where a value is infinite."""
         if answer.model is None:
             return None

@@ -95,7 +95,7 @@ class Seen:
         state = None if example.get("state") is None else self.state(example)
         return None if state is None else self.search.index.get(state)
 
-    def told(self, example: Mapping[str, Json]) -> str:
+    def reachability(self, example: Mapping[str, Json]) -> str:
         """Whether the state of a counterexample was reached, in words."""
         number, many = self.number(example), len(self.search.states)
         if number is None:
@@ -114,7 +114,7 @@ def looked_up(result: ProofResult, seen: Seen) -> ProofResult:
     open = open_of(result)
     for o in result.obligations:
         if o in open and o.counterexample is not None:
-            example = {**o.counterexample, "reachable": seen.told(o.counterexample)}
+            example = {**o.counterexample, "reachable": seen.reachability(o.counterexample)}
             rows.append(replace(o, counterexample=example))
         else:
             rows.append(o)

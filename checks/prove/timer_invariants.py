@@ -44,11 +44,11 @@ def proved_timer_clauses(
 def scripts(lowered: Sized, shown: Sequence[TimerClause]) -> Iterator[tuple[str, str]]:
     """Each start and step, with the question in SMT-LIB 2.6 whether it breaks a clause."""
     system = TransitionSystem(lowered.machine, Options(lowered.sizes))
-    said = [row.said(system.run(system.state)) for row in shown]
+    terms = [row.term(system.run(system.state)) for row in shown]
     for name in _names(system) if shown else ():
         case = system.case(name)
         if isinstance(case, Case):
-            facts, goals = _question(system, case, (shown, dict(enumerate(said))))
+            facts, goals = _question(system, case, (shown, dict(enumerate(terms))))
             yield name, script(system.logic, (*facts, _one_is_not(system.logic, goals)))
 
 
@@ -60,8 +60,8 @@ def _kept(lowered: Sized, rows: Sequence[TimerClause], effort: Effort) -> list[i
     """The positions of the clauses that are true in every state."""
     system, budget = TransitionSystem(lowered.machine, Options(lowered.sizes)), effort.begin()
     cases = [system.case(name) for name in _names(system)]
-    said = [attempt(row.said, system.run(system.state)) for row in rows]
-    left = {i: each for i, each in enumerate(said) if not isinstance(each, NotEncodable)}
+    terms = [attempt(row.term, system.run(system.state)) for row in rows]
+    left = {i: each for i, each in enumerate(terms) if not isinstance(each, NotEncodable)}
     while left:
         lost: set[int] = set()
         for case in cases:
@@ -91,7 +91,7 @@ def _question(
     seen, goes = logic.negate(step.stopped["excess"]), logic.all((step.done, case.bounded))
     run, goals = system.run(step.after), dict[int, Term]()
     for i in left:
-        after = attempt(rows[i].said, run)
+        after = attempt(rows[i].term, run)
         kept = logic.false if isinstance(after, NotEncodable) else logic.implies(goes, after)
         goals[i] = logic.all((seen, kept))
     return (*facts, *case.given, case.within), goals

@@ -52,7 +52,7 @@ def unmet(induction: Induction, transitions_seen: Seen) -> dict[str, str]:
         left = [name for name in left if name not in met]
     found = map_in_order(partial(_shown_possible, induction), _not_shown, left, induction.workers)
     left = [name for name, shown in zip(left, found, strict=True) if not shown]
-    why = map_in_order(partial(_impossible, induction), _not_told, left, induction.workers)
+    why = map_in_order(partial(_impossible, induction), _unexplained, left, induction.workers)
     return {name: note for name, note in zip(left, why, strict=True) if note}
 
 
@@ -86,7 +86,7 @@ def _not_shown(_name: str, _how: str) -> bool:
     return False
 
 
-def _not_told(_name: str, _how: str) -> str:
+def _unexplained(_name: str, _how: str) -> str:
     return NOT_SHOWN
 
 

@@ -28,8 +28,8 @@ def text(advice: Advice) -> list[str]:
     lines.append(f"  {_widened(advice.widened, explored)}")
     endless = dict.fromkeys(name for row in advice.narrow for name in row.endless)
     if endless:
-        said = "no bound has all values, for there is no end of them"
-        lines.append(f"  {said}: {', '.join(endless)}")
+        text = "no bound has all values, for there is no end of them"
+        lines.append(f"  {text}: {', '.join(endless)}")
     lines += [f"  {line}" for row in advice.sizes for line in _one_more(row)]
     return [*lines, f"  {COMPARED}"] if advice.sizes else lines
 
@@ -76,8 +76,8 @@ def _one_more(row: OneMore) -> Iterator[str]:
     changes += [f"{name} fires no more" for name in row.no_more]
     changes += [f"{name} is {new}, not {old}" for name, (old, new) in row.verdicts.items()]
     every = "every other verdict" if row.open else "every verdict"
-    said = "; ".join(changes) or f"the same transitions fire, and {every} is the same"
-    yield f"{head}: {said} ({row.distinct:,} states)"
+    text = "; ".join(changes) or f"the same transitions fire, and {every} is the same"
+    yield f"{head}: {text} ({row.distinct:,} states)"
     if row.open:
         yield f"{head}: not compared, because the verdict is unknown: {', '.join(row.open)}"
 

@@ -30,8 +30,8 @@ def suite(machine: ir.Machine, result: ProofResult, expects: Mapping[str, Expect
     """The cases of one machine; `expects` are the expected verdicts by property."""
     rows = [_of_property(machine, p, expects) for p in result.properties]
     counted = {o.property for o in result.counted}
-    told = [o for o in result.obligations if o.property in counted or o.verdict.failed]
-    rows += [_of_obligation(machine, o, expects) for o in told]
+    shown = [o for o in result.obligations if o.property in counted or o.verdict.failed]
+    rows += [_of_obligation(machine, o, expects) for o in shown]
     return Suite(result.machine, result.seconds, tuple(rows))
 
 

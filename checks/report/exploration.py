@@ -37,8 +37,8 @@ def check_text(result: CheckResult) -> str:
     if idle and result.complete:
         lines += ["", f"{INDENT}never enabled: {', '.join(idle)}"]
     if result.unjudged:
-        said = f"checked only for parts by themselves, not here: {', '.join(result.unjudged)}"
-        lines += ["", *wrapped(said, INDENT, INDENT)]
+        text = f"checked only for parts by themselves, not here: {', '.join(result.unjudged)}"
+        lines += ["", *wrapped(text, INDENT, INDENT)]
     if result.coverage is not None:
         lines += ["", *((INDENT + line).rstrip() for line in coverage_text(result.coverage))]
     doubtful = frozenset[str]() if result.played is None else result.played.doubtful
@@ -92,11 +92,11 @@ def coverage_text(found: Coverage) -> list[str]:
     ]
     values = [("variable", "values")]
     values += [(at, _constant(str(each), each.count)) for at, each in found.values.items()]
-    said = [f"covered by {found.states:,} state{'s' * (found.states != 1)} ({found.engine})"]
+    lines = [f"covered by {found.states:,} state{'s' * (found.states != 1)} ({found.engine})"]
     if found.not_generated:
         why = f"guards cannot be counted by generated code for {found.not_generated}"
-        said.append(f"slow: {why}")
-    return [*said, "", *table(guards), "", *table(values)]
+        lines.append(f"slow: {why}")
+    return [*lines, "", *table(guards), "", *table(values)]
 
 
 def _where(place: Place) -> str:

@@ -56,8 +56,8 @@ def expected_text(p: PropertyResult) -> str:
 
 def counterexample(p: PropertyResult) -> list[str]:
     """A failed property with its trace and notes."""
-    said = f"{p.name} is {p.verdict.value}: {p.why}"
-    lines = wrapped(said, "", INDENT, hyphens=False)
+    text = f"{p.name} is {p.verdict.value}: {p.why}"
+    lines = wrapped(text, "", INDENT, hyphens=False)
     if p.trace is not None:
         lines += [INDENT + line for line in trace_text(p.trace)]
     if p.notes:

@@ -83,7 +83,7 @@ class SymbolicStates:
         self._bound(self.state, {v.name: v.type for v in machine.variables})
         self._bound(self.state, self.scoped)
         self._facts += self._clocks_agree()
-        self._facts += known(attempt(each.said, self.run(self.state)) for each in timer_clauses)
+        self._facts += known(attempt(each.term, self.run(self.state)) for each in timer_clauses)
         # A part is made with parameters that its @assume allows.
         found = [attempt(self.always, j, self.state) for j in self.of_kind("assume") if j.path]
         self._facts += known(found)

@@ -37,7 +37,7 @@ class TimerClause(ABC):
     path: StatePath
     timer: str
 
-    def said(self, run: Execution) -> Term:
+    def term(self, run: Execution) -> Term:
         """That the clause is true in the state of an execution; raises NotEncodable."""
         return run.logic.all(
             run.logic.forall(unlisted(place), run.logic.all(where), self._of_member(run, place))
@@ -150,7 +150,7 @@ def clauses(machine: ir.Machine) -> list[TimerClause]:
     for inner in machines_in(machine):
         owner, path = inner.machine, state_path(inner.path)
         kinds = dict(fields_of(owner))
-        told = list(dict.fromkeys(name for _, f in bodies for name in _told(f, owner)))
+        dated = list(dict.fromkeys(name for _, f in bodies for name in _tick_variables(f, owner)))
         control = list(dict.fromkeys(_control(owner)))
         for name, kind in kinds.items():
             if not t.contains(kind, t.Timer) or t.part_of(kind) is not None:
@@ -159,10 +159,10 @@ def clauses(machine: ir.Machine) -> list[TimerClause]:
             known = {text(e): e for m, e in mine if m is owner and _is_fixed(e, owner)}
             if mine and all(m is owner and text(e) in known for m, e in mine):
                 found.append(Deadline(owner, path, name, tuple(known.values())))
-            for since in (each for each in told if _is_number(_beside(kind, kinds[each]))):
+            for since in (each for each in dated if _is_number(_value_type(kind, kinds[each]))):
                 after = [(), *((e,) for e in known.values())]
                 found += [Deadline(owner, path, name, e, since) for e in after]
-            for at, of in ((each, _beside(kind, kinds[each])) for each in control):
+            for at, of in ((each, _value_type(kind, kinds[each])) for each in control):
                 names = of.members if isinstance(of, t.Enum) else ()
                 found += [Runs(owner, path, name, at, n, r) for n in names for r in (True, False)]
     return found
@@ -194,7 +194,7 @@ def _control(machine: ir.Machine) -> Iterator[str]:
             yield at[1]
 
 
-def _told(function: ir.Function, owner: ir.Machine) -> Iterator[str]:
+def _tick_variables(function: ir.Function, owner: ir.Machine) -> Iterator[str]:
     """The variables of the owner that a body assigns which asks for the time."""
     asked = (n for n in everything(function.body) if isinstance(n, ir.Field))
     if not any(isinstance(n.of.type, t.Clock) for n in asked):
@@ -215,7 +215,7 @@ def _is_fixed(e: ir.Expr, machine: ir.Machine) -> bool:
     return mine and all(isinstance(n, allowed) for n in nodes)
 
 
-def _beside(timers: t.Type, other: t.Type) -> t.Type:
+def _value_type(timers: t.Type, other: t.Type) -> t.Type:
     """The type of what another variable has for a timer, or for each of a map of them."""
     if isinstance(timers, t.Map):
         fits = isinstance(other, t.Map) and timers.key == other.key

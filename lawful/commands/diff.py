@@ -84,10 +84,10 @@ def text(found: Difference) -> str:
 
 
 def _shown(o: Obligation) -> Iterator[str]:
-    for key, said in (("state", "a state that the older invariants allow"), ("after", "becomes")):
+    for key, title in (("state", "a state that the older invariants allow"), ("after", "becomes")):
         rows = (o.counterexample or {}).get(key)
         if isinstance(rows, Mapping):
-            yield said
+            yield title
             yield from (f"  {name} = {value_text(value)}" for name, value in rows.items())
 
 

@@ -53,12 +53,12 @@ def _case(problem: Problem) -> ci.Case:
 
     place = problem.place
     where = "" if place == NOWHERE else f"{place.file}:{place.line}"
-    said = f"{RULES[problem.number]}: found {problem.found}, expected {problem.expected}"
+    message = f"{RULES[problem.number]}: found {problem.found}, expected {problem.expected}"
     return ci.Case(
         f"{problem.number} {where}",
         problem.number,
         "error",
-        said,
+        message,
         problem.number,
         tuple(problem.render().split("\n")),
         place if place.file else None,

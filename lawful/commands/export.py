@@ -54,14 +54,14 @@ def _problems(refused: Mapping[str, Refused]) -> list[Problem]:
 
 def _complain(refused: Mapping[str, Refused]) -> None:
     """Raise an error that names what is refused, if anything is."""
-    said = [f"{name}: {why}" for name, why in refused.items() if isinstance(why, Unsupported)]
+    reasons = [f"{name}: {why}" for name, why in refused.items() if isinstance(why, Unsupported)]
     wrong = _problems(refused)
     if wrong:
-        for line in said:
+        for line in reasons:
             print(line, file=sys.stderr)
         raise DeclarationError(wrong)
-    if said:
-        raise CommandError("\n".join(said))
+    if reasons:
+        raise CommandError("\n".join(reasons))
 
 
 def _exported(

@@ -213,9 +213,9 @@ def _keys(kind: t.Type, known: ValueContext, what: str) -> Iterable[Any]:
 
 
 def _wrong(value: Any, kind: t.Type, what: str) -> NoReturn:
-    told = shown(value)
-    told = told if len(told) <= 60 else f"{told[:57]}..."
-    raise TypeError(f"{what} is a {kind}, not {told}, a {type(value).__name__}")
+    text = shown(value)
+    text = text if len(text) <= 60 else f"{text[:57]}..."
+    raise TypeError(f"{what} is a {kind}, not {text}, a {type(value).__name__}")
 
 
 # Fast tests in generated code. Where one is true, `check` decides and words the error.
@@ -238,9 +238,9 @@ def _tests(
         case t.Enum(name=key):
             return [_not_a(names, value, names.world.enums[key])]
         case t.Sort(name=key):
-            told = _part(_part(lambda: name("self"), "__environment__"), "members")
-            members = ast.Subscript(told(), ast.Constant(key), ast.Load())
-            some = compare(told(), ast.IsNot(), ast.Constant(None))
+            members_of = _part(_part(lambda: name("self"), "__environment__"), "members")
+            members = ast.Subscript(members_of(), ast.Constant(key), ast.Load())
+            some = compare(members_of(), ast.IsNot(), ast.Constant(None))
             strange = compare(call(names.put("str", str), value()), ast.NotIn(), members)
             return [_not_a(names, value, names.world.sorts[key]), all_of([some, strange])]
         case t.Bool():

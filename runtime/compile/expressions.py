@@ -380,8 +380,8 @@ class Expressions:
                 parts.append(ast.Constant(part.value))
             else:
                 kind = name(self.names.number("type", part.type))
-                told = call(self.use(spoken), self.expr(part), kind)
-                parts.append(ast.FormattedValue(told, -1, None))
+                spoken_text = call(self.use(spoken), self.expr(part), kind)
+                parts.append(ast.FormattedValue(spoken_text, -1, None))
         return ast.JoinedStr(parts)
 
 

@@ -107,7 +107,7 @@ class Body(Expressions):
         ]
 
     def refuse(self, stmt: ir.Refuse) -> list[ast.stmt]:
-        return [self.refusal(guards.said(""), stmt.why)]
+        return [self.refusal(guards.plain_site(""), stmt.why)]
 
     def claim(self, stmt: ir.Assert) -> list[ast.stmt]:
         out: list[ast.stmt] = []

@@ -100,7 +100,7 @@ class Access(Generic[M]):
         if data.get("v") != 1:
             raise ValueError(f"a snapshot of version {data.get('v')!r}; this lawful reads 1")
         another = data.get("shape") != shape
-        told = snapshots.told_in(data, plan)
+        recorded = snapshots.elements_in(data, plan)
         if another and renamed is None:
             raise ValueError(
                 f"a snapshot of another {plan.name}: shape {data.get('shape')!r}, not {shape!r}"
@@ -111,9 +111,9 @@ class Access(Generic[M]):
             change = renamed.change
         if another and renamed is not None:
             rows = snapshots.renamed(data, plan, renamed, change)
-        known = {**told, **(universe or {})} or None
+        known = {**recorded, **(universe or {})} or None
         machine = bare(self._cls, known, clock, snapshots.parameters_in(rows))
-        other = other_elements(machine.__environment__.universe.universe(), told)
+        other = other_elements(machine.__environment__.universe.universe(), recorded)
         if other and renamed is None:
             how = "renamed={} takes it over where every invariant allows it"
             raise ValueError(f"a snapshot of {plan.name} with another universe: {other}; {how}")
@@ -420,10 +420,10 @@ def fingerprint_of(plan: Plan) -> Fingerprints:
     """The fingerprints of a machine, computed once."""
     if plan.fingerprint is None:
         of = plan.resolved
-        said: tuple[object, ...] = of.scopes, of.expects
+        settings: tuple[object, ...] = of.scopes, of.expects
         if of.machine.abstracts:
-            said = *said, abstract_scopes(of)
-        plan.fingerprint = fingerprints(plan.machine, said)
+            settings = *settings, abstract_scopes(of)
+        plan.fingerprint = fingerprints(plan.machine, settings)
     return plan.fingerprint
 
 

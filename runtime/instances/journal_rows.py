@@ -69,7 +69,7 @@ class Hidden:
         if self.hashed and not self.key:
             raise ValueError("a hash without a key hides nothing that can be guessed")
 
-    def told(self, name: str, value: Json) -> Json:
+    def recorded(self, name: str, value: Json) -> Json:
         """The form in which a row shows a value."""
         if name in self.excluded:
             return {HIDDEN: "excluded"}
@@ -80,7 +80,7 @@ class Hidden:
 
     def each(self, values: Mapping[str, Json]) -> dict[str, Json]:
         """The forms in which a row shows values, by name."""
-        return {name: self.told(name, value) for name, value in values.items()}
+        return {name: self.recorded(name, value) for name, value in values.items()}
 
     def check(self, plan: Plan) -> None:
         """ValueError for a name that the machine does not have: nothing would be hidden."""
@@ -120,8 +120,8 @@ class RowWriter:
                 rest[part] = self.hidden.each(rest[part])
             for side in ("before", "after"):
                 if rest[side] is not None:
-                    rest[side] = self.hidden.told(STATE, rest[side])
-            rest["output"] = self.hidden.told(f"{rest['event']}.output", rest["output"])
+                    rest[side] = self.hidden.recorded(STATE, rest[side])
+            rest["output"] = self.hidden.recorded(f"{rest['event']}.output", rest["output"])
         head = {
             "v": 1,
             "instance": self.instance,

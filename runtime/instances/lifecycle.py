@@ -76,8 +76,8 @@ def unpickled(kept: Kept, universe: dict[str, Any], unstarted: bool) -> State:
     The class may have changed since: TypeError or ValueError where the values are no state of it.
     """
     sorts = plan_of(kept.cls).resolved.world.sorts
-    told = {sorts[name]: row for name, row in universe.items() if name in sorts}
-    made = bare(kept.cls, told or None, None, kept.parameters)
+    listed = {sorts[name]: row for name, row in universe.items() if name in sorts}
+    made = bare(kept.cls, listed or None, None, kept.parameters)
     kept = snapshots.judged(kept, made.__environment__.universe, partly=unstarted)
     snapshots.fill(made, kept, made.__environment__.now())
     as_declared(made)
@@ -105,7 +105,7 @@ def _armed(value: Any, kind: t.Type) -> Any:
             return value
 
 
-def told(machine: State) -> str:
+def text_of(machine: State) -> str:
     """The text of an instance; a mark of a class statement becomes an instance first."""
     watch = getattr(machine, "__watch__", None)
     if isinstance(watch, Mark):

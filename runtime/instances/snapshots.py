@@ -100,9 +100,9 @@ def snapshot(machine: State, shape: str, now: float) -> dict[str, Any]:
     """The JSON form of an instance as of a time. TypeError for an opaque value that has no
     encoding, or is of another type than its annotation says."""
     data = {"v": 1, "shape": shape, **_part(keep(machine, now))}
-    told = machine.__environment__.universe
-    if told:
-        data["universe"] = {sort: list(map(str, row)) for sort, row in told.items()}
+    listed = machine.__environment__.universe
+    if listed:
+        data["universe"] = {sort: list(map(str, row)) for sort, row in listed.items()}
     return data
 
 
@@ -150,7 +150,7 @@ def plain(kind: t.Type) -> t.Type:
             return kind
 
 
-def told_in(data: Mapping[str, Any], plan: Plan) -> Universe:
+def elements_in(data: Mapping[str, Any], plan: Plan) -> Universe:
     """The universe in a snapshot, of the machine's sorts; ValueError for another form."""
     rows: Any = data.get("universe", {})
     form = rows.__class__ is dict and all(
@@ -283,11 +283,11 @@ def judged(kept: Kept, elements: Elements, *, partly: bool = False) -> Kept:
     if (set(kept.parameters), set(kept.variables)) != (wanted, own):
         known = sorted(wanted | own)
         raise ValueError(f"{plan.name} has {known}, and not {sorted(found)}")
-    told = ValueContext(plan.resolved.world, elements)
+    context = ValueContext(plan.resolved.world, elements)
     return Kept(
         kept.cls,
-        {k: _judged(v, plan.fields[k], told, k) for k, v in kept.parameters.items()},
-        {k: _judged(v, plan.fields[k], told, k) for k, v in kept.variables.items()},
+        {k: _judged(v, plan.fields[k], context, k) for k, v in kept.parameters.items()},
+        {k: _judged(v, plan.fields[k], context, k) for k, v in kept.variables.items()},
     )
 
 

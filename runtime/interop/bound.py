@@ -50,8 +50,8 @@ def bind(
     cls, entry = (machine, None) if isinstance(machine, type) else (type(machine), machine)
     fixed = {"states", "initial", "transitions", "auto_transitions", "ordered_transitions"}
     if fixed & options.keys():
-        told = ", ".join(sorted(fixed & options.keys()))
-        raise TypeError(f"{told}: {cls.__name__} has states and transitions of its own")
+        names = ", ".join(sorted(fixed & options.keys()))
+        raise TypeError(f"{names}: {cls.__name__} has states and transitions of its own")
     bound = Bound(cls, _named(cls, as_text), inputs or {}, **options)
     bound.adopt(model, bound.instance() if entry is None else entry)
     return bound
@@ -180,9 +180,9 @@ class Bound(DecidedMachine):
         """The state of a model, which follows what its instance did by itself: its timers, and
         events that were called there. ValueError where the model was put elsewhere."""
         held = self._of(model)
-        told: Any = getattr(model, self.model_attribute)
-        if told != held.last.value:
-            raise ValueError(f"{held} was assigned to {told!r} from outside")
+        value: Any = getattr(model, self.model_attribute)
+        if value != held.last.value:
+            raise ValueError(f"{held} was assigned to {value!r} from outside")
         return self.follow(model)
 
     def follow(self, model: object) -> State:
@@ -268,8 +268,8 @@ class Bound(DecidedMachine):
             found = self.resolve_callable(self._inputs.get(name, name), event_data)
         except AttributeError:
             kind = type(event_data.model).__name__
-            told = f"{event_data.event.name} needs {name}: it is not given, and no {name} of {kind}"
-            raise TypeError(told) from None
+            text = f"{event_data.event.name} needs {name}: it is not given, and no {name} of {kind}"
+            raise TypeError(text) from None
         return found(event_data) if self.send_event else found(*args, **named)
 
     def __getstate__(self) -> dict[str, Any]:

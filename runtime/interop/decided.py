@@ -213,12 +213,12 @@ class DecidedMachine(transitions.Machine):
         """An event without a row from the state: nothing where it is ignored, else MachineError,
         caused by the declaration's own refusal."""
         state, machine = event_data.state, self.name
-        said = self.refusal(event_data)
+        refused = self.refusal(event_data)
         own = cast("bool | None", state.ignore_invalid_triggers)
         quiet = self.ignore_invalid_triggers if own is None else own
         text = f"{machine}Can't trigger event {event_data.event.name} from state {state.name}!"
-        if said is not None and not quiet:
-            raise MachineError(text) from said
+        if refused is not None and not quiet:
+            raise MachineError(text) from refused
         LOG.warning(text)
 
     def _can_trigger(self, model: Any, trigger: str, *args: Any, **named: Any) -> bool:

@@ -85,7 +85,7 @@ class LawfulMachine(DecidedMachine):
         entry, event = self._entry(made, event_data.model), made.found.events.get(trigger)
         if event is None:
             return Refused(type(entry).__name__, trigger, event_data.state.name, ())
-        return _told(entry, event, _values(made.found.inputs[event], _answers(event_data)))
+        return _sent(entry, event, _values(made.found.inputs[event], _answers(event_data)))
 
     def state_of(self, entry: Machine) -> State:
         return self.states[control(entry).value]
@@ -198,7 +198,7 @@ def _values(inputs: Sequence[Input], answers: Mapping[Any, bool]) -> tuple[Any, 
     return tuple([answers.get(each.name, each.blank) for each in inputs])
 
 
-def _told(entry: Machine, event: str, args: tuple[Any, ...]) -> Refused | None:
+def _sent(entry: Machine, event: str, args: tuple[Any, ...]) -> Refused | None:
     """Pass an event that no row takes to the instance, so that observers see it."""
     try:
         entry.lawful.take(event, *args)

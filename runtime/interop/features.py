@@ -87,10 +87,10 @@ def _features(state: Any) -> frozenset[str]:
 
 def _of_state(machine: Any, name: str, state: Any) -> Iterator[str]:
     known = _features(state)
-    for feature, said in SAID.items():
-        told = said(machine, name, state) if feature in known else ""
-        if told:
-            yield f"{told}, which the declaration does not do"
+    for feature, described in DESCRIPTIONS.items():
+        text = described(machine, name, state) if feature in known else ""
+        if text:
+            yield f"{text}, which the declaration does not do"
     yield from _overridden(f"{name}, a state,", state.__class__, STATE_METHODS)
 
 
@@ -119,7 +119,7 @@ def _volatile(_machine: Any, name: str, state: Any) -> str:
     return f"{name} is Volatile: while a model is there, its {made}"
 
 
-SAID: Mapping[str, Callable[[Any, str, Any], str]] = {
+DESCRIPTIONS: Mapping[str, Callable[[Any, str, Any], str]] = {
     "Timeout": _timeout,
     "AsyncTimeout": _timeout,
     "Retry": _retry,

@@ -100,8 +100,8 @@ def from_transitions(machine: Any, *, automatic: bool = False) -> Imported:
     """
     nested = [name for name, state in machine.states.items() if getattr(state, "states", None)]
     if nested:
-        told = ", ".join(nested)
-        raise ValueError(f"its states are nested ({told}): only flat ones are imported")
+        names = ", ".join(nested)
+        raise ValueError(f"its states are nested ({names}): only flat ones are imported")
     if machine.initial not in machine.states:
         raise ValueError("it has no initial state, from which a declaration could begin")
     writer = DeclarationWriter(machine, automatic=automatic)
@@ -339,9 +339,9 @@ def _body(row: TransitionRow, earlier: Sequence[TransitionRow]) -> str:
     """The body of a row: its docstring, its guards, and that no earlier row is taken."""
     text = f'        """{_said(row)}"""\n'
     for clause in row.clauses:
-        text += f"        require({clause.said}, {clause.why!r})\n"
+        text += f"        require({clause.condition}, {clause.why!r})\n"
     for each in earlier:
-        held = " and ".join(_inner(clause.said, len(each.clauses)) for clause in each.clauses)
+        held = " and ".join(_inner(clause.condition, len(each.clauses)) for clause in each.clauses)
         text += f'        require(not ({held}), "an earlier row is taken")\n'
     return text
 

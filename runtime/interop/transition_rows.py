@@ -45,7 +45,7 @@ class ConditionClause:
     inputs: tuple[Input, ...]
 
     @property
-    def said(self) -> str:
+    def condition(self) -> str:
         """The row's requirement as source text."""
         inner = self.text if self.text.isidentifier() else f"({self.text})"
         return self.text if self.wanted else f"not {inner}"

@@ -18,7 +18,7 @@ from lawful.spec.text import reasons
 from lawful.spec.values.bounds import bounded, breach
 
 from .dispatch import NO_VALUE, UNSET, Saved, control, decide, ignored, path_to, restore, save, tree
-from .guards import AllRefused, Broken, Refusal, said
+from .guards import AllRefused, Broken, Refusal, plain_site
 from .plan import Way
 from .state import SUSPECT, State
 
@@ -99,7 +99,7 @@ def judge_suspect(state: State, way: Way) -> None:
 def out_of_bounds(what: str, found: str) -> Broken:
     """The breach of a variable, or of the output."""
     inside = found[0] in "[. "
-    return Broken("bounds", said(f"{what}{found}" if inside else f"{what}: {found}"))
+    return Broken("bounds", plain_site(f"{what}{found}" if inside else f"{what}: {found}"))
 
 
 def judge_output(output: Any, kind: t.Type) -> Any:
@@ -112,7 +112,7 @@ def judge_output(output: Any, kind: t.Type) -> Any:
 
 def off_target(at: Any, allowed: Sequence[str]) -> Broken:
     """The exception where the body leaves the control state in no state that `target` names."""
-    return Broken("bounds", said(reasons.source("the state after", at.name, allowed)))
+    return Broken("bounds", plain_site(reasons.source("the state after", at.name, allowed)))
 
 
 # What the caller sees.
@@ -155,8 +155,8 @@ def raise_from(error: BaseException, state: State, way: Way) -> NoReturn:
         raise refused(error, state, way).with_traceback(trace) from None
     name = state.__plan__.name
     if isinstance(error, Broken):
-        told: MachineFault = PropertyViolated(name, way.event, error.name, error.what)
-        raise told.with_traceback(trace) from None
+        fault: MachineFault = PropertyViolated(name, way.event, error.name, error.what)
+        raise fault.with_traceback(trace) from None
     if isinstance(error, NO_VALUE):
         raise Undefined(name, way.event, _without_value(error)).with_traceback(trace) from error
     raise error

@@ -137,9 +137,9 @@ def not_yet(place: ir.Expr) -> Site:
     return Site(say)
 
 
-def said(text: str) -> Site:
+def plain_site(text: str) -> Site:
     """A site whose text needs no values."""
     return Site(lambda: (text, {}))
 
 
-NEEDED = said("")
+NEEDED = plain_site("")

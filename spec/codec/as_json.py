@@ -314,13 +314,13 @@ def _wrong(found: str) -> NoReturn:
 # Fingerprints.
 
 
-def fingerprints(machine: ir.Machine, said: Any = None) -> Fingerprints:
-    """The three fingerprints; `said` is what else is said about checking: scopes, expectations."""
+def fingerprints(machine: ir.Machine, settings: Any = None) -> Fingerprints:
+    """The three fingerprints; `settings` are those of checking: scopes, expectations."""
     machines = _machines(machine)
     salt: list[Json] = [FORMAT, VERSION, machine.name]
     shape: list[Json] = [*salt, *_with_types(_Essence(machines), _shape, machines)]
     known = _Essence((*machines, *machine.abstracts))
-    whole: list[Json] = [*salt, *_with_types(known, _whole, machines), _said(said)]
+    whole: list[Json] = [*salt, *_with_types(known, _whole, machines), _settings(settings)]
     return Fingerprints(digest(shape), behaviour(machine), digest(whole))
 
 
@@ -425,29 +425,29 @@ def _whole(essence: _Essence, machine: ir.Machine) -> Json:
     return out
 
 
-def _said(said: Any) -> Json:
+def _settings(settings: Any) -> Json:
     """Scopes and expectations as JSON; their values are those of the vocabulary."""
-    content = said  # Of a type that no pattern below narrows.
-    match said:
+    content = settings  # Of a type that no pattern below narrows.
+    match settings:
         case enum.Enum():
-            return {"enum": type(said).__name__, "name": said.name}
+            return {"enum": type(settings).__name__, "name": settings.name}
         case bool() | int() | float() | str() | None:
-            return said
+            return settings
         case range():
-            return {"range": [said.start, said.stop, said.step]}
+            return {"range": [settings.start, settings.stop, settings.step]}
         case tuple() | list():
-            return [_said(each) for each in content]
+            return [_settings(each) for each in content]
         case set() | frozenset():
-            return {"set": sorted((_said(each) for each in content), key=canonical)}
+            return {"set": sorted((_settings(each) for each in content), key=canonical)}
         case Mapping():
-            pairs: list[Json] = [[_said(k), _said(v)] for k, v in content.items()]
+            pairs: list[Json] = [[_settings(k), _settings(v)] for k, v in content.items()]
             return {"map": sorted(pairs, key=canonical)}
         case Scope():
-            return {"scope": _said(said.bounds), "expects": _said(said.expects)}
+            return {"scope": _settings(settings.bounds), "expects": _settings(settings.expects)}
         case Expect():
-            return {"expect": _said(said.verdicts)}
-        case _ if dataclasses.is_dataclass(said):
-            named = {f.name: getattr(said, f.name) for f in dataclasses.fields(said)}
-            return {"is": type(said).__name__, "fields": _said(named)}
+            return {"expect": _settings(settings.verdicts)}
+        case _ if dataclasses.is_dataclass(settings):
+            named = {f.name: getattr(settings, f.name) for f in dataclasses.fields(settings)}
+            return {"is": type(settings).__name__, "fields": _settings(named)}
         case _:
-            raise TypeError(f"{said!r} does not belong into a scope")
+            raise TypeError(f"{settings!r} does not belong into a scope")

@@ -285,17 +285,17 @@ def _instructions(code: CodeType) -> Iterator[str]:
         if each.opname in ("STORE_NAME", "STORE_GLOBAL") and each.argval in LAYOUT:
             rows.pop()  # With the value that was put on the stack for it.
         else:
-            rows.append(f"{each.opname} {_told(each.argval)}")
+            rows.append(f"{each.opname} {_constant(each.argval)}")
     yield from rows
 
 
-def _told(value: Any) -> str:
+def _constant(value: Any) -> str:
     if isinstance(value, CodeType):
         return digest_of(value)
     if as_json.is_tuple(value):
-        return f"({', '.join(map(_told, value))})"
+        return f"({', '.join(map(_constant, value))})"
     # The order of a set is that of nothing.
-    return f"frozenset {sorted(map(_told, value))}" if _is_set(value) else repr(value)
+    return f"frozenset {sorted(map(_constant, value))}" if _is_set(value) else repr(value)
 
 
 def _is_set(value: Any) -> TypeGuard[frozenset[Any]]:

@@ -313,8 +313,8 @@ def _gathering(element: ir.Expr, over: ir.Expr, conditions: tuple[ir.Expr, ...])
 def _comparable(item: t.Type, kind: t.Type) -> bool:
     """Whether class and bounds suffice to tell that an element is a value of the type."""
     records = any(isinstance(option, t.Record) for option in t.options(kind))
-    told = (t.Record, t.Nothing) if records else (t.Nothing,)
-    return all(isinstance(o, told) or t.fits(o, kind) for o in t.options(item))
+    distinct = (t.Record, t.Nothing) if records else (t.Nothing,)
+    return all(isinstance(o, distinct) or t.fits(o, kind) for o in t.options(item))
 
 
 def _equal(left: ir.Expr, right: ir.Expr) -> ir.Expr:

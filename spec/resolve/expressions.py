@@ -341,8 +341,8 @@ def _cut(b: Body, node: tree.Cut, expected: t.Type | None) -> ir.Expr:
     of = expr(b, node.of)
     if isinstance(of.type, t.Tuple):
         bounds = [None if end is None else _written(end) for end in (node.low, node.high)]
-        told = bounds.count(None) == (node.low, node.high).count(None)
-        found = tuples.cut(node.place, of, bounds[0], bounds[1]) if told else None
+        both_or_neither = bounds.count(None) == (node.low, node.high).count(None)
+        found = tuples.cut(node.place, of, bounds[0], bounds[1]) if both_or_neither else None
         if found is not None:
             return found
         b.problem(

@@ -140,7 +140,7 @@ def outline_of(cls: type[Declaration], world: World) -> list[str]:
     for owner in chain_of(cls):
         rows.update({f"{owner.__name__}.{name}": "field" for name in owner.__annotations__})
         for name, value in vars(owner).items():
-            told = frozen.member(vars_before(owner).get(name, value))
-            if told is not None:
-                rows[f"{owner.__name__}.{name}"] = told
+            kept = frozen.member(vars_before(owner).get(name, value))
+            if kept is not None:
+                rows[f"{owner.__name__}.{name}"] = kept
     return frozen.outline(rows, world)

@@ -15,20 +15,20 @@ from .statements import machine
 
 def declaration(found: Resolved) -> str:
     """The whole declaration as a module's text."""
-    said: list[list[str]] = []
+    settings: list[list[str]] = []
     if found.machine.fairness:
         groups = (_group(found.machine, group) for group in found.machine.fairness)
-        said.append([f"fairness = Fairness({', '.join(groups)})"])
+        settings.append([f"fairness = Fairness({', '.join(groups)})"])
     if found.expects:
-        said.append([f"expects = Expect({_keywords(found.expects)})"])
-    said += [[f"{name} = {_scope(scope)}"] for name, scope in found.scopes.items()]
-    return machine(found.machine, said)
+        settings.append([f"expects = Expect({_keywords(found.expects)})"])
+    settings += [[f"{name} = {_scope(scope)}"] for name, scope in found.scopes.items()]
+    return machine(found.machine, settings)
 
 
 def _group(machine: ir.Machine, group: ir.Fair) -> str:
     strength, names, each = group
-    said = f", each={_plain(each)}" if each or shared(machine, names) else ""
-    return f"{strength.capitalize()}({', '.join(map(quoted, names))}{said})"
+    each_text = f", each={_plain(each)}" if each or shared(machine, names) else ""
+    return f"{strength.capitalize()}({', '.join(map(quoted, names))}{each_text})"
 
 
 def _scope(scope: Scope) -> str:

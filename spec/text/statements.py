@@ -166,13 +166,13 @@ def _update(s: ir.Update) -> str:
 # Machines.
 
 
-def machine(m: ir.Machine, said: Sequence[Sequence[str]] = ()) -> str:
+def machine(m: ir.Machine, settings: Sequence[Sequence[str]] = ()) -> str:
     """The machine as a module's text: its types, functions and parts, and the class.
 
-    `said` are further groups of lines for the class: the settings for checking.
+    `settings` are further groups of lines for the class: the settings for checking.
     """
     texts = _classes(m, set())
-    texts[m.name] += ["", *_separated(said)] if said else []
+    texts[m.name] += ["", *_separated(settings)] if settings else []
     wrap = layout.wrapped
     return (
         "\n\n\n".join(

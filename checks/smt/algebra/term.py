@@ -60,8 +60,8 @@ class Shape:
         self.inner = inner
         self.variants = variants
         fields = [(v, [(f, s.digest) for f, s in row]) for v, row in variants]
-        told = repr((of, name, [s.digest for s in inner], fields))
-        self.digest: bytes = _digest(told.encode())
+        content = repr((of, name, [s.digest for s in inner], fields))
+        self.digest: bytes = _digest(content.encode())
 
 
 class Term:
@@ -91,8 +91,8 @@ class Term:
             above = max(above, 1 + int(str(name.data).rpartition("?")[2]))
         self.free = free
         self.above = above
-        told = b"".join(n.digest for n in bound(self)) or repr(data).encode()
-        head = f"{op} {len(args)} {len(told)} ".encode() + told + shape.digest
+        content = b"".join(n.digest for n in bound(self)) or repr(data).encode()
+        head = f"{op} {len(args)} {len(content)} ".encode() + content + shape.digest
         self.digest = _digest(head + b"".join([arg.digest for arg in args]))
 
     def __str__(self) -> str:

@@ -124,8 +124,8 @@ class Budget:
         """A suffix for a reason: that the outer limit ended something; or nothing."""
         return f"; {self.why('')}" if self.late else ""
 
-    def why(self, said: str) -> str:
-        """Why a search has no answer; `said` is Z3's own reason."""
+    def why(self, reason: str) -> str:
+        """Why a search has no answer; `reason` is Z3's own reason."""
         if self._struck is not None:
             return f"the outer limit of {self._struck:g} s ended the search"
-        return USED_UP if self.left <= 0 else said
+        return USED_UP if self.left <= 0 else reason

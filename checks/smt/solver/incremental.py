@@ -151,9 +151,9 @@ class IncrementalSearch:
         cache.note(key((*asked, *few.values()), few), used)
 
 
-def _apart(logic: Logic, told: Term) -> Iterator[Term]:
+def _apart(logic: Logic, fact: Term) -> Iterator[Term]:
     """For each two arrays that are compared: an index at which they differ, if they do."""
-    stack, seen = [told], {told}
+    stack, seen = [fact], {fact}
     while stack:
         each = stack.pop()
         if each.op == "=" and logic.is_container(each.args[0]):

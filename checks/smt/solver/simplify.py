@@ -38,20 +38,20 @@ class SimplifiedFacts:
         named: Mapping[str, Term],
         put: Sequence[tuple[Term, Term]] = (),
     ) -> None:
-        kept, told = [logic.equal(name, value) for name, value in put], list(put)
+        kept, equations = [logic.equal(name, value) for name, value in put], list(put)
         left, named = list(facts), dict(named)
         self._known: list[Callable[[Term], Term]] = []
         self._true = logic.true
         for _ in range(ROUNDS):
-            known = logic.putting(told)
+            known = logic.putting(equations)
             self._known.append(known)
             left = [part for fact in left for part in conjuncts(known(fact))]
             named = {name: known(fact) for name, fact in named.items()}
             found = [fact for fact in dict.fromkeys(left) if _is_condition(fact)]
             kept += found
             left = [f for f in dict.fromkeys(left) if not _is_condition(f) and f is not logic.true]
-            told = [pair for fact in found for pair in _known(logic, fact)]
-            if not told:
+            equations = [pair for fact in found for pair in _known(logic, fact)]
+            if not equations:
                 break
         self.facts = (*kept, *left)
         self.named: Mapping[str, Term] = named

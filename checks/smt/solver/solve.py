@@ -155,8 +155,8 @@ def _solver(logic: Logic, facts: Iterable[Term], make: Any = z3.Solver) -> Any:
 
 def key(facts: Iterable[Term], about: Iterable[str]) -> str:
     """The hash that names a question: the same in every process."""
-    told = "\0".join((z3.get_full_version(), ASKED, *about)).encode()
-    return hashlib.sha256(told + b"\0" + b"".join(fact.digest for fact in facts)).hexdigest()
+    settings = "\0".join((z3.get_full_version(), ASKED, *about)).encode()
+    return hashlib.sha256(settings + b"\0" + b"".join(fact.digest for fact in facts)).hexdigest()
 
 
 POSSIBLE = ("some values",)  # What is kept of a question is that it has an answer.
@@ -252,8 +252,8 @@ def reach(logic: Logic, horn: Horn, bad: tuple[Sequence[Term], Term], budget: Bu
     ]
     rules += [(wrong(), [made(start)]) for start in starts]
     rules.append((wrong(), [reached(*map(made, horn.state)), made(reaching)]))
-    told = [(*facts, *(before or ()), *after) for facts, before, after in horn.rules]
-    for constant in dict.fromkeys(chain(*map(constants, chain(*told, starts, (reaching,))))):
+    terms = [(*facts, *(before or ()), *after) for facts, before, after in horn.rules]
+    for constant in dict.fromkeys(chain(*map(constants, chain(*terms, starts, (reaching,))))):
         solver.declare_var(made(constant))
     try:
         for head, body in rules:

@@ -165,7 +165,7 @@ def test_what_is_known_is_true_wherever_exploration_gets(cls: type[Machine]) -> 
         run = Execution(both.encoding, values, both.machine)
         for row in rows:
             budget = Effort().begin()
-            assert decide(run.logic, row.said(run), both.encoding.facts, budget) is True, row
+            assert decide(run.logic, row.term(run), both.encoding.facts, budget) is True, row
 
 
 # Proofs.
