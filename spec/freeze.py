@@ -64,7 +64,7 @@ def _machine(cls: type[Declaration], resolved: Resolved, module: str, folder: st
         classes[kind] = {name: _address(cls, row, module) for name, row in rows.items()}
     world = resolved.world
     encoded: dict[str, Json] = {
-        name: [*sorted(each.__name__ for each in types)] for name, types in world.encoded.items()
+        name: [*sorted(each.__name__ for each in types)] for name, types in world.encodable.items()
     }
     return {"ir": written, "outline": outlined, "classes": classes, "encoded": encoded}
 

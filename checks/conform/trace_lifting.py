@@ -339,7 +339,7 @@ def _opaque_values(world: World, sizes: Mapping[str, int]) -> dict[str, tuple[An
     """
     made = {
         name: values_of(annotations, sizes[name])
-        for name, annotations in world.held.items()
+        for name, annotations in world.opaque_annotations.items()
         if name in sizes
     }
     return {name: found for name, found in made.items() if found is not None}

@@ -66,8 +66,8 @@ class Versions:
         """The versions of two resolved classes."""
         every = frozenset(ENCODED)
         rows = {
-            name: (old.world.encoded.get(name, every), admitted)
-            for name, admitted in new.world.encoded.items()
+            name: (old.world.encodable.get(name, every), admitted)
+            for name, admitted in new.world.encodable.items()
         }
         refused = {name: not was & now for name, (was, now) in rows.items() if was - now}
         return Versions(old.machine, new.machine, renamed, refused)

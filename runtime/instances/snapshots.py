@@ -348,11 +348,11 @@ def _open(value: Any, kind: t.Type, world: World) -> Any:
 
 def _is_declared(value: Any, name: str, world: World) -> bool:
     """Whether the annotation of an opaque admits values of this one's type."""
-    return isinstance(value, tuple(world.encoded.get(name, ENCODED)))
+    return isinstance(value, tuple(world.encodable.get(name, ENCODED)))
 
 
 def _types(name: str, world: World) -> str:
-    types = world.encoded.get(name, ENCODED)
+    types = world.encodable.get(name, ENCODED)
     return " or ".join(sorted(each.__name__ for each in types)) or "none that has an encoding"
 
 

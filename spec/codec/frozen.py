@@ -85,8 +85,10 @@ class Frozen:
         """The classes behind the machine's types."""
         enums, records, sorts = map(self.classes, ("enums", "records", "sorts"))
         rows: dict[str, list[str]] = self.row.get("encoded", {})  # Older documents have none.
-        encoded = {n: frozenset(e for e in ENCODED if e.__name__ in row) for n, row in rows.items()}
-        return World(enums, records, sorts, self.classes("opaques"), encoded=encoded)
+        encodable = {
+            n: frozenset(e for e in ENCODED if e.__name__ in row) for n, row in rows.items()
+        }
+        return World(enums, records, sorts, self.classes("opaques"), encodable=encodable)
 
     def judge(self, outline: list[str]) -> None:
         """`DeclarationError` where the classes, or a module's code, are not those of then."""

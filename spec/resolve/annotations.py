@@ -54,8 +54,8 @@ class TypeReader:
         self.records: dict[str, type[Any]] = {}
         self.sorts: dict[str, type[Any]] = {}
         self.opaques: dict[str, type[Any]] = {}
-        self.held: dict[str, tuple[Any, ...]] = {}
-        self.encoded: dict[str, frozenset[type[Any]]] = {}
+        self.opaque_annotations: dict[str, tuple[Any, ...]] = {}
+        self.encodable: dict[str, frozenset[type[Any]]] = {}
         self.parts: dict[str, type[Declaration]] = {}
         self.used: dict[t.Type, None] = {}
         self.reading: list[type[Any]] = []
@@ -67,8 +67,8 @@ class TypeReader:
             dict(self.records),
             dict(self.sorts),
             dict(self.opaques),
-            dict(self.held),
-            dict(self.encoded),
+            dict(self.opaque_annotations),
+            dict(self.encodable),
         )
 
     def take(self, other: World) -> None:
@@ -91,15 +91,15 @@ class TypeReader:
 
     def _take_opaques(self, other: World) -> None:
         self.opaques.update(other.opaques)
-        for name, more in other.held.items():
+        for name, more in other.opaque_annotations.items():
             self._hold(name, more)
-        for name, types in other.encoded.items():
-            self.encoded[name] = self.encoded.get(name, frozenset()) | types
+        for name, types in other.encodable.items():
+            self.encodable[name] = self.encodable.get(name, frozenset()) | types
 
     def _hold(self, name: str, more: Iterable[Any]) -> None:
         """Note annotations of an opaque type."""
-        known = self.held.get(name, ())
-        self.held[name] = (*known, *(each for each in more if each not in known))
+        known = self.opaque_annotations.get(name, ())
+        self.opaque_annotations[name] = (*known, *(each for each in more if each not in known))
 
     def read_field(self, annotation: object, place: Place, names: Names) -> t.Type:
         """The type of a field, which alone may be a `Param` or a `Ghost`."""
@@ -322,7 +322,7 @@ class TypeReader:
         if opaque:
             name = opaque[0].name
             self._hold(name, (of,))
-            self.encoded[name] = self.encoded.get(name, frozenset()) | encoded_in(of)
+            self.encodable[name] = self.encodable.get(name, frozenset()) | encoded_in(of)
             return self._opaque(name, numbers_in(of), place)
         found = self.read(of, place, names)
         for mark in marks:

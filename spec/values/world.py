@@ -85,20 +85,20 @@ class Token:
 class World:
     """The Python classes of a machine's enums, records and sorts, by their names.
 
-    `opaques`: the type of the numbers among opaque values, where it is another than int. `held`:
-    the annotations by which opaque values are declared; nothing where only the IR is known.
-    `encoded`: which of the types that snapshots encode an opaque's annotation admits; where it is
-    absent, all.
+    `opaques`: the type of the numbers among opaque values, where it is another than int.
+    `opaque_annotations`: the annotations by which opaque values are declared; nothing where the
+    declaration's classes are not at hand. `encodable`: the types of `ENCODED` that an opaque's
+    annotations admit, which a frozen declaration keeps; where it is absent, all of them.
     """
 
     enums: Mapping[str, type[enum.Enum]]
     records: Mapping[str, type[Any]]
     sorts: Mapping[str, type[Any]]
     opaques: Mapping[str, type[Any]] = dataclasses.field(default_factory=dict[str, type[Any]])
-    held: Mapping[str, tuple[Any, ...]] = dataclasses.field(
+    opaque_annotations: Mapping[str, tuple[Any, ...]] = dataclasses.field(
         default_factory=dict[str, tuple[Any, ...]]
     )
-    encoded: Mapping[str, frozenset[type[Any]]] = dataclasses.field(
+    encodable: Mapping[str, frozenset[type[Any]]] = dataclasses.field(
         default_factory=dict[str, frozenset[type[Any]]]
     )
 
