@@ -132,6 +132,10 @@ class Search:
         if self.graph is not None:
             self.graph.drop()
 
+    def live(self, j: PropertyOf, args: Args) -> Sequence[int]:
+        """Nothing was noted: see `Explored.live`."""
+        return ()
+
     def true_in(self, j: PropertyOf, args: Args) -> list[int]:
         """The numbers of the states in which a property is true for these arguments."""
         return [n for n, state in enumerate(self.states) if self.space.is_true(j.row, state, args)]
@@ -325,7 +329,7 @@ def admitted(search: Search, number: int) -> Iterator[tuple[Edge, Done]]:
             cut_by[edge.cut] += 1
             search.cut_from.add(number)
             if search.graph is not None:
-                search.graph.leaves(edge.rule, edge.args)
+                search.graph.leaves(search.graph.groups.bits(edge.rule, edge.args))
         else:
             yield edge, edge.outcome
     if not enabled and not may_rest(space, state):
@@ -367,7 +371,7 @@ def follow(search: Search, number: int, edge: Edge, outcome: Done) -> int:
     if search.predecessors is not None:
         search.predecessors[after].append(number)
     if search.graph is not None and after != number:
-        search.graph.leads(edge.rule, edge.args, after)
+        search.graph.leads(search.graph.groups.bits(edge.rule, edge.args), after)
     return after
 
 
@@ -399,9 +403,10 @@ def graph_of(space: Space, states: Sequence[State]) -> Graph:
             if isinstance(edge.outcome, Fault):
                 continue
             target = index.get(edge.outcome.state) if edge.cut is None else None
+            bits = graph.groups.bits(edge.rule, edge.args)
             if target is None:
-                graph.leaves(edge.rule, edge.args)
+                graph.leaves(bits)
             elif target != number:
-                graph.leads(edge.rule, edge.args, target)
+                graph.leads(bits, target)
         graph.close()
     return graph

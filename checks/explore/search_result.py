@@ -100,6 +100,12 @@ class Explored(Protocol):
     @property
     def unseen(self) -> Mapping[str, Sequence[Args]]: ...
 
+    def live(self, j: PropertyOf, args: Args) -> Sequence[int]:
+        """What a liveness property is in the first states, as far as that was noted: 1 where it is
+        true, and 2 more where what it leads to is; of all but `leads_to` both are the same. More
+        than 3 where the reference engine has to say."""
+        ...
+
     def true_in(self, j: PropertyOf, args: Args) -> Sequence[int]:
         """The numbers of the states in which a property is true for these arguments."""
         ...

@@ -194,7 +194,7 @@ def _live(search: Explored, j: PropertyOf, over: Over) -> Answer:
             return Verdict.UNKNOWN, "not everything was explored", None, ()
         graph.over = over
         parents = [search.before(number) for number in range(len(search.states))]
-        found = violation(search.space, j, search.states, parents, graph)
+        found = violation(search.space, j, search.states, parents, graph, live=search.live)
     except (TimeUp, OutOfBudget):
         return Verdict.UNKNOWN, "not decided in the time that there was", None, ()
     if isinstance(found, NoMember):

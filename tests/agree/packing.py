@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from random import Random
 from typing import Any
 
+from lawful.checks.explore.expansion import successors
 from lawful.checks.explore.expansion.successors import Stepping
 from lawful.checks.explore.layout.layouts import (
     MOST_BITS,
@@ -47,7 +48,7 @@ def stepping(space: Space) -> Stepping:
     if not few:
         raise NotGenerated(f"more than {MOST} arguments of every transition")
     less = Space(dataclasses.replace(space.flat, rules=few), space.world)
-    return Stepping(less.flat, less.world, less)
+    return successors.stepping(less)
 
 
 def differences(space: Space, hits: Hits) -> list[str]:

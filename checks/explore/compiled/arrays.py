@@ -30,6 +30,7 @@ class Arrays(NamedTuple):
     recent: Any
     ends: Any
     edges: Any
+    labels: Any
     marks: Any
     shared: Any
     sums: Any
@@ -92,6 +93,7 @@ def empty(words: int, cells: int, notes: int) -> Arrays:
         recent=np.full(max(words, kernel.RECENT), -1, np.int64),  # No state's word.
         ends=_zeros(0),
         edges=_zeros(0),
+        labels=_zeros(0),
         marks=np.zeros(0, np.int8),
         shared=_zeros(0),
         sums=_zeros(0),

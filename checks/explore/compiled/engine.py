@@ -26,7 +26,7 @@ from ...verdict import Verdict
 from ..checkpoints import Items, Snapshots, Unfit, named, taken_up
 from ..codegen.text import STATUS
 from ..expansion.properties import column_of
-from ..expansion.successors import Stepping
+from ..expansion.successors import Stepping, stepping
 from ..initial_states import Start, begin
 from ..layout.layouts import NotGenerated
 from ..layout.packing import pack
@@ -38,7 +38,14 @@ from ..search import may_rest, told
 from ..search_result import FirstFailure
 from ..space import Args, Edge, Failing, Space
 from .background import BackgroundCompiler
-from .edges import Step, by_reference, followed_by_reference, graph_by_steps, labelled
+from .edges import (
+    Step,
+    by_reference,
+    followed_by_reference,
+    graph_by_reference,
+    graph_by_steps,
+    labelled,
+)
 from .plain import Plain
 from .refinement_failures import refinement_failures
 from .state_store import MOST, Parents, Span, States, Store
@@ -92,6 +99,7 @@ class PackedSearch:
     predecessors: list[list[int]] | None = None
     cut_from: set[int] = field(default_factory=set[int])
     marked: list[list[int]] = field(default_factory=list[list[int]])
+    lives: list[bytearray] = field(default_factory=list[bytearray])
     _graph: Graph | None = None
     _states: States | None = None
 
@@ -126,7 +134,13 @@ class PackedSearch:
         if self._graph is None and self.space.of_kind(*LIVENESS):
             known = States(self.store, self.expanded)
             graph = Graph(Groups(self.space.flat), self.limits.over(self.started))
-            self._graph = graph_by_steps(graph, self.space, known, (self.escaped, self._find))
+            if self.stepping.labelled:
+                followed = self.store.follow(self.expanded)
+                given_up = set(self.escaped), self._find
+                self.lives = graph_by_steps(graph, followed, known, given_up)
+            else:
+                graph_by_reference(graph, known, self._find)
+            self._graph = graph
         return self._graph
 
     def steps(self) -> Iterator[Iterator[Step]]:
@@ -144,12 +158,26 @@ class PackedSearch:
 
     def true_in(self, j: PropertyOf, args: Args) -> list[int]:
         """The numbers of the states in which a property is true for these arguments."""
+        found = self._column(self.stepping.marks, j, args)
+        assert found is not None
+        return self.marked[found]
+
+    def live(self, j: PropertyOf, args: Args) -> Sequence[int]:
+        """What a liveness property is in the first states, those that were expanded, as far as it
+        was noted; see `properties.LIVE`."""
+        found = self._column(self.stepping.lives, j, args)
+        return () if found is None or self.graph is None else self.lives[found]
+
+    def _column(
+        self, rows: Sequence[tuple[PropertyOf, int]], j: PropertyOf, args: Args
+    ) -> int | None:
+        """The place of a property, for these arguments, among what was noted of these."""
         at = 0
-        for other, count in self.stepping.marks:
+        for other, count in rows:
             if other is j:
-                break
+                return at + column_of(self.stepping.codec, j, args)
             at += count
-        return self.marked[at + column_of(self.stepping.codec, j, args)]
+        return None
 
     # The search.
 
@@ -348,12 +376,12 @@ class PackedSearch:
     def _steps(self) -> Iterator[tuple[int, Sequence[int]]]:
         """The states that were expanded, and where their steps within the scope lead."""
         escaped = set(self.escaped)
-        for number, (targets, _) in enumerate(self.store.follow(self.expanded)):
+        for number, followed in enumerate(self.store.follow(self.expanded)):
+            targets = followed.targets
             if number in escaped:
                 rows = by_reference(self.space, self.states[number], self._find)
-                yield number, [target for _, target in rows if target >= 0]
-            else:
-                yield number, targets
+                targets = [target for _, target in rows]
+            yield number, [target for target in targets if target >= 0]
 
     def _judge_firsts(self) -> None:
         """Judge the first failures with the reference engine."""
@@ -426,15 +454,16 @@ class PackedSearch:
         back: list[list[int]] = [[] for _ in range(self.count)]
         self.marked = [[] for _ in range(s.notes.marks)]
         for number, followed in enumerate(self.store.follow(self.count)):
-            targets, marks = followed
+            targets, marks = followed.targets, followed.marks
             if number in escaped:
                 targets, marks = followed_by_reference(s, self.states[number], self._find)
             for target in targets:
-                back[target].append(number)
+                if target >= 0:
+                    back[target].append(number)
             for column, rows in enumerate(self.marked):
                 if marks[column]:
                     rows.append(number)
-            if followed[1][-1]:
+            if followed.marks[s.notes.marks]:
                 self.cut_from.add(number)
         self.predecessors = back
 
@@ -463,11 +492,11 @@ def search(
     `ImportError` where machine code is asked for and llvmlite is not here, and `ValueError` where
     no initial state is within the scope.
     """
-    stepping = Stepping(space.flat, space.world, space)
-    plain = Plain(stepping)
+    steps = stepping(space)
+    plain = Plain(steps)
     store = as_machine_code(plain, limits.workers) if tier == "compiled" else plain
-    compiler = BackgroundCompiler(stepping.text) if tier is None else None
-    found = PackedSearch(space, stepping, limits, store, compiler)
+    compiler = BackgroundCompiler(steps.text) if tier is None else None
+    found = PackedSearch(space, steps, limits, store, compiler)
     space.budget = Budget(limits, found.started)
     into, items = snapshots or (None, None)
     if items is not None:

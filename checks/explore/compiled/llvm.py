@@ -98,7 +98,7 @@ def kept(text: Text) -> Path | None:
 
 
 def _code(text: Text) -> bytes:
-    own = {"WORDS": text.words, "NOTES": text.notes, "ROUNDS": text.rounds}
+    own = {name.upper(): int(size) for name, size in text._asdict().items() if name != "steps"}
     numbers = {**NUMBERS, **own}
     sources = (_source(prelude), text.steps, _source(search_kernel))
     target = _target()

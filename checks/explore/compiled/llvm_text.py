@@ -21,8 +21,8 @@ from . import intrinsics
 # Parameters of these names are arrays of integers of so many bits; narrow ones have no sign.
 ARRAYS = {
     **dict.fromkeys(("w", "store", "out", "info", "totals", "firsts", "control", "batch"), 64),
-    **dict.fromkeys(("origins", "hashes", "recent", "ends", "edges", "row", "other"), 64),
-    **dict.fromkeys(("shared", "sums", "earliest"), 64),
+    **dict.fromkeys(("origins", "hashes", "recent", "ends", "edges", "labels"), 64),
+    **dict.fromkeys(("shared", "sums", "earliest", "row", "other"), 64),
     "table": 32,
     "parents": 32,
     "rules": 16,

@@ -14,7 +14,7 @@ from .arrays import Arrays, empty, longer
 from .llvm import Native
 from .pace import Pace
 from .plain import ARRAYS, Plain
-from .state_store import Span, Stopped
+from .state_store import Followed, Span, Stopped
 from .threads import Workers
 
 SLICE = 1 << 15  # States expanded between two looks at the clock, at most.
@@ -204,14 +204,19 @@ class Memory:
         """The arrays of one thread; see `Arrays.of_thread`."""
         return self.arrays.of_thread(self.words, self.room, gathered, number)
 
-    def follow(self, count: int) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
+    def follow(self, count: int) -> Iterator[Followed]:
         first, last = self.stepping.notes.marking
         kept = last - first
         c = self.arrays.control
         edges = np.zeros(self.room + int(self.arrays.totals[0]), np.int64)
+        labelled = self.stepping.labelled
         self.arrays = self.arrays._replace(
-            ends=np.zeros(count, np.int64), edges=edges, marks=np.zeros(count * kept, np.int8)
+            ends=np.zeros(count, np.int64),
+            edges=edges,
+            labels=np.zeros(len(edges) * labelled, np.int64),
+            marks=np.zeros(count * kept, np.int8),
         )
+        self.arrays.w[self.stepping.following] = 1
         c[kernel.NEXT], c[kernel.FIRST] = 0, first
         c[kernel.EDGES] = len(edges)
         self.rounds = MOST_ROUNDS
@@ -231,13 +236,14 @@ class Memory:
             if status == kernel.ROOM:
                 self.widen()
             edges = longer(self.arrays.edges, 2 * len(self.arrays.edges) + self.room)
-            self.arrays = self.arrays._replace(edges=edges)
+            labels = longer(self.arrays.labels, len(edges) * labelled)
+            self.arrays = self.arrays._replace(edges=edges, labels=labels)
             c[kernel.EDGES] = len(edges)
-        ends, edges, marks = self.arrays.ends, self.arrays.edges, self.arrays.marks
-        begin = 0
-        for number, end in enumerate(ends.tolist()):
-            at = number * kept
-            yield edges[begin:end].tolist(), marks[at : at + kept].tolist()
+        self.arrays.w[self.stepping.following] = 0
+        a, begin = self.arrays, 0
+        for number, end in enumerate(a.ends.tolist()):
+            marks = a.marks[number * kept : (number + 1) * kept].tolist()
+            yield Followed(a.edges[begin:end].tolist(), a.labels[begin:end].tolist(), marks)
             begin = end
 
     def _left_out(self, number: int) -> None:

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..codegen import prelude
-from ..expansion.successors import Stepping
+from ..expansion.successors import RULES, Stepping
 from ..limits import OutOfBudget
-from .state_store import Span, Stopped
+from .state_store import Followed, Span, Stopped
 
 SLICE = 1 << 8  # States expanded between two looks at the clock.
 # What snapshots keep, and as which kind of integers.
@@ -77,6 +77,7 @@ class Expanding:
         self.stepping = stepping
         self.expand = interpreted(stepping.program.source, stepping.space.ask)
         self.cells = [0] * stepping.program.cells
+        self.cells[stepping.following] = 1
         self.room = 1 << 8
         self.out = [0] * (self.room * (stepping.words + 1))
 
@@ -99,6 +100,7 @@ class Plain:
     def __init__(self, stepping: Stepping) -> None:
         self.stepping = stepping
         self.words = stepping.words
+        self.follows = bool(stepping.labelled or stepping.marks)
         self.steps = Expanding(stepping)
         self.store: list[int] = []
         self.index: dict[int | tuple[int, ...], int] = {}
@@ -106,7 +108,7 @@ class Plain:
         self.rules: list[int] = []
         self.totals = [0] * stepping.notes.size
         self.firsts = [-1] * stepping.notes.size
-        self.followed: dict[int, tuple[list[int], list[int]]] = {}
+        self.followed: dict[int, Followed] = {}
 
     def insert(self, words: tuple[int, ...], number: int, parent: tuple[int, int]) -> bool:
         key = words if self.words > 1 else words[0]
@@ -156,33 +158,38 @@ class Plain:
             if info[1]:
                 return Stopped(number, count, True)
             failed = False
-            for i, noted in enumerate(info):
+            for i, noted in enumerate(info[: notes["mark"]]):
                 if noted:
                     self.totals[i] += noted
                     if self.firsts[i] < 0:
                         self.firsts[i] = number - 1
                     failed = failed or i in fails
-            keys = self._keys(n)
-            count = self._kept(number - 1, keys, count)
-            if notes.marks:
-                targets = [self.index[key] for key in keys]
-                self.followed[number - 1] = targets, info[notes["mark"] :]
+            keys, rules = self._reached(n)
+            count = self._kept(number - 1, (keys, rules), count)
+            if self.follows:
+                self.followed[number - 1] = self._followed(keys, rules, info)
             if failed and span.first:
                 break
         return Stopped(number, count)
 
-    def _keys(self, n: int) -> list[Any]:
-        """The n states in `out`, as they are in the index."""
+    def _reached(self, n: int) -> tuple[list[Any], list[int]]:
+        """The n states in `out`, as they are in the index, None for that of a step that is cut; and
+        the rules of the steps that lead there."""
         out, words = self.steps.out, self.words
+        rules = out[self.steps.room * words : self.steps.room * words + n]
         if words == 1:
-            return out[:n]
-        return list(zip(*(out[i : n * words : words] for i in range(words)), strict=True))
+            keys: list[Any] = out[:n]
+        else:
+            keys = list(zip(*(out[i : n * words : words] for i in range(words)), strict=True))
+        if n and min(rules) < 0:
+            keys = [None if rule < 0 else key for key, rule in zip(keys, rules, strict=True)]
+        return keys, rules
 
-    def _kept(self, number: int, keys: list[Any], count: int) -> int:
-        """The successors of a state, those in `out`: how many states there are with them."""
-        index, first = self.index, self.steps.room * self.words
-        for e, key in enumerate(keys):
-            if key not in index:
+    def _kept(self, number: int, reached: tuple[list[Any], list[int]], count: int) -> int:
+        """The successors of a state: how many states there are with them."""
+        index = self.index
+        for key, rule in zip(*reached, strict=True):
+            if key not in index and key is not None:
                 index[key] = count
                 count += 1
                 if self.words == 1:
@@ -190,8 +197,14 @@ class Plain:
                 else:
                     self.store += key
                 self.parents.append(number)
-                self.rules.append(self.steps.out[first + e])
+                self.rules.append(rule % RULES)
         return count
+
+    def _followed(self, keys: list[Any], rules: list[int], info: list[int]) -> Followed:
+        index, (first, last) = self.index, self.stepping.notes.marking
+        targets = array("q", [index.get(key, -1) for key in keys])
+        labels = array("q", rules if self.stepping.labelled else ())
+        return Followed(targets, labels, info[first:last])
 
     def grow_on(self, count: int) -> None:
         raise AssertionError("a list grows by itself")
@@ -210,13 +223,11 @@ class Plain:
             columns = (store[i::words] for i in range(words))
             self.index = {key: number for number, key in enumerate(zip(*columns, strict=True))}
 
-    def follow(self, count: int) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
-        index, (first, last) = self.index, self.stepping.notes.marking
+    def follow(self, count: int) -> Iterator[Followed]:
         for number in range(count):
             self.stepping.space.ask()
             if number in self.followed:
                 yield self.followed[number]
                 continue
             info, n = self.steps.expanded(self.store, number * self.words)
-            known = [] if info[1] else [index[key] for key in self._keys(n) if key in index]
-            yield known, info[first:last]
+            yield self._followed(*self._reached(0 if info[1] else n), info)

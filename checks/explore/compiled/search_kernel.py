@@ -1,8 +1,9 @@
 """Breadth-first search over packed words, as text that is compiled together with a machine's steps.
 
 These functions are text for `llvm_text`, and never run as Python: numbers are 64 bits and wrap
-around. `WORDS`, `NOTES` and `ROUNDS` become the machine's: the words of a state, the cells
-of `info`, and the cell of `w` that has the rounds of long loops that are left.
+around. `WORDS`, `NOTES`, `NOTED`, `ROUNDS` and `LABELLED` become the machine's: the words of a
+state, the cells of `info`, how many of them are added up, the cell of `w` that has the rounds of
+long loops that are left, and whether rules come with arguments, as labels.
 `Arrays` holds what they work on, and `control` says how far they are.
 
 States stand one after another in `store`, in the order in which they were found, so that a level
@@ -23,7 +24,8 @@ from ..codegen.prelude import clear
 
 Cells = MutableSequence[int]
 
-WORDS = NOTES = ROUNDS = 1
+WORDS = NOTES = NOTED = ROUNDS = 1
+LABELLED: int = 0
 DONE, FULL, ROOM, ESCAPED, STOPPED, PAUSED, SPENT = range(7)  # Why a search came back.
 BATCH = 512  # Successors gathered before they are looked up: enough to wait for memory once.
 RECENT = 1 << 13  # Cells in which the states are that were met a moment ago.
@@ -50,6 +52,7 @@ hashes: Cells = []  # and the hash.
 recent: Cells = []
 ends: Cells = []
 edges: Cells = []
+labels: Cells = []
 marks: Cells = []
 shared: Cells = []  # Of several threads: what `control`, `totals` and `firsts` are of the search.
 sums: Cells = []
@@ -196,7 +199,7 @@ def looked_up(first: int, last: int, count: int) -> int:
 def note(number: int) -> int:
     """What was found of a state, added up: whether the search is to stop for it."""
     failed = 0
-    for i in range(NOTES):
+    for i in range(NOTED):
         if info[i] != 0:
             totals[i] += info[i]
             if firsts[i] < 0:
@@ -285,7 +288,7 @@ def work() -> int:
     while begin + chunk * CHUNK < last:
         control[NEXT] = begin + chunk * CHUNK
         control[LAST] = min(control[NEXT] + CHUNK, last)
-        for i in range(NOTES):
+        for i in range(NOTED):
             totals[i] = 0
             firsts[i] = -1
         status = scout()
@@ -299,7 +302,7 @@ def work() -> int:
         else:
             shared[COUNT] = keep(control[LEFT], shared[COUNT])
             shared[NEXT] = control[NEXT]
-            for i in range(NOTES):
+            for i in range(NOTED):
                 sums[i] += totals[i]
                 if earliest[i] < 0:
                     earliest[i] = firsts[i]
@@ -314,7 +317,8 @@ def work() -> int:
 
 
 def follow() -> int:
-    """The successors of all states, once all are known: those of state n end at `ends[n]`.
+    """The successors of all states, once all are known: those of state n end at `ends[n]`; -1 for
+    one that is none of them. `labels` has the labels of the steps that lead there.
 
     FULL: `edges` has no place for those of one more state; SPENT: as `scout` has it. What `info`
     counts from `control[FIRST]` on are marks, which are kept in `marks`. Successors of states that
@@ -343,10 +347,14 @@ def follow() -> int:
             marks[number * (NOTES - first) + i - first] = info[i]
         if info[1] == 0:
             for e in range(n):
-                found = find(out, e * WORDS)
-                if found >= 0:
-                    edges[filled] = found
-                    filled += 1
+                edges[filled] = -1
+                if LABELLED == 0:
+                    edges[filled] = find(out, e * WORDS)
+                else:
+                    labels[filled] = out[room * WORDS + e]
+                    if labels[filled] >= 0:
+                        edges[filled] = find(out, e * WORDS)
+                filled += 1
         ends[number] = filled
         number += 1
     control[NEXT] = number

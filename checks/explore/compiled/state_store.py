@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ...reference import Done
 from ...reference.states import State
@@ -40,6 +40,18 @@ class Stopped:
     count: int
     escaped: bool = False
     wanted: int = 0
+
+
+class Followed(NamedTuple):
+    """Of a state that was expanded: the states that its steps lead to, -1 for one that is not
+    there; where the steps are labelled, their labels; and the notes of `Notes.marking`.
+
+    With labels a step that is cut is among them, too, with no state.
+    """
+
+    targets: Sequence[int]
+    labels: Sequence[int]
+    marks: Sequence[int]
 
 
 class Store(Protocol):
@@ -104,8 +116,8 @@ class Store(Protocol):
         """Have what was kept, by whichever of the two."""
         ...
 
-    def follow(self, count: int) -> Iterator[tuple[Sequence[int], Sequence[int]]]:
-        """For each state its successors, known all of them now, and its marks."""
+    def follow(self, count: int) -> Iterator[Followed]:
+        """The steps of so many states, all states being known now."""
         ...
 
 

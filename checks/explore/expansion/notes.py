@@ -16,6 +16,7 @@ class Notes:
     properties: tuple[str, ...]
     witnesses: int
     marks: int
+    lives: int = 0
     names: dict[str, int] = field(default_factory=dict[str, int])
 
     def __post_init__(self) -> None:
@@ -30,6 +31,7 @@ class Notes:
             "witness": self.witnesses,
             "mark": self.marks,
             "cut": 1,
+            "live": self.lives,
         }
         at = 0
         for name, count in counts.items():
@@ -47,5 +49,6 @@ class Notes:
 
     @property
     def marking(self) -> tuple[int, int]:
-        """The same for the marks of the state and, last, whether a step was cut."""
+        """The same for what is noted of a state for paths: its marks, whether a step was cut, and
+        the values of liveness properties."""
         return self["mark"], self.size

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 
 from lawful.spec import ir
@@ -10,6 +11,7 @@ from lawful.spec import types as t
 from ...reference.properties import PropertyOf
 from ..codegen.body import Body
 from ..codegen.codes import uncode
+from ..codegen.functions import Function
 from ..codegen.loops import long
 from ..codegen.module import Module
 from ..codegen.text import Value, plus
@@ -17,6 +19,10 @@ from ..layout.codec import Codec
 from ..layout.layouts import MachineLayout, MapLayout, elements, offsets, stride
 from ..space import Args
 from .notes import Notes
+
+# A liveness property that the reference engine has to judge in a state. Otherwise the note is 1 if
+# it is true there, and 2 more if what it leads to is; of all but `leads_to` both are the same.
+LIVE = 4
 
 
 class Judging:
@@ -114,10 +120,38 @@ class Judging:
         self, f: Body, j: PropertyOf, owner: ir.Machine, me: str, args: list[Value]
     ) -> tuple[str, str]:
         """The status and the value of a property for these arguments."""
+        made, status = self._called(f, j, owner, me, args)
+        return status, f.hold(f"w[{made.output_at}]" if made.output_at else "0")
+
+    def _called(
+        self, f: Body, j: PropertyOf, owner: ir.Machine, me: str, args: list[Value]
+    ) -> tuple[Function, str]:
         args = [f.passed(v) for v in args]
         made = self.module.helper(owner, j.row.function, tuple(v.layout for v in args))
-        status = f.hold(f"{made.name}({', '.join(('w', me, *(v.text for v in args)))})")
-        return status, f.hold(f"w[{made.output_at}]" if made.output_at else "0")
+        return made, f.hold(f"{made.name}({', '.join(('w', me, *(v.text for v in args)))})")
+
+    def lives(self, f: Body, rows: Sequence[tuple[PropertyOf, int]]) -> None:
+        """Note in `info` for each of their values what liveness properties are in this state: see
+        `LIVE`."""
+        at = self.notes["live"]
+        for number, (j, count) in enumerate(rows):
+            name = f"live_{number}"
+            g = self.function(name, "w, info")
+            with ExitStack() as stack:
+                owner, me, _ = self._member(g, stack, j, "0", "")
+                bound, which = self.bound(g, stack, j)
+                made, status = self._called(g, j, owner, me, bound)
+                place = g.hold(f"{at} + {which}")
+                g.line(f"info[{place}] = {LIVE}")
+                if made.output is not None and made.output_at:
+                    with g.block(f"if {status} == 0:"):
+                        first = g.hold(f"w[{made.output_at}] != 0")
+                        later = plus(made.output_at, 1) if j.kind == "leads_to" else made.output_at
+                        second = g.hold(f"w[{later}] != 0")
+                        g.line(f"info[{place}] = {first} + 2 * {second}")
+            self.close(g)
+            f.line(f"{name}(w, info)")
+            at += count
 
     def witnesses(self, f: Body, rows: list[tuple[PropertyOf, int]]) -> None:
         """Note in `info` for which of their values properties are true in this state."""

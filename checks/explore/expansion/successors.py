@@ -5,15 +5,16 @@ judges it, takes every step that is admitted in it, and writes the packed states
 into `out`, with the numbers of their rules behind them. It gives their number, or -1 where `out`
 has no room for more. What else it found is in `info`, cleared before; `Notes` says where.
 
-`labelled`, it gives in place of the rule's number that plus as many rules as there are times the
-number of the arguments, and of a step that is cut -1 minus that, with no state.
+`labelled`, it gives in place of the rule's number that plus `RULES` times the number of the
+arguments. Where the cell `following` is not 0, it also gives -1 minus that for a step that is cut,
+with no state, and notes the values of liveness properties.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from typing import NamedTuple
 
 from lawful.spec import ir
@@ -21,6 +22,7 @@ from lawful.spec.analysis.headers import own_source
 from lawful.spec.analysis.walk import everything
 from lawful.spec.flat import Flat, Rule
 from lawful.spec.values.world import World
+from lawful.spec.verdicts import LIVENESS
 
 from ...reference.properties import PropertyOf
 from ..codegen.body import Body
@@ -30,7 +32,7 @@ from ..codegen.functions import plain, states
 from ..codegen.loops import long
 from ..codegen.module import Module
 from ..codegen.prelude import ESCAPE
-from ..codegen.text import BOUNDS, BROKEN, REFUSED, STATUS, Program, Value
+from ..codegen.text import BOUNDS, BROKEN, LONG, REFUSED, STATUS, Program, Value
 from ..layout.defaults import Defaulted
 from ..layout.layouts import (
     MachineLayout,
@@ -53,6 +55,7 @@ from .properties import Judging, params
 
 CUT = 7  # The status of a step that leaves the scope.
 MOST_PAIRS = 1 << 16  # Arguments of an event that several transitions serve.
+RULES = 1 << 16  # More than a machine has rules.
 MOST_LABELS = 1 << 40  # Of a rule with its arguments.
 
 
@@ -67,13 +70,15 @@ class Bounds(NamedTuple):
 
 
 class Text(NamedTuple):
-    """The steps, of how many words a state is, of how many cells `info`, and which cell has the
-    rounds that are left."""
+    """The steps, of how many words a state is, of how many cells `info`, how many of those are
+    added up, which cell has the rounds that are left, and whether rules come with arguments."""
 
     steps: str
     words: int
     notes: int
+    noted: int = 0
     rounds: int = 0
+    labelled: bool = False
 
 
 class Stepping:
@@ -83,6 +88,8 @@ class Stepping:
         self.flat = flat
         self.space = space
         self.labelled = labelled
+        if len(flat.rules) >= RULES:
+            raise NotGenerated("so many transitions")
         self.machine = flat.machine
         self.codec = Defaulted(flat, world, space.reference)
         self.whole = self.codec.machine(self.machine.name)
@@ -97,17 +104,27 @@ class Stepping:
         self.judged = [j for j in space.judged if j.kind in ("invariant", "step_property")]
         self.seen = [(j, self._values(j)) for j in space.reachables]
         self.marks = [(j, self._values(j)) for j in space.of_kind("recoverable")]
+        self.lives = [
+            (j, self._values(j))
+            for j in (space.of_kind(*LIVENESS) if labelled else ())
+            if all(hop.key is None for hop in j.path)
+        ]
         self.notes = self._notes()
+        self.following = self.program.frame(1)
         self.judging = Judging(self.module, self.notes, self.original)
         self._write()
 
     def _notes(self) -> Notes:
+        lives = sum(count for _, count in self.lives)
+        if lives >= LONG:
+            raise NotGenerated("liveness properties of so many values")
         return Notes(
             len(self.flat.rules),
             self._cuts(),
             tuple(j.name for j in self.judged),
             sum(count for _, count in self.seen),
             sum(count for _, count in self.marks),
+            lives,
         )
 
     def _cuts(self) -> tuple[str, ...]:
@@ -125,7 +142,8 @@ class Stepping:
     @property
     def text(self) -> Text:
         """The text from which machine code is made."""
-        return Text(self.program.source, self.words, self.notes.size, self.program.rounds)
+        sizes = (self.words, self.notes.size, self.notes["mark"], self.program.rounds)
+        return Text(self.program.source, *sizes, self.labelled)
 
     # The module.
 
@@ -147,6 +165,9 @@ class Stepping:
             f.line(f"n = {taker}(w, out, info, n, room)")
             f.line("if n < 0: return n")
         self._rest(f)
+        if self.lives:  # Last, so that the rounds of their loops are missed by no step.
+            with f.block(f"if w[{self.following}] != 0:"):
+                self.judging.lives(f, self.lives)
         f.line("return n")
         self.program.texts.append("\n".join(f.lines))
 
@@ -239,7 +260,7 @@ class Stepping:
         """The number of a rule with its arguments."""
         if math.prod(elements(value.layout) for value in values) > MOST_LABELS:
             raise NotGenerated("the numbers of so many arguments")
-        return f.hold(f"{rule} + {len(self.flat.rules)} * {self._number(f, values)}")
+        return f.hold(f"{rule} + {RULES} * {self._number(f, values)}")
 
     def _number(self, f: Body, values: Sequence[Value]) -> str:
         """The number of arguments among all."""
@@ -271,7 +292,7 @@ class Stepping:
         check = self._check(f"check_{number}", spans)
         f = self.judging.function(name, "w, out, info, n, room, status, rule")
         put = self.notes
-        which = f"rule % {len(self.flat.rules)}" if self.labelled else "rule"
+        which = f"(rule & {RULES - 1})" if self.labelled else "rule"
         f.line(f"info[{put['admitted']}] += 1")
         f.line(f"info[{put['enabled']} + {which}] += 1")
         f.line(f"if status == 0: status = {check}(w, info)")
@@ -282,11 +303,12 @@ class Stepping:
             f.line(f"out[room * {self.words} + n] = rule")
             f.line("n += 1")
         with f.block(f"elif status == {CUT}:"):
-            f.line(f"info[{put['cut']}] += 1")
+            f.line(f"info[{put['cut']}] = 1")
             if self.labelled:
-                f.line("if n >= room: return -1")
-                f.line(f"out[room * {self.words} + n] = -1 - rule")
-                f.line("n += 1")
+                with f.block(f"if w[{self.following}] != 0:"):
+                    f.line("if n >= room: return -1")
+                    f.line(f"out[room * {self.words} + n] = -1 - rule")
+                    f.line("n += 1")
         with f.block(f"elif status == {ESCAPE}:"):
             f.line(f"info[{put['escaped']}] = 1")
         with f.block("else:"):
@@ -346,6 +368,14 @@ class Stepping:
         return found
 
 
+def stepping(space: Space) -> Stepping:
+    """The steps of a space: labelled where liveness is asked for and arguments have numbers."""
+    if space.of_kind(*LIVENESS):
+        with suppress(NotGenerated):
+            return Stepping(space.flat, space.world, space, labelled=True)
+    return Stepping(space.flat, space.world, space)
+
+
 def refuses_unchanged(row: ir.Transition) -> bool:
     """Whether a refusal comes before anything was changed."""
     if row.timer is not None:
@@ -378,4 +408,4 @@ CALLS = (ir.Step, ir.Do, ir.Base)
 GUARDS = (ir.Require, ir.Refuse, ir.Needed)
 
 
-__all__ = ["Stepping", "Text"]
+__all__ = ["RULES", "Stepping", "Text", "stepping"]

@@ -9,8 +9,6 @@ from typing import Any
 from ..limits import Over
 from .fairness import Bits, Groups
 
-Args = tuple[Any, ...]
-
 
 class TimeUp(Exception):
     """The time of a graph is over."""
@@ -37,13 +35,12 @@ class Graph:
     def __len__(self) -> int:
         return len(self.enabled)
 
-    def leaves(self, rule: int, args: Args) -> None:
-        """The state that is being expanded has a step that leaves the scope."""
-        self._now |= self.groups.bits(rule, args)
+    def leaves(self, bits: Bits) -> None:
+        """The state that is being expanded has a step of these groups that leaves the scope."""
+        self._now |= bits
 
-    def leads(self, rule: int, args: Args, target: int) -> None:
-        """It has a step to another state."""
-        bits = self.groups.bits(rule, args)
+    def leads(self, bits: Bits, target: int) -> None:
+        """It has a step of these groups to another state."""
         self._now |= bits
         self._targets.append(target)
         self._taken.append(bits)

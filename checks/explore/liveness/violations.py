@@ -17,6 +17,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from lawful.spec.analysis.callee import bind
 from lawful.spec.verdicts import PropertyKind
@@ -28,6 +29,8 @@ from ..space import Args, Space
 from .fair_components import fair_components
 from .graph import Graph
 from .lasso import BUDGET, Loop, Loops
+
+Live = Callable[[PropertyOf, Args], Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +66,18 @@ class Lasso:
 
 
 def violation(
-    space: Space, j: PropertyOf, states: Sequence[State], parents: Sequence[int], graph: Graph
+    space: Space,
+    j: PropertyOf,
+    states: Sequence[State],
+    parents: Sequence[int],
+    graph: Graph,
+    *,
+    live: Live | None = None,
 ) -> Lasso | NoLabel | NoMember | None:
     """The shortest violation for any value of the property's parameters; None if there is none.
 
-    `parents` gives for each state the one from which it was found, -1 for an initial state. Raises
-    `TimeUp` when the graph's time is over.
+    `parents` gives for each state the one from which it was found, -1 for an initial state; `live`
+    is as `Explored.live`, where something was noted. Raises `TimeUp` when the graph's time is over.
     """
     shortest: Lasso | None = None
     nothing: NoLabel | None = None
@@ -78,7 +87,8 @@ def violation(
         return members
     for keys, own in members.items():
         for args in space.arguments(j.rule, own[0], planned=False):
-            rows = _labels(space, j, own, args, graph)
+            noted = live(j, args) if live is not None and not keys else ()
+            rows = _labels(space, j, own, args, graph, noted=noted)
             if isinstance(rows, NoLabel):
                 nothing = rows if nothing is None or rows.at < nothing.at else nothing
             elif nothing is None:
@@ -94,6 +104,8 @@ def _members(
     """The states of each machine whose property it is, by the keys of families on the way."""
     if not j.path:
         return {(): states}
+    if all(hop.key is None for hop in j.path):
+        return {(): Inside(states, j)}
     found: dict[Keys, list[State]] = {keys: [] for keys, _ in j.members(states[0])}
     for state in states:
         graph.in_time()
@@ -105,23 +117,48 @@ def _members(
     return {**found} if found else NoMember("no such part is ever there")
 
 
+TRUE = 3  # What is noted where a property and what it leads to are true; see `Explored.live`.
 Labels = tuple[Sequence[bool], Sequence[bool]]  # Both halves of `leads_to`; else twice the same.
 
 
+class Inside(Sequence[State]):
+    """The states of a part that is always there."""
+
+    def __init__(self, whole: Sequence[State], j: PropertyOf) -> None:
+        self.whole = whole
+        self.j = j
+
+    def __len__(self) -> int:
+        return len(self.whole)
+
+    def __getitem__(self, number: Any) -> Any:
+        whole: Any = self.whole[number]
+        ((_, state),) = self.j.members(whole)
+        return state
+
+
 def _labels(
-    space: Space, j: PropertyOf, own: Sequence[State], args: Args, graph: Graph
+    space: Space,
+    j: PropertyOf,
+    own: Sequence[State],
+    args: Args,
+    graph: Graph,
+    *,
+    noted: Sequence[int],
 ) -> Labels | NoLabel:
     named = bind(j.row.function.params, args)
-    first, second = list[bool](), list[bool]()
-    for number, state in enumerate(own):
+    first = [bool(cell & 1) for cell in noted]
+    second = [cell > 1 for cell in noted]
+    left = [number for number, cell in enumerate(noted) if cell > TRUE]
+    for number in (*left, *range(len(noted), len(own))):
         graph.in_time()
         try:
-            value = space.reference.call_named(j.row.function, state, named)
+            value = space.reference.call_named(j.row.function, own[number], named)
         except NoValue as error:
             return NoLabel(number, str(error))
         p, q = value if j.kind == "leads_to" else (value, value)
-        first.append(p)
-        second.append(q)
+        first[number : number + 1] = [p]
+        second[number : number + 1] = [q]
     return first, second
 
 

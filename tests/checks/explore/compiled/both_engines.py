@@ -8,14 +8,17 @@ from typing import Any
 
 from lawful import Machine, Scope
 from lawful.checks.explore.codegen.text import STATUS
+from lawful.checks.explore.compiled.edges import Labels
 from lawful.checks.explore.compiled.plain import interpreted
-from lawful.checks.explore.expansion.properties import column_of
-from lawful.checks.explore.expansion.successors import Stepping
+from lawful.checks.explore.expansion.properties import LIVE, column_of
+from lawful.checks.explore.expansion.successors import Stepping, stepping
 from lawful.checks.explore.layout.packing import pack, unpack
 from lawful.checks.explore.search import may_rest
 from lawful.checks.explore.space import Space
 from lawful.checks.reference import Done, Fault
+from lawful.checks.reference.expressions import NoValue
 from lawful.spec import types as t
+from lawful.spec.analysis.callee import bind
 from lawful.spec.flat import Flat
 from lawful.spec.lower import lower
 from lawful.spec.resolve import Resolved, resolve
@@ -50,7 +53,7 @@ def compared(cls: type[Machine], limit: int) -> Compared:
     """Compare all steps and invariants in up to so many reachable states."""
     flat, resolved = flat_of(cls)
     space = Space(flat, resolved.world)
-    both = Both(space, Stepping(flat, resolved.world, space))
+    both = Both(space, stepping(space))
     starts = [space.placed(outcome) for _, _, outcome in space.initial()]
     known = {o.state: None for o, away in starts if isinstance(o, Done) and away is None}
     waiting = list(known)
@@ -77,6 +80,7 @@ class Said:
     failing: set[str]
     deadlock: bool
     true: list[int]
+    live: list[int]
 
 
 class Both:
@@ -87,6 +91,8 @@ class Both:
         self.stepping = stepping
         self.expand = interpreted(stepping.program.source)
         self.cells = [0] * stepping.program.cells
+        self.cells[stepping.following] = 1
+        self.labels = Labels(stepping)
         self.out = [0] * (ROOM * (stepping.words + 1))
         self.escaped = 0
         self.comparisons = 0
@@ -106,6 +112,7 @@ class Both:
             self.escaped += 1
             return []
         self.comparisons += 3 + theirs.admitted + len(s.judged) + len(theirs.true)
+        self.comparisons += len(theirs.live)
         mine = self._generated(info, count)
         return [f"{state}: {mine}, but {theirs}"] if mine != theirs else []
 
@@ -113,8 +120,13 @@ class Both:
         s, notes = self.stepping, self.stepping.notes
         steps: Counter[Any] = Counter()
         for e in range(count):
+            label = self.out[ROOM * s.words + e]
+            if label < 0:
+                steps[self.labels.event(-1 - label), None] += 1
+                continue
             cells = unpack(s.slots, self.out[e * s.words : (e + 1) * s.words])
-            steps[self.out[ROOM * s.words + e], s.codec.decode(s.whole, cells)] += 1
+            event = self.labels.event(label) if s.labelled else label
+            steps[event, s.codec.decode(s.whole, cells)] += 1
         cuts = {n: info[notes["cut_by"] + i] for i, n in enumerate(notes.cuts)}
         failing = [j.name for i, j in enumerate(s.judged) if info[notes["property"] + i]]
         wide = sum(count for _, count in s.seen)
@@ -127,11 +139,13 @@ class Both:
             set(failing),
             bool(info[notes["deadlock"]]),
             info[at[0] : at[0] + wide] + info[at[1] : at[1] + sum(c for _, c in s.marks)],
+            info[notes["live"] :],
         )
 
     def _reference(self, state: Any) -> Said:
         space = self.space
-        said = Said(Counter(), 0, set(), Counter(), set(), False, self._true_in(state))
+        live = self._live_in(state)
+        said = Said(Counter(), 0, set(), Counter(), set(), False, self._true_in(state), live)
         events: Counter[Any] = Counter()
         self.successors.clear()
         for edge in space.edges(state):
@@ -142,9 +156,12 @@ class Both:
                 said.faults.add(edge.outcome.name)
             elif edge.cut is not None:
                 said.cuts[edge.cut] = said.cuts.get(edge.cut, 0) + 1
+                if self.stepping.labelled:
+                    said.steps[(edge.rule, edge.args), None] += 1
             else:
                 after = edge.outcome.state
-                said.steps[edge.rule, after] += 1
+                labelled = self.stepping.labelled
+                said.steps[(edge.rule, edge.args) if labelled else edge.rule, after] += 1
                 self.successors.append(after)
                 failing = (j for j in space.step_properties if space.failing(j, state, after))
                 said.failing.update(j.name for j in failing)
@@ -163,5 +180,22 @@ class Both:
             for args in self.space.arguments(j.rule, state):
                 at = column_of(self.stepping.codec, j, args)
                 row[at] = int(self.space.is_true(j.row, state, args))
+            found += row
+        return found
+
+    def _live_in(self, state: Any) -> list[int]:
+        """Of each liveness property what it is for which arguments, as it is noted."""
+        found: list[int] = []
+        for j, count in self.stepping.lives:
+            row = [LIVE] * count
+            ((_, own),) = j.members(state)
+            for args in self.space.arguments(j.rule, own, planned=False):
+                named = bind(j.row.function.params, args)
+                try:
+                    value = self.space.reference.call_named(j.row.function, own, named)
+                except NoValue:
+                    continue
+                p, q = value if j.kind == "leads_to" else (value, value)
+                row[column_of(self.stepping.codec, j, args)] = p + 2 * q
             found += row
         return found
