@@ -26,7 +26,7 @@ from lawful.spec.analysis.walk import children, everything, statements, written
 
 MEMBERSHIP = ("in", "not_in")
 REMOVALS = ("remove", "discard")
-# Words in names that do not say what is counted.
+# Words in names that are too general to show what is counted.
 COMMON = frozenset({"next", "last", "first", "highest", "lowest", "current", "new", "old"})
 
 
@@ -99,7 +99,7 @@ def _is_number(kind: t.Type) -> bool:
 
 
 def _read(nodes: Sequence[ir.Node]) -> Iterator[tuple[str, str]]:
-    """What is read: (local, "") for a whole local, (local, field) for a field of one."""
+    """What a body reads: (local, "") for a whole local, (local, field) for a field of it."""
     for node in nodes:
         match node:
             case ir.Field(of=of, name=name) if isinstance(local := _whole(of), ir.Local):

@@ -1,4 +1,4 @@
-"""How many small changes of a machine none of its properties notices.
+"""Mutation testing of properties: which small changes of a machine no property detects.
 
 A mutant that keeps every verdict shows a guard, an assignment or a number that no property asks
 for, or that has no effect (R. DeMillo, R. Lipton, F. Sayward, "Hints on test data selection",
@@ -142,8 +142,9 @@ def _noticed(
     own: Mapping[str, Verdict],
     results: list[CheckResult],
 ) -> bool | None:
-    """Whether a property notices it; None where that is not decided. The result of exploring it
-    goes to `results`.
+    """Whether a property detects the mutant; None where that is undecided.
+
+    The result of its exploration is added to `results`.
 
     A mutant that cannot be explored within the scope is not decided either.
     """
@@ -158,7 +159,7 @@ def _noticed(
 
 
 def _differs(own: Verdict, other: Verdict) -> bool | None:
-    """Whether one of two verdicts says what the other denies; None where one says too little."""
+    """Whether two verdicts contradict each other; None where one is too weak to tell."""
     if own is other or {own, other} <= HOLDING:
         weaker = own is Verdict.HOLDS and other is Verdict.HOLDS_WITHIN_SCOPE
         return None if weaker else False

@@ -33,7 +33,7 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """Which runs are examined: of at most `depth` events.
+    """The runs to examine: those of at most `depth` events.
 
     `effort` is for each question, `budget` for all of them; `workers` is the number of processes.
     """
@@ -92,10 +92,10 @@ class Bounded:
         self.decided: dict[str, PropertyProof] = {}
         self.doubt = self._doubt()
         self.depth = -1  # Runs of so many events are done.
-        self.ended = False  # There are no longer ones.
+        self.ended = False  # No run is longer.
 
     def _doubt(self) -> str:
-        """Why a run that is found may not be one of the machine; an empty text where it is one."""
+        """Why a run that was found may not be one of the machine; empty where it is one."""
         if self.system.lost:
             return f"{NOT_SHOWN_REAL} with parameters that may not be allowed"
         return ""
@@ -138,7 +138,7 @@ class Bounded:
         return ""
 
     def _faults(self, run: Run) -> str:
-        """Examine what may stop the last step of a run."""
+        """Ask for each kind of fault whether it can end the last step of a run."""
         faults = dict(run.links[-1].faults)
         excess = faults.pop("excess")
         self._look(run, faults)
@@ -147,7 +147,7 @@ class Bounded:
         return ""
 
     def _states(self, run: Run) -> str:
-        """Examine what may be wrong with the last state of a run."""
+        """Ask for each property whether it can fail in the last state of a run."""
         run.facts = (*run.facts, run.links[-1].goes)
         answer = self._ask(run, self.system.logic.true)
         if answer.status == "unsat":
@@ -207,7 +207,7 @@ class Bounded:
         return ask(self.system.logic, (*run.facts, term), self.budget.part(self.effort))
 
     def _violated(self, name: str, run: Run, found: tuple[Model, bool]) -> None:
-        """A model violates a property, or shows that it has no value."""
+        """Note that a model violates a property, or that it is undefined there."""
         model, undefined = found
         trace = run.trace(model)
         if self.doubt:
@@ -223,7 +223,7 @@ class Bounded:
         self.decided[name] = PropertyProof(name, verdict, METHOD, self.covers, note, trace)
 
     def _open(self, name: str, why: str) -> PropertyProof:
-        """The verdict of what was not met."""
+        """The verdict of a property for which no violation was found."""
         steps = name in self.over_steps
         if self.depth < steps:
             note = why or (NO_STEP if steps else "")

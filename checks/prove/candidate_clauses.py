@@ -21,7 +21,7 @@ from ..reference.expressions import SELF, Guard, NoValue
 from ..reference.states import State
 
 NAME = "x"  # The parameter of a clause.
-MOST = 60  # Of more literals, no three are tried: there would be too many.
+MOST = 60  # With more literals, clauses of three are not tried: there would be too many.
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class CandidateClauses:
         self.known: dict[t.Type | None, list[tuple[ir.Expr, int]]] = {}
 
     def excluding(self, state: State) -> list[CandidateClause]:
-        """Those that are false in this state: the simplest first, then the most general."""
+        """The clauses that are false in this state: the simplest first, then the most general."""
         found: dict[str, tuple[tuple[int, int, str], CandidateClause]] = {}
         for kind in (None, *self.elements):
             for element in (None,) if kind is None else self.elements[kind]:
@@ -75,7 +75,7 @@ class CandidateClauses:
         return [clause for _, clause in sorted(found.values(), key=lambda row: row[0])]
 
     def _true_in(self, state: State, kind: t.Type | None, element: Any) -> Iterator[Literal]:
-        """The literals that are true in a state, of an element."""
+        """The literals that are true in a state for an element."""
         many = len(self.states) * (1 if kind is None else len(self.elements[kind]))
         for atom, known in self._atoms_known(kind):
             try:
@@ -85,7 +85,8 @@ class CandidateClauses:
             yield Literal(atom, positive, known if positive else known ^ ((1 << many) - 1))
 
     def _denied(self, together: Sequence[Literal]) -> ir.Expr:
-        """That these are not true together: an implication of what is positive, if any can be."""
+        """The clause that denies these literals, as an implication with a positive conclusion if
+        possible."""
         *given, last = sorted(together, key=lambda literal: not literal.positive)
         then = self._not(last.atom) if last.positive else last.atom
         if not given:
@@ -100,14 +101,14 @@ class CandidateClauses:
         return self._op("not", e)
 
     def _atoms_known(self, kind: t.Type | None) -> list[tuple[ir.Expr, int]]:
-        """The atoms, and where each is true; without those that have no value somewhere."""
+        """The atoms, and where each is true; without those that are undefined in some state."""
         if kind not in self.known:
             rows = ((atom, self._where(atom, kind)) for atom in self._atoms(kind))
             self.known[kind] = [(atom, known) for atom, known in rows if known is not None]
         return self.known[kind]
 
     def _where(self, e: ir.Expr, kind: t.Type | None) -> int | None:
-        """A bit for each known state and element where it is true; None where it has no value."""
+        """A bit for each known state and element where it is true; None where it is undefined."""
         found, bit = 0, 1
         code = self.reference.code(e)
         try:
@@ -137,7 +138,7 @@ class CandidateClauses:
         return ir.Const(self.place, kind, value)
 
     def _values(self, kind: t.Type | None) -> Iterator[ir.Expr]:
-        """What can be read: variables, those of parts, and what a map has for the element."""
+        """The values that atoms read: variables, those of parts, a map's value of the element."""
         yield from self._fields(self.machine, ir.Self(self.place, t.Part(self.machine.name)), kind)
 
     def _fields(
@@ -154,7 +155,7 @@ class CandidateClauses:
                 yield value
 
     def _about(self, value: ir.Expr, kind: t.Type | None) -> Iterator[ir.Expr]:
-        """What is asked of one value."""
+        """The atoms about one value."""
         element = None if kind is None else ir.Local(self.place, kind, NAME)
         match value.type:
             case t.Bool():
@@ -187,7 +188,7 @@ class CandidateClauses:
         return self._op("eq", size, self._const(0, t.INT))
 
     def _items(self, item: t.Type, element: ir.Expr | None) -> Iterator[ir.Expr]:
-        """What may be in a container: members, the element, records of nothing but these."""
+        """The items whose membership is tested: members, the element, records of these alone."""
         match item:
             case t.Enum(members=members):
                 yield from (self._const(m, item) for m in members)

@@ -57,10 +57,10 @@ def _at_start(o: Obligation) -> tuple[Trace | None, str]:
 
 
 def _not_asked(machine: ir.Machine) -> Iterator[PropertyProof]:
-    """The properties that only exploration judges."""
+    """The properties that only exploration decides."""
     names = [] if machine.deadlock_ok else ["deadlock"]
     names += [p.name for p in machine.properties if p.kind in BY_SEARCH]
-    for inner in machines_in(machine):  # The liveness of parts is judged in the whole.
+    for inner in machines_in(machine):  # Liveness of parts is checked of the whole machine.
         own = inner.machine.properties if inner.path else ()
         names += [inner.prefix + p.name for p in own if p.kind in LIVENESS]
     for name in names:

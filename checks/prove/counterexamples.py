@@ -66,7 +66,7 @@ class Counterexamples:
         *,
         small: bool = False,
     ) -> tuple[TransitionSystem, Case, Answer] | None:
-        """Values that make these facts true for a case, found in the window and confirmed exactly.
+        """Values that make these facts true for a case: found in the window, confirmed exactly.
 
         With `small`, those close to the start are preferred.
         """
@@ -144,7 +144,7 @@ class Counterexamples:
         return ask(system.logic, facts, self.effort.begin().units(QUICK_UNITS)).model is not None
 
     def _put_in(self, fixed: Fixed) -> TransitionSystem:
-        """The exact encoding with these values put in."""
+        """The exact encoding with these fixed values."""
         options = Options(self.sizes)
         system = TransitionSystem(self.exact.machine, options, fixed, self.timer_clauses)
         system.dropped = self.exact.dropped
@@ -152,6 +152,6 @@ class Counterexamples:
 
 
 def against(system: TransitionSystem, question: Question) -> tuple[Term, ...]:
-    """The facts, and that one of the goals is false."""
+    """The facts, and the condition that one of the goals is false."""
     against = system.logic.negate(system.logic.all(question.goals))
     return pertinent(system.encoding, (*question.facts, against))

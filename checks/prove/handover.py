@@ -26,7 +26,8 @@ SECONDS = (0.0, 1.5)
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """A value as one of another type: where it is read, bounds aside. Elsewhere `value` is any."""
+    """A value read as one of another type: the condition that its form fits, and the value, which
+    is arbitrary elsewhere. Bounds are separate."""
 
     there: Term
     value: Term
@@ -135,7 +136,7 @@ class Handover:
                 raise NotEncodable(f"a {old} that is read as a {new}")
 
     def _same_form(self, old: t.Type, new: t.Type) -> bool:
-        """Whether some value is read; the length of a tuple does not matter here."""
+        """Whether some value of the type is read; lengths of tuples are not compared here."""
         rows = [t.Tuple(()) if isinstance(each, t.Tuple) else each for each in (old, new)]
         return _any_is_read(rows[0], rows[1])
 
@@ -168,7 +169,7 @@ class Handover:
         return self._one_of(found)
 
     def _one_of(self, found: Sequence[tuple[Term, Taken]]) -> Taken | None:
-        """The one of these whose condition is true."""
+        """The alternative whose condition is true."""
         if not found:
             return None
         there = self.logic.any(self.logic.all((when, each.there)) for when, each in found)
@@ -194,7 +195,7 @@ class Handover:
         old, new = Fraction(repr(before)), Fraction(repr(after))
         if old == new:
             return term
-        # The present tick has lasted for some part of a tick.
+        # A part of the current tick has passed already.
         part = logic.fresh("part of a tick", logic.real)
         self.encoding.facts += [
             logic.at_most(logic.exactly(Fraction(0)), part),
@@ -237,7 +238,7 @@ class Handover:
         return Taken(self.logic.false, self.logic.fresh("none", self.encoding.shape(new)))
 
     def _places(self, term: Term, kind: t.Type) -> Iterator[tuple[Term, Term, t.Type]]:
-        """Each position of a tuple or sequence: whether it is there, its value, its type."""
+        """Each position of a tuple or sequence: whether it exists, its value, its type."""
         if isinstance(kind, t.Tuple):
             data = self.encoding.data(kind)
             for i, item in enumerate(kind.items):
@@ -260,7 +261,7 @@ class Handover:
         as_value = self._value(value, old, new)
         read = logic.all((as_key.there, as_value.there))
         every = [logic.forall([key], there, read)]
-        # If two types have a form in common, it is read both ways.
+        # A form that two types share is read as either of them.
         wanted = logic.fresh("k", encoding.shape(theirs))
         back = self._certain(wanted, theirs, mine)
         there, value = encoding.held(old, term, back.value)

@@ -27,7 +27,7 @@ from .scope_text import covers, types
 from .unrolling import STOPS, Run
 
 METHOD = "spacer"
-DEPTH = 12  # Events of the longest run that is sought for what is reached.
+DEPTH = 12  # The longest run, in events, that is sought for a state that Spacer reaches.
 
 
 class HornProver:
@@ -51,7 +51,7 @@ class HornProver:
         return [name for name in names if name not in refining]
 
     def prove(self, names: Iterable[str]) -> list[PropertyProof]:
-        """The verdicts of these properties, as far as they can be asked."""
+        """The verdicts of those of these properties that can be encoded."""
         names = self.within_reach(names)
         found = attempt(self._prove, names)
         if isinstance(found, NotEncodable):
@@ -81,7 +81,7 @@ class HornProver:
         )
 
     def _unfit(self, horn: Horn, runs: tuple[Run, Run]) -> str:
-        """Why nothing is proved of reachable states; an empty text where something may be."""
+        """Why Spacer can prove nothing about this machine; empty where it may."""
         begin = runs[0]
         start = *begin.facts, begin.links[0].goes
         if ask(self.system.logic, start, self.effort.begin()).model is None:
@@ -100,7 +100,7 @@ class HornProver:
         return tuple(row)
 
     def _stopped(self, runs: tuple[Run, Run], name: str) -> tuple[list[Term], Term]:
-        """Where a start, or a step from a reachable state, is stopped in this way."""
+        """The condition that a start, or a step from a reachable state, is stopped in this way."""
         begin, step = runs
         starts = self.system.logic.all((*begin.facts, begin.links[0].faults[name]))
         steps = [self.system.logic.all((*step.facts, k.faults[name])) for k in step.links]

@@ -42,7 +42,7 @@ from .scope_text import covers
 from .timer_invariants import proved_timer_clauses
 
 NOT_CONFIRMED = "refuted, but perhaps only by parameters that are not allowed"
-FIRST = 0.6  # The share of its budget that an obligation has before models are sought.
+FIRST = 0.6  # The share of an obligation's budget for the proof, before models are sought.
 AGAIN = 0.5  # The share that it has when it is asked again without a dropped invariant,
 LOST = 0.05  # and when its property is lost already.
 
@@ -98,7 +98,7 @@ class Induction:
             self.exact.case(name)
 
     def begin(self) -> None:
-        """Forget the solvers of the last case: the next answers must not depend on them."""
+        """Drop the solvers of the last case: answers must not depend on earlier cases."""
         self._asked_last = ("", ()), []
 
     def answer(self, name: str, property: str) -> Obligation:
@@ -110,7 +110,7 @@ class Induction:
         return replace(found, seconds=time.perf_counter() - began, units=budget.spent)
 
     def cut_short(self, name: str, property: str, how: str) -> Obligation:
-        """One obligation that stays open because its process ended."""
+        """The obligation, open because its process ended."""
         return _cut_short(self._open(name, property), how)
 
     def _open(self, name: str, property: str) -> Obligation:
@@ -148,7 +148,7 @@ class Induction:
         return self._failed(open, case, found)
 
     def _failed(self, open: Obligation, case: Case, example: Mapping[str, Json]) -> Obligation:
-        """A refuted obligation: of a start a violation, of a step a counterexample to induction."""
+        """A refuted obligation: a violation of a start, a counterexample to induction of a step."""
         if case.before is not None:
             left = [n for n, h in self.exact.hypotheses.items() if isinstance(h, NotEncodable)]
             more = f"; not assumed, being not encodable: {', '.join(left)}" if left else ""
@@ -182,7 +182,7 @@ class Induction:
     def _refute(
         self, about: tuple[Case, str], question: Question, budget: Budget, full: float
     ) -> Answer:
-        """Values where the facts are true and a goal is not, goal by goal; or `unsat`.
+        """Values that make the facts true and some goal false, goal by goal; or `unsat`.
 
         `full` limits the units of a search with all hypotheses.
         """
@@ -221,7 +221,7 @@ class Induction:
         return self._asked_last[1]
 
     def sift(self, obligations: list[Obligation]) -> list[Obligation]:
-        """Take back what was proved with an invariant that is not proved itself, until none is."""
+        """Reopen the proofs that used an unproved invariant, until no proof does."""
         dropped = self.exact.dropped
         while True:
             lost = {o.property for o in obligations if not o.verdict.good}
@@ -246,8 +246,8 @@ class Induction:
     def _without(self, lost: Collection[str], obligation: Obligation) -> Obligation:
         """The obligation, asked again without the dropped invariants.
 
-        It seldom holds without them, so that it gets less of a budget; little where its property is
-        lost already.
+        It seldom holds without them, so its budget is smaller; smallest where its property has
+        failed already.
         """
         gone = obligation.uses & self.exact.dropped
         part = LOST if obligation.property in lost else AGAIN

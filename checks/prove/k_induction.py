@@ -36,7 +36,7 @@ def _whole(p: PropertyProof, k: int) -> bool:
 
 @dataclass(frozen=True)
 class Goal:
-    """What a run has to show at its end, and the invariants in the states before, by name."""
+    """The goal at the end of a run, and the invariants of the states before it, by name."""
 
     facts: tuple[Term, ...]
     invariants: Mapping[str, tuple[Term, ...]]
@@ -89,7 +89,7 @@ class KInduction:
     def _shown(
         self, tried_now: set[str], open: Collection[Obligation], k: int
     ) -> dict[Key, Obligation]:
-        """Those that follow, together with the properties that are proved already."""
+        """The properties that follow, and those that are proved already."""
         known = set(self.system.hypotheses) - {o.property for o in open}
         names = [o.property for o in open if o.property in tried_now]
         rows: dict[str, list[Obligation]]
@@ -148,7 +148,7 @@ class KInduction:
         return replace(shown, seconds=seconds, units=units, uses=answer.used, cached=answer.cached)
 
     def _goal(self, case: str, name: str, k: int) -> Goal:
-        """That a run of k steps, the last of this case, keeps the property."""
+        """The goal that a run of k steps, the last one of this case, keeps the property."""
         system, logic = self.system, self.system.logic
         contested = name == "ambiguous" and case in system.contested
         run = Run(system, started=False)
@@ -167,7 +167,7 @@ class KInduction:
         return Goal(tuple(facts), {n: tuple(h) for n, h in invariants.items()}, goal)
 
     def _kept(self, run: Run, name: str) -> Term:
-        """That the last step of a run keeps the property."""
+        """The condition that the last step of a run keeps the property."""
         logic, link = self.system.logic, run.links[-1]
         seen = logic.negate(link.faults["excess"])
         if name in link.faults:

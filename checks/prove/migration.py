@@ -115,7 +115,7 @@ def evolve(
     effort: Effort = USUAL,
     workers: int = 1,
 ) -> list[Obligation]:
-    """What every restored state of the older version keeps of the newer one.
+    """The obligations of the newer version about every restored state of the older one.
 
     `workers` is the number of processes, as in `prove`. Raises ValueError for unknown names.
     """
@@ -153,7 +153,7 @@ def _kinds(machine: ir.Machine) -> dict[str, str]:
 
 
 class _Taking:
-    """A state of the older version, and what it is in the newer one; raises NotEncodable."""
+    """A state of the older version, and the restored state; raises NotEncodable."""
 
     def __init__(self, versions: Versions, old: Sized, effort: Effort) -> None:
         _same_types(versions.old, versions.new)
@@ -162,7 +162,7 @@ class _Taking:
         self.system = TransitionSystem(self.old, Options(old.sizes))
         self.logic = self.system.logic
         self.read: dict[str, Term] = {}  # Whether a variable or parameter is taken over.
-        self.unset: list[str] = []  # What is new, and begins with no value.
+        self.unset: list[str] = []  # New variables whose declaration gives no value.
         self.after = self._after()
         lost = [n for n, h in self.system.hypotheses.items() if isinstance(h, NotEncodable)]
         self.lost = f"; not assumed, being not encodable: {', '.join(lost)}" if lost else ""
@@ -196,7 +196,7 @@ class _Taking:
         return (*self.system.facts(), *self.read.values())
 
     def is_possible(self, facts: tuple[Term, ...]) -> bool:
-        """Whether there is a state of which these are true."""
+        """Whether some state makes these terms true."""
         return ask(self.logic, facts, self.effort.begin()).status == "sat"
 
     def answer(self, open: Obligation, budget: Budget, within: bool, none: str) -> Obligation:
@@ -269,7 +269,7 @@ class _Taking:
                 yield self.logic.implies(self.read.get(name, self.logic.true), inside)
 
     def _values_of(self, answer: Answer) -> dict[str, Json] | None:
-        """The state, and what it becomes; None where a value is infinite."""
+        """The values of the state and of the restored state; None where one is infinite."""
         if answer.model is None:
             return None
         witness, out = Witness(self.system.encoding, answer.model), dict[str, Json]()
@@ -287,7 +287,7 @@ class _Taking:
 
 
 def _beginnings(machine: ir.Machine) -> Iterator[tuple[str, t.Type, ir.Expr | None]]:
-    """Each variable and parameter, and its value where nobody gives one."""
+    """The default value of each variable and parameter."""
     yield from ((v.name, v.type, v.initial) for v in machine.variables)
     yield from ((p.name, p.type, p.default) for p in machine.parameters)
 

@@ -29,7 +29,7 @@ def transitions_seen(flat: Flat, world: World) -> frozenset[str | None]:
     enough = looked(LOOKS)
     space.budget = Budget(Limits(stop=lambda: space.tried >= TRIED or enough()))
     walks = _Walks(space)
-    with suppress(OutOfBudget):  # What was met until then counts.
+    with suppress(OutOfBudget):  # What was seen until then counts.
         walks.begin()
         while walks.starts and not walks.over():
             walks.walk(walks.rng.choice(walks.starts))
@@ -38,7 +38,7 @@ def transitions_seen(flat: Flat, world: World) -> frozenset[str | None]:
 
 
 class _Walks:
-    """Random walks from the starts, and on from where others ended.
+    """Random walks from the starts, and from the states where earlier walks ended.
 
     Each transition is as likely as the others that are enabled, however many arguments it has.
     """
@@ -54,7 +54,7 @@ class _Walks:
         self.every = 0
 
     def begin(self) -> None:
-        """Meet the starts."""
+        """Execute the starts."""
         space = self.space
         for name, _, outcome in space.initial():
             placed, cut = space.placed(outcome)
@@ -67,12 +67,12 @@ class _Walks:
         self.every = len(self.met) + len({row.name for row in rows})
 
     def over(self) -> bool:
-        """Whether everything is met, or enough was tried."""
+        """Whether every transition was seen, or the limit of attempts is reached."""
         enough = len(self.steps) >= STATES or len(self.steps) == len(self.seen)
         return enough or len(self.met) == self.every
 
     def new(self) -> State:
-        """A state from which nothing was tried yet, if there is one."""
+        """A state that no walk has left yet, if there is one."""
         while len(self.waiting) > 1:
             at = self.rng.randrange(len(self.waiting))
             self.waiting[at], self.waiting[-1] = self.waiting[-1], self.waiting[at]

@@ -1,4 +1,4 @@
-"""What a short exploration within the scope says of properties that are not proved.
+"""A short exploration within the scope, for the properties that are not proved.
 
 A violation that exploration meets is a run of the machine: it is the verdict, whatever else was
 tried. So `prove` reports it as `check` does, with the same trace.
@@ -76,7 +76,7 @@ def _within_budget(seen: Seen, o: Obligation) -> FirstFailure | None:
 
 
 def _stepped(seen: Seen, o: Obligation) -> FirstFailure | None:
-    """What is wrong with the step of a counterexample to induction whose state was reached.
+    """The violation by the step of a counterexample to induction whose state was reached.
 
     The arguments of the step may be outside the scope; the step is real all the same.
     """
@@ -89,7 +89,7 @@ def _stepped(seen: Seen, o: Obligation) -> FirstFailure | None:
     params = space.rules[index][1].function.params
     try:
         args = tuple(decode(given[name], kind, space.world) for name, kind in params)
-    except (KeyError, TypeError, ValueError):  # A value without an encoding, for which any stands.
+    except (KeyError, TypeError, ValueError):  # A value that has no encoding.
         return None
     outcome = space.step(seen.search.states[number], (index, args))
     if isinstance(outcome, Refusal):

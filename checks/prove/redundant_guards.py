@@ -1,4 +1,4 @@
-"""Redundant guards: those that follow from the invariants and from the guards before them."""
+"""Redundant guards: guards implied by the invariants and the guards before them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ..smt.solver.solve import ask, known_possible, note_possible
 from ..smt.system import TransitionSystem
 from .result import RedundantGuard
 
-EACH = Effort(300_000)  # For each guard; one that is not decided at once is not reported.
+EACH = Effort(300_000)  # Units for each guard; a guard that takes more is not reported.
 
 
 def redundant_guards(

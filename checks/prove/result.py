@@ -24,7 +24,7 @@ UNSEEN = "a container may exceed the size of its type; what follows from there i
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """One thing to prove: that a start or a transition (`obligation`) keeps `property`.
+    """A proof obligation: the start or transition `obligation` keeps `property`.
 
     `uses` names the invariants that the proof used; it may not need all of them. `depth` is the
     number of steps that it is about. `cached`: the proof is from an earlier run. `units` of Z3's
@@ -44,7 +44,7 @@ class Obligation:
     units: int = 0
 
 
-NOT_ASKED = "none"  # The method of what only `check` judges.
+NOT_ASKED = "none"  # The method of properties that only `check` decides.
 INDUCTIVE = ("induction", "k-induction")
 
 
@@ -65,13 +65,13 @@ class PropertyProof:
 
     @property
     def settled_otherwise(self) -> bool:
-        """Whether a run refutes it, or a method that has no obligations proves it."""
+        """Whether a run refutes the property, or a method without obligations proves it."""
         return self.trace is not None or (self.verdict.good and self.method not in INDUCTIVE)
 
 
 @dataclass(frozen=True, slots=True)
 class RedundantGuard:
-    """A guard of a transition that is true wherever the guards before it are."""
+    """A guard of a transition that the guards before it imply."""
 
     transition: str
     place: Place
@@ -92,7 +92,7 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class ProofResult:
-    """What was established of one machine."""
+    """The result of a proof about one machine."""
 
     machine: str
     obligations: tuple[Obligation, ...]

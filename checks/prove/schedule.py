@@ -14,7 +14,7 @@ ObligationKey = tuple[str, str]  # The names of a case and of a property.
 
 
 def in_turn(induction: Induction, asked: Sequence[ObligationKey]) -> list[Obligation]:
-    """Try each obligation; the results in this order."""
+    """Try each obligation; the results in the order of the obligations."""
     found = {(o.obligation, o.property): o for o in answers(induction, asked)}
     return [found[row] for row in asked]
 

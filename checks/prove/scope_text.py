@@ -1,4 +1,4 @@
-"""The scope of a proof in words: what its verdicts cover."""
+"""The scope of a proof in words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..smt.encode.sorts import fields_of
 
 
 def covers(lowered: Sized) -> tuple[str, bool]:
-    """What the verdicts cover, in words; and whether a bound of the scope was used."""
+    """The values that the verdicts cover, in words; and whether a bound of the scope was used."""
     machine, sizes = lowered.machine, lowered.sizes
     kinds = types(machine)
     words: list[str] = []
@@ -31,7 +31,7 @@ def covers(lowered: Sized) -> tuple[str, bool]:
         words.append("timers stopped or at any tick" + fired if timed else "timers armed or not")
     if any(m.parameters for m in (machine, *machine.parts)):
         assumed = " that @assume allows" if machine.of_kind("assume") else ""
-        # Of infinitely many seconds there are no ticks.
+        # Infinity has no number of ticks.
         finite = ", floats finite" if timed and any(isinstance(k, t.Float) for k in kinds) else ""
         words.append(f"all parameter values{assumed}{finite}")
     words += sorted({f"all values of {k}" for k in kinds if isinstance(k, t.Opaque)})
@@ -43,7 +43,7 @@ def covers(lowered: Sized) -> tuple[str, bool]:
 
 
 def _elements(machine: ir.Machine, sort: str, sizes: Mapping[str, int]) -> str:
-    """Which elements a sort has."""
+    """The elements of a sort, in words."""
     if sort not in sizes:
         return f"any {sort}"
     size = sizes[sort]

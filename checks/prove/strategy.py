@@ -26,7 +26,7 @@ from .scope_text import types
 from .strengthening import Seen
 from .vacuity import grounded, unmet
 
-DEPTHS = {"auto": 4, "k-induction": 3, "bounded": 6}  # Where none is asked for.
+DEPTHS = {"auto": 4, "k-induction": 3, "bounded": 6}  # The default.
 Method = Literal["auto", "induction", "k-induction", "spacer", "bounded"]
 Tell = Callable[[str], None]
 
@@ -78,7 +78,7 @@ def prove(
     obligations: list[Obligation] = []
     properties: list[PropertyProof] = []
     guards: list[RedundantGuard] = []
-    unmet: set[str] = set()  # Properties of what cannot happen.
+    unmet: set[str] = set()  # Obligations of cases that cannot happen.
     if how.method == "spacer":
         properties = _reached(lowered, how, transitions_seen)
     elif how.method == "bounded":
@@ -92,7 +92,7 @@ def prove(
         guards = redundant_guards(induction.exact, happening, how.workers)
     seen = explored() if any(_is_open(p) for p in properties) else None
     if seen is not None:
-        # Of a sort of any size, a counterexample may name elements that no instance has.
+        # With a sort of any size, a counterexample may have elements that no instance has.
         finite = all(k.name in lowered.sizes for k in types(machine) if isinstance(k, t.Sort))
         properties = settled(properties, obligations if finite else (), seen)
     left = _left(properties)
@@ -114,7 +114,7 @@ def _inductive(
     depth: int,
     tell: tuple[Tell | None, Callable[[], Collection[str | None]]],
 ) -> tuple[Induction, list[Obligation]]:
-    """The obligations by induction, without what used an invariant that is not proved."""
+    """The obligations by induction; a proof that used an unproved invariant does not count."""
     progress, transitions_seen = tell
     induction = Induction(lowered, how.effort, how.workers)
     asked = list(induction.questions())
@@ -146,7 +146,7 @@ def _reached(
 
 
 def _is_open(p: PropertyProof) -> bool:
-    """Whether exploration may say more. Of a violation at the start it has the trace, too."""
+    """Whether exploration may decide it, or give the trace of a violation at the start."""
     return p.method != NOT_ASKED and not p.verdict.good
 
 
@@ -157,6 +157,6 @@ def _left(properties: Iterable[PropertyProof]) -> list[str]:
 def _joined(
     proved: Sequence[PropertyProof], searched: Sequence[PropertyProof]
 ) -> list[PropertyProof]:
-    """The proofs; in place of open ones, what the bounded search says."""
+    """The proofs; those that are open are replaced by the results of the bounded search."""
     other = {p.name: p for p in searched}
     return [other.pop(p.name, p) for p in proved] + list(other.values())

@@ -35,7 +35,7 @@ from .result import NOT_SHOWN, VACUOUS, Obligation, ProofResult, Proposal
 from .schedule import in_turn
 
 STATES = 3000
-TRIED = 150_000  # Events, the refused ones as well.
+TRIED = 150_000  # Events of the search, including refused ones.
 LOOKS = 200_000  # Of the budget: one event may have long loops.
 EACH = 12  # Clauses tried for one counterexample.
 ROUNDS = 10
@@ -142,10 +142,10 @@ def _propose(
     how: Limits,
     obligations: Sequence[Obligation],
 ) -> Proposal | None:
-    """Clauses with which more is proved; None where there are none."""
+    """Clauses with which more can be proved; None where none are found."""
     clauses = CandidateClauses(seen.space.reference, dict(_elements(seen)), seen.search.states)
     pool: dict[str, ir.Property] = {}
-    # Of what cannot happen nothing is proved, with clauses or without.
+    # Obligations of cases that cannot happen stay open with any clauses.
     known = [o for o in obligations if not o.note.startswith((VACUOUS, NOT_SHOWN))]
     best = list(known)
     for _ in range(ROUNDS):
@@ -175,7 +175,7 @@ def _elements(seen: Seen) -> Iterator[tuple[t.Type, list[Any]]]:
 def _excluding(
     seen: Seen, clauses: CandidateClauses, about: tuple[Obligation, Collection[str]]
 ) -> list[CandidateClause]:
-    """The next clauses that exclude the state of a counterexample and were not tried yet."""
+    """The next untried clauses that exclude the state of a counterexample."""
     o, attempt = about
     example = o.counterexample
     if o.verdict.good or example is None or example.get("state") is None:
@@ -199,7 +199,7 @@ def _tried(
     how: Limits,
     known: Sequence[Obligation],
 ) -> list[Obligation]:
-    """What was open and the clauses, asked together; what does not hold is dropped."""
+    """Try the open obligations and the clauses together; clauses that fail are dropped."""
     whole = replace(machine, properties=(*machine.properties, *clauses))
     sizes, effort, workers = how
     induction, names = Induction(sized(whole, sizes), effort, workers), {p.name for p in clauses}
@@ -207,7 +207,7 @@ def _tried(
     asked = [q for q in induction.questions() if q[1] in names or q in open]
     good = [o for o in known if o.verdict.good]
     sifted = induction.sift([*good, *in_turn(induction, asked)])
-    # What was shown with the help of a clause that is gone has no counterexample yet.
+    # An obligation whose proof used a dropped clause has no counterexample yet.
     again = [
         (o.obligation, o.property)
         for o in sifted

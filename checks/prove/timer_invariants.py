@@ -30,7 +30,7 @@ def proved_timer_clauses(
 ) -> tuple[TimerClause, ...]:
     """The clauses of a machine with the step `tick` that this effort proves."""
     rows = clauses(lowered.machine) if tick_of(lowered.machine) else []
-    # In a process of its own, as all else that may end it.
+    # In a process of its own: Z3 may crash it.
     one = [rows] if rows else []
     found = map_in_order(
         lambda all_of_them: _kept(lowered, all_of_them, effort),
@@ -66,7 +66,7 @@ def _kept(lowered: Sized, rows: Sequence[TimerClause], effort: Effort) -> list[i
         lost: set[int] = set()
         for case in cases:
             if isinstance(case, NotEncodable):
-                return []  # Nobody knows what it does.
+                return []  # Nothing is known about this case.
             lost |= _lost(system, _question(system, case, (rows, left)), budget)
         lost |= set(left) if budget.over else set()
         if not lost:
@@ -81,13 +81,13 @@ Goals = Mapping[int, Term]
 def _question(
     system: TransitionSystem, case: Case, known: tuple[Sequence[TimerClause], Goals]
 ) -> tuple[tuple[Term, ...], Goals]:
-    """The facts where a start or step happens, with the clauses before; and that it keeps each."""
+    """The facts of a start or step, with the clauses before it; and the goal that it keeps each."""
     rows, left = known
     logic, step = system.logic, case.step
     facts: tuple[Term, ...] = system.parameter_facts()
     if case.before is not None:
         facts = (*system.state_facts(), *left.values())
-    # Of a step that is not seen to its end nothing is known.
+    # Nothing is known about a step beyond the lengths of its encoding.
     seen, goes = logic.negate(step.stopped["excess"]), logic.all((step.done, case.bounded))
     run, goals = system.run(step.after), dict[int, Term]()
     for i in left:
@@ -104,7 +104,7 @@ def _one_is_not(logic: Logic, goals: Goals) -> Term:
 def _lost(
     system: TransitionSystem, question: tuple[tuple[Term, ...], Goals], budget: Budget
 ) -> set[int]:
-    """The clauses that are not shown to be kept."""
+    """The positions of the clauses that are not proved to be kept."""
     facts, asked = question[0], dict(question[1])
     logic, lost = system.logic, set[int]()
 

@@ -29,9 +29,9 @@ STOPS = (*FAULTS, "excess")
 
 @dataclass(frozen=True)
 class Link:
-    """One step of a run: `choice` says which of the cases it is, `goes` that the run goes on.
+    """One step of a run: `choice` is the number of its case, `goes` the condition to go on.
 
-    `faults` has where it is stopped, by what; `excess` is where a value outgrows its encoding.
+    `faults` has the condition of each kind of fault, `excess` that a value outgrows its encoding.
     """
 
     choice: Term
@@ -41,7 +41,7 @@ class Link:
 
 
 class Run:
-    """A run that `extend` makes longer: `states[i]` is before `links[i]`.
+    """A run, which `extend` makes longer: `states[i]` is the state before `links[i]`.
 
     With `started` the first link is the start, and `states[0]` are the parameters.
     """
@@ -56,7 +56,7 @@ class Run:
             self._add([_encoded(system.case(name)) for name in system.starts])
 
     def extend(self, only: str | None = None) -> None:
-        """One step more, of one transition or of any; raises NotEncodable."""
+        """Add a step: of one transition, or of any; raises NotEncodable."""
         rows = [row for row in self.system.machine.transitions if only in (None, row.name)]
         self._add([self.system.step(row, self.states[-1]) for row in rows])
 
@@ -108,14 +108,14 @@ class Run:
         return named, equal
 
     def _limit(self, new: Term, values: Sequence[Value]) -> None:
-        """Let divisions in later steps use the range of a number after this step."""
+        """Note the range of a number after this step, for divisions in later steps."""
         spans = [self.logic.limited(each) for each in values if isinstance(each, Term)]
         known = [span for span in spans if span is not None]
         if len(known) == len(values):
             self.logic.limit(new, min(low for low, _ in known), max(high for _, high in known))
 
     def contested(self, only: str | None = None) -> Term:
-        """Where two transitions of one event, or of this one, could be the next step."""
+        """The condition that two transitions of one event (or of this one) are enabled next."""
         logic, found = self.logic, list[Term]()
         for event in self.system.contested.values():
             if only not in (None, event.name):
@@ -137,7 +137,7 @@ class Run:
         for number, link in enumerate(self.links):
             case = self.case(model, number)
             fixed, after, output = self.system.values_of(case, witness)
-            # What the run was asked with is true, though a model does not decide all of it.
+            # The conditions of the run are true, even where the model does not decide them.
             goes = link.goes in self.facts or model.truth(link.goes)
             state = {**after, **fixed.parameters}
             if number:

@@ -1,6 +1,6 @@
 """Vacuity: a start or transition that can never happen keeps every property.
 
-Its proofs say nothing. This module finds such cases, and takes back what was proved of them.
+Its proofs are vacuous. This module finds such cases and reopens their obligations.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ Seen = Callable[[], Collection[str | None]]  # Known to happen; None is the star
 def grounded(
     induction: Induction, obligations: list[Obligation], transitions_seen: Seen
 ) -> list[Obligation]:
-    """The obligations; those of cases that cannot happen, or are not known to, are open."""
+    """The obligations; open are those of cases that cannot happen or are not known to happen."""
     induction.vacuous = unmet(induction, transitions_seen)
     out: list[Obligation] = []
     for o in obligations:
-        # Of a contested event nothing is said but that its transitions exclude each other.
+        # The only obligation of a contested event is that its transitions exclude each other.
         contested = o.property == "ambiguous" and o.obligation in induction.exact.contested
         why = "" if contested else induction.vacuous.get(o.obligation, "")
         unfounded = bool(why) and o.verdict.good
@@ -40,7 +40,7 @@ def grounded(
 
 
 def unmet(induction: Induction, transitions_seen: Seen) -> dict[str, str]:
-    """Each case that cannot happen where the invariants hold, or is not known to, and why."""
+    """Each case that cannot happen under the invariants, or is not known to, with the reason."""
     left = [
         n for n in (*induction.exact.starts, *induction.steps) if not _known_possible(induction, n)
     ]
@@ -57,7 +57,7 @@ def unmet(induction: Induction, transitions_seen: Seen) -> dict[str, str]:
 
 
 def _known_possible(induction: Induction, name: str) -> bool:
-    """Whether the cache says that it can happen; true for a case without encoding."""
+    """Whether the cache knows that the case can happen; true for one without encoding."""
     case = induction.exact.case(name)
     return isinstance(case, NotEncodable) or known_possible(_can_happen(induction.exact, case))
 
@@ -73,7 +73,7 @@ def _shown_possible(induction: Induction, name: str) -> bool:
 
 
 def _impossible(induction: Induction, name: str) -> str:
-    """Why nothing is proved of it; an empty text where it can happen."""
+    """Why the case counts as vacuous; empty where it can happen."""
     case = induction.exact.case(name)
     assert isinstance(case, Case)
     budget = induction.effort.begin()
@@ -91,7 +91,7 @@ def _unexplained(_name: str, _how: str) -> str:
 
 
 def _can_happen(system: TransitionSystem, case: Case) -> tuple[Term, ...]:
-    """What is true where the case happens.
+    """The condition that the case happens.
 
     A start out of its bounds does not happen; a step out of its bounds does, and is a fault.
     """

@@ -17,13 +17,13 @@ from .states import State
 
 @dataclass(frozen=True, slots=True)
 class Breaches:
-    """Judges the states of machines; of `whole` the parameters were judged when they were given."""
+    """Checks the states of machines; parameters of `whole` were checked when they were given."""
 
     machines: Mapping[str, ir.Machine]
     whole: str
 
     def of(self, machine: str, state: State, before: State | None) -> str | None:
-        """The first breach, or None; what `before` holds as the same object was judged."""
+        """The first breach, or None; values that are the same object in `before` were checked."""
         m = self.machines[machine]
         fixed = () if machine == self.whole else m.parameters
         rows = [(v.name, v.type) for v in m.variables] + [(p.name, p.type) for p in fixed]

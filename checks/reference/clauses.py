@@ -1,4 +1,4 @@
-"""Why a guard or a property is false: the clause that is false, with the values read in it."""
+"""Why a guard or a property is false: its false clause, with the values that the clause reads."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def failure_of(m: Meaning, p: ir.Property, state: State, args: tuple[Any, ...]) 
 
 
 def _plain(value: Any) -> str:
-    """A bound value as it is read: enums by name."""
+    """A value as it is shown: members of enums by name."""
     return getattr(value, "name", None) or str(value)
 
 

@@ -1,4 +1,4 @@
-"""Updates of containers: the new immutable value, and the value that the update gives."""
+"""Updates of containers: the new immutable value, and the result of the update."""
 
 from __future__ import annotations
 

@@ -36,7 +36,8 @@ Said = tuple[str, dict[str, ir.Json]]
 
 
 class Guard(Exception):
-    """A guard is false: `test` in `env`, or `why` alone; a header's `says` its clause itself."""
+    """A guard is false: the expression `test` in `env`, or the text `why`; for a guard of a header,
+    `says` is the text of the clause."""
 
     def __init__(
         self,
@@ -57,7 +58,8 @@ PARTIAL = (KeyError, IndexError, ZeroDivisionError, ValueError)
 class Meaning:
     """Evaluates expressions of one machine and its parts.
 
-    An expression becomes a Python function of its environment once, made of those of its operands.
+    An expression is compiled once to a Python function of its environment, from the functions of
+    its operands.
     """
 
     def __init__(self, machine: ir.Machine, world: World) -> None:
@@ -77,12 +79,12 @@ class Meaning:
         self.module_functions = {f.name: f for m in self.machines.values() for f in m.functions}
         self.domains: Callable[[t.Type], tuple[Any, ...]] = lambda _: ()
         self.counting = counted_by(machine) is not None
-        self.stopped: Any = None if self.counting else False  # What a timer is that does not run,
-        self.armed: Callable[[float], Any] = armed_by(machine)  # and one that was started.
+        self.stopped: Any = None if self.counting else False  # The value of a stopped timer,
+        self.armed: Callable[[float], Any] = armed_by(machine)  # and of one that was started.
         self.left: Callable[[Any], str] = ticks_left if self.counting else any_time
-        # The elements of a sort in their order; None where nobody says which there are.
+        # The elements of a sort in their order; None where they are not known.
         self.in_rank: Callable[[t.Type], tuple[Any, ...] | None] = self.elements
-        # Asked in each round of each loop whether to go on; raises an exception where not.
+        # Called in each round of each loop; raises an exception to stop the evaluation.
         self.ask: Callable[[], None] = _go_on
         self._codes: dict[int, tuple[ir.Expr, Code]] = {}
 
@@ -91,7 +93,7 @@ class Meaning:
         return self.code(e)(env)
 
     def code(self, e: ir.Expr) -> Code:
-        """The function of the environment that the expression is."""
+        """The compiled function of the expression, from environment to value."""
         known = self._codes.get(id(e))
         if known is None:
             # The expression is kept with its code, so that its id stays its own.
@@ -99,7 +101,7 @@ class Meaning:
         return known[1]
 
     def elements(self, kind: t.Type) -> tuple[Any, ...]:
-        """Every value of a sort, enum or bool; what they are may be said later."""
+        """Every value of a sort, enum or bool; `domains` may be set after the engine is made."""
         return self.domains(kind)
 
     def constant(self, kind: t.Type, value: ir.Plain) -> Any:
@@ -117,7 +119,7 @@ class Meaning:
     def clauses(self, clauses: tuple[ir.Clause, ...], env: Env) -> Iterator[Env]:
         """The environments of a comprehension's clauses, inner loops inside outer ones.
 
-        Each is given to be read before the next is asked for: it is one and the same.
+        All are the same object, changed in place: read each before you ask for the next.
         """
         first, names = clauses[0], clauses[0].names
         conditions = [self.code(c) for c in first.conditions]
@@ -137,7 +139,7 @@ class Meaning:
                 yield from self.clauses(clauses[1:], inner)
 
     def asked(self, items: Iterable[Any]) -> Iterator[Any]:
-        """The items, and before each the question whether to go on."""
+        """The items; before each, `ask` may stop the evaluation."""
         for item in items:
             self.ask()
             yield item
@@ -175,7 +177,7 @@ class Meaning:
 
 
 def _go_on() -> None:
-    """Nobody has a limit."""
+    """The default of `ask`: no limit."""
 
 
 def fields_of(machine: ir.Machine) -> tuple[str, ...]:
@@ -230,7 +232,7 @@ def _item(m: Meaning, e: ir.Item) -> Code:
 
 
 class Asked:
-    """What is iterated and may be long: each time it is, each item asks whether to go on."""
+    """An iterable of possibly many items that calls `ask` before each, in every iteration."""
 
     def __init__(self, m: Meaning, items: Callable[[Any], Iterable[Any]], of: Any) -> None:
         self._m, self._items, self._of = m, items, of
@@ -239,13 +241,13 @@ class Asked:
         return self._m.asked(self._items(self._of))
 
 
-# Operators whose value is iterated and nothing else; those that go through an operand.
+# Operators whose value is only iterated, and operators that iterate an operand.
 LAZY = ("reversed", "subsets")
 ITERATE = frozenset(name for name, row in ops.TABLE.items() if row.iterates)
 
 
 def _iterated(m: Meaning, e: ir.Expr) -> Code:
-    """An operand that is gone through: where it is no collection, each item asks."""
+    """An operand to iterate; an iterable that is no collection calls `ask` before each item."""
     of = m.code(e)
     if not isinstance(e.type, t.Iter):
         return of

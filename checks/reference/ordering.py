@@ -27,7 +27,7 @@ STEPS = {"successor": 1, "predecessor": -1}
 
 
 def ranked(e: ir.Op, elements: Elements, known: Known) -> Callable[..., Any] | None:
-    """The function of an operator that asks for ranks; None for all others.
+    """The function of an operator that compares by rank; None for all others.
 
     `known` may give None: what is only compared goes by text then.
     """
@@ -71,7 +71,7 @@ def _least(choose: Callable[..., Any], order: Order, *values: Any) -> Any:
 
 
 def first(items: Iterable[Any]) -> tuple[Any, ...]:
-    """At most one item: the others are not asked for."""
+    """At most the first item; the others are not evaluated."""
     return tuple(itertools.islice(items, 1))
 
 

@@ -12,7 +12,7 @@ from .states import State
 
 
 class Broken(Exception):
-    """The step breaks a built-in property: `asserts` or `ambiguous`."""
+    """The step violates a built-in property: `asserts` or `ambiguous`."""
 
     def __init__(self, name: str, what: str) -> None:
         self.name = name

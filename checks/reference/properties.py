@@ -1,4 +1,4 @@
-"""The properties to judge: those of the machine, and those of its parts in every family."""
+"""The properties to check: those of the machine, and those of its parts in every family."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Keys = tuple[Any, ...]
 class PropertyOf:
     """A property to judge: the machine's own, or one of its parts, called `part.property`.
 
-    Of a family `peers` every member is judged, under the one name `peers.property`.
+    Every member of a family `peers` is checked, under the one name `peers.property`.
     """
 
     name: str
@@ -36,11 +36,11 @@ class PropertyOf:
         return self.row.kind
 
     def members(self, state: State) -> Iterator[tuple[Keys, State]]:
-        """The machines whose property it is, by the keys of the families on the way."""
+        """The machines that have the property, by the keys of the families on the path."""
         yield from _members(self.path, state, ())
 
     def where(self, keys: Keys) -> str:
-        """The path to a member, `peers[a]`; of what is in no family nothing."""
+        """The path to a member, such as `peers[a]`; empty outside families."""
         if not keys:
             return ""
         left, names = list(keys), list[str]()
@@ -63,7 +63,7 @@ def _members(path: Path, state: State, keys: Keys) -> Iterator[tuple[Keys, State
 
 
 def judged(machine: ir.Machine, rules: Mapping[str, Rule]) -> Iterator[PropertyOf]:
-    """The machine's properties, and of its parts those that say what every run is like."""
+    """The machine's properties, and its parts' properties about all states and runs."""
     for inner in machines_in(machine):
         for p in inner.machine.properties:
             if not inner.path or p.kind in OF_PARTS:
@@ -72,7 +72,7 @@ def judged(machine: ir.Machine, rules: Mapping[str, Rule]) -> Iterator[PropertyO
 
 
 def unjudged(machine: ir.Machine) -> tuple[str, ...]:
-    """What parts have to reach alone, `part.property`: it is not asked of them in the whole."""
+    """The `reachable` properties of parts, `part.property`: the whole is not checked for them."""
     return tuple(
         inner.prefix + p.name
         for inner in machines_in(machine)

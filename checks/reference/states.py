@@ -14,7 +14,7 @@ class WorkingCopy(list[Any]):
 
 
 def freeze(working: WorkingCopy) -> State:
-    """A working copy and the working copies in it as a value."""
+    """The immutable value of a working copy and of those inside it."""
     return PartState([v if v.__class__ not in HOLDERS else _frozen(v) for v in working])
 
 
@@ -31,7 +31,7 @@ def _frozen(value: Any) -> Any:
 
 
 def thaw(state: State) -> WorkingCopy:
-    """A private copy of a state that a step may change; parts are told by their class."""
+    """A private copy of a state that a step may change; parts are recognized by their class."""
     return WorkingCopy([v if v.__class__ not in HOLDERS else _thawed(v) for v in state])
 
 
@@ -44,14 +44,14 @@ def _thawed(value: Any) -> Any:
 
 
 def private(working: Any) -> WorkingCopy:
-    """A copy of a machine, frozen or not, whose changes nobody else sees."""
+    """A copy of a machine, frozen or not, that shares nothing with it."""
     return thaw(freeze(working)) if working.__class__ is WorkingCopy else thaw(working)
 
 
 class PartState(tuple[Any, ...]):
-    """A part's state inside a state: a tuple that can be told from a tuple value."""
+    """A part's state inside a state: a class of its own, to distinguish it from a tuple value."""
 
     __slots__ = ()
 
 
-HOLDERS = frozenset({WorkingCopy, PartState, FrozenMap})  # Only these can have a machine inside.
+HOLDERS = frozenset({WorkingCopy, PartState, FrozenMap})  # Only these can contain a machine.

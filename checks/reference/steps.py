@@ -61,7 +61,7 @@ class Reference(Meaning):
 
     def _start_of(self, v: ir.Variable) -> Any:
         if isinstance(v.type, t.Clock):
-            return self.present  # A part is made on its whole's time.
+            return self.present  # A part has the clock of its whole.
         return None if v.initial is None else self.eval(v.initial, {})
 
     def _fixed(self, m: ir.Machine, given: Mapping[str, Any]) -> list[Any]:
@@ -70,7 +70,7 @@ class Reference(Meaning):
         return [given.get(p.name, default) for p, default in both]
 
     def parameters(self, given: Mapping[str, Any]) -> State:
-        """A state of which only the parameters are known: what an `@assume` is about."""
+        """A state in which only the parameters are known, for evaluating `@assume`."""
         fixed = self._fixed(self.machine, given)
         return freeze(WorkingCopy([*(None for _ in self.machine.variables), *fixed]))
 
@@ -90,7 +90,7 @@ class Reference(Meaning):
     def step(self, state: State, transition: str, args: Mapping[str, Any]) -> Outcome:
         """The outcome of one transition with these arguments: the outermost step.
 
-        The state is within the bounds of its types; of the next, what is new is judged.
+        The state must be within the bounds of its types; of the next one, new values are checked.
         """
         row = self.machine.transition(transition)
         return self._outermost(
@@ -122,9 +122,9 @@ class Reference(Meaning):
     def breach(self, machine: str, state: State, before: State | None = None) -> str | None:
         """What is out of its type's bounds in a state, parts included, or None.
 
-        What `before`, a state that was judged, holds as the very same object is not judged again.
+        A value that is the same object in `before`, a state that was checked, is not checked again.
         """
-        # A part's parameters are given by what its whole does; the whole's own were judged before.
+        # Parameters of a part come from a step of its whole; the whole's own were checked before.
         return Breaches(self.machines, self.machine.name).of(machine, state, before)
 
     def _output_breach(self, name: str, output: Any) -> str | None:
@@ -195,7 +195,7 @@ class Reference(Meaning):
         return None
 
     def can(self, part: Any, kind: t.Type, name: str, args: list[Any]) -> bool:
-        """Whether the call would not be refused; a step that breaks a property is not refused."""
+        """Whether the call is not refused; a step that violates a property is not refused."""
         assert isinstance(kind, t.Part)
         try:
             self.call_step(private(part), kind.machine, name, args)
@@ -206,7 +206,7 @@ class Reference(Meaning):
         return True
 
     def enabled(self, state: Any, event: str, args: list[Any]) -> bool:
-        """Whether a transition of the machine takes the event, with or without a fault."""
+        """Whether a transition of the machine accepts the event; it may end in a fault."""
         taken, _ = self._trials(private(state), self.machine.serving(event), args)
         return bool(taken)
 
@@ -222,7 +222,7 @@ class Reference(Meaning):
             return self.enter(working, row, bind(row.function.params, args))
         serving = m.serving(name)
         if len(serving) == 1 and all(row.event != name for row in m.ignores):
-            # Refused, it refuses the whole step: no copy is needed to take it back.
+            # A refusal refuses the whole step, so no copy is needed to undo this call.
             return self.enter(working, serving[0], bind(event.params, args))
         taken, refused = self._trials(working, serving, args)
         if len(taken) > 1:
@@ -239,7 +239,7 @@ class Reference(Meaning):
     def _trials(
         self, working: WorkingCopy, rows: tuple[ir.Transition, ...], args: list[Any]
     ) -> tuple[list[tuple[WorkingCopy, Callable[[], Any]]], list[tuple[str, Guard]]]:
-        """Each transition on a copy: the enabled ones, faulty ones too, and the refusals."""
+        """Try each transition on a copy; the enabled ones, faulty ones too, and the refusals."""
         taken: list[tuple[WorkingCopy, Callable[[], Any]]] = []
         refused: list[tuple[str, Guard]] = []
         for row in rows:

@@ -54,7 +54,7 @@ def _sooner(left: int | None) -> int | None:
 
 
 def at_tick(machines: Machines, name: str, state: State, now: int) -> State:
-    """The state where its clocks have gone on to `now`; its timers are as they were."""
+    """The state with its clocks advanced to `now` and its timers unchanged."""
     working = thaw(state)
     _change(machines, name, working, (lambda _: now, lambda timer: timer))
     return freeze(working)
@@ -83,7 +83,7 @@ def _change(machines: Machines, name: str, working: WorkingCopy, changes: Change
                 pass
 
 
-# What waits for a timer.
+# Transitions of timers.
 
 
 def waiting(machine: ir.Machine) -> frozenset[str]:
@@ -108,7 +108,7 @@ def waiting(machine: ir.Machine) -> frozenset[str]:
 
 
 def _called(function: ir.Function) -> Iterator[str]:
-    """The names of what a body steps, asks or calls."""
+    """The names of the transitions and helpers that a body calls or tests."""
     for node in everything(function.body):
         match node:
             case ir.Step(name=name) | ir.Can(name=name) | ir.Base(name=name):
@@ -128,12 +128,12 @@ def any_time(_timer: Any) -> str:
 
 
 def ticks_left(left: int) -> str:
-    """The time until it is due, in words; nothing where it is due."""
+    """The time until the timer is due, in words; empty where it is due."""
     return f"{left} tick{'s are' if left > 1 else ' is'}" if left else ""
 
 
 def armed_by(machine: ir.Machine) -> Callable[[float], Any]:
-    """What a timer is that was started with so many seconds."""
+    """The value of a timer that is started with this many seconds."""
     clock = counted_by(machine)
     if clock is None:
         return lambda _: True

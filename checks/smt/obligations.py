@@ -20,7 +20,7 @@ State = Mapping[str, Value]
 
 @dataclass(frozen=True)
 class Fixed:
-    """Values put in for parameters, state and arguments, in JSON form."""
+    """Fixed values of parameters, state and arguments, in JSON form."""
 
     parameters: Mapping[str, Json] = field(default_factory=dict[str, Json])
     state: Mapping[str, Json] = field(default_factory=dict[str, Json])
@@ -31,8 +31,8 @@ class Fixed:
 class Case:
     """A start or a transition: the state before (None at a start), arguments, and the step.
 
-    `given` is assumed; `bounded`: the state after keeps its bounds; `within`: it keeps the lengths
-    of the scope.
+    `given` are assumptions. `bounded`: the state after the step keeps the bounds of its types.
+    `within`: it keeps the lengths of the scope.
     """
 
     name: str
@@ -48,14 +48,14 @@ class Case:
 
 @dataclass(frozen=True)
 class Question:
-    """Whether the goals are true wherever the facts are."""
+    """Whether the facts imply the goals."""
 
     facts: tuple[Term, ...]
     goals: tuple[Term, ...]
 
 
 def attempt(work: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | NotEncodable:
-    """What `work` returns, or why it has no encoding."""
+    """The result of `work`, or the NotEncodable that it raises."""
     try:
         return work(*args, **kwargs)
     except NotEncodable as error:

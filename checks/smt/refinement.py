@@ -1,4 +1,4 @@
-"""Refinement as terms: every start and step, mapped by the view, is one of the abstract machine.
+"""Refinement as terms: the view maps every start and step to one of the abstract machine.
 
 The view of a state is a term of the abstract machine's own product type. The abstract step is
 executed from there: some arguments lead to the view of the state after, or nothing changes.
@@ -25,7 +25,7 @@ from .encode.symbolic import (
 from .encode.values import Encoding
 from .obligations import Case, State
 
-LIKELY = 16  # Combinations of the step's own arguments that are tried as the abstract step's.
+LIKELY = 16  # Combinations of the step's arguments that are tried for the abstract step.
 
 
 class Refinement:
@@ -40,9 +40,10 @@ class Refinement:
         self.abstract = encoding.inner(output.machine)
 
     def goal(self, case: Case, *, near: bool = False) -> Term:
-        """That the start or step is one of the abstract machine. Raises NotEncodable.
+        """The condition that the view of the start or step is one of the abstract machine; raises
+        NotEncodable.
 
-        With `near`, one with arguments of the step itself, which is a stronger goal.
+        With `near`, a stronger goal: the arguments of the abstract step are those of the step.
         """
         logic = self.logic
         after, has_value = self._view(case.step.after)
@@ -54,7 +55,7 @@ class Refinement:
         return logic.all((*kept, logic.any((same, *self._steps(case, (before, after), near)))))
 
     def _view(self, state: State) -> tuple[Term, Term]:
-        """The view of a state, and where it has a value."""
+        """The view of a state, and the condition that it is defined."""
         return Execution(self.encoding, state, self.machine).judge(self.function, {})
 
     def _state(self, view: Term) -> dict[str, Value]:
@@ -63,7 +64,7 @@ class Refinement:
         return {name: self.logic.field(data, 0, i, view) for i, name in enumerate(names)}
 
     def _assumed(self, view: Term) -> Term:
-        """That the abstract machine's assumptions allow the parameters."""
+        """The condition that the abstract machine's assumptions allow the parameters."""
         state, found = self._state(view), list[Term]()
         for p in self.abstract.of_kind("assume"):
             found += Execution(self.encoding, state, self.abstract).judge(p.function, {})
@@ -111,7 +112,7 @@ class Refinement:
             yield bind(function.params, values)
 
     def _listed(self, function: ir.Function) -> list[dict[str, Value]] | None:
-        """All arguments of the abstract step, where they are few and have no integers."""
+        """All arguments of the abstract step, where they are few and contain no integers."""
         values: list[list[Term]] = []
         for _, kind in function.params:
             universe = self.encoding.universe(kind)
@@ -138,7 +139,7 @@ class Refinement:
         step: SymbolicStep,
         to: Mapping[str, Value],
     ) -> Term:
-        """That some arguments lead to this state."""
+        """The condition that some arguments lead to this state."""
         names = [_term(arg) for arg in args.values()]
         return self.logic.exists(names, self.logic.all((*where, self._to(step, to))))
 

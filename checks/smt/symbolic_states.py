@@ -33,7 +33,7 @@ from .timer_clauses import TimerClause
 
 @dataclass(frozen=True)
 class SafetyProperty:
-    """A property to judge: the machine's own, or one of the part at `path`: `part.property`.
+    """A property to check: of the machine itself, or of the part at `path`, named `part.property`.
 
     A map on the path stands for all of its members.
     """
@@ -45,9 +45,9 @@ class SafetyProperty:
 
 
 class SymbolicStates:
-    """One machine in one encoding: `parameters`, and `state`, which is any that is allowed.
+    """One machine in one encoding: its `parameters` and an arbitrary `state`.
 
-    `fixed` puts values in for some of them; `timer_clauses` are known to be true in every state.
+    `fixed` gives some of them fixed values. `timer_clauses` are known to be true in every state.
     `hypotheses` are the invariants as terms; those in `dropped` are not assumed.
     """
 
@@ -63,7 +63,7 @@ class SymbolicStates:
         self.logic = self.encoding.logic
         self.fixed = fixed
         self.dropped: set[str] = set()  # Names of invariants that are not assumed.
-        self.lost: list[str] = []  # Facts that have no encoding: models may break them.
+        self.lost: list[str] = []  # Facts without an encoding: models may violate them.
         self.properties = {j.name: j for j in safety_properties(machine)}
         self.scoped = self.encoding.lengths.variables(machine)
         self._facts: list[Term] = []
@@ -137,7 +137,7 @@ class SymbolicStates:
                     self.lost.append(f"the bounds of {name}")
 
     def _clocks_agree(self) -> list[Term]:
-        """That the clocks of parts show the time of the whole."""
+        """The condition that the clocks of parts agree with the clock of the whole."""
         now = present(self.run(self.state))
         rows = [(self.state[v.name], v.type) for v in self.machine.variables]
         return [
@@ -153,7 +153,7 @@ class SymbolicStates:
         return Execution(self.encoding, state, self.machine)
 
     def _assumed(self, p: ir.Property) -> Term:
-        """An assumption's value; false where it has none."""
+        """The value of an assumption; false where it is undefined."""
         value, defined = self.run(self.parameters).judge(p.function, {})
         return self.logic.all((defined, value))
 
@@ -163,9 +163,10 @@ class SymbolicStates:
         state: Mapping[str, Value],
         after: Mapping[str, Value] | None = None,
     ) -> Term:
-        """That the property holds for all values of its parameters and all members on its path.
+        """The condition that the property holds for all values of its parameters and all members.
 
-        Of a step, members that exist before and after. Where the property has no value it fails.
+        For a step property: all members that exist before and after. Where the property is
+        undefined, it fails.
         """
         logic = self.logic
         return logic.all(
@@ -179,9 +180,9 @@ class SymbolicStates:
         state: Mapping[str, Value],
         after: Mapping[str, Value] | None = None,
     ) -> tuple[Term, Term]:
-        """Where the property fails for some values and some member, and where it has no value.
+        """The conditions that the property is false, and that it is undefined, for some values.
 
-        Both conditions name these values by the same constants, so that one model decides both.
+        Both name the values and the member by the same constants, so that one model decides both.
         """
         logic, rows = self.logic, list(self._of_members(j, state, after))
         fails = [logic.all((w, logic.negate(logic.all((d, v))))) for _, w, d, v in rows]
@@ -191,7 +192,7 @@ class SymbolicStates:
         self, j: SafetyProperty, state: Mapping[str, Value], after: Mapping[str, Value] | None
     ) -> Iterator[tuple[list[Term], Term, Term, Term]]:
         """For each member: the constants for the parameters, where they are allowed and the member
-        exists, where the property has a value, and where that is true."""
+        exists, where the property is defined, and where it is true."""
         for place, there in self._members(j, *((state,) if after is None else (state, after))):
             names, where = unlisted(place), list(there)
             args: dict[str, Value] = {}
@@ -223,5 +224,5 @@ def safety_properties(machine: ir.Machine) -> Iterator[SafetyProperty]:
 
 
 def known(found: Iterable[Term | NotEncodable]) -> list[Term]:
-    """What could be encoded."""
+    """The terms among these; whatever has no encoding is skipped."""
     return [each for each in found if not isinstance(each, NotEncodable)]

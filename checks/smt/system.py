@@ -1,7 +1,7 @@
-"""A machine as a transition system in terms: its starts, its steps, and what is asked of them.
+"""A machine as a transition system in terms: its starts, its steps, and questions about them.
 
-A question has facts and goals: the goals are true wherever the facts are, or there is a
-counterexample. `symbolic_states` has the states and their properties.
+A question asks whether its facts imply its goals; if not, there is a counterexample.
+`symbolic_states` has the states and their properties.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ START = "the start"  # No transition can have this name.
 
 @dataclass(frozen=True)
 class _Arguments:
-    """Arbitrary arguments of a start or step, and that they keep the bounds of their types."""
+    """Arbitrary arguments of a start or step, and the condition that they keep their bounds."""
 
     typed: Mapping[str, TypedValue]
     facts: tuple[Term, ...]
@@ -59,7 +59,7 @@ class TransitionSystem(SymbolicStates):
         timer_clauses: Sequence[TimerClause] = (),
     ) -> None:
         super().__init__(machine, options, fixed, timer_clauses)
-        # Events that several transitions serve, where no caller chooses one of them.
+        # Events that several transitions serve and that leave no choice to the caller.
         self.contested = {
             e.name: e for e in machine.events if not e.choice and len(machine.serving(e.name)) > 1
         }
@@ -169,7 +169,7 @@ class TransitionSystem(SymbolicStates):
         return _Arguments(typed, tuple(facts))
 
     def _keeps_bounds(self, step: SymbolicStep, output: t.Type) -> Term:
-        """That the state after the step and its output keep the bounds of their types."""
+        """The condition that the state after the step and its output keep their types' bounds."""
         kinds = {v.name: v.type for v in self.machine.variables}
         kept = [
             inside(self.encoding, value, kinds[name])
@@ -181,7 +181,7 @@ class TransitionSystem(SymbolicStates):
         return self.logic.all(kept)
 
     def _within(self, step: SymbolicStep) -> Term:
-        """That the step and the state after it keep the lengths of the scope."""
+        """The condition that the step and the state after it keep the lengths of the scope."""
         logic = self.logic
         kept = [
             inside(self.encoding, step.after[name], kind)
@@ -195,13 +195,13 @@ class TransitionSystem(SymbolicStates):
     # Questions.
 
     def possible(self, case: Case) -> tuple[Term, ...]:
-        """What is assumed of the case before it happens."""
+        """The assumptions about the case before it happens."""
         if case.before is None:
             return (*self.parameter_facts(), *case.given)
         return (*self.facts(), *case.given)
 
     def happens(self, case: Case) -> tuple[Term, ...]:
-        """What is true where the step completes and its state keeps the bounds."""
+        """The assumptions, and that the step completes and the state after it keeps its bounds."""
         return (*self.possible(case), case.step.done, case.bounded)
 
     def question(self, case: Case, name: str, *, near: bool = False) -> Question:
@@ -220,7 +220,7 @@ class TransitionSystem(SymbolicStates):
         if name == "bounds":
             ends = step.stopped["bounds"], step.done, step.stopped["excess"]
             facts = (*facts, self.logic.any(ends))
-        # A list that gets longer than its encoding has an unknown rest.
+        # The items beyond the end of a list's encoding are unknown.
         goals = (*conjuncts(self.logic.negate(step.stopped["excess"])), *goal)
         return Question((*facts, case.within), goals)
 
@@ -236,7 +236,7 @@ class TransitionSystem(SymbolicStates):
         return self.question(case, name, near=True)
 
     def _goal(self, case: Case, name: str, near: bool) -> list[Term]:
-        """What has to be true, conjunct by conjunct."""
+        """The conjuncts to prove."""
         step, logic = case.step, self.logic
         if name == "bounds":
             self._all_judged(case)
@@ -254,7 +254,7 @@ class TransitionSystem(SymbolicStates):
         parts = list(conjuncts(self.always(j, step.after)))
         if case.before is None:
             return parts
-        # What the step does not touch is assumed already, word for word.
+        # A conjunct about what the step does not change is, as a term, one of the assumptions.
         assumed = logic.all(known([self.hypotheses[name]]))
         had = set(conjuncts(assumed))
         return [part for part in parts if part not in had]
@@ -267,7 +267,7 @@ class TransitionSystem(SymbolicStates):
                 raise NotEncodable(value.why)
 
     def undefined(self, case: Case, name: str) -> Term:
-        """Where the property itself has no value after the case. Raises NotEncodable."""
+        """The condition that the property is undefined after the case; raises NotEncodable."""
         j = self.properties.get(name)
         if j is None or j.row.kind not in ("invariant", "step_property"):
             return self.logic.false
@@ -278,7 +278,7 @@ class TransitionSystem(SymbolicStates):
     # Models.
 
     def values_of(self, case: Case, witness: Witness) -> tuple[Fixed, dict[str, Json], Json]:
-        """What a model gives: the values before the step, those after it, and its output."""
+        """The values in a model: those before the step, those after it, and its output."""
         kinds = dict(fields_of(self.machine))
         before = case.before or {}
         names = [v.name for v in self.machine.variables]

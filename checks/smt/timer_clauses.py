@@ -1,4 +1,4 @@
-"""Candidate invariants about timers, from what the bodies of a machine say when they start them.
+"""Candidate invariants about timers, derived from the statements that start them.
 
 A timer that a body starts is due after at most so many seconds until it fires; or after so many
 seconds from the tick in another variable, one that is assigned `clock.now`.
@@ -38,7 +38,7 @@ class TimerClause(ABC):
     timer: str
 
     def term(self, run: Execution) -> Term:
-        """That the clause is true in the state of an execution; raises NotEncodable."""
+        """The condition that the clause holds in the state of an execution; raises NotEncodable."""
         return run.logic.all(
             run.logic.forall(unlisted(place), run.logic.all(where), self._of_member(run, place))
             for place, where in members(run.encoding, self.path, [run])
@@ -63,12 +63,12 @@ class TimerClause(ABC):
 
     @abstractmethod
     def of(self, run: Execution, place: StatePath, one: tuple[Term, Term | None]) -> Term:
-        """What is said of one timer, of a map with its key."""
+        """The clause about one timer; a timer in a map comes with its key."""
 
     def item(
         self, run: Execution, place: StatePath, name: str, key: Term | None
     ) -> tuple[Term, Term, t.Type]:
-        """What a variable has at the key: whether it is there, its value, its type."""
+        """The value of a variable at the key: whether it exists, the value, and its type."""
         value, kind = self.read(run, place, name), self.kind(name)
         if not isinstance(kind, t.Map):
             return run.logic.true, value, kind
@@ -78,9 +78,9 @@ class TimerClause(ABC):
 
 @dataclass(frozen=True)
 class Deadline(TimerClause):
-    """Each timer that runs is due after at most one of `seconds` from now on.
+    """Each running timer is due within one of the durations in `seconds`.
 
-    With `since`: after so many seconds (none or one) from the tick in that variable.
+    With `since`: exactly `seconds` (none or one) after the tick in that variable.
     """
 
     seconds: tuple[ir.Expr, ...]
@@ -94,7 +94,7 @@ class Deadline(TimerClause):
             return logic.implies(armed(run.encoding, timer), soon)
         known, since = _number(run.encoding, *self.item(run, place, self.since, key))
         left = logic.add(since, *rest, logic.negative(now(run)))
-        if not self._urgent:  # No tick passes an urgent one by.
+        if not self._urgent:  # No tick is possible while an urgent timer is due.
             left = logic.choose(logic.at_most(logic.number(0), left), left, logic.number(0))
         then = logic.all((known, logic.equal(timer, left)))
         return logic.implies(armed(run.encoding, timer), then)
@@ -106,7 +106,7 @@ class Deadline(TimerClause):
         return isinstance(one, t.Timer) and one.urgent
 
     def _ticks(self, run: Execution, place: StatePath, seconds: ir.Expr) -> Term:
-        """After how many ticks a timer is due that is started now."""
+        """The number of ticks after which a timer that is started now is due."""
         body = (ir.Return(seconds.place, seconds),)
         function = ir.Function(seconds.place, "seconds", (), seconds.type, body)
         value, _ = run.judge(function, {}, place, self.machine)
@@ -115,7 +115,7 @@ class Deadline(TimerClause):
 
 @dataclass(frozen=True)
 class Runs(TimerClause):
-    """Where the control variable has this value, the timer runs, or does not run."""
+    """While the control variable has this value, the timer runs (`runs`), or does not."""
 
     control: str
     member: str
@@ -131,14 +131,14 @@ class Runs(TimerClause):
 
 
 def _number(encoding: Encoding, there: Term, value: Term, kind: t.Type) -> tuple[Term, Term]:
-    """Whether what is there is a number, and it."""
+    """The condition that the value exists and is a number, and the number."""
     if isinstance(kind, t.Union):
         some = encoding.is_option(value, kind, (t.INT,))
         return encoding.logic.all((there, some)), encoding.coerce(value, kind, t.INT)
     return there, value
 
 
-# What may be true.
+# The candidates of a machine.
 
 
 def clauses(machine: ir.Machine) -> list[TimerClause]:
@@ -179,7 +179,7 @@ def _starts(function: ir.Function) -> Iterator[ir.Update]:
 
 
 def _variable(place: ir.Expr) -> tuple[str, str] | None:
-    """The machine and variable in which a place is."""
+    """The machine and variable that contain a place."""
     held = holder(place)
     if isinstance(held, ir.Field) and isinstance(held.of.type, t.Part):
         return held.of.type.machine, held.name
@@ -187,7 +187,7 @@ def _variable(place: ir.Expr) -> tuple[str, str] | None:
 
 
 def _control(machine: ir.Machine) -> Iterator[str]:
-    """The variables in which the machine's transitions begin and end."""
+    """The control variables of the machine's transitions."""
     for row in machine.transitions:
         at = None if row.control is None else _variable(row.control)
         if at is not None and at[0] == machine.name:
@@ -195,7 +195,7 @@ def _control(machine: ir.Machine) -> Iterator[str]:
 
 
 def _tick_variables(function: ir.Function, owner: ir.Machine) -> Iterator[str]:
-    """The variables of the owner that a body assigns which asks for the time."""
+    """The variables of the owner that a body assigns, if the body reads the clock."""
     asked = (n for n in everything(function.body) if isinstance(n, ir.Field))
     if not any(isinstance(n.of.type, t.Clock) for n in asked):
         return
@@ -216,7 +216,8 @@ def _is_fixed(e: ir.Expr, machine: ir.Machine) -> bool:
 
 
 def _value_type(timers: t.Type, other: t.Type) -> t.Type:
-    """The type of what another variable has for a timer, or for each of a map of them."""
+    """The type of the value that another variable has for a timer: for a map of timers, the value
+    at the same key."""
     if isinstance(timers, t.Map):
         fits = isinstance(other, t.Map) and timers.key == other.key
         return other.value if fits and isinstance(other, t.Map) else t.NOTHING

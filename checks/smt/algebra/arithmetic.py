@@ -13,8 +13,8 @@ from typing import cast
 from .interning import Naming
 from .term import Op, Shape, Term, is_value
 
-DEEPEST = 100  # Levels of a term that are looked at for its span.
-QUOTIENTS = 8  # Of more, a division is left to Z3.
+DEEPEST = 100  # The depth to which a term is examined for its range.
+QUOTIENTS = 8  # With more possible quotients, a division is left to Z3.
 
 Span = tuple[int, int]  # The least and the greatest of some integers.
 
@@ -69,7 +69,7 @@ class Arithmetic(Naming):
         return self.term("value", (), shape, exact)
 
     def alike(self, terms: Sequence[Term]) -> Sequence[Term]:
-        """Numbers of one shape: integers among reals become reals."""
+        """The numbers with one shape: where one of them is real, integers are converted."""
         if any(term.shape is self.real for term in terms):
             return [self.real_of(term) for term in terms]
         return terms
@@ -116,7 +116,7 @@ class Arithmetic(Naming):
         return self.term("*", (a, b), a.shape)
 
     def apart(self, a: Term, b: Term) -> int | Fraction | None:
-        """How much greater `b` is than `a`, where that is known."""
+        """The difference `b - a`; None where it is not a known number."""
         if is_value(a) and is_value(b):
             return _of(b) - _of(a)
         if "+" not in (a.op, b.op):
@@ -125,22 +125,22 @@ class Arithmetic(Naming):
         return _of(found) if is_value(found) else None
 
     def span(self, term: Term) -> Span | None:
-        """The least and the greatest integer that the term can be, where that is known."""
+        """The range of the term, as far as it is known: its least and its greatest value."""
         return self._spanned(term, {}, DEEPEST)
 
     def limit(self, constant: Term, low: int, high: int) -> None:
-        """Let divisions use that the constant is between these two.
+        """Note the range of a constant, for the encoding of divisions.
 
         The caller makes this a fact of every question in which the constant occurs.
         """
         self._limits[constant] = low, high
 
     def limited(self, term: Term) -> Span | None:
-        """The span of a term, with the limits of its constants."""
+        """The range of a term, from the noted ranges of its constants."""
         return self._spanned(term, dict(self._limits), DEEPEST)
 
     def _spanned(self, term: Term, known: dict[Term, Span | None], depth: int) -> Span | None:
-        """The span of a term; `known` has those of some terms, and those that are found."""
+        """The range of a term; `known` caches the ranges of its subterms."""
         if term not in known:
             known[term] = self._span_of(term, known, depth)
         return known[term]
@@ -167,7 +167,7 @@ class Arithmetic(Naming):
         return self.term("<=", (a, b), self.bool)
 
     def calculated(self, op: Op, args: Sequence[Term]) -> Term:
-        """The operator applied to other arguments."""
+        """The operator applied to these arguments, evaluated where they are known."""
         match op:
             case "+":
                 return self.add(*args)
@@ -205,7 +205,7 @@ class Arithmetic(Naming):
         return self._by_quotients(op, a, by, range(span[0] // by, span[1] // by + 1))
 
     def _by_quotients(self, op: Op, a: Term, by: int, quotients: Sequence[int]) -> Term:
-        """The quotient or remainder by a positive number, the quotient being one of these."""
+        """The quotient or remainder by a positive number, as a case for each possible quotient."""
         *below, last = (
             self.number(q) if op == "div" else self.add(a, self.number(-q * by)) for q in quotients
         )
@@ -216,7 +216,7 @@ class Arithmetic(Naming):
 
 
 def _rest(by: Span | None) -> Span | None:
-    """The span of a remainder."""
+    """The range of a remainder."""
     whole = by is not None and by[0] == by[1] and by[0]
     return (0, abs(whole) - 1) if whole else None
 

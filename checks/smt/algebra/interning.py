@@ -29,7 +29,7 @@ class Naming:
     def shape(
         self, of: Of, name: str = "", inner: Sequence[Shape] = (), variants: Variants = ()
     ) -> Shape:
-        """The shape that is declared so."""
+        """The one shape with this declaration."""
         key = of, name, tuple(inner), variants
         found = self._shapes.get(key)
         if found is None:
@@ -45,15 +45,15 @@ class Naming:
         return found
 
     def fresh(self, name: str, shape: Shape) -> Term:
-        """A constant that occurs nowhere else."""
+        """A new constant; its name begins with `name`."""
         self._count += 1
         return self.const(f"{name}!{self._about}{self._count}", shape)
 
     @contextmanager
     def counting(self, about: str) -> Generator[None]:
-        """Inside, fresh constants are numbered apart, under the name `about`.
+        """A block in which fresh constants have numbers of their own and `about` in their names.
 
-        So the terms made inside do not depend on what was made before. Once for each name.
+        So the terms made in it do not depend on earlier ones. Each name may be used once.
         """
         assert about not in self._counted
         self._counted.add(about)
@@ -65,9 +65,9 @@ class Naming:
             self._about, self._count = before
 
     def again(self, name: Term) -> Term:
-        """Another constant of the same shape, named alike."""
+        """A new constant with the shape and the name of this one, under another number."""
         return self.like(str(name).split("!")[0], name)
 
     def like(self, name: str, term: Term) -> Term:
-        """A constant that occurs nowhere else, of the shape of a term."""
+        """A new constant with the shape of a term."""
         return self.fresh(name, term.shape)

@@ -43,7 +43,7 @@ class Logic(Arithmetic):
         super().__init__()
         self._pushed: dict[tuple[object, Term], Term] = {}
         self._put: dict[tuple[Term, Term], Pairs] = {}
-        self.counts = False  # Some term is a size of which no question knows all.
+        self.counts = False  # Whether some term is the size of a set.
 
     # Shapes and values.
 
@@ -96,7 +96,8 @@ class Logic(Arithmetic):
         return self.term("and", parts, self.bool) if len(parts) > 1 else (*parts, self.true)[0]
 
     def _where(self, known: Container[Term], part: Term) -> Term:
-        """A disjunction without what is known to be false, true where one of it is known."""
+        """The part; a disjunction without the disjuncts known to be false, and `true` where one is
+        known to be true."""
         if part.op != "not" or part.args[0].op != "and":
             return part
         denied = part.args[0].args
@@ -118,13 +119,13 @@ class Logic(Arithmetic):
         return self.negate(self.all(self.negate(row) for row in rows))
 
     def negate(self, term: Term) -> Term:
-        """Not `term`; a double negation is undone."""
+        """The negation; of a negation, its argument."""
         if is_literal(term):
             return self.truth(term is self.false)
         return term.args[0] if term.op == "not" else self.term("not", (term,), self.bool)
 
     def implies(self, first: Term, then: Term) -> Term:
-        """`then`, wherever `first` is true."""
+        """The implication: `then` is true wherever `first` is."""
         return self.any((self.negate(first), then))
 
     def choose(self, test: Term, then: Term, other: Term) -> Term:
@@ -146,7 +147,7 @@ class Logic(Arithmetic):
         return self.term("if", (test, then, other), then.shape)
 
     def _alike_where(self, test: Term, then: Term, other: Term) -> bool:
-        """Whether both are one term where the equality is true, with one side put for the other."""
+        """Whether both become one term when one side of the equality `test` replaces the other."""
         for name, value in (test.args, test.args[::-1]):
             if name.op == "constant" and (occurs(name, then) or occurs(name, other)):
                 pairs = self._put.setdefault((name, value), Pairs([(name, value)]))
@@ -172,7 +173,7 @@ class Logic(Arithmetic):
         if is_by_cases(a) or is_by_cases(b):
             key = self.fresh("k", a.shape.inner[0])
             return self.forall([key], self.true, self.equal(self.read(a, key), self.read(b, key)))
-        # The order does not depend on what else was made before; what is fixed comes last.
+        # Arguments are ordered by their digests, which are the same in every process; values last.
         if (is_fixed(a), a.digest) > (is_fixed(b), b.digest):
             a, b = b, a
         if is_fixed(b) and b.op == "make" and not _is_plain(b.shape):
@@ -190,7 +191,7 @@ class Logic(Arithmetic):
         return self.term("=", (a, b) if a.digest < b.digest else (b, a), self.bool)
 
     def forall(self, names: Sequence[Term], where: Term, body: Term) -> Term:
-        """For all values of `names` where `where` is true; conjunctions become several."""
+        """For all values of `names` where `where` is true; one quantifier for each conjunct."""
         parts = [self.implies(where, part) for part in conjuncts(body)]
         return self.all(self._close("forall", names, part) for part in parts)
 
@@ -201,7 +202,7 @@ class Logic(Arithmetic):
     def solve(
         self, term: Term, value: Term, names: Sequence[Term]
     ) -> tuple[list[tuple[Term, Term]], Term]:
-        """`term == value` as equations for `names`, as far as it can be solved, and the rest."""
+        """`term == value` solved for `names`: the equations (name, term), and the remainder."""
         if value in names:
             return [(value, term)], self.true
         if value.op == "+":
@@ -224,8 +225,8 @@ class Logic(Arithmetic):
         used = [name for name in names if occurs(name, body)]
         if not used:
             return body
-        # Bound names are made canonical, so that equal formulas are one term; they differ from
-        # those bound inside, so that none is ever taken for another.
+        # Bound names are canonical, so that formulas equal up to renaming are one term. They
+        # differ from the names bound inside, so that no name is captured.
         plain = tuple(self.const(f"?{i}", n.shape) for i, n in enumerate(used, body.above))
         inside = self.replace(body, list(zip(used, plain, strict=True)))
         shape = self.bool
@@ -234,7 +235,7 @@ class Logic(Arithmetic):
         return self.term(quantifier, (inside,), shape, plain)
 
     def values(self, shape: Shape) -> list[Term]:
-        """Every value of a datatype without fields; nothing of other shapes."""
+        """Every value of a datatype without fields; an empty list for other shapes."""
         if shape.of != "data" or not _is_plain(shape):
             return []
         return [self.term("make", (), shape, i) for i in range(len(shape.variants))]
@@ -244,19 +245,19 @@ class Logic(Arithmetic):
         return self._replaced(term, Pairs(pairs))
 
     def putting(self, pairs: Sequence[tuple[Term, Term]]) -> Callable[[Term], Term]:
-        """What replaces each first of the pairs by the second in terms, many of them."""
+        """A function that replaces each first of the pairs by the second; for many terms."""
         kept = Pairs(pairs)
         return lambda term: self._replaced(term, kept)
 
     def tests(self, term: Term) -> list[Term]:
-        """Whether it is the one variant of its datatype, or another, for each of them."""
+        """For each variant of the datatype, the condition that the value is of that variant."""
         return [self._test(term, i) for i in range(len(term.shape.variants))]
 
     def _replaced(self, term: Term, pairs: Pairs) -> Term:
         return pairs.put(term, self._made, self.term)
 
     def _made(self, term: Term, args: Sequence[Term]) -> Term:
-        """The term with other arguments, simplified."""
+        """The term with these arguments instead of its own, simplified."""
         match term.op:
             case "select":
                 return self.read(*args)
@@ -312,7 +313,7 @@ class Logic(Arithmetic):
         return self.term("store", (array, key, value), array.shape)
 
     def by_cases(self, key: Term, body: Term) -> Term:
-        """The array that has `body` at `key`, a constant from `fresh`."""
+        """The array (a lambda) that has `body` at `key`, a constant from `fresh`."""
         if not occurs(key, body):
             return self.constant(key.shape, body)
         if body.op == "select" and body.args[1] is key and not occurs(key, body.args[0]):
@@ -331,7 +332,7 @@ class Logic(Arithmetic):
         return [keys[i] for i in sorted(keys)] if array.op == "everywhere" else None
 
     def stored(self, array: Term, key: Term) -> Term:
-        """Whether the key is one of those at which something was written."""
+        """Whether the array was written at this very key."""
         if array.op == "store":
             below, at, _ = array.args
             return self.any((self.equal(key, at), self.stored(below, key)))
@@ -341,7 +342,7 @@ class Logic(Arithmetic):
         return self.false
 
     def read(self, array: Term, key: Term) -> Term:
-        """The value at `key`, pushed through whatever the array was made by."""
+        """The value at `key`; a read of a written or chosen array becomes reads of the original."""
         return self._push(key, array, lambda a: self._read(a, key))
 
     def _read(self, array: Term, key: Term) -> Term:
@@ -360,7 +361,7 @@ class Logic(Arithmetic):
                 return self.term("select", (array, key), array.shape.inner[1])
 
     def size(self, array: Term) -> Term:
-        """The number of keys with `true`; the size of the array below the stores is a term."""
+        """The number of keys with `true`: a term for the innermost array, changed by each write."""
 
         def counted(a: Term) -> Term:
             match a.op:
@@ -380,7 +381,7 @@ class Logic(Arithmetic):
         return self._push("size", array, counted)
 
     def sizes(self, terms: Iterable[Term]) -> Iterator[Term]:
-        """What is known of each size in the terms: 0 for the empty set, else greater."""
+        """A fact for each size in the terms: it is 0 for the empty set and positive for others."""
         for size in subterms(*terms) if self.counts else ():
             if size.op == "size":
                 (of,) = size.args
@@ -403,7 +404,7 @@ class Logic(Arithmetic):
         return self._test(term, variant)
 
     def field(self, data: Data, variant: int, index: int, term: Term) -> Term:
-        """A field of the value; of another variant's value it is anything."""
+        """A field of the value; of a value of another variant, an arbitrary value."""
         return self._field(term, (variant, index))
 
     def _test(self, term: Term, wanted: int) -> Term:

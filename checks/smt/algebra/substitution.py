@@ -1,4 +1,4 @@
-"""Terms put in for others, however deep a term is."""
+"""Substitution of terms for terms, without recursion: terms may be deep."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class Pairs:
         return self._deep(term, self.known, made, _above)
 
     def _simplified(self, term: Term, make: Make, write: Write) -> Term:
-        """The body of a quantifier where these are put in, simplified where that binds no names:
-        a quantifier that is made below another could bind its names again."""
+        """The body of a quantifier with the replacements, simplified only where no quantifier is
+        made: one made below another could bind the names that the outer one binds."""
 
         def made(each: Term, args: Sequence[Term]) -> Term:
             if bound(each) or any(map(is_by_cases, args)):
@@ -58,7 +58,7 @@ class Pairs:
         made: Make,
         inside: Callable[[Term], tuple[Term, ...]],
     ) -> Term:
-        """What a term becomes, made of what its arguments `inside` become; they come first."""
+        """The new term, made bottom-up from the new arguments; `inside` gives those to visit."""
         if not self.mask & term.free:
             return term
         stack = [term]
@@ -80,5 +80,5 @@ def _all(term: Term) -> tuple[Term, ...]:
 
 
 def _above(term: Term) -> tuple[Term, ...]:
-    """The arguments, but not those below a quantifier."""
+    """The arguments of a term; none of a quantifier."""
     return () if bound(term) else term.args

@@ -1,7 +1,7 @@
-"""Terms and their shapes, values of our own: within one logic what is written alike is one object.
+"""Terms and their shapes, hash-consed: within one logic, equal terms are one object.
 
 `logic` builds them; only `solver.z3_terms` makes Z3's objects of them. A term knows which constants
-occur in it, and has a digest of what it says, the same in every process.
+occur in it, and has a digest of its content, which is the same in every process.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ class Shape:
 
 
 class Term:
-    """One term. `data` is what its operator needs besides its arguments: a name, a number, of a
-    quantifier the constants that it binds, of a datatype the variant and a field's index.
+    """One term. `data` is what its operator needs besides its arguments: a name, a number, the
+    constants that a quantifier binds, or the variant of a datatype and the index of a field.
 
-    `free` has a bit for each constant that occurs in it, and `above` is a number above those of all
-    names that are bound in it.
+    `free` has a bit for each constant that occurs free in it. `above` is greater than the number of
+    every name that is bound in it.
     """
 
     __slots__ = ("above", "args", "data", "digest", "free", "op", "shape")
@@ -135,19 +135,19 @@ def is_literal(term: Term) -> bool:
 
 
 def is_fixed(term: Term) -> bool:
-    """Whether it is a value without parts, different from all others of its kind."""
+    """Whether it is a literal: a number, or a constructor without fields."""
     return term.op == "value" or (term.op == "make" and not term.args)
 
 
 def is_by_cases(term: Term) -> bool:
-    """Whether it is an array that a lambda gives, at some point."""
+    """Whether it is an array that contains a lambda."""
     if term.op in ("store", "if") and term.shape.of == "array":
         return any(map(is_by_cases, term.args))
     return term.op == "lambda"
 
 
 def conjuncts(term: Term) -> tuple[Term, ...]:
-    """The parts of a conjunction; none of them is one."""
+    """The conjuncts of a conjunction, none of which is a conjunction; else the term itself."""
     return term.args if term.op == "and" else (term,)
 
 
@@ -157,12 +157,12 @@ def occurs(name: Term, term: Term) -> bool:
 
 
 def variant(term: Term) -> int:
-    """Which variant of its datatype a term made by a constructor is."""
+    """The variant of a term made by a constructor, by its position in the datatype."""
     return cast(int, term.data)
 
 
 def subterms(*terms: Term) -> Iterator[Term]:
-    """The terms, and what they are made of, each once."""
+    """The terms and all their subterms, each once."""
     seen: set[Term] = set()
     stack = [*terms]
     while stack:
@@ -174,5 +174,5 @@ def subterms(*terms: Term) -> Iterator[Term]:
 
 
 def constants(term: Term) -> Iterator[Term]:
-    """The constants that stand for any value in the term, each once."""
+    """The constants in the term, each once."""
     return (each for each in subterms(term) if each.op == "constant")

@@ -34,9 +34,10 @@ def inside(encoding: Encoding, value: Value, kind: t.Type) -> Term:
 
 
 def pertinent(encoding: Encoding, facts: Iterable[Term]) -> tuple[Term, ...]:
-    """The facts without what the encoding knows of constants that no other fact mentions.
+    """The facts, without the encoding's facts about constants that occur nowhere else.
 
-    Such constants belong to other questions, and which of these a process has asked is chance.
+    Such constants belong to other questions. Which of those a process has asked before depends on
+    the schedule, and must not change this question.
     """
     rows, known, mask = tuple(facts), {*encoding.facts}, 0
     for row in rows:
@@ -45,7 +46,7 @@ def pertinent(encoding: Encoding, facts: Iterable[Term]) -> tuple[Term, ...]:
 
 
 def limit(logic: Logic, value: Value, kind: t.Type) -> None:
-    """Let divisions use the bounds of an integer constant's type.
+    """Note the bounds of an integer constant's type, for the encoding of divisions.
 
     Every question about the constant has to contain these bounds as a fact.
     """

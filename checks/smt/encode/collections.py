@@ -79,7 +79,7 @@ def _fold(kind: str) -> Operator:
 
 
 def _gathered(run: Trail, e: ir.Op, values: list[Value]) -> Value:
-    """`set list tuple` of what can be iterated."""
+    """`set`, `list` or `tuple` of an iterable."""
     if unknown(e.args[0].type):
         return Elements((), t.Unknown())
     if isinstance(e.type, t.Set) and isinstance(e.args[0].type, t.Set):
@@ -288,7 +288,7 @@ def _first_or(run: Trail, e: ir.Op, values: list[Value]) -> Value:
         names += row.names
         here = least(run, row) if row.names else row
         found = merge(run, here.when, convert(run, here.value, many.item, e.type, e), found, e)
-    if len(set(names)) < len(names):  # Several of one round: rows are not in order.
+    if len(set(names)) < len(names):  # A row that stands for many elements: rows are not in order.
         raise NotEncodable(NO_FIRST)
     return found
 

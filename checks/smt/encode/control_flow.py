@@ -1,4 +1,4 @@
-"""Control flow: branches and loops, executed on all sides and merged."""
+"""Control flow: all branches and all exits of loops are executed, and their states merged."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def choose(run: Trail, test: Term, then: Callable[[], None], other: Callable[[],
 
 
 def leave(run: Trail, exits: list[LoopExit]) -> None:
-    """End the execution here; `rejoined` goes on from the exits."""
+    """End the execution here, and note the exit, from which `rejoined` goes on."""
     exits.append(LoopExit(run.path, dict(run.state), dict(run.frame.locals)))
     run.path = run.logic.false
 
 
 @contextmanager
 def rejoined(run: Trail, exits: list[LoopExit]) -> Generator[None]:
-    """After what is inside, execution goes on from its end and from all exits of it."""
+    """A block after which execution goes on from its end and from all its exits, merged."""
     kept = list(exits)
     exits.clear()
     yield
@@ -65,13 +65,13 @@ def join_states(
 
 
 def _exits(run: Trail) -> tuple[int, int, int]:
-    """How many ways out of the body and of its loops there are so far."""
+    """The numbers of exits of the body and of its loops so far."""
     frame = run.frame
     return len(frame.returns), len(frame.broken), len(frame.continued)
 
 
 def _merge_into(run: Trail, test: Term, state: State, bound: Locals) -> None:
-    """Make state and locals these where the test is true."""
+    """Replace state and locals by these where the test is true."""
     node, own = run.frame.machine, run.frame.locals
     run.state = join_states(run, test, state, run.state, node)
     names = {**bound, **own}

@@ -75,7 +75,7 @@ def _field_of_union(run: Trail, value: Term, kind: t.Union, name: str) -> Term:
 
 
 def now(run: Trail) -> Term:
-    """The present tick: what the whole's clock says, 0 before there is a state."""
+    """The current tick by the clock of the whole machine; 0 before there is a state."""
     clock = clock_of(run.encoding.machine)
     if clock is None or clock.name not in run.state:
         return run.logic.number(0)
@@ -127,7 +127,7 @@ def _sequence_term(run: Trail, value: Elements, type: t.Seq, node: ir.Node) -> T
     assert isinstance(fitted, Elements)
     longest, rows = run.encoding.longest(type), without_gaps(run, fitted, node).rows
     if len(rows) > longest:
-        # The items behind are lost: the caller has to assume or prove that there are none.
+        # Items beyond the length are dropped: the caller must assume or prove that there are none.
         run.stop("beyond" if type.most is None else "excess", rows[longest].when, node)
     kept = [(r.when, to_term(run, r.value, type.item, node)) for r in rows[:longest]]
     return run.encoding.sequence(kept, type)
@@ -142,7 +142,7 @@ def sequence_elements(run: Trail, value: Value, kind: t.Seq, node: ir.Node) -> E
 
 
 def without_gaps(run: Trail, many: Elements, node: ir.Node) -> Elements:
-    """The same elements without gaps; raises NotEncodable where they are not listed."""
+    """The elements without the gaps between them; NotEncodable where they are not listed."""
     if many.dense:
         return many
     if not many.listed or len(many.rows) > LISTED:
@@ -154,7 +154,7 @@ def without_gaps(run: Trail, many: Elements, node: ir.Node) -> Elements:
 
 
 def appended(run: Trail, many: Elements, last: Element, node: ir.Node) -> Elements:
-    """Elements without gaps, and `last` behind them where it is there."""
+    """Elements without gaps, with `last` appended where it exists."""
     logic, rows, before = run.logic, list[Element](), run.logic.true
     for row in many.rows:
         there = logic.any((row.when, logic.all((last.when, before))))
@@ -196,7 +196,7 @@ def convert(run: Trail, value: Value, source: t.Type, target: t.Type, node: ir.N
 
 
 def _changes_type(source: t.Type, target: t.Type) -> bool:
-    """Whether a sequence or tuple becomes one of another type."""
+    """Whether the conversion turns a sequence or tuple into one of another type."""
     ordered = isinstance(source, t.Seq | t.Tuple) and isinstance(target, t.Seq | t.Iter)
     return ordered and erase(source) != erase(target)
 
@@ -291,7 +291,7 @@ def merge(run: Trail, test: Term, then: Value, other: Value, node: ir.Node) -> V
 
 
 def _is_sequence_of(run: Trail, a: Value, b: Value, item: t.Type) -> bool:
-    """Whether the one that is not `Elements` is a term for a sequence of such items."""
+    """Whether one value is `Elements` and the other a term for a sequence of such items."""
     term = b if isinstance(a, Elements) else a
     if not isinstance(term, Term) or isinstance(item, t.Unknown):
         return False

@@ -55,7 +55,7 @@ class Execution(Trail):
         return self._outcome(lambda: execute_body(self, function, args, ()))
 
     def began(self) -> SymbolicStep:
-        """The start of a machine without `@initial`: the defaults, as they are."""
+        """The start of a machine without `@initial`: the state of the defaults."""
         return self._outcome(list)
 
     def judge(
@@ -65,7 +65,8 @@ class Execution(Trail):
         own: StatePath = (),
         machine: ir.Machine | None = None,
     ) -> tuple[Term, Term]:
-        """A property's value, and where it has one; of a part, `machine` at the path `own`."""
+        """A property's value, and the condition that it is defined; for a property of a part,
+        `machine` is the part's machine and `own` its path."""
         value = result(self, function, execute_body(self, function, args, own, machine))
         if any(stop.kind in ("beyond", "excess") for stop in self.stops):
             raise NotEncodable("a sequence longer than any in the state", function.place)
@@ -73,7 +74,7 @@ class Execution(Trail):
         return self._under_laws(as_term(value), function), self._under_laws(defined, function)
 
     def _under_laws(self, truth: Term, function: ir.Function) -> Term:
-        """The condition, for all constants that keep their laws."""
+        """The condition, quantified over this execution's own constants, under their laws."""
         if not self.laws:
             return truth
         if truth.shape is not self.logic.bool:

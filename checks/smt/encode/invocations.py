@@ -67,7 +67,7 @@ def _bind_params(frame: Frame, function: ir.Function, args: Mapping[str, Value])
 
 
 def result(run: Trail, function: ir.Function, returns: Sequence[BodyExit]) -> Value:
-    """The value of a body: None's where it ends without `return`."""
+    """The value that a body returns; None where it ends without `return`."""
     out: Value | None = None
     for r in reversed(returns):
         value = _none(run) if r.value is None else r.value
@@ -80,7 +80,7 @@ def result(run: Trail, function: ir.Function, returns: Sequence[BodyExit]) -> Va
 
 
 def _unreachable(run: Trail, kind: t.Type) -> Value:
-    """A value of the type where no execution arrives."""
+    """An arbitrary value of the type, for where no execution arrives."""
     if isinstance(kind, t.Seq | t.Iter):
         return Elements((), t.element(kind) or t.NOTHING)
     return run.logic.fresh("never", run.encoding.shape(kind))
@@ -113,7 +113,7 @@ def _helper(run: Trail, e: ir.Call) -> Value:
 
 
 def _function(run: Trail, machine: ir.Machine, name: str, *, of_module: bool) -> ir.Function:
-    """A helper or property of a machine; a module's function, whichever machine has it."""
+    """A helper or property of a machine; a module's function is the same in every machine."""
     whole = run.encoding.machine
     owners = (machine, whole, *whole.parts) if of_module else (machine,)
     rows = [f for m in owners for f in m.functions if f.name == name]
@@ -152,7 +152,7 @@ def transition(
 
 
 def _enter(run: Trail, asked: Source | Firing, row: ir.Transition) -> None:
-    """What a header asks; its timer is disarmed."""
+    """Evaluate the guards of a header, and disarm its timer."""
     match asked:
         case Source(control, states):
             with _header(run):
@@ -175,7 +175,7 @@ def _is_one_of(run: Trail, now: Term, control: ir.Expr, names: Sequence[str]) ->
 
 @contextmanager
 def _header(run: Trail) -> Generator[None]:
-    """Inside, whatever stops the execution is a refusal: so is a missing key in a header."""
+    """A block in which whatever stops the execution is a refusal, such as a missing key."""
     kept, run.stops = run.stops, []
     yield
     found, run.stops = run.stops, kept
@@ -185,7 +185,7 @@ def _header(run: Trail) -> Generator[None]:
 def _fire(
     run: Trail, row: ir.Transition, args: Mapping[str, Value], own: StatePath, machine: ir.Machine
 ) -> Value:
-    """A transition within this step; its output."""
+    """Execute a transition within this step; returns its output."""
     before, count = run.path, len(run.stops)
     value = result(run, row.function, transition(run, row, args, own, machine))
     if len(run.stops) == count:
@@ -197,7 +197,7 @@ def _fire(
 
 
 def _perform(run: Trail, machine: ir.Machine, call: Call, own: StatePath) -> Value:
-    """A start, transition or event of the machine at a path, within this step; its output."""
+    """Execute a start, transition or event of the machine at a path; returns its output."""
     match callee(machine, call.name):
         case Start(function=start):
             args = bind_args(run, start.params, call.args, call.node)
@@ -241,8 +241,8 @@ def _dispatch(run: Trail, machine: ir.Machine, event: Several, call: Call, own: 
 
 
 def _ignored(run: Trail, machine: ir.Machine, called: tuple[Several, Call], own: StatePath) -> Term:
-    """Where the machine ignores the event; a condition is evaluated where no `ignore` before it
-    matches."""
+    """The condition that the machine ignores the event. Conditions of `ignore`s are evaluated in
+    order, each where none before it matches."""
     event, call = called
     found: list[Term] = []
     for row in event.ignores:
@@ -277,7 +277,7 @@ def _machine_of(run: Trail, part: ir.Expr) -> ir.Machine:
 
 
 def _can(run: Trail, e: ir.Can) -> Term:
-    """Whether the step would not be refused; one that breaks a property is not refused."""
+    """Whether the step is not refused; a step that violates a property is not refused."""
     call = Call(e.name, _evaluated(run, e.args), e)
     with run.inside(run.logic.true) as stops:
         trial = run.fork(run.state)
@@ -293,7 +293,7 @@ def _can(run: Trail, e: ir.Can) -> Term:
 
 
 def _enabled(run: Trail, e: ir.Enabled) -> Term:
-    """Whether a transition of the machine takes the event, with or without a fault."""
+    """Whether a transition of the machine accepts the event; it may end in a fault."""
     given, machine, own = _evaluated(run, e.args), run.frame.machine, run.frame.own
     assert isinstance(own, tuple)
     taken: list[Term] = []

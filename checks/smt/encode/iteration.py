@@ -32,7 +32,8 @@ NO_FIRST = "next(...) of a collection without a bound"
 
 
 def elements(run: Trail, value: Value, kind: t.Type, node: ir.Node) -> Elements:
-    """The elements of a collection: one by one if its type is small, else with bound names."""
+    """The elements of a collection: a row for each if the type is small, else a row with bound
+    names."""
     logic, encoding = run.logic, run.encoding
     match kind:
         case _ if isinstance(value, Elements):
@@ -110,7 +111,7 @@ def expand(
 
 
 def _of_element(run: Trail, this: _Clause, row: Element) -> list[Element]:
-    """What the clause and those after it make of one element."""
+    """The elements that the clause and those after it yield for one element."""
     bind(run, this.clause.names, row.value, this.item)
     holds = run.logic.true
     for condition in this.clause.conditions:
@@ -122,7 +123,7 @@ def _of_element(run: Trail, this: _Clause, row: Element) -> list[Element]:
 
 
 def _for_all(run: Trail, this: _Clause, row: Element) -> list[Element]:
-    """The same for a row with bound names: evaluated once, and its stops quantified."""
+    """The same for a row with bound names: evaluated once, with its stop conditions quantified."""
     count = len(run.laws)
     with run.inside(row.when) as stops:
         inner = _of_element(run, this, row)
@@ -143,7 +144,7 @@ def _for_all(run: Trail, this: _Clause, row: Element) -> list[Element]:
 
 
 def _decided(run: Trail, rows: Sequence[Element], quit: str) -> Term:
-    """Where the fold over these rows is decided already."""
+    """The condition that the fold over these rows is already decided."""
     if quit == "first":
         return run.logic.any(run.logic.exists(row.names, row.when) for row in rows)
     decided: list[Term] = []
@@ -154,7 +155,7 @@ def _decided(run: Trail, rows: Sequence[Element], quit: str) -> Term:
 
 
 def _reached(run: Trail, clause: ir.Clause, row: Element, ends: Term) -> Term:
-    """That an ordered fold reaches this element of a range: it did not end at one before it."""
+    """The condition that an ordered fold reaches this element: no earlier one ended it."""
     name = row.names[0]
     ranged = isinstance(t.element(clause.over.type), t.Int)
     if len(row.names) > 1 or not ranged or as_term(row.value) is not name:
@@ -180,7 +181,7 @@ def least(run: Trail, row: Element) -> Element:
 
 
 def _renamed(run: Trail, row: Element) -> Element:
-    """The row with other bound names: a collection may be iterated inside its own iteration."""
+    """The row with fresh bound names: a collection may be iterated inside its own iteration."""
     pairs = [(n, run.logic.again(n)) for n in row.names]
     return Element(
         tuple(new for _, new in pairs),

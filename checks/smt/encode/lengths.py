@@ -11,7 +11,7 @@ from lawful.spec.lower.serial_bits import item_names
 
 
 def erase(type: t.Type) -> t.Type:
-    """The type without what its encoding does not depend on: bounds and mutability."""
+    """The type without bounds and mutability, on which its encoding does not depend."""
     match type:
         case t.Int():
             return t.INT
@@ -38,9 +38,9 @@ def erase(type: t.Type) -> t.Type:
 
 
 class Lengths:
-    """The greatest lengths: `longest` by the type of items; `used`, those of the scope, by key.
+    """The greatest lengths of sequences: `longest` by type of item, and `used` by key of the scope.
 
-    Sequences of the same items have one shape, which has room for the longest of them.
+    All sequences of one type of item share a shape, which has room for the longest of them.
     """
 
     def __init__(self, machine: ir.Machine, sizes: Mapping[str, int]) -> None:
@@ -67,7 +67,7 @@ class Lengths:
             if self.scoped(v.type, names) == v.type:
                 continue
             if isinstance(v.type, t.Map) and isinstance(plain, t.Map) and plain.total:
-                plain = replace(plain, key=v.type.key)  # Elsewhere it has no values.
+                plain = replace(plain, key=v.type.key)  # A total map has no values at other keys.
             found[v.name] = self.scoped(plain, names)
         return found
 
@@ -96,7 +96,7 @@ class Lengths:
 
 
 def _places(machine: ir.Machine) -> Iterator[tuple[tuple[str, ...], t.Type]]:
-    """Every variable, parameter and argument: the scope's keys for its length, and its type."""
+    """Each variable, parameter and argument: the keys of the scope that bound it, and its type."""
     for v in machine.variables:
         yield (f"{machine.name}.{v.name}", v.name), v.type
     for p in machine.parameters:
@@ -109,5 +109,5 @@ def _places(machine: ir.Machine) -> Iterator[tuple[tuple[str, ...], t.Type]]:
 
 
 def _sequences(kind: t.Type) -> Iterator[t.Seq]:
-    """The sequences that a type is or contains."""
+    """The sequence types in a type, itself included."""
     return (each for each in t.inside(kind) if isinstance(each, t.Seq))

@@ -89,7 +89,7 @@ def _same_sequence(run: Trail, e: ir.Op, values: list[Value]) -> Term:
 
 
 def _order(swapped: bool, negated: bool) -> Operator:
-    """`a < b`, or what it is with the sides swapped, negated, or both."""
+    """A comparison as `a < b`, with its sides swapped, negated, or both."""
 
     def compare(run: Trail, e: ir.Op, values: list[Value]) -> Term:
         kind = _wider(e.args[0].type, e.args[1].type)
@@ -106,7 +106,7 @@ def _rank(run: Trail, e: ir.Op, values: list[Value]) -> Term:
 
 
 def _step(step: int) -> Operator:
-    """The element so many steps further round the ring."""
+    """The element of a ring (an ordered sort taken cyclically) so many steps further."""
 
     def neighbour(run: Trail, e: ir.Op, values: list[Value]) -> Term:
         elements, value = run.encoding.elements_of(e.type), as_term(values[0])
@@ -150,7 +150,7 @@ def _len(run: Trail, e: ir.Op, values: list[Value]) -> Term:
 
 
 def _pointwise(work: Callable[[Trail, Term, Term], Term]) -> Operator:
-    """A set from two: whether each element is in it."""
+    """A set made of two, element by element."""
 
     def combine(run: Trail, e: ir.Op, values: list[Value]) -> Value:
         if not isinstance(e.type, t.Set) or unknown(e.type):
@@ -169,7 +169,7 @@ def _both_sets(run: Trail, e: ir.Op, values: Sequence[Value], kind: t.Type) -> t
 
 
 def _everywhere(work: Callable[[Trail, Term, Term], Term]) -> Operator:
-    """A comparison of two sets: what is true of every element."""
+    """A comparison of two sets: a condition for every element."""
 
     def compare(run: Trail, e: ir.Op, values: list[Value]) -> Term:
         kind = _wider(e.args[0].type, e.args[1].type)

@@ -1,8 +1,8 @@
 """A loop over a set without a bound: all of its rounds at once.
 
-This is possible if each round writes containers at its own element only, and reads of these
-containers only its own element. Then no round sees what another does, and what one round makes of
-an arbitrary element is what the loop makes of each.
+This is possible if each round reads and writes the containers that the loop changes at its own
+element only. Then rounds are independent, and the effect of one round on an arbitrary element is
+the effect of the loop on every element.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def at_once(run: Trail, s: ir.Loop, many: Elements, body: Callable[[], None]) ->
     if len(many.rows) > 1 or len(row.names) != 1 or row.value is not row.names[0]:
         raise refused
     element, before = row.names[0], dict(run.state)
-    # Constants for the containers before the round, which show what the round reads of them.
+    # Constants for the containers before the round: their occurrences show what the round reads.
     blank = {n: logic.fresh(n, held.shape) for n, held in _arrays(before)}
     run.state = {**before, **blank}
     went_on = _round(run, s, many, body)
@@ -46,7 +46,7 @@ def at_once(run: Trail, s: ir.Loop, many: Elements, body: Callable[[], None]) ->
 
 
 def _round(run: Trail, s: ir.Loop, many: Elements, body: Callable[[], None]) -> bool:
-    """Execute one round for an arbitrary element; whether it changes nothing but the state."""
+    """Execute one round for an arbitrary element; returns whether it changes the state alone."""
     frame, kept = run.frame, dict(run.frame.locals)
     ways = len(frame.returns), len(frame.broken), len(frame.continued)
     extra, count = run.extra_key, len(run.laws)
@@ -67,7 +67,7 @@ def _arrays(state: Mapping[str, Value]) -> Iterator[tuple[str, Term]]:
 
 
 def _only_at(value: Value, blank: Term | None, element: Term) -> bool:
-    """Whether the value is the container with other values at the element only."""
+    """Whether the value differs from the container at the element only."""
     if not isinstance(value, Term) or blank is None or value is blank:
         return value is blank and blank is not None
     match value.op:

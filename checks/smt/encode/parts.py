@@ -19,8 +19,8 @@ def members(
 ) -> list[tuple[StatePath, list[Term]]]:
     """The path to each member, with the conditions that it exists in each of the states.
 
-    Keys that can be listed are listed, so that what a step does not touch keeps its terms; for all
-    others there is one constant.
+    Keys of a small type are listed, so that terms about members that a step does not touch stay
+    the same; a constant stands for all other keys.
     """
     found: list[tuple[StatePath, list[Term]]] = [((), [])]
     for at in path:
@@ -39,11 +39,11 @@ def members(
 
 
 def _there(family: t.Map, place: StatePath, key: Term, states: Sequence[Trail]) -> Iterator[Term]:
-    """Whether there is a part at a key, in each of the states."""
+    """The conditions that there is a part at a key, one for each of the states."""
     for run in states:
         yield run.encoding.held(family, as_term(read(run, place)), key)[0]
 
 
 def unlisted(place: StatePath) -> list[Term]:
-    """The constants on a path that stand for any key."""
+    """The constants on a path that stand for an arbitrary key."""
     return [at.key for at in place if at.key is not None and at.key.op == "constant"]

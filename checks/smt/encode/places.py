@@ -60,7 +60,7 @@ def write(run: Trail, path: StatePath, value: Value, node: ir.Node) -> None:
 
 
 def _written(run: Trail, old: Value, path: StatePath, value: Value, node: ir.Node) -> Value:
-    """The old value with the new one at a path inside it."""
+    """The old value, with the new one at a path in it."""
     if not path:
         return value
     at, rest, encoding = path[0], path[1:], run.encoding
@@ -110,7 +110,7 @@ def store(run: Trail, target: ir.Expr, value: Value) -> None:
 
 
 def owner(run: Trail, of: ir.Expr) -> Owner:
-    """The machine that an expression means: a path in the state, or another state."""
+    """The machine that an expression denotes: a path in the state, or another state."""
     if in_state(of) and isinstance(run.frame.own, tuple):
         return path_of(run, of)
     value = run.eval(of)

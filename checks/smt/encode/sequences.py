@@ -35,7 +35,8 @@ def length(run: Trail, many: Elements) -> Term:
 
 
 def hits(run: Trail, many: Elements, index: Term, node: ir.Node) -> list[Term]:
-    """For each position whether the index, which may be negative, means it; undefined if none."""
+    """For each position, whether the index (which may be negative) denotes it; undefined where it
+    denotes none."""
     logic, known, n = run.logic, run.logic.known(index), len(many.rows)
     there = [row.when for row in many.rows]
     if known is not None and known >= 0:
@@ -64,7 +65,7 @@ def item(run: Trail, many: Elements, index: Term, node: ir.Node) -> Value:
 
 
 def chosen(run: Trail, many: Elements, found: Sequence[Term], node: ir.Node) -> Value:
-    """The item at the position that is hit; any value where none is."""
+    """The item at the position whose condition is true; an arbitrary value where none is."""
     if not many.rows:
         if isinstance(many.item, t.Unknown):
             raise NotEncodable("an item of an empty list", node.place)
@@ -86,7 +87,7 @@ def put(run: Trail, many: Elements, index: Term, value: Value, node: ir.Node) ->
 
 
 def kept(run: Trail, many: Elements, tests: Sequence[Term], node: ir.Node) -> Elements:
-    """The items where the tests are true."""
+    """The items whose tests are true, without gaps."""
     rows = [
         replace(row, when=run.logic.all((row.when, test)))
         for row, test in zip(many.rows, tests, strict=True)
@@ -136,7 +137,7 @@ def index(run: Trail, e: ir.Op, values: list[Value]) -> Term:
 
 
 def _first(run: Trail, many: Elements, wanted: Term) -> list[Term]:
-    """For each position whether the wanted item is there, and at no position before."""
+    """For each position, whether the wanted item is there and at no earlier position."""
     logic, seen, out = run.logic, run.logic.false, list[Term]()
     for row in many.rows:
         same = run.encoding.equal(as_term(row.value), wanted, many.item)
@@ -190,11 +191,11 @@ def sorted_elements(run: Trail, many: Elements, node: ir.Node) -> Elements:
 # Changes.
 
 
-Updated = tuple[Elements, Value | None]  # The list after an update, and what the update gives.
+Updated = tuple[Elements, Value | None]  # The list after an update, and the result of the update.
 
 
 def changed(run: Trail, s: ir.Update, kind: t.Seq, args: Sequence[Value]) -> Updated:
-    """The list after an update, and the value of the update; `args[0]` is the list before."""
+    """The list after an update, and the result of the update; `args[0]` is the list before it."""
     return UPDATES["Seq", s.op](run, s, sequence_elements(run, args[0], kind, s), args[1:])
 
 
@@ -248,7 +249,7 @@ def _popped(run: Trail, node: ir.Update, many: Elements, args: Sequence[Value]) 
     logic, rows = run.logic, list[Element]()
     past = logic.false
     for i, row in enumerate(many.rows[1:]):
-        # Behind the place that is hit each has the item of the next one.
+        # Each position after the removed one gets the next item.
         past = logic.any((past, found[i]))
         moved = merge(run, past, row.value, many.rows[i].value, node)
         rows.append(Element((), row.when, moved))

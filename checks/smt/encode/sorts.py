@@ -64,11 +64,9 @@ class Shapes:
         self.machine = machine
         self.tick = tick_of(machine)  # The length of a tick; None without the step `tick`.
         self.lengths = Lengths(machine, options.sizes)
-        self.facts: list[Term] = []  # About constants made here: within the window, or distinct.
-        self.given: set[Term] = (
-            set()
-        )  # Constants for arbitrary values; bound names are not among them.
-        self.elements = named_elements(machine)  # Those that the declaration names, by sort.
+        self.facts: list[Term] = []  # That constants are within the window, or distinct.
+        self.given: set[Term] = set()  # Constants for arbitrary values, without bound names.
+        self.elements = named_elements(machine)  # The elements that the declaration names, by sort.
         self._named: dict[t.Type, dict[str, Term]] = {}
         self._machines = dict(_inner(machine))
         self._machines |= {m.name: m for m in machine.abstracts}
@@ -265,7 +263,7 @@ class Shapes:
         return self.give(self.logic.fresh(name, self.shape(type)))
 
     def give(self, constant: Term) -> Term:
-        """The constant, noted as an arbitrary value."""
+        """Note the constant as an arbitrary value, and return it."""
         self.given.add(constant)
         return constant
 

@@ -97,7 +97,7 @@ def _update(run: Trail, s: ir.Update) -> None:
         store(run, s.into, given)
 
 
-Updated = tuple[Term, Value | None]  # The value after an update, and what the update gives.
+Updated = tuple[Term, Value | None]  # The container after an update, and the result of the update.
 
 
 def _clear(run: Trail, _s: ir.Update, kind: t.Type, _held: Term) -> Updated:
@@ -120,17 +120,17 @@ def _remove(run: Trail, s: ir.Update, kind: t.Set, held: Term) -> Updated:
 
 
 def _merge(run: Trail, s: ir.Update, kind: t.Set | t.Map, held: Term) -> Updated:
-    """The elements or items of both containers; those of the operand win."""
+    """The union of two containers; at equal keys the items of the operand count."""
     logic, encoding = run.logic, run.encoding
     item = kind.item if isinstance(kind, t.Set) else kind.key
     given = s.args[0].type
-    some = kind  # Of what a total map is updated with, some keys may be absent.
+    some = kind  # The operand of an update of a total map need not have all keys.
     if isinstance(kind, t.Map) and isinstance(given, t.Map) and not given.total:
         some = replace(kind, total=False)
     other = eval_term(run, s.args[0], some)
     key = logic.fresh("k", encoding.shape(item))
     there, value = encoding.get(some, other, key)
-    if some != kind:  # A key that is none of the total map's is one too many.
+    if some != kind:  # The operand may have a key that is not one of the total map's keys.
         kept = logic.forall([key], there, encoding.bounds(key, item))
         run.add_extra_key(logic.negate(kept), s, in_state(s.target))
     new = logic.read(other, key) if some == kind else value
@@ -138,7 +138,7 @@ def _merge(run: Trail, s: ir.Update, kind: t.Set | t.Map, held: Term) -> Updated
 
 
 def _remove_key(run: Trail, s: ir.Update, kind: t.Map, held: Term) -> Updated:
-    """The map without a key, and its value; without a default, the key has to be there."""
+    """The map without a key, and the value removed; without a default, the key must exist."""
     key = eval_term(run, s.args[0], kind.key)
     there, value = run.encoding.get(kind, held, key)
     without = run.logic.write(held, key, run.encoding.absent(kind.value))

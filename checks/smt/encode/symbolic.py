@@ -19,7 +19,7 @@ from ..algebra.term import Term
 
 @dataclass(frozen=True, eq=False)
 class Element:
-    """An element of a collection, which is there where `when` is true.
+    """An element of a collection, which exists where `when` is true.
 
     With `names` it stands for many elements: one for each value of these bound constants.
     """
@@ -35,7 +35,7 @@ class Elements:
 
     rows: tuple[Element, ...]
     item: t.Type
-    dense: bool = False  # No gaps: an element is there only where all elements before it are.
+    dense: bool = False  # No gaps: an element exists only where all elements before it exist.
 
     @property
     def listed(self) -> bool:
@@ -59,7 +59,7 @@ class OtherState:
 
 @dataclass(frozen=True, eq=False)
 class Unencodable:
-    """A value that has no encoding: whoever reads it raises NotEncodable with this reason."""
+    """A value that has no encoding: to read it raises NotEncodable with this reason."""
 
     why: str
 
@@ -90,7 +90,7 @@ class Stop:
 
 
 class Law(NamedTuple):
-    """A constant that the execution made, and what is true of it in every state."""
+    """A constant that the execution made, and a condition that it satisfies in every state."""
 
     constant: Term
     truth: Term
@@ -113,7 +113,7 @@ Owner: TypeAlias = StatePath | OtherState | Term  # The machine whose body is ex
 
 
 def state_path(path: Path) -> StatePath:
-    """The path to a part; in a family to any member, whose key is named where it is asked for."""
+    """The path to a part, or to an arbitrary member of a family, whose key is chosen at its use."""
     found: StatePath = ()
     for hop in path:
         found = (*found, PathStep(t.Part(hop.owner), hop.name))
@@ -169,9 +169,9 @@ class Call:
 class SymbolicStep:
     """One step for all states and arguments at once: where it completes, and where it is stopped.
 
-    `done`: nothing stopped it; the caller judges bounds there. `stopped` has a condition for each
-    kind of stop. `laws` is true of the constants that the execution made, in every state.
-    `outputs` are the values returned, each with its condition.
+    `done`: nothing stops it; the caller checks the bounds of the state after it. `stopped` has
+    a condition for each kind of stop. `laws` is true, in every state, of the constants that the
+    execution made. `outputs` are the values returned, each with its condition.
     """
 
     done: Term

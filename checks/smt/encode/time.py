@@ -1,4 +1,4 @@
-"""Time as terms: the ticks left on a timer, and what a tick makes of clocks and timers.
+"""Time as terms: the ticks left on a timer, and the effect of a tick on clocks and timers.
 
 With the step `tick`, a timer is the number of ticks until it is due, 0 when it is due, and negative
 when it does not run. Without it, a timer that is armed is always due. A part has a term for the
@@ -80,7 +80,7 @@ def same_time(encoding: Encoding, value: Term, kind: t.Type, now: Term) -> Term:
 
 
 def late(encoding: Encoding, value: Value, kind: t.Type) -> Term:
-    """Whether an urgent timer in a value is due: then no time passes."""
+    """Whether an urgent timer in a value is due: then no tick is possible."""
     logic = encoding.logic
     if not has_time(encoding, kind):
         return logic.false
@@ -148,7 +148,7 @@ def _fields(encoding: Encoding, part: Term, kind: t.Type) -> Iterator[tuple[Term
 def entries(
     encoding: Encoding, value: Term, kind: t.Map
 ) -> Iterator[tuple[list[Term], Term, Term, Term]]:
-    """The entries of a map: bound names, whether the key is there, its value, and the key."""
+    """The entries of a map: the bound names, whether the key exists, its value, and the key."""
     keys = encoding.keys(kind) if kind.total else encoding.universe(kind.key)
     if keys is None:
         key = encoding.logic.fresh("k", encoding.shape(kind.key))

@@ -32,7 +32,7 @@ class Trail(ABC):
         self.path: Term = encoding.logic.true
         self.stops: list[Stop] = []
         self.laws: list[Law] = []
-        # Where a total map was given a key that is not its own. Bounds are judged after the step.
+        # Where a total map got a key that is not its own; bounds are checked after the step.
         self.extra_key: Term = encoding.logic.false
 
     @abstractmethod
@@ -64,7 +64,7 @@ class Trail(ABC):
 
     @contextmanager
     def where(self, test: Term) -> Generator[None]:
-        """Restrict what is evaluated inside to where `test` is true."""
+        """A block that is evaluated only where `test` is true."""
         before, count = self.path, len(self.stops)
         self.path = self.logic.all((before, test))
         yield
@@ -77,7 +77,7 @@ class Trail(ABC):
 
     @contextmanager
     def inside(self, test: Term) -> Generator[list[Stop]]:
-        """Evaluate for bound names, where `test` is true; yield the stops of that alone."""
+        """A block for bound names, evaluated where `test` is true; yields the stops in it."""
         kept = self.path, self.stops
         collected: list[Stop] = []
         self.path, self.stops = test, collected
@@ -89,10 +89,10 @@ class Trail(ABC):
     # Total maps with a key that is not their own.
 
     def add_extra_key(self, where: Term, node: ir.Node, in_state: bool) -> None:
-        """A total map gets such a key where `where` is true.
+        """Note that a total map gets such a key where `where` is true.
 
-        The bounds of a map in the state are judged after the step. Nobody judges a local, so that
-        the step stops there.
+        The bounds of a map in the state are checked after the step. Those of a local are never
+        checked, so the step stops there.
         """
         if in_state:
             extra = self.logic.all((self.path, where))
@@ -101,7 +101,7 @@ class Trail(ABC):
             self.stop("excess", where, node)
 
     def lookup(self, kind: t.Type, container: Term, key: Term) -> tuple[Term, Term]:
-        """Whether the key is there, and its value; a total map has the extra keys stored, too."""
+        """Whether the key exists, and its value; extra keys of a total map count."""
         there, value = self.encoding.held(kind, container, key)
         total = isinstance(kind, t.Map) and kind.total
         if total and self.extra_key is not self.logic.false:
@@ -111,8 +111,8 @@ class Trail(ABC):
     def stop_at_extra_key(self, kind: t.Type, node: ir.Node) -> None:
         """Stop where a total map in a value of this type may have an extra key.
 
-        An iteration over a total map does not see such a key. After an assignment or deletion of
-        the whole map it is not known whether the key is gone.
+        An iteration over a total map skips such a key. After the whole map is assigned or deleted,
+        the trail does not know whether the key is gone.
         """
         if self.extra_key is not self.logic.false and self._has_total_map(kind):
             self.stop("excess", self.extra_key, node)

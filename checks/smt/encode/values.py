@@ -19,7 +19,7 @@ class Encoding(Shapes):
         logic = self.logic
         match type:
             case t.Map(key=key, value=value, total=True):
-                # Outside the bounds of its keys a total map has no values, only stand-ins.
+                # At keys outside their bounds a total map has no value: the array's is arbitrary.
                 keys = self.keys(type)
                 if keys is None:
                     k = logic.fresh("k", self.shape(key))
@@ -50,7 +50,7 @@ class Encoding(Shapes):
                 return logic.equal(a, b)
 
     def items(self, term: Term, type: t.Seq) -> list[tuple[Term, Term]]:
-        """The positions of a sequence: whether there is an item, and which."""
+        """For each position of a sequence, whether there is an item, and the item."""
         logic, data = self.logic, self.data(type)
         longest = len(data.variants) - 1
         rows: list[tuple[Term, Term]] = []
@@ -64,7 +64,7 @@ class Encoding(Shapes):
         return rows
 
     def sequence(self, rows: Sequence[tuple[Term, Term]], type: t.Seq) -> Term:
-        """The sequence of the rows up to the first that is not there."""
+        """The sequence of the rows up to the first that does not exist."""
         data = self.data(type)
         values = [value for _, value in rows]
         made = self.logic.make(data, len(rows), values)
@@ -173,7 +173,7 @@ class Encoding(Shapes):
         if not same_keys and not isinstance(theirs, t.Union):
             raise NotEncodable(f"a {source} where a {target} is expected")
         old = key if same_keys else self.coerce(key, theirs, mine)
-        # A key that no old key becomes is absent, whatever the old container says of its stand-in.
+        # A key that no old key is converted to is absent, whatever the old array has there.
         known = logic.true if same_keys else logic.equal(self.coerce(old, mine, theirs), key)
         there, value = self.held(source, term, old)
         if isinstance(source, t.Map) and isinstance(target, t.Map):
@@ -227,7 +227,7 @@ class Encoding(Shapes):
                 return logic.true
 
     def total(self, bag: Term, type: t.Bag) -> Term:
-        """How many elements a bag has; raises NotEncodable where they cannot be listed."""
+        """The number of elements of a bag; raises NotEncodable where they cannot be listed."""
         keys = self.universe(type.item)
         if keys is None:
             raise NotEncodable(f"the total of a {type}, which has no bound")
@@ -237,8 +237,8 @@ class Encoding(Shapes):
     def size(self, elements: Term, type: t.Set) -> Term:
         """How many elements a set without a bound has.
 
-        Only for a set of the state with elements added and removed. The solver knows some facts
-        about its size, enough to prove and too few to trust a model. Raises NotEncodable otherwise.
+        Only for a set of the state with elements added and removed; NotEncodable for others. The
+        facts about a size are incomplete: proofs from them are sound, but models are not trusted.
         """
         found = self.logic.size(elements)
         for part in subterms(found):
@@ -255,7 +255,7 @@ class Encoding(Shapes):
         return term in self.given
 
     def _all_entries(self, container: Term, type: t.Set | t.Bag | t.Map, item: t.Type) -> Term:
-        """Whether all entries keep their bounds, and there are none at other keys."""
+        """Whether all entries keep their bounds, and no other key has an entry."""
         logic, windowed = self.logic, self.options.window is not None
         total = isinstance(type, t.Map) and type.total
         by_bounds = isinstance(type, t.Map) and (total or not windowed)
@@ -289,5 +289,5 @@ class Encoding(Shapes):
 
 
 def _is_numbers(type: t.Type) -> bool:
-    """Whether values of the type have no elements of sorts in them, which have any size."""
+    """Whether values of the type contain no element of a sort, whose size may be open."""
     return not any(isinstance(inner, t.Sort | t.Opaque) for inner in t.inside(type))

@@ -1,4 +1,4 @@
-"""How much Z3 may work: in units of its own (`rlimit`), not in seconds.
+"""Budgets for Z3: in its own units of work (`rlimit`), not in seconds.
 
 A unit is a piece of work that Z3 counts itself. The same search takes the same number of units on
 an idle machine and on a loaded one, so that whether it comes to an answer does not depend on the
@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from math import inf
 
 UNITS = 30_000_000  # For each obligation; those of the machines here take a million at most.
-SECONDS = 600.0  # Many times as long as so many units take.
-PER_SECOND = 3_000_000  # So many units Z3 works in a second, about, where quantifiers are put in.
-OVER_RUNS = 4.0  # Without quantifiers it works so many times as many units in a second.
+SECONDS = 600.0  # The outer limit; the units are spent long before.
+PER_SECOND = 3_000_000  # Units in a second, about, where quantifiers are instantiated.
+OVER_RUNS = 4.0  # Without quantifiers Z3 counts this many times as many units in a second.
 MOST_UNITS = 2**32 - 1  # Z3 counts those of one search in 32 bits.
 USED_UP = "its budget is used up"
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much may be spent on one thing: units of Z3's work, and seconds as an outer limit.
+    """The effort for one question: units of Z3's work, and seconds as an outer limit.
 
     Raises ValueError for a negative number or NaN.
     """
@@ -35,11 +35,11 @@ class Effort:
                 raise ValueError(f"the {name} is {given}; it must be 0 or more")
 
     def begin(self) -> Budget:
-        """A budget of so much, from now on."""
+        """A budget of this effort; its seconds count from now on."""
         return Budget(self.units, self)
 
     def times(self, factor: float) -> Effort:
-        """So many times the units, within the same seconds."""
+        """The effort with its units multiplied, within the same seconds."""
         return Effort(factor * self.units, self.seconds)
 
 
@@ -53,18 +53,18 @@ class Budget:
         until = time.perf_counter() + outer.seconds
         self.left = units
         self.spent = 0
-        self._struck: float | None = None  # The seconds of the outer limit that ended something.
+        self._struck: float | None = None  # The seconds of the outer limit that ended a search.
         self._within = within
         self._until, self._seconds = until, outer.seconds
         if within is not None and within._until <= until:
             self._until, self._seconds = within._until, within._seconds
 
     def part(self, effort: Effort) -> Budget:
-        """A budget of so much of this one at most; this one is charged, too."""
+        """A budget of this effort within this budget, which is charged, too."""
         return Budget(max(0, min(self.left, effort.units)), effort, self)
 
     def units(self, units: float) -> Budget:
-        """The same, of units alone."""
+        """The same, with a limit on units alone."""
         return self.part(Effort(units, inf))
 
     def apart(self, units: float) -> Budget:
@@ -96,32 +96,32 @@ class Budget:
         return self.over and self.late
 
     def spend(self, units: int) -> None:
-        """Take so many units off."""
+        """Subtract units that a search has spent."""
         self.left = max(0, self.left - units)  # A search ends a little after its units.
         self.spent += units
         if self._within is not None:
             self._within.spend(units)
 
     def charge(self, other: Budget) -> None:
-        """Take off what another process has spent, and note whether its outer limit ended it."""
+        """Subtract what another process has spent, and note whether its outer limit ended it."""
         self.spend(other.spent)
         if other._struck is not None:
             self.strike(other._struck)
 
     @property
     def late(self) -> bool:
-        """Whether the outer limit has ended something within this budget."""
+        """Whether the outer limit has ended a search within this budget."""
         return self._struck is not None
 
     def strike(self, seconds: float | None = None) -> None:
-        """Note that the outer limit, or one of so many seconds, has ended something."""
+        """Note that the outer limit, or one of this many seconds, has ended a search."""
         self._struck = self._seconds if seconds is None else seconds
         if self._within is not None:
             self._within.strike(self._struck)
 
     @property
     def struck(self) -> str:
-        """A suffix for a reason: that the outer limit ended something; or nothing."""
+        """A suffix for a reason: that the outer limit ended a search; else empty."""
         return f"; {self.why('')}" if self.late else ""
 
     def why(self, reason: str) -> str:

@@ -33,7 +33,7 @@ def folder() -> Path | None:
 
 @contextlib.contextmanager
 def kept_in(path: Path | None) -> Generator[None]:
-    """Inside, proofs are cached in this folder; None caches nothing."""
+    """A block in which proofs are cached in this folder; with None, nothing is cached."""
     before = _folder.set(path)
     try:
         yield

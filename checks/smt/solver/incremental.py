@@ -108,7 +108,7 @@ class IncrementalSearch:
         return Answer("unknown")
 
     def _missed(self, made: Translation, model: Any, had: Collection[str]) -> list[str]:
-        """Hypotheses that are false in the model; if there are none, those that it leaves open."""
+        """The hypotheses that are false in the model; if none is, those that it leaves open."""
         values = {
             name: model.eval(made(fact), model_completion=True)
             for name, fact in self._named.items()
@@ -118,12 +118,12 @@ class IncrementalSearch:
         return wrong or [name for name, value in values.items() if not z3.is_true(value)]
 
     def _against(self, goal: Term) -> Iterable[Term]:
-        """That the goal is false, and that arrays in it that differ do so at some index."""
+        """The negated goal, with an index at which arrays in it differ, if they differ."""
         against = self._logic.negate(goal)
         return (against, *self._logic.sizes((against,)), *_apart(self._logic, against))
 
     def _solver(self) -> tuple[Translation, Any]:
-        # A context is given up after a search in it was cut short, whoever began that search.
+        # After a search was cut short, its context is not used again.
         if self._made is None or self._made[0] is not translation(self._logic, sparing=True):
             made = translation(self._logic, sparing=True)
             solver = z3.SimpleSolver(ctx=made.context)
@@ -135,7 +135,7 @@ class IncrementalSearch:
             self._marks = {n: z3.Bool(f"hypothesis {n}", made.context) for n in self._named}
         return self._made
 
-    # The cache: what was proved in an earlier run, with hypotheses that may be fewer than now.
+    # The cache: proofs of earlier runs, perhaps with fewer hypotheses than now.
 
     def _known(self, goal: Term) -> Answer | None:
         asked = (*self._facts, self._logic.negate(goal))

@@ -130,7 +130,7 @@ class Witness:
             if self.model.truth(there):
                 pairs.append((self.term(key, item), self._held(value, kind)))
             elif not self.model.truth(self.encoding.logic.negate(there)):
-                self.infinite = True  # A model does not always decide whether two sets are equal.
+                self.infinite = True  # A model may leave open whether two sets are equal.
         pairs.sort(key=lambda pair: rank(pair[0]))
         if isinstance(kind, t.Set):
             return {"$set": [key for key, _ in pairs]}

@@ -1,7 +1,7 @@
 """Simplification before Z3 sees a question: by cases of finite arguments, and by substitution.
 
-What the facts say outright (a condition, or that a term is a value) is substituted in all other
-facts and in the goals. What a step does not touch is then, word for word, what was assumed.
+A fact that is a single condition, or that gives a term a value, is substituted in all other facts
+and in the goals. A goal about what a step does not change then becomes one of the assumptions.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..algebra.logic import Logic
 from ..algebra.term import Term, conjuncts, is_fixed
 
 MOST_CASES = 16
-ROUNDS = 3  # A substitution may make more facts known; so often they are substituted.
+ROUNDS = 3  # A substitution may yield more such facts: the number of passes.
 
 
 def cases(logic: Logic, names: Iterable[Term]) -> Iterator[list[tuple[Term, Term]]]:
@@ -57,7 +57,7 @@ class SimplifiedFacts:
         self.named: Mapping[str, Term] = named
 
     def goals(self, goals: Iterable[Term], own: str) -> tuple[Term, ...]:
-        """What is left to prove of the goals; the conjuncts of the hypothesis `own` are known."""
+        """The conjuncts of the goals that remain to be proved, given the hypothesis `own`."""
         for known in self._known:
             goals = [part for goal in goals for part in conjuncts(known(goal))]
         had = {self._true, *conjuncts(self.named.get(own, self._true))}
@@ -65,7 +65,7 @@ class SimplifiedFacts:
 
 
 def _is_condition(fact: Term) -> bool:
-    """Whether it is one condition or its negation, and no choice of several."""
+    """Whether it is one condition or its negation, and not a combination of several."""
     plain = fact.args[0] if fact.op == "not" else fact
     return plain.op not in ("and", "if", "true", "false", "forall")
 

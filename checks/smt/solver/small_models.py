@@ -22,9 +22,9 @@ from ..obligations import Case, State, attempt
 from ..system import TransitionSystem
 
 SIZES = (0, 1, 2, 3, 5, 10, 100)
-KEYS = 12  # Of larger containers the first so many are looked at.
+KEYS = 12  # Of larger containers, only the first elements are preferred to be small.
 
-Preference = tuple[Term, ...]  # The first of them that can be met is enough.
+Preference = tuple[Term, ...]  # Alternatives: the first that can be met counts.
 
 
 def preferences(system: TransitionSystem, case: Case) -> Iterator[Preference]:
@@ -48,7 +48,7 @@ def close_to_start(system: TransitionSystem, before: State) -> Iterator[Preferen
 def _as_at_first(
     encoding: Encoding, value: Value, first: Value | None, kind: t.Type
 ) -> Iterator[Preference]:
-    """That the variable is as at the start, if the start gives it a value."""
+    """The condition that the variable is as at the start, if the start gives it a value."""
     if isinstance(first, Term) and isinstance(value, Term):
         same = attempt(encoding.equal, value, first, kind)
         if not isinstance(same, NotEncodable):

@@ -18,13 +18,13 @@ from .processes import exit_worker
 from .z3_terms import Translation, renew, translation, z3
 
 NO_NAMES: Mapping[str, Term] = {}
-FAR = 1000  # So far beyond every number in a model, all integers are alike.
+FAR = 1000  # This far beyond the numbers in a model, integers are indistinguishable.
 SOON = 1_000_000  # Units of Z3's work for one value of a model.
 LATE = 0.25  # Seconds between interrupts of a search that is over its outer limit, and
 OFTEN = 40  # how many interrupts before the worker is ended.
 
 
-# A part of each key. It changes when answers of earlier versions may be wrong.
+# A part of each key: change it when answers of earlier versions may be wrong.
 ASKED = "every pair of arrays apart at a place of its own"
 COUNTS = "how many elements a set without a bound has is known in part"
 
@@ -91,7 +91,7 @@ def _checked(logic: Logic, solver: Any, named: Mapping[str, Term], budget: Budge
 
 @contextmanager
 def limited(solver: Any, budget: Budget) -> Generator[None]:
-    """Limit the solver's search inside to the budget, and charge it.
+    """A block in which the solver's search is limited to the budget, which is charged.
 
     Z3 at times forgets an interrupt in a search within its search. So the outer limit interrupts it
     again and again, and at last ends the process if it is a worker.
@@ -133,7 +133,7 @@ def _resume(solver: Any) -> None:
 
 def _units(solver: Any) -> int:
     """The units of work that Z3 has counted in the solver's context so far."""
-    if isinstance(solver, z3.Fixedpoint):  # It tells of its own queries alone.
+    if isinstance(solver, z3.Fixedpoint):  # A fixed-point engine counts its own queries only.
         solver = z3.SimpleSolver(ctx=solver.ctx)
     return int(solver.statistics().get_key_value("rlimit count"))
 
@@ -159,7 +159,7 @@ def key(facts: Iterable[Term], about: Iterable[str]) -> str:
     return hashlib.sha256(settings + b"\0" + b"".join(fact.digest for fact in facts)).hexdigest()
 
 
-POSSIBLE = ("some values",)  # What is kept of a question is that it has an answer.
+POSSIBLE = ("some values",)  # For these questions the cache keeps only that they are satisfiable.
 
 
 def known_possible(facts: Iterable[Term]) -> bool:
@@ -224,7 +224,7 @@ Terms = tuple[Term, ...]
 
 @dataclass(frozen=True)
 class Horn:
-    """What reaches which states: `state` names a state's values; each rule has facts, the state
+    """Rules for reachable states: `state` names a state's values; each rule has facts, the state
     before, None at a start, and the state after."""
 
     state: Terms
@@ -265,7 +265,7 @@ def reach(logic: Logic, horn: Horn, bad: tuple[Sequence[Term], Term], budget: Bu
         return Answer("unknown", why=budget.why(str(error)))
     if result == z3.unknown:
         renew(logic)
-        # Its reason is bytes, and goes on with the rule that it stumbled over.
+        # Its reason is bytes: a line, then the rule at which it stopped.
         why = str(solver.reason_unknown()).removeprefix("b").strip("'\"")
         return Answer("unknown", why=budget.why(why.split("\\n")[0].rstrip(":")))
     return Answer("sat" if result == z3.sat else "unsat")

@@ -117,7 +117,7 @@ class Translation:
 
 
 def triggers(term: Term) -> list[Term]:
-    """The terms at which a quantifier is instantiated: reads of its containers at its keys.
+    """The triggers of a quantifier: the reads of its containers at its bound keys.
 
     Without these, Z3 instantiates it at any term that reads a field of its own.
     """
@@ -135,7 +135,7 @@ def triggers(term: Term) -> list[Term]:
 
 
 def _is_path(array: Term, names: tuple[Term, ...]) -> bool:
-    """Whether it is a container in the state, whatever the bound names are."""
+    """Whether it is a container in the state that does not depend on the bound names."""
     while array.op in ("select", "field"):
         key = array.args[-1]
         if array.op == "select" and (not _is_pattern(key) or any(occurs(n, key) for n in names)):
@@ -145,7 +145,7 @@ def _is_path(array: Term, names: tuple[Term, ...]) -> bool:
 
 
 def _is_pattern(term: Term) -> bool:
-    """Whether Z3 accepts it in a trigger, which may not have conditions."""
+    """Whether Z3 accepts it in a trigger: a term without conditions."""
     return term.op in PATTERN and all(map(_is_pattern, term.args))
 
 
