@@ -27,7 +27,7 @@ from .transition_labels import PRIME, Label, label_of
 WIDTH = 40  # Columns of a line of a label, about.
 MOST = 5  # Lines of guards in a label; the others are cut.
 OPERATOR = re.compile(r"[-=<>!+*/%|&^]+|and|or|for|in|if|else|is")
-Kind = Literal["event", "timer", "guard", "output"]
+LabelPart = Literal["event", "timer", "guard", "output"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,9 +288,9 @@ def _parts(m: ir.Machine) -> Iterator[Chart]:
 # Line breaking of labels: between pieces, then between words.
 
 
-def pieces(label: Label, width: int = WIDTH) -> list[tuple[Kind, str]]:
+def pieces(label: Label, width: int = WIDTH) -> list[tuple[LabelPart, str]]:
     """The label in pieces of about `width` columns, at most `MOST` of them guards."""
-    out: list[tuple[Kind, str]] = [("event", label.event)]
+    out: list[tuple[LabelPart, str]] = [("event", label.event)]
     if label.timer:
         out.append(("timer", f"after {label.timer}"))
     guards = _guards(label.guards, width)
@@ -303,9 +303,9 @@ def pieces(label: Label, width: int = WIDTH) -> list[tuple[Kind, str]]:
     return out
 
 
-def lines(label: Label, width: int = WIDTH) -> list[list[tuple[Kind, str]]]:
+def lines(label: Label, width: int = WIDTH) -> list[list[tuple[LabelPart, str]]]:
     """The pieces in lines of about `width` columns."""
-    out: list[list[tuple[Kind, str]]] = []
+    out: list[list[tuple[LabelPart, str]]] = []
     room = 0
     for kind, piece in pieces(label, width):
         if not out or len(piece) + 1 > room:

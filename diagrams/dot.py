@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator
 
 from lawful.spec import ir
 
-from .chart import Chart, Control, Edge, Kind, Region, Stay, chart, lines, words
+from .chart import Chart, Control, Edge, LabelPart, Region, Stay, chart, lines, words
 from .transition_labels import Label
 
 INK, QUIET, GUARD, OUTPUT = "#1b1f24", "#57606a", "#1d4e89", "#2e6b34"
-COLOURS: dict[Kind, str] = {"event": INK, "timer": QUIET, "guard": GUARD, "output": OUTPUT}
+COLOURS: dict[LabelPart, str] = {"event": INK, "timer": QUIET, "guard": GUARD, "output": OUTPUT}
 FILL, BORDER, FRAME = "#eef3f8", "#33475b", "#9fb0c0"
 FONT = "Helvetica,Arial,sans-serif"
 PLAIN = 'BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="1"'
@@ -142,13 +142,13 @@ def _items(labels: Iterable[Label]) -> Iterator[str]:
     for label in labels:
         for i, line in enumerate(lines(label)):
             yield (INDENT if i else "") + " ".join(
-                _coloured(piece, COLOURS[kind], kind) for kind, piece in line
+                _coloured(piece, COLOURS[part], part) for part, piece in line
             )
 
 
-def _coloured(piece: str, colour: str, kind: Kind | None = None) -> str:
+def _coloured(piece: str, colour: str, part: LabelPart | None = None) -> str:
     inside = html.escape(piece)
-    if kind == "event":
+    if part == "event":
         name, bracket, rest = inside.partition("(")
         inside = f"<B>{name}</B>{bracket}{rest}"
     return f'<FONT COLOR="{colour}">{inside}</FONT>'

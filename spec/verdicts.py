@@ -80,7 +80,7 @@ PropertyKind = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class Characteristics:
     """The characteristics of properties of one kind.
 
     `gives`: the method's result: a truth value, two of them, or a state of the abstract machine.
@@ -93,19 +93,19 @@ class Kind:
     assumption: bool = False
 
 
-KINDS: dict[PropertyKind, Kind] = {
-    "invariant": Kind("bool", "state"),
-    "step_property": Kind("bool", "step"),
-    "reachable": Kind("bool", "search"),
-    "recoverable": Kind("bool", "search"),
-    "terminal": Kind("bool", "state", assumption=True),
-    "assume": Kind("bool", "parameters", assumption=True),
-    "constraint": Kind("bool", "state", assumption=True),
-    "eventually": Kind("bool", "run"),
-    "eventually_always": Kind("bool", "run"),
-    "infinitely_often": Kind("bool", "run"),
-    "leads_to": Kind("two bools", "run"),
-    "refines": Kind("state", "step"),
+KINDS: dict[PropertyKind, Characteristics] = {
+    "invariant": Characteristics("bool", "state"),
+    "step_property": Characteristics("bool", "step"),
+    "reachable": Characteristics("bool", "search"),
+    "recoverable": Characteristics("bool", "search"),
+    "terminal": Characteristics("bool", "state", assumption=True),
+    "assume": Characteristics("bool", "parameters", assumption=True),
+    "constraint": Characteristics("bool", "state", assumption=True),
+    "eventually": Characteristics("bool", "run"),
+    "eventually_always": Characteristics("bool", "run"),
+    "infinitely_often": Characteristics("bool", "run"),
+    "leads_to": Characteristics("two bools", "run"),
+    "refines": Characteristics("state", "step"),
 }
 
 Kinds = tuple[PropertyKind, ...]

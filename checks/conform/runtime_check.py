@@ -254,10 +254,10 @@ class _Walk:
         before = self._by_name(call.before)
         names = (name for name, _ in call.params)
         args = {name: spelled(arg) for name, arg in zip(names, call.args, strict=True)}
-        both = self._said(before, expected), self._said(before, seen)
+        both = self._outcome_text(before, expected), self._outcome_text(before, seen)
         return Disagreement(before, call.name, args, *both)
 
-    def _said(self, before: Mapping[str, str], seen: Seen) -> str:
+    def _outcome_text(self, before: Mapping[str, str], seen: Seen) -> str:
         """An outcome as text, with the variables that it changed."""
         kind, after, output = seen
         rows = self._by_name(after).items()

@@ -64,7 +64,7 @@ class Run:
     @property
     def faulty(self) -> bool:
         """Whether its start or its last event violates a built-in property."""
-        return self.fault is not None or (bool(self.steps) and not _led(self.steps[-1]))
+        return self.fault is not None or (bool(self.steps) and not _completed(self.steps[-1]))
 
 
 class UnscopedMachine:
@@ -162,7 +162,7 @@ class CandidateRuns:
                 self.note(0, f"its start is refused: {outcome.reason()}")
             else:
                 for steps in self._steps(outcome.state):
-                    states = (outcome.state, *(s.answer.state for s in steps if _led(s)))
+                    states = (outcome.state, *(s.answer.state for s in steps if _completed(s)))
                     yield Run(begun, states, steps)
 
     # Starts.
@@ -236,7 +236,7 @@ class CandidateRuns:
         row = self.whole.machine.transition(step.transition)
         for args in self._arguments(step, row, state):
             self.left -= 1
-            entry_point = self._way(row, last)
+            entry_point = self._entry_point(row, last)
             answer = self._answer(entry_point, row, state, args)
             done = answer.kind == "done"
             if done or (last and answer.kind == "fault" and answer.name == self.name):
@@ -245,7 +245,7 @@ class CandidateRuns:
                 what = f"{answer.name}: {answer.why}" if answer.name else answer.why
                 self.note(at + 1, f"event {at + 1}, {row.name}, is {answer.kind}: {what}")
 
-    def _way(self, row: ir.Transition, last: bool) -> EntryPoint:
+    def _entry_point(self, row: ir.Transition, last: bool) -> EntryPoint:
         """The entry point: the transition, or its event where the trace ends as ambiguous or in
         an `ignore`."""
         machine = self.whole.machine
@@ -327,7 +327,7 @@ class CandidateRuns:
         return own[int(value.id)]
 
 
-def _led(did: RunStep) -> bool:
+def _completed(did: RunStep) -> bool:
     """Whether a step ended in a state."""
     return did.answer.kind == "done"
 

@@ -16,7 +16,7 @@ from lawful.spec.ir import Json
 
 from .exit_codes import ExitCode
 
-Kind = Literal["refused", "usage", "stopped", "fault"]
+ErrorKind = Literal["refused", "usage", "stopped", "fault"]
 
 
 class CommandError(Exception):
@@ -26,7 +26,7 @@ class CommandError(Exception):
 class Ended(NamedTuple):
     """How a command ended that has no answer."""
 
-    kind: Kind
+    kind: ErrorKind
     code: ExitCode
     message: str
     problems: tuple[Problem, ...] = ()

@@ -66,9 +66,9 @@ class Frozen:
             raise self.unfit(str(error)) from error
         return dataclasses.replace(read, module=module)
 
-    def classes(self, kind: str) -> dict[str, type[Any]]:
+    def classes(self, table: str) -> dict[str, type[Any]]:
         """The classes of one kind by their names."""
-        rows: dict[str, list[str]] = self.row["classes"][kind]
+        rows: dict[str, list[str]] = self.row["classes"][table]
         return {name: self._class(*row) for name, row in rows.items()}
 
     def _class(self, module: str, name: str) -> type[Any]:

@@ -59,7 +59,7 @@ def _fold(kind: ir.CompKind, op: str, type: t.Type) -> Caller:
     return resolve
 
 
-def _or_default(b: Body, node: tree.Apply, kind: str) -> ir.Expr:
+def _or_default(b: Body, node: tree.Apply, builtin: str) -> ir.Expr:
     """`min` or `max` of a collection, and the default where that is empty."""
     argument, default = node.args[0], dict(node.keywords)["default"]
     if isinstance(argument, tree.Comprehension) and argument.kind == "generator":
@@ -67,10 +67,10 @@ def _or_default(b: Body, node: tree.Apply, kind: str) -> ir.Expr:
         item = t.element(over.type) or t.Unknown()
     else:
         over, item = _values(b, argument)
-    item = t.widened(ordered_sorts.compared(b, node.place, (item,), kind))
+    item = t.widened(ordered_sorts.compared(b, node.place, (item,), builtin))
     other = expressions.expr(b, default)
     result = expressions.join(b, node.place, (item, other.type))
-    return ir.Op(node.place, result, f"{kind}_or", (over, other))
+    return ir.Op(node.place, result, f"{builtin}_or", (over, other))
 
 
 def _next(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
@@ -90,21 +90,21 @@ def _next(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     return ir.Op(node.place, kind, "first_or", (made, other))
 
 
-def _collected(kind: str, op: str) -> Caller:
+def _collected(builtin: str, op: str) -> Caller:
     """`set`, `frozenset`, `list`, `tuple`, `sorted`: empty, of a generator, of an iterable."""
 
     def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         holder = None if expected is None else expressions.there(expected)
         wanted = holder.item if isinstance(holder, t.Set | t.Seq) else None
-        if not node.args and not node.keywords and kind != "sorted":
-            return _converted(node.place, kind, op, (None, wanted or t.Unknown()))
+        if not node.args and not node.keywords and builtin != "sorted":
+            return _converted(node.place, builtin, op, (None, wanted or t.Unknown()))
         if not only(b, node, 1):
             return b.wrong(node.place)
         argument = node.args[0]
         if isinstance(argument, tree.Comprehension) and argument.kind == "generator":
-            inner: ir.CompKind = "set" if kind in ("set", "frozenset") else "tuple"
+            inner: ir.CompKind = "set" if builtin in ("set", "frozenset") else "tuple"
             inside = t.Set(wanted, True) if wanted is not None else None
-            of = comprehension(b, argument, inner, inside, any_order=kind == "sorted")
+            of = comprehension(b, argument, inner, inside, any_order=builtin == "sorted")
             item = t.element(of.type) or t.Unknown()
         elif isinstance(argument, tree.Display) and wanted is not None:
             of = expressions.expr(b, argument, _as_set_or_list(argument.kind, wanted))
@@ -113,20 +113,20 @@ def _collected(kind: str, op: str) -> Caller:
             of, item = _values(b, argument)
             if isinstance(of.type, t.Unknown):
                 return b.wrong(node.place)
-        if kind in ("list", "tuple") and not t.ordered(of.type) and of.type != t.Unknown():
-            expressions.unordered(b, node.place, f"{kind}(...) of an unordered collection")
-        if kind == "sorted":
-            ordered_sorts.compared(b, argument.place, (item,), kind)
-        return _converted(node.place, kind, op, (of, wanted if wanted is not None else item))
+        if builtin in ("list", "tuple") and not t.ordered(of.type) and of.type != t.Unknown():
+            expressions.unordered(b, node.place, f"{builtin}(...) of an unordered collection")
+        if builtin == "sorted":
+            ordered_sorts.compared(b, argument.place, (item,), builtin)
+        return _converted(node.place, builtin, op, (of, wanted if wanted is not None else item))
 
     return resolve
 
 
-def _as_set_or_list(kind: str, item: t.Type) -> t.Type:
-    return t.Set(item, mutable=True) if kind == "set" else t.Seq(item, mutable=kind == "list")
+def _as_set_or_list(builtin: str, item: t.Type) -> t.Type:
+    return t.Set(item, mutable=True) if builtin == "set" else t.Seq(item, mutable=builtin == "list")
 
 
-def _converted(place: Place, kind: str, op: str, made: tuple[ir.Expr | None, t.Type]) -> ir.Expr:
+def _converted(place: Place, builtin: str, op: str, made: tuple[ir.Expr | None, t.Type]) -> ir.Expr:
     of, item = made
     types: dict[str, t.Type] = {
         "set": t.Set(item, True),
@@ -136,8 +136,10 @@ def _converted(place: Place, kind: str, op: str, made: tuple[ir.Expr | None, t.T
         "sorted": t.Seq(item, True),
     }
     if of is None:
-        return ir.Op(place, types[kind], "set" if kind in ("set", "frozenset") else kind, ())
-    return ir.Op(place, types[kind], op, (of,))
+        return ir.Op(
+            place, types[builtin], "set" if builtin in ("set", "frozenset") else builtin, ()
+        )
+    return ir.Op(place, types[builtin], op, (of,))
 
 
 def _dict(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:

@@ -15,8 +15,8 @@ from ..verdicts import KINDS
 from .annotations import TypeReader
 from .context import Signature
 
-Kind = Literal["transition", "event", "initial", "property", "helper"]
-OF_HEADER: dict[str, Kind] = {
+FunctionKind = Literal["transition", "event", "initial", "property", "helper"]
+OF_HEADER: dict[str, FunctionKind] = {
     "transition": "transition",
     "event": "event",
     "initial": "initial",

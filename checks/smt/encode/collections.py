@@ -71,9 +71,9 @@ def _get(run: Trail, e: ir.Op, values: list[Value]) -> Value:
     return merge(run, there, found, default, e)
 
 
-def _fold(kind: str) -> Operator:
+def _fold(op: str) -> Operator:
     def operator(run: Trail, e: ir.Op, values: list[Value]) -> Term:
-        return fold(run, kind, elements(run, values[0], e.args[0].type, e), e)
+        return fold(run, op, elements(run, values[0], e.args[0].type, e), e)
 
     return operator
 
@@ -262,7 +262,7 @@ def _map(run: Trail, e: ir.Op, values: list[Value]) -> Value:
     return convert(run, made, partial, kind, e)
 
 
-def _or_default(kind: str) -> Operator:
+def _or_default(op: str) -> Operator:
     """`min` or `max` with a default: of the elements as they are in the result's type."""
 
     def operator(run: Trail, e: ir.Op, values: list[Value]) -> Value:
@@ -274,7 +274,7 @@ def _or_default(kind: str) -> Operator:
             return default
         some = run.logic.any(row.when for row in many.rows)
         with run.where(some):
-            best = convert(run, fold(run, kind, many, e), many.item, e.type, e)
+            best = convert(run, fold(run, op, many, e), many.item, e.type, e)
         return merge(run, some, best, default, e)
 
     return operator

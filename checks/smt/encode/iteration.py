@@ -199,22 +199,22 @@ def _replaced_value(run: Trail, value: Value, pairs: Sequence[tuple[Term, Term]]
             return run.logic.replace(value, pairs)
 
 
-def fold(run: Trail, kind: str, many: Elements, node: ir.Node) -> Term:
+def fold(run: Trail, op: str, many: Elements, node: ir.Node) -> Term:
     """`all any sum min max` of the elements; raises NotEncodable where they have no bound."""
     logic = run.logic
-    if kind == "all":
+    if op == "all":
         return logic.all(logic.forall(r.names, r.when, as_term(r.value)) for r in many.rows)
-    if kind == "any":
+    if op == "any":
         return _decided(run, many.rows, "any")
     if not many.listed:
-        raise NotEncodable(f"{kind} over a collection without a bound", node.place)
+        raise NotEncodable(f"{op} over a collection without a bound", node.place)
     rows = [(row.when, as_term(row.value)) for row in many.rows]
-    if kind == "sum":
+    if op == "sum":
         return logic.add(logic.number(0), *(logic.choose(w, v, logic.number(0)) for w, v in rows))
     best = rows[0][1] if rows else logic.fresh("none", run.encoding.shape(many.item))
     some = logic.false
     for when, value in rows:
-        pair = (value, best) if kind == "min" else (best, value)
+        pair = (value, best) if op == "min" else (best, value)
         better = run.encoding.less(*pair, many.item)
         best = logic.choose(logic.all((when, logic.any((logic.negate(some), better)))), value, best)
         some = logic.any((some, when))
