@@ -1,9 +1,9 @@
-"""A second process that compiles the generated steps while the search goes on with plain Python.
+"""Machine code for a search that goes on for long: made quickly at first, then well.
 
     python -m lawful.checks.explore.compiled.background
 
-compiles the steps that come as JSON at its input, and keeps the machine code on disk. When the
-search ends first, the process goes on: it takes seconds, and the next search uses its machine code.
+compiles the steps that come as JSON at its input, and keeps the machine code on disk. A search ends
+this process when it ends itself.
 """
 
 from __future__ import annotations
@@ -13,53 +13,83 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
+from typing import TYPE_CHECKING
 
 from ..expansion.successors import Text
 
-# Processor seconds of plain steps before anything is compiled: a small search is done by then. To
-# import the compiler and to load machine code takes about as long.
-PATIENCE = 0.3
+if TYPE_CHECKING:
+    from .llvm import Native
+
+# Processor seconds of plain steps before there is any machine code: a small search is done by then.
+# To import the compiler and to make code that is not optimised takes about as long.
+PATIENCE = 0.2
+# Processor seconds of a search before a second process makes optimised code, which takes seconds.
+LONGER = 1.0
 
 
-class BackgroundCompiler:
-    """Says when machine code is ready; it starts the second process when that pays."""
+class Compiler:
+    """Gives a search better machine code when that pays: first what is made at once, as it is not
+    optimised, then what a second process has made."""
 
     def __init__(self, text: Text) -> None:
         self.text = text
         self.began = time.process_time()
         self.possible = importlib.util.find_spec("llvmlite") is not None
-        self.seconds = 0.0  # That the second process took, once it is done.
+        self.seconds = 0.0  # That the second process took.
+        self._quick = False
         self._process: subprocess.Popen[bytes] | None = None
         self._started = 0.0
 
-    def ready(self) -> bool:
-        """Whether it is time to go over to machine code."""
-        if not self.possible or time.process_time() - self.began < PATIENCE:
-            return False
+    def better(self) -> Native | None:
+        """Better steps than those that the search has, if it is time to go over to them."""
+        spent = time.process_time() - self.began
+        if not self.possible or spent < PATIENCE:
+            return None
         if self._process is not None:
-            if self._process.poll() is None:
-                return False
-            self.seconds = time.perf_counter() - self._started
-            return True
-        from .llvm import kept
+            return None if self._process.poll() is None else self._best()
+        if self._quick and spent < LONGER:
+            return None
+        from .llvm import kept, quick
 
         file = kept(self.text)
-        if file is None or file.exists():
-            return True
+        if file is not None and file.exists():
+            return self._best()
+        if not self._quick:
+            self._quick = True
+            return quick(self.text)
+        if file is None:
+            return self._best()
         self._process, self._started = _started(self.text), time.perf_counter()
-        return False
+        return None
+
+    def _best(self) -> Native:
+        from .llvm import compiled
+
+        self.possible = False
+        if self._process is not None:
+            self.seconds = time.perf_counter() - self._started
+            self._process = None
+        return compiled(self.text)
+
+    def end(self) -> None:
+        """Nobody waits for machine code any more."""
+        self.possible = False
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            self._process = None
 
 
 def _started(text: Text) -> subprocess.Popen[bytes]:
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     command = (sys.executable, "-m", __name__)
-    out, given = subprocess.DEVNULL, subprocess.PIPE
-    made = subprocess.Popen(command, env=env, stdin=given, stdout=out, stderr=out)
-    assert made.stdin is not None
-    with made.stdin as file:
-        file.write(json.dumps(text).encode())
-    return made
+    nothing = subprocess.DEVNULL
+    with tempfile.TemporaryFile() as given:  # A pipe would keep the search waiting.
+        given.write(json.dumps(text).encode())
+        given.seek(0)
+        return subprocess.Popen(command, env=env, stdin=given, stdout=nothing, stderr=nothing)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from lawful.spec.verdicts import LIVENESS
 
@@ -37,7 +37,7 @@ from ..refinement import refinements
 from ..search import may_rest, told
 from ..search_result import FirstFailure
 from ..space import Args, Edge, Failing, Space
-from .background import BackgroundCompiler
+from .background import Compiler
 from .edges import (
     Step,
     by_reference,
@@ -49,6 +49,9 @@ from .edges import (
 from .plain import Plain
 from .refinement_failures import refinement_failures
 from .state_store import MOST, Parents, Span, States, Store
+
+if TYPE_CHECKING:
+    from .llvm import Native
 
 Tier = Literal["generated", "compiled"]  # As plain Python, as machine code.
 KEPT = (
@@ -75,8 +78,8 @@ class PackedSearch:
     stepping: Stepping
     limits: Limits
     store: Store
-    compiler: BackgroundCompiler | None = None
-    in_background: float = 0.0  # Seconds that a second process took to make the machine code.
+    compiler: Compiler | None = None
+    earlier_code: float = 0.0  # Seconds that making machine code took that was left for better.
     not_generated: str = ""
     count: int = 0
     expanded: int = 0  # So many states are, and to this one those of the level.
@@ -111,7 +114,8 @@ class PackedSearch:
     @property
     def compile_seconds(self) -> float:
         """The seconds that making the machine code took; 0 where none was made for this search."""
-        return self.in_background + self.store.compile_seconds
+        second = self.compiler.seconds if self.compiler is not None else 0.0
+        return self.earlier_code + second + self.store.compile_seconds
 
     @property
     def states(self) -> States:
@@ -222,12 +226,16 @@ class PackedSearch:
         self, progress: Callable[[Progress], None] | None = None, into: Snapshots | None = None
     ) -> None:
         """Level by level, until nothing is new or a limit is met."""
-        while self.complete and self.expanded < self.count:
-            if self.expanded == self.last:
-                self.depth += self.expanded > 0
-                self.last = self.count
-            self.complete = self._advance()
-            self._tell(progress, into)
+        try:
+            while self.complete and self.expanded < self.count:
+                if self.expanded == self.last:
+                    self.depth += self.expanded > 0
+                    self.last = self.count
+                self.complete = self._advance()
+                self._tell(progress, into)
+        finally:
+            if self.compiler is not None:
+                self.compiler.end()
         if into is not None:
             into.write(self.kept())
         self.space.budget = Budget(self.limits.afterwards(self.stopped))
@@ -269,10 +277,11 @@ class PackedSearch:
             waiting, generated = self.count - self.expanded, self.generated + self.store.totals[0]
             seconds += self.earlier
             progress(Progress(self.count, generated, self.depth, waiting, seconds))
-        if self.compiler is not None and isinstance(self.store, Plain) and self.compiler.ready():
-            self.in_background = self.compiler.seconds
-            self.compiler = None
-            self.store = as_machine_code(self.store, self.limits.workers)
+        if self.compiler is not None:
+            code = self.compiler.better()
+            if code is not None:
+                self.earlier_code += self.store.compile_seconds
+                self.store = as_machine_code(self.store, code, self.limits.workers)
 
     def over(self) -> bool:
         """Whether a limit is met; `stopped` says which."""
@@ -468,13 +477,16 @@ class PackedSearch:
         self.predecessors = back
 
 
-def as_machine_code(plain: Plain, workers: int | None) -> Store:
-    """Continue the search of plain Python with machine code. ImportError without LLVM."""
-    from .llvm import compiled
+def as_machine_code(store: Store, code: Native, workers: int | None) -> Store:
+    """Continue a search with this machine code."""
     from .memory import Memory
     from .threads import processors
 
-    return Memory.taking(plain, compiled(plain.stepping.text), workers or processors())
+    if isinstance(store, Memory):
+        store.code = code
+        return store
+    assert isinstance(store, Plain)
+    return Memory.taking(store, code, workers or processors())
 
 
 def search(
@@ -494,8 +506,12 @@ def search(
     """
     steps = stepping(space)
     plain = Plain(steps)
-    store = as_machine_code(plain, limits.workers) if tier == "compiled" else plain
-    compiler = BackgroundCompiler(steps.text) if tier is None else None
+    store: Store = plain
+    if tier == "compiled":
+        from .llvm import compiled
+
+        store = as_machine_code(plain, compiled(steps.text), limits.workers)
+    compiler = Compiler(steps.text) if tier is None else None
     found = PackedSearch(space, steps, limits, store, compiler)
     space.budget = Budget(limits, found.started)
     into, items = snapshots or (None, None)

@@ -27,6 +27,7 @@ from . import intrinsics, llvm_text, search_kernel
 SEEN = ("expand", "search", "work", "follow", "find", "enter")
 NUMBERS = {name: value for name, value in vars(search_kernel).items() if isinstance(value, int)}
 SPEED = 2  # As `-O2`.
+QUICK = 0  # As `-O0`: a tenth of the time to compile, several times that to run.
 
 
 llvm: Any = binding  # Published without type information.
@@ -38,7 +39,7 @@ class Native:
     def __init__(self, code: bytes, seconds: float = 0.0) -> None:
         self.seconds = seconds  # That making the code took; 0 where it was kept from before.
         empty = llvm.parse_assembly("")
-        self._engine = llvm.create_mcjit_compiler(empty, _target())
+        self._engine = llvm.create_mcjit_compiler(empty, _target(SPEED))
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         self._engine.finalize_object()
         self._functions: dict[str, Callable[..., int]] = {}
@@ -75,9 +76,16 @@ def compiled(text: Text) -> Native:
     return Native(code, time.perf_counter() - began)
 
 
+def quick(text: Text) -> Native:
+    """The steps of this text as machine code that is not optimised, and nowhere kept."""
+    began = time.perf_counter()
+    code = _code(text, QUICK)
+    return Native(code, time.perf_counter() - began)
+
+
 def make(text: Text, file: Path | None) -> bytes:
     """Machine code, kept in this file if one is given."""
-    code = _code(text)
+    code = _code(text, SPEED)
     if file is not None:
         with contextlib.suppress(OSError):  # Later runs compile again.
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -97,25 +105,25 @@ def kept(text: Text) -> Path | None:
     return None if folder is None else folder / f"{name}.o"
 
 
-def _code(text: Text) -> bytes:
+def _code(text: Text, speed: int) -> bytes:
     own = {name.upper(): int(size) for name, size in text._asdict().items() if name != "steps"}
     numbers = {**NUMBERS, **own}
     sources = (_source(prelude), text.steps, _source(search_kernel))
-    target = _target()
+    target = _target(speed)
     module = llvm.parse_assembly(llvm_text.assembly(sources, numbers, SEEN))
     module.verify()
-    options = llvm.create_pipeline_tuning_options(speed_level=SPEED)
+    options = llvm.create_pipeline_tuning_options(speed_level=speed)
     passes = llvm.create_pass_builder(target, options)
     passes.getModulePassManager().run(module, passes)
     made: bytes = target.emit_object(module)
     return made
 
 
-def _target() -> Any:
+def _target(speed: int) -> Any:
     _begin()
     name, features = _processor()
     target = llvm.Target.from_default_triple()
-    return target.create_target_machine(cpu=name, features=features, opt=SPEED, jit=True)
+    return target.create_target_machine(cpu=name, features=features, opt=speed, jit=True)
 
 
 @cache

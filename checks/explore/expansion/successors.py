@@ -54,6 +54,7 @@ from .packed_state import PackedState
 from .properties import Judging, params
 
 CUT = 7  # The status of a step that leaves the scope.
+LONG_TESTS = 200  # Characters of tests of bounds that are written once for all steps.
 MOST_PAIRS = 1 << 16  # Arguments of an event that several transitions serve.
 RULES = 1 << 16  # More than a machine has rules.
 MOST_LABELS = 1 << 40  # Of a rule with its arguments.
@@ -100,6 +101,7 @@ class Stepping:
         self.original = self.program.frame(self.size)
         self.state = PackedState(self.program, self.slots, self.original)
         self.settles: dict[tuple[Span, ...], str] = {}
+        self.tests: dict[str, str] = {}
         self.module = Module(self.codec, space.reference, self.program)
         self.judged = [j for j in space.judged if j.kind in ("invariant", "step_property")]
         self.seen = [(j, self._values(j)) for j in space.reachables]
@@ -323,7 +325,7 @@ class Stepping:
         f = self.judging.function(name, "w, info")
         out = f"w[{self.size}]"
         rows = [row for row in self._bounded(self.whole, "", 0) if meets(row.span, spans)]
-        declared = [test for row in rows for test in row.broken]
+        declared = [self._any(row.broken) for row in rows if row.broken]
         if declared:
             f.line(f"if {' or '.join(declared)}: return {BOUNDS}")
         f.line(f"if {out} == {BROKEN}: return {BOUNDS}")
@@ -331,7 +333,7 @@ class Stepping:
         f.line(f"if {out} == {OUTSIDE}: return {ESCAPE}")
         for row in rows:
             if row.outside:
-                with f.block(f"if {' or '.join(row.outside)}:"):
+                with f.block(f"if {self._any(row.outside)}:"):
                     self._cut(f, row.name)
         for j in self.space.of_kind("constraint"):
             with ExitStack() as stack:
@@ -342,6 +344,18 @@ class Stepping:
                     self._cut(f, j.name)
         self.judging.close(f)
         return name
+
+    def _any(self, tests: Sequence[str]) -> str:
+        """Whether any of these is true; many tests stand in a function, once for all steps."""
+        text = " or ".join(tests)
+        if len(text) < LONG_TESTS:
+            return text
+        if text not in self.tests:
+            name = self.tests[text] = f"test_{len(self.tests)}"
+            f = self.judging.function(name, "w")
+            f.line(f"if {text}: return 1")
+            self.judging.close(f)
+        return f"{self.tests[text]}(w) != 0"
 
     def _cut(self, f: Body, name: str) -> None:
         f.line(f"info[{self.notes['cut_by'] + self.notes.cuts.index(name)}] += 1")

@@ -23,7 +23,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 from lawful.spec import types as t
 from lawful.spec.errors import Unsupported
@@ -49,6 +49,33 @@ class Cell:
         return (self.high - self.low).bit_length()
 
 
+class HashedOnce:
+    """Has the slot of `hashed_once`."""
+
+    __slots__ = ("known_hash",)
+
+    known_hash: int
+
+
+H = TypeVar("H", bound=HashedOnce)
+
+
+def hashed_once(cls: type[H]) -> type[H]:
+    """Layouts are deep, and looked up often: each works out its hash once."""
+    plain = cls.__hash__
+
+    def once(self: H) -> int:
+        try:
+            return self.known_hash
+        except AttributeError:
+            found = plain(self)
+            object.__setattr__(self, "known_hash", found)
+            return found
+
+    cls.__hash__ = once  # type: ignore[assignment]  # As `dataclass` does.
+    return cls
+
+
 @dataclass(frozen=True, slots=True)
 class Number:
     """Integers; `least` and `most` are the declared bounds, which a step must not break."""
@@ -59,8 +86,9 @@ class Number:
     most: int | None = None
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
-class Index:
+class Index(HashedOnce):
     """`values` are given where they are not all that the type has: of floats, those to try."""
 
     type: t.Type
@@ -68,26 +96,30 @@ class Index:
     values: tuple[Any, ...] = ()
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
-class Product:
+class Product(HashedOnce):
     type: t.Type
     items: tuple[Layout, ...]
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
-class Sum:
+class Sum(HashedOnce):
     type: t.Type
     options: tuple[Layout, ...]
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
-class SetLayout:
+class SetLayout(HashedOnce):
     type: t.Type
     item: Layout
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
-class MapLayout:
+class MapLayout(HashedOnce):
     type: t.Type
     key: Layout
     value: Layout
@@ -98,8 +130,9 @@ class MapLayout:
         return isinstance(self.type, t.Map) and self.type.total
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
-class ListLayout:
+class ListLayout(HashedOnce):
     """`most` items in the scope, `declared` by MaxLen, `room` in the middle of a step."""
 
     type: t.Type
@@ -109,8 +142,9 @@ class ListLayout:
     declared: int | None = None
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
-class BagLayout:
+class BagLayout(HashedOnce):
     type: t.Type
     item: Layout
     most: int
@@ -118,8 +152,9 @@ class BagLayout:
     declared: int | None = None
 
 
+@hashed_once
 @dataclass(frozen=True, slots=True)
-class MachineLayout:
+class MachineLayout(HashedOnce):
     type: t.Type
     fields: tuple[tuple[str, Layout], ...]
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from lawful import Machine
+from lawful.checks.explore.layout import layouts
 from lawful.checks.explore.layout.layouts import NotGenerated
+from lawful.spec import types as t
 from lawful.spec.errors import DeclarationError
 from tests.checks.conform.test_every_machine import MACHINES
 from tests.checks.explore.compiled.both_engines import compared
@@ -39,3 +41,19 @@ def test_machines(cls: type[Machine]) -> None:
 @pytest.mark.parametrize(("title", "text"), ACCEPTED, ids=[row[0] for row in ACCEPTED])
 def test_texts(title: str, text: str) -> None:
     agree(texts.machine(text), 20)
+
+
+def test_a_layout_works_out_its_hash_once() -> None:
+    """As the hash of a deep one is asked for thousands of times while steps are generated."""
+    hashed: list[str] = []
+
+    class Kind(t.Type):
+        def __hash__(self) -> int:
+            hashed.append("kind")
+            return 7
+
+    inner = layouts.Index(Kind(), 3)
+    outer = layouts.Product(t.BOOL, (inner, inner))
+    assert {hash(outer), hash(layouts.Product(t.BOOL, (inner, inner)))} == {hash(outer)}
+    assert hash(inner) == hash(inner)
+    assert hashed == ["kind"]

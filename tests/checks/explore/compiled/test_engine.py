@@ -5,6 +5,9 @@ from __future__ import annotations
 import dataclasses
 import functools
 import random
+import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,12 +18,12 @@ from annotated_types import Interval
 from lawful import Machine, Nat, Param, Scope, Serial, invariant, require, transition
 from lawful.checks.explore import CheckResult, Engine, Limits, NoEngine, explore
 from lawful.checks.explore.compiled import background as waiting
-from lawful.checks.explore.compiled import plain
-from lawful.checks.explore.compiled.background import BackgroundCompiler
+from lawful.checks.explore.compiled import pace, plain
+from lawful.checks.explore.compiled.background import Compiler
 from lawful.checks.explore.compiled.engine import Tier, search
-from lawful.checks.explore.compiled.llvm import compiled, kept
+from lawful.checks.explore.compiled.llvm import Native, compiled, kept, quick
 from lawful.checks.explore.compiled.memory import Memory
-from lawful.checks.explore.expansion.successors import Stepping
+from lawful.checks.explore.expansion.successors import Stepping, Text
 from lawful.checks.explore.layout.packing import pack, unpack
 from lawful.checks.explore.search import search as plainly
 from lawful.checks.explore.space import Space
@@ -171,37 +174,68 @@ def test_a_parameter_without_a_default_is_what_parts_are_made_with() -> None:
     both_establish_the_same(Market, "generated")
 
 
-def always(_: BackgroundCompiler) -> bool:
-    return True
+def at_once(compiler: Compiler) -> Native | None:
+    """Code that is not optimised after the first look, optimised code after the second."""
+    looks.append(compiler)
+    if len(looks) == 1:
+        return quick(compiler.text)
+    return compiled(compiler.text) if len(looks) == 2 else None
+
+
+looks: list[Compiler] = []
 
 
 def test_going_over_to_machine_code_shows_in_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In the middle of a level, as soon as somebody asks."""
+    """In the middle of a level, as soon as somebody asks; and to better machine code, too."""
     monkeypatch.setattr(plain, "SLICE", 7)
-    monkeypatch.setattr(BackgroundCompiler, "ready", always)
+    monkeypatch.setattr(pace, "FIRST", 20)
+    monkeypatch.setattr(Compiler, "better", at_once)
+    looks.clear()
     mine = explored(TwoPhase, "auto")
+    assert len(looks) > 2
     assert mine.engine == "compiled"
     assert established(mine) == by_reference(TwoPhase)
 
 
 def test_a_second_process_compiles(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Started once it pays, and not needed the next time."""
+    """Started where what was made at once is too slow, and not needed the next time."""
     monkeypatch.setattr(waiting, "PATIENCE", 0.0)
+    monkeypatch.setattr(waiting, "LONGER", 0.0)
     text = flat_steps(Jugs).text
-    compiler = BackgroundCompiler(text)
-    assert not compiler.ready()
+    compiler = Compiler(text)
+    assert compiler.better() is not None
+    assert compiler.better() is None
     assert compiler.seconds == 0.0
-    while not compiler.ready():
+    while (best := compiler.better()) is None:
         time.sleep(0.1)
-    assert compiler.seconds > 0.0
+    assert best.seconds == 0.0 < compiler.seconds
+    assert compiler.better() is None
     assert list((alone / "lawful" / "steps").iterdir()) == [kept(text)]
-    assert BackgroundCompiler(text).ready()
+    assert Compiler(text).better() is not None
 
 
 def test_what_is_done_soon_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "PATIENCE", 1e6)
-    assert not BackgroundCompiler(flat_steps(Jugs).text).ready()
+    assert Compiler(flat_steps(Jugs).text).better() is None
     assert explored(TwoPhase, "auto").engine == "generated"
+
+
+def test_nothing_is_compiled_after_the_search(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second process ends with the search that started it."""
+    monkeypatch.setattr(plain, "SLICE", 7)
+    monkeypatch.setattr(waiting, "PATIENCE", 0.0)
+    monkeypatch.setattr(waiting, "LONGER", 0.0)
+    started: list[subprocess.Popen[bytes]] = []
+
+    def noted(text: Text) -> subprocess.Popen[bytes]:
+        del text
+        started.append(subprocess.Popen((sys.executable, "-c", "import time; time.sleep(60)")))
+        return started[0]
+
+    monkeypatch.setattr(waiting, "_started", noted)
+    assert explored(TwoPhase, "auto").engine == "compiled"
+    assert [each.returncode for each in started] == [-signal.SIGKILL]
+    assert not alone.exists() or not list(alone.glob("lawful/steps/*"))
 
 
 def test_seconds_of_compiling_are_counted_once(alone: Path) -> None:
@@ -223,10 +257,11 @@ def test_a_search_stops_at_the_same_state(monkeypatch: pytest.MonkeyPatch) -> No
     """Whatever is in use, and when the other was gone over to."""
     limits, (flat, resolved) = Limits(states=100), flat_of(TwoPhase)
     space = Space(flat, resolved.world)
-    monkeypatch.setattr(BackgroundCompiler, "ready", always)
+    monkeypatch.setattr(Compiler, "better", at_once)
     tiers: tuple[Tier | None, ...] = ("generated", "compiled", None)
     rows: list[Any] = []
     for tier in tiers:
+        looks.clear()
         found = search(space, limits, tier=tier)
         rows.append((found.count, found.generated, found.depth, found.enabled, found.new))
     theirs = plainly(space, limits)
