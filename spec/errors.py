@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import linecache
 import unicodedata
@@ -167,6 +166,8 @@ def a(thing: object) -> str:
 
 def nearest(name: str, known: Iterable[str], otherwise: str = "correct the name") -> str:
     """How to mend a name that nothing has: the known one that is most like it."""
+    import difflib  # Rarely needed, and every command waits for what is imported.
+
     found = difflib.get_close_matches(name, sorted(known), 1)
     return f"write {found[0]}" if found else otherwise
 

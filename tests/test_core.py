@@ -71,3 +71,23 @@ def test_the_core_test_can_fail() -> None:
         [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
     )
     assert done.stdout.split() == ["pluggy"]
+
+
+def imported(work: str) -> set[str]:
+    """The modules that this imports."""
+    script = f"import sys; before = set(sys.modules); {work}; print(*set(sys.modules) - before)"
+    done = subprocess.run(
+        [sys.executable, "-S", "-c", f"import sys; sys.path[:] = {sys.path!r}; {script}"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(done.stdout.split())
+
+
+def test_a_small_check_waits_for_no_import_that_it_does_not_need() -> None:
+    """Most of its time is imports."""
+    slow = {"email", "importlib.metadata", "difflib", "annotated_types", "numpy", "llvmlite", "z3"}
+    assert not imported("import lawful.cli, lawful.commands.check") & slow
+    assert imported("import email, lawful.cli") & slow == {"email"}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,7 +44,9 @@ def _write_reports(ended: Ended, command: str, reports: Reports, target: str) ->
     if reports.junit:
         _save(reports.junit, ci.junit(command, suites))
     if reports.sarif:
-        _save(reports.sarif, files.json_text(ci.sarif(suites, version("lawful"))))
+        from .exports import lawful_version
+
+        _save(reports.sarif, files.json_text(ci.sarif(suites, lawful_version())))
 
 
 def _case(problem: Problem) -> ci.Case:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from importlib.metadata import version
 from pathlib import Path
 
 from lawful.checks.report import ci, itf
@@ -16,12 +15,19 @@ from .options import Reports
 Files = Iterator[tuple[Path, str]]
 
 
+def lawful_version() -> str:
+    """The version that is installed."""
+    from importlib.metadata import version  # Its imports take longer than most checks.
+
+    return version("lawful")
+
+
 def verdicts(reports: Reports, command: str, suites: Sequence[ci.Suite]) -> Files:
     """The files of `--junit` and `--sarif`, where they are asked for, with their texts."""
     if reports.junit is not None:
         yield reports.junit, ci.junit(command, suites)
     if reports.sarif is not None:
-        yield reports.sarif, files.json_text(ci.sarif(suites, version("lawful")))
+        yield reports.sarif, files.json_text(ci.sarif(suites, lawful_version()))
 
 
 def trace(

@@ -12,8 +12,6 @@ import typing
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any
 
-import annotated_types
-
 from .. import types as t
 from ..errors import Place, Problems, a, nearest
 from ..syntax.declare import Declaration, Names
@@ -344,7 +342,7 @@ class TypeReader:
     def _marked(self, found: t.Type, mark: Any, place: Place) -> t.Type:
         """The type narrowed by one mark of an `Annotated`."""
         match found, mark:
-            case t.Serial(), _ if isinstance(mark, (*BOUND, Serial)) or _is_nat(mark):
+            case t.Serial(), _ if isinstance(mark, Serial) or _is(mark, *BOUND) or _is_nat(mark):
                 self.refuse(
                     place,
                     f"{mark} on a serial number",
@@ -363,10 +361,10 @@ class TypeReader:
             case t.Int(), Mark(word="nat"):
                 low = 0 if found.low is None else max(0, found.low)
                 return dataclasses.replace(found, low=low, name="Nat")
-            case t.Int(), _ if isinstance(mark, BOUND) and _whole(mark):
+            case t.Int(), _ if _is(mark, *BOUND) and _whole(mark):
                 return _bounded(found, mark)
-            case ((t.Seq() | t.Bag()), annotated_types.MaxLen(max_length=most)):
-                return dataclasses.replace(found, most=most)
+            case ((t.Seq() | t.Bag()), _) if _is(mark, "MaxLen"):
+                return dataclasses.replace(found, most=mark.max_length)
             case _, Serial():
                 self.refuse(
                     place,
@@ -381,7 +379,7 @@ class TypeReader:
                     f"{word.capitalize()}[...] round the whole type",
                     f"write {word.capitalize()}[...] outermost, in the annotation of a field",
                 )
-            case _, annotated_types.BaseMetadata() | annotated_types.GroupedMetadata():
+            case _, _ if _is(mark, "BaseMetadata", "GroupedMetadata"):
                 self.refuse(
                     place,
                     f"{mark} on {a(found)}",
@@ -393,13 +391,7 @@ class TypeReader:
         return found
 
 
-BOUND = (
-    annotated_types.Interval,
-    annotated_types.Ge,
-    annotated_types.Gt,
-    annotated_types.Le,
-    annotated_types.Lt,
-)
+BOUND = ("Interval", "Ge", "Gt", "Le", "Lt")
 CONTAINERS: dict[Any, int] = {
     set: 1,
     frozenset: 1,
@@ -453,6 +445,13 @@ def _annotations(cls: type) -> dict[str, Any]:
 def _around(cls: type) -> dict[str, Any]:
     """The class itself by name, so that a record made in a function can be written as text."""
     return {cls.__name__: cls}
+
+
+def _is(mark: Any, *names: str) -> bool:
+    """Whether it is one of these marks of annotated-types: who wrote it has imported that library,
+    and nobody else needs it."""
+    library = sys.modules.get("annotated_types")
+    return library is not None and isinstance(mark, tuple(getattr(library, n) for n in names))
 
 
 def _is_nat(mark: Any) -> bool:
