@@ -22,6 +22,7 @@ from .checkpoints import Items, Snapshots, Unfit
 from .compiled import counting
 from .compiled.engine import NotGenerated, PackedSearch
 from .compiled.engine import search as packed
+from .compiled.orbit_search import search as orbits
 from .coverage import Coverage
 from .coverage import coverage as by_reference
 from .limits import Limits, Progress
@@ -97,16 +98,12 @@ def _orbits(
     space: Space, limits: Limits, progress: Tell, asked: tuple[Engine, Mapping[str, Expected]]
 ) -> CheckResult:
     """Explore one state of each orbit; properties that this cannot decide are unknown."""
-    engine, expects = asked
-    if engine not in ("auto", "reference"):
-        raise NoEngine(f"the {engine} engine knows no symmetry")
     started = time.perf_counter()
     known = Symmetry(space)
-    kept = _kept(space, limits, True)
-    found = search(space, limits, progress, known, kept.by("reference"))
-    rows = [known.judged(p) for p in judge(found, expects)]
-    result = _result("reference", found, rows, time.perf_counter() - started)
-    return dataclasses.replace(result, distinct=found.distinct, orbits=len(found.states))
+    used, found = searched(space, limits, progress, asked[0], known)
+    rows = [known.judged(p) for p in judge(found, asked[1])]
+    result = _result(used, found, rows, time.perf_counter() - started)
+    return dataclasses.replace(result, orbits=len(found.states))
 
 
 def _result(
@@ -122,7 +119,7 @@ def _result(
         complete=found.complete,
         stopped=found.stopped,
         unjudged=unjudged(flat.machine),
-        distinct=len(found.states),
+        distinct=found.distinct,
         generated=found.generated,
         depth=found.depth,
         cuts=sum(found.cut_by.values()),
@@ -165,10 +162,14 @@ def _kept(space: Space, limits: Limits, symmetry: bool) -> _Kept:
 
 
 def searched(
-    space: Space, limits: Limits, progress: Tell, engine: Engine
+    space: Space,
+    limits: Limits,
+    progress: Tell,
+    engine: Engine,
+    symmetry: Symmetry | None = None,
 ) -> tuple[Engine, Explored]:
     """The states and what was met, and the engine that found them; see `explore`."""
-    kept = _kept(space, limits, False)
+    kept = _kept(space, limits, symmetry is not None)
     if engine == "auto" and kept.engine == "reference":
         engine = "reference"
     fits = kept.engine in ("", "reference" if engine == "reference" else "generated")
@@ -176,13 +177,16 @@ def searched(
         where = kept.into.path if kept.into is not None else ""
         raise Unfit(f"{where} is of the {kept.engine} engine, with which alone it goes on")
     if engine == "reference":
-        return "reference", search(space, limits, progress, snapshots=kept.by("reference"))
+        return "reference", search(space, limits, progress, symmetry, kept.by("reference"))
     try:
         tier = None if engine == "auto" else engine
-        found = packed(space, limits, progress, tier, kept.by("generated"))
+        if symmetry is None:
+            found = packed(space, limits, progress, tier, kept.by("generated"))
+        else:
+            found = orbits((space, symmetry), limits, progress, tier, kept.by("generated"))
     except NotGenerated as reason:
         if engine == "auto":
-            slow = search(space, limits, progress, snapshots=kept.by("reference"))
+            slow = search(space, limits, progress, symmetry, kept.by("reference"))
             slow.not_generated = str(reason)
             return "reference", slow
         raise NoEngine(f"the {engine} engine does not know {reason}") from reason

@@ -25,7 +25,7 @@ from .limits import Budget, Limits, OutOfBudget, Progress, Reason
 from .liveness.fairness import Groups
 from .liveness.graph import Graph
 from .refinement import Refining, refinements
-from .search_result import FirstFailure, Parent
+from .search_result import FirstFailure, Parent, Path, path_of
 from .space import Args, Edge, Failing, Space
 from .symmetry import Symmetry
 
@@ -88,6 +88,10 @@ class Search:
     def before(self, number: int) -> int:
         """The state that a state was first reached from; -1 for an initial one."""
         return self.parents[number][0]
+
+    def path(self, at: int) -> Path:
+        """The shortest run to a state."""
+        return path_of(self, at)
 
     @property
     def seconds(self) -> float:

@@ -11,9 +11,10 @@ from ..reference.states import State
 from ..verdict import Verdict
 from .limits import Reason
 from .liveness.graph import Graph
-from .space import Args, Edge, Space
+from .space import Args, Edge, Event, Space
 
 Parent = tuple[int, int, Args]
+Path = tuple[list[State], list[Event]]  # The states of a run, and the events between them.
 
 
 @dataclass(slots=True)
@@ -43,6 +44,15 @@ class Explored(Protocol):
 
     def before(self, number: int) -> int:
         """The state that a state was first reached from; -1 for an initial one."""
+        ...
+
+    def path(self, at: int) -> Path:
+        """The shortest run to a state."""
+        ...
+
+    @property
+    def distinct(self) -> int:
+        """How many states were found, those that others stand for counted, too."""
         ...
 
     @property
@@ -109,3 +119,19 @@ class Explored(Protocol):
     def true_in(self, j: PropertyOf, args: Args) -> Sequence[int]:
         """The numbers of the states in which a property is true for these arguments."""
         ...
+
+
+def chain(search: Explored, at: int) -> list[int]:
+    """The numbers of the states by which a state was first reached, the initial one first."""
+    found: list[int] = []
+    while at >= 0:
+        found.append(at)
+        at = search.before(at)
+    return found[::-1]
+
+
+def path_of(search: Explored, at: int) -> Path:
+    """The shortest run to a state, where each state stands for itself."""
+    numbers = chain(search, at)
+    events = [(rule, args) for _, rule, args in (search.parents[n] for n in numbers[1:])]
+    return [search.states[number] for number in numbers], events

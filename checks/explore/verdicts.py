@@ -170,13 +170,7 @@ def run_to(search: Explored, at: int, edge: Edge | None) -> Trace:
     space = search.space
     if at < 0:
         return Trace((), ())
-    path: list[int] = []
-    while at >= 0:
-        path.append(at)
-        at = search.before(at)
-    path.reverse()
-    states = [search.states[number] for number in path]
-    events = [(rule, args) for _, rule, args in (search.parents[n] for n in path[1:])]
+    states, events = search.path(at)
     if edge is not None:
         events.append((edge.rule, edge.args))
         if isinstance(edge.outcome, Done):

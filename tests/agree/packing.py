@@ -36,6 +36,7 @@ from lawful.spec.values.time import clock_of
 from tests.agree.counting import miscounted
 from tests.agree.hits import Hits
 from tests.agree.planning import combinations
+from tests.agree.renaming import misfolded
 from tests.checks.explore.compiled.both_engines import Both
 
 MOST = 60  # Argument tuples of a rule: all are taken in every state.
@@ -73,7 +74,7 @@ def differences(space: Space, hits: Hits) -> list[str]:
     hits.add("total", "packed states left to the reference", both.escaped)
     hits.add("total", "comparisons", both.comparisons)
     hits.add("total", "comparisons of packed steps", both.comparisons)
-    return miscounted(steps.space, chosen, hits)
+    return miscounted(steps.space, chosen, hits) + misfolded(steps.space, chosen, hits)
 
 
 def states(steps: Stepping) -> Iterator[State]:

@@ -71,6 +71,8 @@ class Program:
     # while nothing is counted.
     guards: dict[int, int] = field(default_factory=dict[int, int])
     counting: int = 0
+    # Cells that hold numbers from the beginning, by the place of their first.
+    tables: dict[int, list[int]] = field(default_factory=dict[int, list[int]])
     rounds: int = field(init=False)  # The cell of the rounds that are left; see `prelude.spent`.
     written: int = field(init=False)  # The cell of the entries that a step writes.
     entries: dict[str, Entries] = field(init=False)
@@ -87,6 +89,14 @@ class Program:
         if self.cells > MOST_CELLS:
             raise NotGenerated(f"a step that needs more than {MOST_CELLS:,} cells")
         return at
+
+    @property
+    def begun(self) -> list[int]:
+        """All cells before the first step."""
+        made = [0] * self.cells
+        for at, row in self.tables.items():
+            made[at : at + len(row)] = row
+        return made
 
     def name(self, wanted: str) -> str:
         """A name for a function that no other has."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,7 +59,7 @@ class Arrays(NamedTuple):
         control[kernel.ENOUGH], control[kernel.FAILING], control[kernel.FAILED] = gathered, 0, 0
         control[kernel.WORKER], control[kernel.WORKERS] = number
         own = self._replace(
-            w=np.zeros_like(self.w),
+            w=self.w.copy(),
             info=np.zeros_like(self.info),
             totals=np.zeros_like(self.totals),
             firsts=np.zeros_like(self.firsts),
@@ -71,13 +72,13 @@ class Arrays(NamedTuple):
         return own.with_room(words, successors, gathered)
 
 
-def empty(words: int, cells: int, notes: int) -> Arrays:
+def empty(words: int, cells: Sequence[int], notes: int) -> Arrays:
     """The arrays of a search of states of so many words; `with_room` adds what is missing.
 
-    The steps work on so many cells, and note so many numbers of each state.
+    The steps work on these cells, and note so many numbers of each state.
     """
     return Arrays(
-        w=_zeros(cells),
+        w=np.array(cells, np.int64),
         store=_zeros(STATES * words),
         table=np.zeros(2 * STATES, np.uint32),
         parents=np.zeros(STATES, np.int32),

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from lawful.spec.verdicts import LIVENESS
 
@@ -35,7 +35,7 @@ from ..liveness.fairness import Groups
 from ..liveness.graph import Graph
 from ..refinement import refinements
 from ..search import may_rest, told
-from ..search_result import FirstFailure
+from ..search_result import FirstFailure, Path, path_of
 from ..space import Args, Edge, Failing, Space
 from .background import Compiler
 from .edges import (
@@ -156,9 +156,18 @@ class PackedSearch:
     def _find(self, state: State) -> int:
         return self.store.find(self._packed(state))
 
+    @property
+    def distinct(self) -> int:
+        """How many states were found."""
+        return self.count
+
     def before(self, number: int) -> int:
         """The state that a state was first reached from; -1 for an initial one."""
         return self.store.parent(number)[0]
+
+    def path(self, at: int) -> Path:
+        """The shortest run to a state."""
+        return path_of(self, at)
 
     def true_in(self, j: PropertyOf, args: Args) -> list[int]:
         """The numbers of the states in which a property is true for these arguments."""
@@ -184,6 +193,18 @@ class PackedSearch:
         return None
 
     # The search.
+
+    @classmethod
+    def by(cls, stepping: Stepping, limits: Limits, tier: Tier | None) -> Self:
+        """A search with these steps, before its first state."""
+        plain = Plain(stepping)
+        store: Store = plain
+        if tier == "compiled":
+            from .llvm import compiled
+
+            store = as_machine_code(plain, compiled(stepping.text), limits.workers)
+        compiler = Compiler(stepping.text) if tier is None else None
+        return cls(stepping.space, stepping, limits, store, compiler)
 
     def start(self, state: State, start: Start) -> None:
         """Take an initial state, and how it comes about."""
@@ -221,6 +242,21 @@ class PackedSearch:
 
     def _digest(self) -> str:
         return hashlib.sha256(self.stepping.program.source.encode()).hexdigest()
+
+    def go(
+        self,
+        progress: Callable[[Progress], None] | None,
+        snapshots: tuple[Snapshots, Items | None] | None,
+    ) -> Self:
+        """Search from the initial states, or from what snapshots hold; itself."""
+        self.space.budget = Budget(self.limits, self.started)
+        into, items = snapshots or (None, None)
+        if items is not None:
+            self.go_on(items)
+        else:
+            begin(self)
+        self.run(progress, into if self.complete else None)
+        return self
 
     def run(
         self, progress: Callable[[Progress], None] | None = None, into: Snapshots | None = None
@@ -450,10 +486,16 @@ class PackedSearch:
                         j.row, self.states[number], args
                     ):
                         numbers[args] = number
+            numbers = self._alike(j, numbers)
             self.unseen[j.name] = [a for a in every if numbers[a] < 0]
             if any(n >= 0 for n in numbers.values()):
                 self.witnesses[j.name] = max(numbers.values())
             at += count
+
+    def _alike(self, _j: PropertyOf, numbers: dict[Args, int]) -> dict[Args, int]:
+        """For each value of a property's parameters the first state in which it is true, or -1:
+        of those that differ only in names, the first of them."""
+        return numbers
 
     # The graph.
 
@@ -504,23 +546,7 @@ def search(
     `ImportError` where machine code is asked for and llvmlite is not here, and `ValueError` where
     no initial state is within the scope.
     """
-    steps = stepping(space)
-    plain = Plain(steps)
-    store: Store = plain
-    if tier == "compiled":
-        from .llvm import compiled
-
-        store = as_machine_code(plain, compiled(steps.text), limits.workers)
-    compiler = Compiler(steps.text) if tier is None else None
-    found = PackedSearch(space, steps, limits, store, compiler)
-    space.budget = Budget(limits, found.started)
-    into, items = snapshots or (None, None)
-    if items is not None:
-        found.go_on(items)
-    else:
-        begin(found)
-    found.run(progress, into if found.complete else None)
-    return found
+    return PackedSearch.by(stepping(space), limits, tier).go(progress, snapshots)
 
 
 __all__ = ["NotGenerated", "PackedSearch", "Tier", "search"]

@@ -34,7 +34,7 @@ class Memory:
         self.rounds = ROUNDS
         self.pace = Pace(SLICE)
         self.threads = Workers(self, workers)
-        self.arrays = empty(s.words, s.program.cells, s.notes.size)
+        self.arrays = empty(s.words, s.program.begun, s.notes.size)
         self._make_room()
         self._enter(0, 0)
 

@@ -54,8 +54,10 @@ FASTER: dict[str, Callable[..., int | None]] = {
 }
 
 
-def interpreted(source: str, ask: Callable[[], None] | None = None) -> Callable[..., int]:
-    """`expand` as plain Python, over lists of integers; long loops ask in each round."""
+def interpreted(
+    source: str, ask: Callable[[], None] | None = None, name: str = "expand"
+) -> Callable[..., int]:
+    """A function as plain Python, over lists of integers; long loops ask in each round."""
     namespace: dict[str, Any] = {f.__name__: f for f in prelude.FUNCTIONS}
     namespace.update(FASTER)
 
@@ -66,7 +68,7 @@ def interpreted(source: str, ask: Callable[[], None] | None = None) -> Callable[
 
     namespace["spent"] = spent
     exec(compile(source, "<steps>", "exec"), namespace)  # Text that `codegen` wrote.
-    made: Callable[..., int] = namespace["expand"]
+    made: Callable[..., int] = namespace[name]
     return made
 
 
@@ -76,7 +78,7 @@ class Expanding:
     def __init__(self, stepping: Stepping) -> None:
         self.stepping = stepping
         self.expand = interpreted(stepping.program.source, stepping.space.ask)
-        self.cells = [0] * stepping.program.cells
+        self.cells = stepping.program.begun
         self.cells[stepping.following] = 1
         self.room = 1 << 8
         self.out = [0] * (self.room * (stepping.words + 1))

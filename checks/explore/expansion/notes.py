@@ -17,6 +17,7 @@ class Notes:
     witnesses: int
     marks: int
     lives: int = 0
+    orbits: int = 0  # 1 where the states in the orbit of a state are counted.
     names: dict[str, int] = field(default_factory=dict[str, int])
 
     def __post_init__(self) -> None:
@@ -25,6 +26,7 @@ class Notes:
             "escaped": 1,
             "enabled": self.rules,
             "cut_by": len(self.cuts) + 1,
+            "orbit": self.orbits,
             "deadlock": 1,
             "fault": len(STATUS),
             "property": len(self.properties),

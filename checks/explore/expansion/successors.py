@@ -301,7 +301,7 @@ class Stepping:
         with f.block("if status == 0:"):
             for judge in self.steps:
                 f.line(f"{judge}(w, info)")
-            self.state.pack(f, spans)
+            self._pack(f, spans)
             f.line(f"out[room * {self.words} + n] = rule")
             f.line("n += 1")
         with f.block(f"elif status == {CUT}:"):
@@ -319,6 +319,10 @@ class Stepping:
         f.line("return n")
         self.program.texts.append("\n".join(f.lines))
         return name
+
+    def _pack(self, f: Body, spans: tuple[Span, ...]) -> None:
+        """The state that the step leads to, written to `out`."""
+        self.state.pack(f, spans)
 
     def _check(self, name: str, spans: tuple[Span, ...]) -> str:
         """Whether the state after a step keeps the bounds of its types, then those of the scope."""

@@ -91,9 +91,11 @@ def test_stopped_anywhere_it_goes_on_to_the_same(cls: type[Machine], tmp_path: P
     assert established(again) == established(whole)
 
 
-def test_orbits_go_on_too(tmp_path: Path) -> None:
-    whole = checked(TwoPhase, symmetry=True)
-    result, pieces = in_pieces(TwoPhase, Dice(3, 30), symmetry=True, resume=tmp_path)
+@pytest.mark.parametrize(("engine", "asks"), [("generated", 10), ("reference", 30)])
+def test_orbits_go_on_too(engine: Engine, asks: int, tmp_path: Path) -> None:
+    whole = checked(TwoPhase, engine, symmetry=True)
+    dice = Dice(3, asks)
+    result, pieces = in_pieces(TwoPhase, dice, engine=engine, symmetry=True, resume=tmp_path)
     assert established(result) == established(whole) and pieces > 2
     with pytest.raises(Unfit, match="was made with --symmetry"):
         checked(TwoPhase, resume=tmp_path)

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import factorial
 from random import Random
+from typing import Any
 
 import pytest
 
 from lawful import Machine, Scope
-from lawful.checks.explore import CheckResult, Limits, NoEngine, explore
+from lawful.checks.explore import CheckResult, Engine, Limits, NoEngine, explore
+from lawful.checks.explore.compiled.orbit_search import search
+from lawful.checks.explore.expansion import orbits
+from lawful.checks.explore.expansion.orbits import OrbitSteps
+from lawful.checks.explore.retrace import again
 from lawful.checks.explore.space import Space
 from lawful.checks.explore.symmetry import Symmetry
+from lawful.checks.explore.traces import trace_json
 from lawful.checks.reference import Done
 from lawful.checks.reference.states import PartState
 from lawful.checks.verdict import Verdict
@@ -25,12 +32,40 @@ from tests.classics.two_phase import TwoPhase
 from tests.spec import texts
 
 
-def explored(cls: type[Machine], symmetry: bool, limits: Limits | None = None) -> CheckResult:
+def explored(
+    cls: type[Machine],
+    symmetry: bool,
+    limits: Limits | None = None,
+    engine: Engine = "reference",
+) -> CheckResult:
     found = resolve(cls)
     flat = lower(found.machine, found.scopes.get("scope", Scope()))
-    return explore(
-        flat, found.world, found.expects, limits=limits, symmetry=symmetry, engine="reference"
+    result = explore(
+        flat, found.world, found.expects, limits=limits, symmetry=symmetry, engine=engine
     )
+    assert result.engine == engine
+    return result
+
+
+def alike(cls: type[Machine], engine: Engine) -> CheckResult:
+    """The orbits that an engine finds: counts and verdicts are the reference engine's, and the
+    counterexamples are runs of the machine."""
+    mine, theirs = explored(cls, True, engine=engine), explored(cls, True)
+    for name in ("distinct", "orbits", "generated", "depth", "cut_by", "complete"):
+        assert getattr(mine, name) == getattr(theirs, name)
+    enabled = [{n: row["enabled"] for n, row in r.transitions.items()} for r in (mine, theirs)]
+    assert enabled[0] == enabled[1]
+    new = [sum(row["new"] for row in r.transitions.values()) for r in (mine, theirs)]
+    assert new[0] == new[1]
+    found = resolve(cls)
+    space = Space(lower(found.machine, found.scopes.get("scope", Scope())), found.world)
+    for p, q in zip(mine.properties, theirs.properties, strict=True):
+        assert (p.name, p.verdict) == (q.name, q.verdict)
+        assert (p.trace and len(p.trace)) == (q.trace and len(q.trace))
+        if p.trace is not None and p.verdict is Verdict.VIOLATED:
+            rows: Any = trace_json(p.trace)
+            assert again(space, p.name, rows) is not None
+    return mine
 
 
 @pytest.mark.parametrize(("managers", "orbits", "distinct"), [(3, 80, 288), (4, 166, 1568)])
@@ -67,6 +102,18 @@ SMALL = [c.machine for c in CLASSICS if c.counts[0] <= 700]
 @pytest.mark.parametrize("cls", [*SMALL, AlternatingBitWithoutBit], ids=lambda cls: cls.__name__)
 def test_classics_are_the_same_with_and_without(cls: type[Machine]) -> None:
     same(explored(cls, symmetry=False), explored(cls, symmetry=True))
+
+
+FOLDED = [c.machine for c in CLASSICS if c.counts[0] <= 300]
+
+
+@pytest.mark.parametrize("cls", [*FOLDED, AlternatingBitWithoutBit], ids=lambda cls: cls.__name__)
+def test_generated_steps_find_the_same_orbits(cls: type[Machine]) -> None:
+    alike(cls, "generated")
+
+
+def test_machine_code_finds_the_same_orbits() -> None:
+    assert alike(AlternatingBitWithoutBit, "compiled").orbits == 820
 
 
 VARIABLES = {
@@ -122,7 +169,7 @@ def test_random_machines_are_the_same_with_and_without() -> None:
         cls = texts.last_machine(texts.module(drawn(Random(seed))))
         whole = explored(cls, symmetry=False, limits=Limits(states=120))
         if whole.complete:
-            one_each = explored(cls, symmetry=True)
+            one_each = alike(cls, "generated")
             same(whole, one_each)
             compared += 1
             folded += one_each.orbits != whole.distinct
@@ -237,7 +284,63 @@ def test_the_command_reports_orbits(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", "tests.classics.two_phase", "--symmetry"]) == 0
     assert "288 distinct states in 80 orbits" in capsys.readouterr().out
     found = resolve(TwoPhase)
-    with pytest.raises(NoEngine, match="knows no symmetry"):
-        explore(
-            lower(found.machine, Scope(RM=3)), found.world, {}, symmetry=True, engine="compiled"
-        )
+    flat = lower(found.machine, Scope(RM=7))
+    with pytest.raises(NoEngine, match="does not know 5,040 renamings of a state"):
+        explore(flat, found.world, {}, symmetry=True, engine="generated")
+    limits = Limits(states=10)
+    slow = explore(flat, found.world, {}, symmetry=True, limits=limits)
+    assert (slow.engine, slow.not_generated) == ("reference", "5,040 renamings of a state")
+
+
+CHASED = (
+    LINKED.replace("NODES", "3")
+    + """
+    @invariant
+    def never_a_ring(self) -> bool:
+        return len(self.next) < 3 or any(self.next[a] == a for a in self.next)
+"""
+)
+
+
+def code_as_it_is(_steps: OrbitSteps, _layout: object, number: str) -> str:
+    return number
+
+
+def nobody(steps: OrbitSteps, _number: int) -> dict[Any, Any]:
+    return {e: e for e in steps.members}
+
+
+def one_fewer(sizes: Sequence[int]) -> Any:
+    found, ways = renamings(sizes)
+    return found[:-1], ways[:-1]
+
+
+renamings = orbits.renamings
+
+
+@pytest.mark.parametrize(
+    ("where", "name", "broken"),
+    [
+        (OrbitSteps, "_code", code_as_it_is),
+        (OrbitSteps, "renaming", nobody),
+        (orbits, "renamings", one_fewer),
+    ],
+    ids=["canonical", "trace", "orbit"],
+)
+def test_a_renaming_that_is_left_out_is_noticed(
+    where: object, name: str, broken: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cls = texts.last_machine(texts.module(CHASED))
+    assert alike(cls, "generated").orbits == 10
+    monkeypatch.setattr(where, name, broken)
+    with pytest.raises(AssertionError):
+        alike(cls, "generated")
+
+
+def test_a_search_that_a_limit_ends_counts_the_states_of_all_its_orbits() -> None:
+    found = resolve(texts.last_machine(texts.module(LINKED.replace("NODES", "3"))))
+    space = Space(lower(found.machine, found.scopes["scope"]), found.world)
+    symmetry = Symmetry(space)
+    short = search((space, symmetry), Limits(states=6), None, "generated")
+    sizes = [symmetry.canonical(state)[1] for state in short.states]
+    assert (short.complete, short.distinct, sum(sizes), len(sizes)) == (False, 28, 28, 7)
