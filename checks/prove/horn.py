@@ -15,7 +15,8 @@ from lawful.spec.lower import Sized
 
 from ..smt.algebra.term import Term
 from ..smt.encode.sorts import NotEncodable, Options
-from ..smt.obligations import State, attempt
+from ..smt.encode.symbolic import State
+from ..smt.obligations import attempt
 from ..smt.solver.budget import Effort
 from ..smt.solver.processes import map_in_order
 from ..smt.solver.solve import Answer, Horn, ask, reach

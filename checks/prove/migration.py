@@ -26,11 +26,8 @@ from lawful.spec.values.time import clock_of, with_ticks
 from ..smt.algebra.term import Term
 from ..smt.encode.execution import Execution
 from ..smt.encode.sorts import NotEncodable, Options, fields_of
-from ..smt.encode.symbolic import (
-    Unencodable,
-    Value,
-)
-from ..smt.obligations import State, attempt
+from ..smt.encode.symbolic import State, Unencodable, Value
+from ..smt.obligations import attempt
 from ..smt.solver.budget import USUAL, Budget, Effort
 from ..smt.solver.models import Witness
 from ..smt.solver.processes import map_in_order
@@ -110,10 +107,7 @@ class Versions:
 
 
 def evolve(
-    versions: Versions,
-    sizes: Mapping[str, int],
-    effort: Effort = USUAL,
-    workers: int = 1,
+    versions: Versions, sizes: Mapping[str, int], effort: Effort = USUAL, workers: int = 1
 ) -> list[Obligation]:
     """The obligations of the newer version about every restored state of the older one.
 

@@ -15,10 +15,8 @@ from lawful.spec.verdicts import FAULTS
 from ..smt.algebra.term import Term
 from ..smt.encode.control_flow import join_states
 from ..smt.encode.sorts import NotEncodable
-from ..smt.encode.symbolic import (
-    Value,
-)
-from ..smt.obligations import Case, State
+from ..smt.encode.symbolic import State, Value
+from ..smt.obligations import Case
 from ..smt.solver.models import Witness
 from ..smt.solver.solve import Model
 from ..smt.system import TransitionSystem

@@ -11,11 +11,10 @@ from lawful.spec.ir import Json
 
 from .algebra.term import Term
 from .encode.sorts import NotEncodable
-from .encode.symbolic import SymbolicStep, TypedValue, Value
+from .encode.symbolic import State, SymbolicStep, TypedValue
 
 P = ParamSpec("P")
 T = TypeVar("T")
-State = Mapping[str, Value]
 
 
 @dataclass(frozen=True)

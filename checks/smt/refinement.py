@@ -6,7 +6,7 @@ executed from there: some arguments lead to the view of the state after, or noth
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import islice, product
 from math import prod
 
@@ -17,13 +17,9 @@ from lawful.spec.analysis.callee import bind
 from .algebra.term import Term
 from .encode.execution import Execution
 from .encode.sorts import NotEncodable, fields_of
-from .encode.symbolic import (
-    SymbolicStep,
-    Unencodable,
-    Value,
-)
+from .encode.symbolic import Args, State, SymbolicStep, Unencodable, Value
 from .encode.values import Encoding
-from .obligations import Case, State
+from .obligations import Case
 
 LIKELY = 16  # Combinations of the step's arguments that are tried for the abstract step.
 
@@ -132,18 +128,12 @@ class Refinement:
             where.append(self.encoding.bounds(term, kind))
         return args, where
 
-    def _some(
-        self,
-        args: Mapping[str, Value],
-        where: list[Term],
-        step: SymbolicStep,
-        to: Mapping[str, Value],
-    ) -> Term:
+    def _some(self, args: Args, where: list[Term], step: SymbolicStep, to: State) -> Term:
         """The condition that some arguments lead to this state."""
         names = [_term(arg) for arg in args.values()]
         return self.logic.exists(names, self.logic.all((*where, self._to(step, to))))
 
-    def _to(self, step: SymbolicStep, to: Mapping[str, Value]) -> Term:
+    def _to(self, step: SymbolicStep, to: State) -> Term:
         if step.laws is not self.logic.true:
             raise NotEncodable("next(...) of a range without a bound, in a step that is looked for")
         rows = [(to[name], step.after[name], kind) for name, kind in fields_of(self.abstract)]

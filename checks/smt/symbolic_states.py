@@ -23,7 +23,7 @@ from .encode.execution import Execution
 from .encode.parts import members, unlisted
 from .encode.places import read
 from .encode.sorts import NotEncodable, Options
-from .encode.symbolic import StatePath, Unencodable, Value, state_path
+from .encode.symbolic import State, StatePath, Unencodable, Value, state_path
 from .encode.time import same_time
 from .encode.values import Encoding
 from .obligations import Fixed, attempt
@@ -126,7 +126,7 @@ class SymbolicStates:
         except NotEncodable as error:
             return Unencodable(f"{name}: {error.construct}")
 
-    def _bound(self, values: Mapping[str, Value], types: Mapping[str, t.Type]) -> None:
+    def _bound(self, values: State, types: Mapping[str, t.Type]) -> None:
         for name, kind in types.items():
             value = values[name]
             if isinstance(value, Term):
@@ -148,7 +148,7 @@ class SymbolicStates:
 
     # Properties.
 
-    def run(self, state: Mapping[str, Value]) -> Execution:
+    def run(self, state: State) -> Execution:
         """An execution that begins in this state."""
         return Execution(self.encoding, state, self.machine)
 
@@ -157,12 +157,7 @@ class SymbolicStates:
         value, defined = self.run(self.parameters).judge(p.function, {})
         return self.logic.all((defined, value))
 
-    def always(
-        self,
-        j: SafetyProperty,
-        state: Mapping[str, Value],
-        after: Mapping[str, Value] | None = None,
-    ) -> Term:
+    def always(self, j: SafetyProperty, state: State, after: State | None = None) -> Term:
         """The condition that the property holds for all values of its parameters and all members.
 
         For a step property: all members that exist before and after. Where the property is
@@ -175,10 +170,7 @@ class SymbolicStates:
         )
 
     def broken(
-        self,
-        j: SafetyProperty,
-        state: Mapping[str, Value],
-        after: Mapping[str, Value] | None = None,
+        self, j: SafetyProperty, state: State, after: State | None = None
     ) -> tuple[Term, Term]:
         """The conditions that the property is false, and that it is undefined, for some values.
 
@@ -189,7 +181,7 @@ class SymbolicStates:
         return logic.any(fails), logic.any(logic.all((w, logic.negate(d))) for _, w, d, _ in rows)
 
     def _of_members(
-        self, j: SafetyProperty, state: Mapping[str, Value], after: Mapping[str, Value] | None
+        self, j: SafetyProperty, state: State, after: State | None
     ) -> Iterator[tuple[list[Term], Term, Term, Term]]:
         """For each member: the constants for the parameters, where they are allowed and the member
         exists, where the property is defined, and where it is true."""
@@ -207,9 +199,7 @@ class SymbolicStates:
             value, defined = self.run(state).judge(j.row.function, args, place, j.machine)
             yield names, self.logic.all(where), defined, value
 
-    def _members(
-        self, j: SafetyProperty, *states: Mapping[str, Value]
-    ) -> list[tuple[StatePath, list[Term]]]:
+    def _members(self, j: SafetyProperty, *states: State) -> list[tuple[StatePath, list[Term]]]:
         """The paths to the part that the property belongs to, each with where it exists."""
         return members(self.encoding, j.path, [self.run(each) for each in states])
 

@@ -19,15 +19,8 @@ from .algebra.term import Term, conjuncts
 from .encode.bounds import inside, limit
 from .encode.places import bind_args
 from .encode.sorts import NotEncodable, Options, fields_of
-from .encode.symbolic import (
-    STOPS,
-    StopKind,
-    SymbolicStep,
-    TypedValue,
-    Unencodable,
-    Value,
-)
-from .obligations import Case, Fixed, Question, State, attempt
+from .encode.symbolic import STOPS, State, StopKind, SymbolicStep, TypedValue, Unencodable, Value
+from .obligations import Case, Fixed, Question, attempt
 from .refinement import Refinement
 from .solver.models import Witness
 from .symbolic_states import SymbolicStates, known
@@ -78,18 +71,8 @@ class TransitionSystem(SymbolicStates):
         run.state = run.defaults(self.parameters)
         args = self._arguments(function.params if function else ())
         step = run.begin(function, args.values) if function else run.began()
-        given, bounded = (*args.facts, step.laws), self._keeps_bounds(step, t.NOTHING)
-        return Case(
-            name=START if function is None else function.name,
-            event=START,
-            before=None,
-            args=args.typed,
-            given=given,
-            step=step,
-            bounded=bounded,
-            within=self._within(step),
-            output=t.NOTHING,
-        )
+        name = START if function is None else function.name
+        return self._case(name, START, args, step, t.NOTHING, before=None)
 
     def case(self, name: str, property: str = "") -> Case | NotEncodable:
         """The start or transition of that name; for `ambiguous`, the contested event."""
@@ -147,18 +130,21 @@ class TransitionSystem(SymbolicStates):
         before = before or self.state
         args = self._arguments(row.function.params)
         step = self.run(before).step(row, args.values)
-        given, bounded = (*args.facts, step.laws), self._keeps_bounds(step, row.function.output)
-        return Case(
-            name=row.name,
-            event=row.event,
-            before=before,
-            args=args.typed,
-            given=given,
-            step=step,
-            bounded=bounded,
-            within=self._within(step),
-            output=row.function.output,
-        )
+        return self._case(row.name, row.event, args, step, row.function.output, before=before)
+
+    def _case(
+        self,
+        name: str,
+        event: str,
+        args: _Arguments,
+        step: SymbolicStep,
+        output: t.Type,
+        *,
+        before: State | None,
+    ) -> Case:
+        given, bounded = (*args.facts, step.laws), self._keeps_bounds(step, output)
+        within = self._within(step)
+        return Case(name, event, before, args.typed, given, step, bounded, within, output)
 
     def _arguments(self, params: Sequence[tuple[str, t.Type]]) -> _Arguments:
         fixed = None if self.fixed is None else self.fixed.args

@@ -10,10 +10,9 @@ from lawful.spec import ir
 from ..algebra.term import Term
 from .conversion import merge
 from .sorts import NotEncodable
-from .symbolic import LoopExit, TypedValue, Unencodable, Value
+from .symbolic import LoopExit, State, TypedValue, Unencodable, Value
 from .trail import Trail
 
-State = Mapping[str, Value]
 Locals = Mapping[str, TypedValue]
 
 

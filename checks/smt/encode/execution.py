@@ -19,7 +19,7 @@ from .invocations import CALL_EXPRESSIONS, CALL_STATEMENTS, execute_body, result
 from .iteration import NO_FIRST
 from .sorts import NotEncodable
 from .statements import STATEMENTS
-from .symbolic import STOPS, BodyExit, StatePath, StopKind, SymbolicStep, Value
+from .symbolic import STOPS, Args, BodyExit, StatePath, StopKind, SymbolicStep, Value
 from .trail import Trail
 
 EVAL: Mapping[type[ir.Expr], Callable[[Any, Any], Value]] = {**EXPRESSIONS, **CALL_EXPRESSIONS}
@@ -46,11 +46,11 @@ class Execution(Trail):
             except NotEncodable as error:
                 raise error if error.place else NotEncodable(error.construct, stmt.place) from error
 
-    def step(self, row: ir.Transition, args: Mapping[str, Value]) -> SymbolicStep:
+    def step(self, row: ir.Transition, args: Args) -> SymbolicStep:
         """One transition, from the state this execution was made with."""
         return self._outcome(lambda: transition(self, row, args, ()))
 
-    def begin(self, function: ir.Function, args: Mapping[str, Value]) -> SymbolicStep:
+    def begin(self, function: ir.Function, args: Args) -> SymbolicStep:
         """An `@initial` method, from the defaults."""
         return self._outcome(lambda: execute_body(self, function, args, ()))
 
@@ -61,7 +61,7 @@ class Execution(Trail):
     def judge(
         self,
         function: ir.Function,
-        args: Mapping[str, Value],
+        args: Args,
         own: StatePath = (),
         machine: ir.Machine | None = None,
     ) -> tuple[Term, Term]:
@@ -82,7 +82,7 @@ class Execution(Trail):
         names = [law.constant for law in self.laws]
         return self.logic.forall(names, self.logic.all(law.truth for law in self.laws), truth)
 
-    def defaults(self, given: Mapping[str, Value]) -> dict[str, Value]:
+    def defaults(self, given: Args) -> dict[str, Value]:
         """The state of a new instance with these parameters."""
         return defaults(self, self.frame.machine, given)
 

@@ -29,7 +29,7 @@ from .operators import OPERATORS
 from .places import read
 from .sequences import item
 from .sorts import NotEncodable, fields_of
-from .symbolic import Composite, Element, Elements, TypedValue, Unencodable, Value
+from .symbolic import Args, Composite, Element, Elements, TypedValue, Unencodable, Value
 from .time import stopped
 from .trail import Trail
 
@@ -150,7 +150,7 @@ def _view(run: Trail, e: ir.View) -> Value:
 NEW = "_new"  # No local of a declaration has this name.
 
 
-def defaults(run: Trail, machine: ir.Machine, given: Mapping[str, Value]) -> dict[str, Value]:
+def defaults(run: Trail, machine: ir.Machine, given: Args) -> dict[str, Value]:
     """The fields of a new machine: given values, defaults; the others are arbitrary."""
     out: dict[str, Value] = {}
     for name, kind, initial in [

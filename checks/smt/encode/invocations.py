@@ -20,7 +20,7 @@ from .control_flow import join_states
 from .conversion import as_term, convert, eval_as, eval_term, field_of, merge
 from .places import bind_args, owner, read, store
 from .sorts import NotEncodable
-from .symbolic import BodyExit, Call, Elements, Frame, Owner, StatePath, TypedValue, Value
+from .symbolic import Args, BodyExit, Call, Elements, Frame, Owner, StatePath, TypedValue, Value
 from .time import due, stopped
 from .trail import Trail
 
@@ -40,7 +40,7 @@ def _framed(run: Trail, machine: ir.Machine, own: Owner | None) -> Generator[Fra
 def execute_body(
     run: Trail,
     function: ir.Function,
-    args: Mapping[str, Value],
+    args: Args,
     own: Owner | None,
     machine: ir.Machine | None = None,
 ) -> list[BodyExit]:
@@ -60,7 +60,7 @@ def execute_body(
     return alive
 
 
-def _bind_params(frame: Frame, function: ir.Function, args: Mapping[str, Value]) -> None:
+def _bind_params(frame: Frame, function: ir.Function, args: Args) -> None:
     for name, kind in function.params:
         if name in args:
             frame.locals[name] = TypedValue(args[name], kind)
@@ -125,11 +125,7 @@ def _function(run: Trail, machine: ir.Machine, name: str, *, of_module: bool) ->
 
 
 def transition(
-    run: Trail,
-    row: ir.Transition,
-    args: Mapping[str, Value],
-    own: Owner | None,
-    machine: ir.Machine | None = None,
+    run: Trail, row: ir.Transition, args: Args, own: Owner | None, machine: ir.Machine | None = None
 ) -> list[BodyExit]:
     """Execute a transition with its header and target; returns the ways out of its body."""
     machine = machine or run.frame.machine
@@ -182,9 +178,7 @@ def _header(run: Trail) -> Generator[None]:
     run.stops += [type(s)("refused", s.when, s.node) for s in found]
 
 
-def _fire(
-    run: Trail, row: ir.Transition, args: Mapping[str, Value], own: StatePath, machine: ir.Machine
-) -> Value:
+def _fire(run: Trail, row: ir.Transition, args: Args, own: StatePath, machine: ir.Machine) -> Value:
     """Execute a transition within this step; returns its output."""
     before, count = run.path, len(run.stops)
     value = result(run, row.function, transition(run, row, args, own, machine))

@@ -7,7 +7,7 @@ the effect of the loop on every element.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 from lawful.spec import ir
 
@@ -15,7 +15,7 @@ from ..algebra.term import Term, occurs
 from .conversion import as_term
 from .iteration import bind
 from .sorts import NotEncodable
-from .symbolic import Elements, Value
+from .symbolic import Elements, State, Value
 from .trail import Trail
 
 
@@ -60,7 +60,7 @@ def _round(run: Trail, s: ir.Loop, many: Elements, body: Callable[[], None]) -> 
     return not (stops or local or left or found or run.extra_key is not extra)
 
 
-def _arrays(state: Mapping[str, Value]) -> Iterator[tuple[str, Term]]:
+def _arrays(state: State) -> Iterator[tuple[str, Term]]:
     for name, value in state.items():
         if isinstance(value, Term) and value.shape.of == "array":
             yield name, value

@@ -54,7 +54,7 @@ class Composite:
 class OtherState:
     """A state of the machine other than the one that is executed: bodies read it only."""
 
-    state: Mapping[str, Value]
+    state: State
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,6 +65,8 @@ class Unencodable:
 
 
 Value: TypeAlias = Term | Elements | Composite | OtherState | Unencodable
+State: TypeAlias = Mapping[str, Value]  # By variables and parameters.
+Args: TypeAlias = Mapping[str, Value]  # By the names of parameters.
 
 
 class TypedValue(NamedTuple):
@@ -144,7 +146,7 @@ class BodyExit:
 
     when: Term
     value: Value | None
-    state: Mapping[str, Value]
+    state: State
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,7 +154,7 @@ class LoopExit:
     """A `break` or `continue`: the path condition, the state, and the locals."""
 
     when: Term
-    state: Mapping[str, Value]
+    state: State
     locals: Mapping[str, TypedValue]
 
 
@@ -177,5 +179,5 @@ class SymbolicStep:
     done: Term
     stopped: Mapping[StopKind, Term]
     laws: Term
-    after: Mapping[str, Value]
+    after: State
     outputs: tuple[tuple[Term, Value], ...]

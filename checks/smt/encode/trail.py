@@ -9,7 +9,7 @@ which `Execution` defines with the tables of all of them.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Self
 
@@ -17,14 +17,14 @@ from lawful.spec import ir
 from lawful.spec import types as t
 
 from ..algebra.term import Term
-from .symbolic import Frame, Law, Stop, StopKind, Value
+from .symbolic import Frame, Law, State, Stop, StopKind, Value
 from .values import Encoding
 
 
 class Trail(ABC):
     """The state, the condition under which execution still goes on (`path`), and its stops."""
 
-    def __init__(self, encoding: Encoding, state: Mapping[str, Value], machine: ir.Machine) -> None:
+    def __init__(self, encoding: Encoding, state: State, machine: ir.Machine) -> None:
         self.encoding = encoding
         self.logic = encoding.logic
         self.state = dict(state)
@@ -43,7 +43,7 @@ class Trail(ABC):
     def block(self, body: Sequence[ir.Stmt]) -> None:
         """Execute statements in order, as long as any execution goes on."""
 
-    def fork(self, state: Mapping[str, Value]) -> Self:
+    def fork(self, state: State) -> Self:
         """A trail that goes on from another state, in the same body."""
         trial = type(self)(self.encoding, state, self.frame.machine)
         trial.frame, trial.laws = self.frame, self.laws

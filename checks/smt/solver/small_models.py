@@ -13,12 +13,10 @@ from lawful.spec import types as t
 
 from ..algebra.term import Term
 from ..encode.sorts import NotEncodable
-from ..encode.symbolic import (
-    Value,
-)
+from ..encode.symbolic import State, Value
 from ..encode.time import stopped
 from ..encode.values import Encoding
-from ..obligations import Case, State, attempt
+from ..obligations import Case, attempt
 from ..system import TransitionSystem
 
 SIZES = (0, 1, 2, 3, 5, 10, 100)
