@@ -79,7 +79,9 @@ class OrbitSteps(Stepping):
 
     def _notes(self) -> Notes:
         made = super()._notes()
-        return Notes(made.rules, made.cuts, made.properties, made.witnesses, made.marks, made.lives, orbits=1)
+        return Notes(
+            made.rules, made.cuts, made.properties, made.witnesses, made.marks, made.lives, orbits=1
+        )
 
     def _write(self) -> None:
         self.renamed = self.program.frame(self.size)

@@ -387,7 +387,7 @@ def test_the_reference_engine_says_that_it_took_over(monkeypatch: pytest.MonkeyP
     def refused(*_given: object) -> None:
         raise NotGenerated("a set over too many values")
 
-    monkeypatch.setattr(engine, "Stepping", refused)
+    monkeypatch.setattr(engine, "stepping", refused)
     found = found_in(Peterson)
     why = "steps cannot be generated for a set over too many values"
     assert text("Peterson", found) == f"Peterson: nothing odd\n  slow: {why}"
