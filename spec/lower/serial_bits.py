@@ -13,12 +13,12 @@ from typing import Any, TypeGuard
 
 from .. import ir, ops
 from .. import types as t
+from ..analysis.scope_keys import Keys, with_keys
 from ..analysis.walk import everything
 from ..errors import Place, Problems
 from ..flat import Timed
 
 SERIAL = "Serial"
-Names = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,26 +110,17 @@ def is_int(value: object) -> TypeGuard[int]:
     return type(value) is int
 
 
-def _serials(kind: t.Type, names: Names) -> Iterator[tuple[t.Serial, Names]]:
+def _serials(kind: t.Type, names: Keys) -> list[tuple[t.Serial, Keys]]:
     """The serial numbers inside a type, and the keys that may say their bits."""
-    match kind:
-        case t.Serial():
-            yield kind, names
-        case t.Record(name=record, fields=fields):
-            for name, of in fields:
-                yield from _serials(of, (f"{record}.{name}", name))
-        case t.Union(options=inner) | t.Tuple(items=inner):
-            for each in inner:
-                yield from _serials(each, names)
-        case t.Seq(item=item) | t.Bag(item=item):
-            yield from _serials(item, item_names(names))
-        case t.Set(item=item):
-            yield from _serials(item, names)
-        case t.Map(key=key, value=value):
-            yield from _serials(key, names)
-            yield from _serials(value, names)
-        case _:
-            pass
+    found: list[tuple[t.Serial, Keys]] = []
+
+    def note(each: t.Type, keys: Keys) -> t.Type:
+        if isinstance(each, t.Serial):
+            found.append((each, keys))
+        return each
+
+    with_keys(kind, names, note)
+    return found
 
 
 def fewer_bits(declared: Iterable[t.Type], explored: Iterable[t.Type]) -> set[tuple[int, int]]:
@@ -142,11 +133,6 @@ def fewer_bits(declared: Iterable[t.Type], explored: Iterable[t.Type]) -> set[tu
         for (one, _), (other, _) in zip(*row, strict=True)
         if one != other
     }
-
-
-def item_names(names: Names) -> Names:
-    """A length under the container's name is no bound for its elements."""
-    return tuple(f"{name}.item" for name in names)
 
 
 def _places(m: ir.Machine) -> Iterator[tuple[tuple[str, ...], t.Type, Place]]:

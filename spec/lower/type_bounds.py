@@ -14,13 +14,14 @@ from typing import Any
 from .. import ir
 from .. import types as t
 from ..analysis.named_elements import explored
+from ..analysis.scope_keys import Keys, with_keys
 from ..errors import Place, Problems, a, nearest
 from ..flat import Flat, Plan, Rule
 from ..ir import Json
 from ..values.bounds import belongs
 from ..values.world import encode, rank
 from ..words import Record, Scope, Sort
-from .serial_bits import SERIAL, Narrowed, item_names
+from .serial_bits import SERIAL, Narrowed
 
 Named = Mapping[str, tuple[str, ...]]  # The elements of each sort that the declaration names.
 
@@ -149,33 +150,21 @@ class _Bounding:
 
     def scoped(self, kind: t.Type, names: tuple[str, ...], place: Place) -> t.Type:
         """The type with the scope's bounds; `names` are the keys that may give them."""
-        self.known.update(names)
-        self.long.setdefault(names, _has_length(kind))
-        match kind:
-            case t.Serial():
-                return kind  # It has the scope's bits already.
-            case t.Int():
-                return self._integer(kind, names, place)
-            case t.Record(name=record, fields=fields):
-                inner = tuple((f, self.scoped(k, (f"{record}.{f}", f), place)) for f, k in fields)
-                return t.Record(record, inner)
-            case t.Union(options=options):
-                return t.Union(tuple(self.scoped(k, names, place) for k in options))
-            case t.Tuple(items=items):
-                return t.Tuple(tuple(self.scoped(k, names, place) for k in items))
-            case t.Seq(item=item, most=most) | t.Bag(item=item, most=most):
-                length = self._length(kind, names, place) if most is None else most
-                return dataclasses.replace(
-                    kind, item=self.scoped(item, item_names(names), place), most=length
-                )
-            case t.Set(item=item):
-                return dataclasses.replace(kind, item=self.scoped(item, names, place))
-            case t.Map(key=key, value=value):
-                return dataclasses.replace(
-                    kind, key=self.scoped(key, names, place), value=self.scoped(value, names, place)
-                )
-            case _:
-                return kind
+
+        def bounded(each: t.Type, keys: Keys) -> t.Type:
+            self.known.update(keys)
+            self.long.setdefault(keys, _has_length(each))
+            match each:
+                case t.Serial():
+                    return each  # It has the scope's bits already.
+                case t.Int():
+                    return self._integer(each, keys, place)
+                case t.Seq(most=None) | t.Bag(most=None):
+                    return dataclasses.replace(each, most=self._length(each, keys, place))
+                case _:
+                    return each
+
+        return with_keys(kind, names, bounded)
 
     def _integer(self, kind: t.Int, names: tuple[str, ...], place: Place) -> t.Type:
         finite = kind.low is not None and kind.high is not None

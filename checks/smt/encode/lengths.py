@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.lower.serial_bits import item_names
+from lawful.spec.analysis.scope_keys import Keys, with_keys
 
 
 def erase(type: t.Type) -> t.Type:
@@ -73,26 +73,15 @@ class Lengths:
 
     def scoped(self, kind: t.Type, names: tuple[str, ...]) -> t.Type:
         """The type with the scope's lengths; `names` are the keys that may give them."""
-        match kind:
-            case t.Seq(item=item, most=most):
-                inner = self.scoped(item, item_names(names))
-                given = next((name for name in names if name in self.sizes), None)
-                if most is None and given is not None:
-                    most = self.used[given] = self.sizes[given]
-                return t.Seq(inner, kind.mutable, most)
-            case t.Record(name=record, fields=fields):
-                found = [(f, self.scoped(of, (f"{record}.{f}", f))) for f, of in fields]
-                return t.Record(record, tuple(found))
-            case t.Union(options=options):
-                return t.Union(tuple(self.scoped(option, names) for option in options))
-            case t.Tuple(items=items):
-                return t.Tuple(tuple(self.scoped(item, names) for item in items))
-            case t.Set(item=item) | t.Bag(item=item):
-                return replace(kind, item=self.scoped(item, names))
-            case t.Map(key=key, value=value):
-                return replace(kind, key=self.scoped(key, names), value=self.scoped(value, names))
-            case _:
-                return kind
+
+        def limited(each: t.Type, keys: Keys) -> t.Type:
+            given = next((key for key in keys if key in self.sizes), None)
+            if not isinstance(each, t.Seq) or each.most is not None or given is None:
+                return each
+            self.used[given] = self.sizes[given]
+            return replace(each, most=self.sizes[given])
+
+        return with_keys(kind, names, limited)
 
 
 def _places(machine: ir.Machine) -> Iterator[tuple[tuple[str, ...], t.Type]]:
