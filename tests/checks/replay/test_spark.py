@@ -66,6 +66,7 @@ def session() -> Iterator[Any]:
     signal.signal(signal.SIGINT, handler)
     yield made
     made.stop()
+    assert signal.getsignal(signal.SIGINT) is handler
 
 
 def same(paths: list[Path], program: ReplayProgram = PROGRAM) -> Any:
