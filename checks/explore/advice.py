@@ -27,9 +27,11 @@ from ..reference import Done
 from ..reference.states import State
 from ..verdict import Verdict
 from .check import explore, searched
+from .compiled.engine import PackedSearch
 from .limits import Budget, Limits, OutOfBudget
 from .omissions.extents import covers, met
 from .result import Advice, Bound, CheckResult, Narrow, OneMore, Widened
+from .search_result import Explored
 from .space import Space
 
 SECONDS = 60.0  # For all of it, where no other time is given.
@@ -59,9 +61,14 @@ class _Advisor:
         self.limits = replace(limits, first=False, resume=None)
         self.ends = time.perf_counter() + self.seconds
         self.bounds = tuple(bounds_of(found.machine, scope))
+        self.slow = ""  # Why the reference engine took over, if it did.
 
     def advice(self) -> Advice:
-        """All of it: cuts, the widening, sizes."""
+        """All of it: cuts, the widening, sizes; and why the reference engine explored, if it
+        did."""
+        return replace(self._told(), not_generated=self.slow)
+
+    def _told(self) -> Advice:
         try:
             return self._advice(self._outside(self.scope))
         except _Ended as end:
@@ -112,7 +119,8 @@ class _Advisor:
         """The states beyond the scope that steps and starts lead to, with what cut them, and how
         many there are within it; _Ended with the limit that ended the search."""
         space = self._space(scope)
-        _, made = searched(space, self.left, None, "auto")
+        _, made = searched(space, self.left, None, "auto", labelled=True)
+        self.slow = self.slow or made.not_generated
         if not made.complete:
             raise _Ended(made.stopped)
         if not made.cut_by:
@@ -123,13 +131,29 @@ class _Advisor:
             placed, cut = space.placed(outcome)
             if cut is not None and isinstance(placed, Done):
                 out.append((placed.state, cut))
-        # Generated steps note that there were cuts, and not always where.
-        for state in made.states:
+        return [*out, *self._cut_steps(made)], len(made.states)
+
+    def _cut_steps(self, made: Explored) -> Iterator[tuple[State, str]]:
+        """Where each step that the scope cuts leads, and what cuts it.
+
+        The labels of generated steps say which those are, and not what cuts them.
+        """
+        space = made.space
+        if not isinstance(made, PackedSearch):
+            for state in made.states:
+                self._go_on()
+                for edge in space.edges(state):
+                    if edge.cut is not None and isinstance(edge.outcome, Done):
+                        yield edge.outcome.state, edge.cut
+            return
+        for number, rows in enumerate(made.steps()):
             self._go_on()
-            for edge in space.edges(state):
-                if edge.cut is not None and isinstance(edge.outcome, Done):
-                    out.append((edge.outcome.state, edge.cut))
-        return out, len(made.states)
+            for event, target in rows:
+                if target < 0:
+                    state = made.states[number]
+                    outcome, cut = space.placed(_done(space.step(state, event)), state)
+                    assert cut is not None
+                    yield _done(outcome).state, cut
 
     def _cut_by(self, bound: Bound, scope: Scope, states: Sequence[State]) -> list[State]:
         """The states that this bound alone would keep out."""
@@ -237,7 +261,14 @@ class _Advisor:
 
     def _explored(self, scope: Scope) -> CheckResult:
         flat = self._space(scope).flat
-        return explore(flat, self.found.world, self.expects, limits=self.left)
+        result = explore(flat, self.found.world, self.expects, limits=self.left)
+        self.slow = self.slow or result.not_generated
+        return result
+
+
+def _done(outcome: object) -> Done:
+    assert isinstance(outcome, Done)
+    return outcome
 
 
 def _compared(sort: str, size: int, before: CheckResult, after: CheckResult) -> OneMore:

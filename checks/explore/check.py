@@ -167,8 +167,11 @@ def searched(
     progress: Tell,
     engine: Engine,
     symmetry: Symmetry | None = None,
+    *,
+    labelled: bool = False,
 ) -> tuple[Engine, Explored]:
-    """The states and what was met, and the engine that found them; see `explore`."""
+    """The states and what was met, and the engine that found them; see `explore`. `labelled`:
+    somebody will ask the fast engine for its steps."""
     kept = _kept(space, limits, symmetry is not None)
     if engine == "auto" and kept.engine == "reference":
         engine = "reference"
@@ -181,7 +184,7 @@ def searched(
     try:
         tier = None if engine == "auto" else engine
         if symmetry is None:
-            found = packed(space, limits, progress, tier, kept.by("generated"))
+            found = packed(space, limits, progress, tier, kept.by("generated"), labelled=labelled)
         else:
             found = orbits((space, symmetry), limits, progress, tier, kept.by("generated"))
     except NotGenerated as reason:

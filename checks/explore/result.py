@@ -78,7 +78,8 @@ class OneMore:
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """The advice found within so many seconds; `why` says why there is none."""
+    """The advice found within so many seconds; `why` says why there is none, `not_generated` for
+    which construct the reference engine explored a scope."""
 
     seconds: float
     cuts: tuple[tuple[Bound, int], ...] = ()
@@ -88,6 +89,7 @@ class Advice:
     widened: Widened | None = None
     sizes: tuple[OneMore, ...] = ()
     why: str = ""
+    not_generated: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ def state_graph(space: Space, limits: Limits) -> StateGraph:
     Raises `ValueError` where no initial state is within the scope.
     """
     try:
-        found = packed(space, limits)
+        found = packed(space, limits, labelled=True)
     except NotGenerated as reason:
         slow = Search(space, limits, refinements=refinements(space))
         slow.not_generated = str(reason)

@@ -31,7 +31,11 @@ def text(advice: Advice) -> list[str]:
         text = "no bound has all values, for there is no end of them"
         lines.append(f"  {text}: {', '.join(endless)}")
     lines += [f"  {line}" for row in advice.sizes for line in _one_more(row)]
-    return [*lines, f"  {COMPARED}"] if advice.sizes else lines
+    if advice.sizes:
+        lines.append(f"  {COMPARED}")
+    if advice.not_generated:
+        lines.append(f"  slow: steps cannot be generated for {advice.not_generated}")
+    return lines
 
 
 def _steps(count: int) -> str:
@@ -88,8 +92,11 @@ def to_json(advice: Advice) -> Json:
         {"bound": bound.key, "end": bound.side, "steps": count} for bound, count in advice.cuts
     ]
     sizes: list[Json] = [_size(row) for row in advice.sizes]
+    why = advice.not_generated
+    slow: dict[str, Json] = {"engine": "reference", "not_generated": why} if why else {}
     return {
         "seconds": advice.seconds,
+        **slow,
         "cuts": cuts,
         "left_out": [_narrow(row) for row in advice.narrow],
         "serials": list(advice.serials),

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any
 
 from ...reference import Done
 from ...reference.states import State
 from ..expansion.properties import LIVE, column_of
 from ..expansion.successors import RULES, Stepping
-from ..layout.layouts import NotGenerated, elements
+from ..layout.layouts import elements
 from ..layout.numbering import uncode
 from ..liveness.fairness import Bits
 from ..liveness.graph import Graph
 from ..space import Event, Space
-from .plain import Expanding
 from .state_store import Followed, States
 
 Find = Callable[[State], int]
@@ -75,26 +74,6 @@ def refer(graph: Graph, steps: Iterable[Step], among: tuple[int, int]) -> None:
     graph.close()
 
 
-def labelled(
-    space: Space, states: States, others: tuple[Sequence[int], Find]
-) -> Iterator[Iterator[Step]]:
-    """The steps of each of these states that are no faults, in the order of the declaration.
-
-    By generated steps, but for those that are the reference's, whose numbers are given with what
-    finds a state's number: all, where arguments have no numbers.
-    """
-    escaped, find = set(others[0]), others[1]
-    try:
-        steps: Labelled | None = Labelled(space, states)
-    except NotGenerated:
-        steps = None
-    for number in range(len(states)):
-        if steps is None or number in escaped:
-            yield by_reference(space, states[number], find)
-        else:
-            yield steps.of(number)
-
-
 def by_reference(space: Space, state: State, find: Find) -> Iterator[Step]:
     """The steps of a state that are no faults."""
     for edge in space.edges(state):
@@ -114,36 +93,17 @@ def followed_by_reference(s: Stepping, state: State, find: Find) -> tuple[list[i
     return targets, marks
 
 
-class Labelled:
-    """Steps that tell their arguments; NotGenerated where those have no numbers."""
-
-    def __init__(self, space: Space, states: States) -> None:
-        self.states = states
-        known = states.store.stepping
-        self.stepping = known if known.labelled else Stepping(space.flat, space.world, space, True)
-        self.steps = Expanding(self.stepping)
-        self.labels = Labels(self.stepping)
-
-    def of(self, number: int) -> Iterator[Step]:
-        """The steps of a state that are no faults."""
-        store, words = self.states.store, self.stepping.words
-        _, n = self.steps.expanded(store.words_of(number), 0)
-        out, first = self.steps.out, self.steps.room * words
-        for e in range(n):
-            label = out[first + e]
-            if label < 0:
-                yield self.labels.event(-1 - label), -1
-            else:
-                target = store.find(tuple(out[e * words : (e + 1) * words]))
-                yield self.labels.event(label), target
-
-
 class Labels:
     """What the labels of steps mean; see `expansion.successors`."""
 
     def __init__(self, stepping: Stepping) -> None:
         self.stepping = stepping
         self._events: dict[int, Event] = {}
+
+    def steps(self, followed: Followed) -> Iterator[Step]:
+        """The events of a state that was followed, and where they lead."""
+        for target, label in zip(followed.targets, followed.labels, strict=True):
+            yield self.event(max(label, -1 - label)), target
 
     def event(self, label: int) -> Event:
         """The rule and the arguments."""

@@ -39,12 +39,12 @@ from ..search_result import FirstFailure, Path, path_of
 from ..space import Args, Edge, Failing, Space
 from .background import Compiler
 from .edges import (
+    Labels,
     Step,
     by_reference,
     followed_by_reference,
     graph_by_reference,
     graph_by_steps,
-    labelled,
 )
 from .plain import Plain
 from .refinement_failures import refinement_failures
@@ -148,10 +148,15 @@ class PackedSearch:
         return self._graph
 
     def steps(self) -> Iterator[Iterator[Step]]:
-        """Of each expanded state the steps that are no faults; -1 as the target of one that is
-        cut."""
-        known = States(self.store, self.expanded)
-        return labelled(self.space, known, (self.escaped, self._find))
+        """Of each expanded state the steps that are no faults, in the order of the declaration; -1
+        as the target of one that is cut."""
+        escaped, labels = set(self.escaped), Labels(self.stepping)
+        states = States(self.store, self.expanded)
+        for number, followed in enumerate(self.store.follow(self.expanded)):
+            if number in escaped or not self.stepping.labelled:
+                yield by_reference(self.space, states[number], self._find)
+            else:
+                yield labels.steps(followed)
 
     def _find(self, state: State) -> int:
         return self.store.find(self._packed(state))
@@ -537,16 +542,18 @@ def search(
     progress: Callable[[Progress], None] | None = None,
     tier: Tier | None = None,
     snapshots: tuple[Snapshots, Items | None] | None = None,
+    *,
+    labelled: bool = False,
 ) -> PackedSearch:
     """Search the whole space with generated steps, or until a limit is met. Where there are
-    snapshots, it goes on from what they hold.
+    snapshots, it goes on from what they hold. `labelled`: somebody will ask for its `steps`.
 
     With a tier in this one only, otherwise in plain Python first, and as machine code from when
     that is there. Raises `NotGenerated`, naming it, for what the generated steps do not do,
     `ImportError` where machine code is asked for and llvmlite is not here, and `ValueError` where
     no initial state is within the scope.
     """
-    return PackedSearch.by(stepping(space), limits, tier).go(progress, snapshots)
+    return PackedSearch.by(stepping(space, labelled), limits, tier).go(progress, snapshots)
 
 
 __all__ = ["NotGenerated", "PackedSearch", "Tier", "search"]

@@ -386,9 +386,10 @@ class Stepping:
         return found
 
 
-def stepping(space: Space) -> Stepping:
-    """The steps of a space: labelled where liveness is asked for and arguments have numbers."""
-    if space.of_kind(*LIVENESS):
+def stepping(space: Space, labelled: bool = False) -> Stepping:
+    """The steps of a space: labelled where somebody asks for their arguments, as liveness does, and
+    these have numbers."""
+    if labelled or space.of_kind(*LIVENESS):
         with suppress(NotGenerated):
             return Stepping(space.flat, space.world, space, labelled=True)
     return Stepping(space.flat, space.world, space)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,10 @@ import pytest
 from lawful import Machine, Scope
 from lawful.checks.explore import explore
 from lawful.checks.explore.advice import advise
+from lawful.checks.explore.compiled import engine
+from lawful.checks.explore.compiled.edges import Labels, Step
+from lawful.checks.explore.compiled.engine import NotGenerated
+from lawful.checks.explore.compiled.state_store import Followed
 from lawful.checks.explore.limits import Limits
 from lawful.checks.explore.result import Advice, Bound, OneMore, Widened
 from lawful.checks.report import advice
@@ -243,3 +249,33 @@ def test_the_command_tells_it_and_writes_it(
     }
     with pytest.raises(SystemExit, match="5"):
         main(["simulate", str(file), "--advice"])
+
+
+def refused(*_given: object) -> None:
+    raise NotGenerated("a set over too many values")
+
+
+@pytest.mark.parametrize("text", [BOUNDED, ENDLESS, CROWD])
+def test_the_reference_engine_gives_the_same_and_says_so(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fast = advised(texts.machine(text))
+    monkeypatch.setattr(engine, "stepping", refused)
+    slow = advised(texts.machine(text))
+    why = "a set over too many values"
+    assert slow == replace(fast, not_generated=why)
+    assert advice.text(slow)[-1] == f"  slow: steps cannot be generated for {why}"
+    said: Any = advice.to_json(slow)
+    assert (said["engine"], said["not_generated"]) == ("reference", why)
+
+
+def test_a_cut_that_is_left_out_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = Labels.steps
+
+    def fewer(labels: Labels, followed: Followed) -> Iterator[Step]:
+        rows = [*steps(labels, followed)]
+        return iter(rows if rows[0][1] >= 0 else rows[1:])
+
+    whole = advised(texts.machine(BOUNDED))
+    monkeypatch.setattr(Labels, "steps", fewer)
+    assert advised(texts.machine(BOUNDED)).cuts != whole.cuts

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from lawful import Machine, Scope
 from lawful.checks.explore import state_graph as graphs
-from lawful.checks.explore.compiled.edges import Labelled, Step
-from lawful.checks.explore.compiled.engine import NotGenerated
+from lawful.checks.explore.compiled.edges import Labels, Step
+from lawful.checks.explore.compiled.engine import NotGenerated, Tier, search
 from lawful.checks.explore.limits import Limits
 from lawful.checks.explore.search import Search, visited
-from lawful.checks.explore.space import Space
+from lawful.checks.explore.space import Event, Space
 from lawful.checks.explore.state_graph import StateGraph, state_graph
 from lawful.spec.lower import lower
 from lawful.spec.resolve import abstract_scopes, resolve
@@ -45,19 +43,20 @@ def test_states_and_steps_are_those_of_the_reference_engine(cls: type[Machine]) 
     assert same(cls).engine == "generated"
 
 
-def test_a_step_that_is_left_out_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    of = Labelled.of
+def test_another_argument_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    event = Labels.event
 
-    def fewer(steps: Labelled, number: int) -> Iterator[Step]:
-        yield from [*of(steps, number)][number == 1 :]
+    def other(labels: Labels, label: int) -> Event:
+        rule, args = event(labels, label)
+        return rule, args[::-1] if label % 2 else ()
 
-    monkeypatch.setattr(Labelled, "of", fewer)
+    monkeypatch.setattr(Labels, "event", other)
     with pytest.raises(AssertionError):
         same(TwoPhase)
 
 
 def test_the_reference_engine_says_that_it_took_over(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*_given: object) -> None:
+    def refused(*_given: object, **_named: object) -> None:
         raise NotGenerated("a set over too many values")
 
     monkeypatch.setattr(graphs, "packed", refused)
@@ -68,3 +67,13 @@ def test_the_reference_engine_says_that_it_took_over(monkeypatch: pytest.MonkeyP
 def test_a_limit_leaves_no_steps() -> None:
     made = state_graph(space_of(TwoPhase), Limits(states=10))
     assert not made.found.complete and not made.steps
+
+
+def steps_of(cls: type[Machine], tier: Tier) -> list[list[Step]]:
+    found = search(space_of(cls), Limits(), None, tier, labelled=True)
+    return [[*rows] for rows in found.steps()]
+
+
+@pytest.mark.parametrize("cls", [Several, TwoPhase], ids=lambda cls: cls.__name__)
+def test_machine_code_has_the_same_steps(cls: type[Machine]) -> None:
+    assert steps_of(cls, "compiled") == steps_of(cls, "generated")
