@@ -6,13 +6,16 @@ from lawful.spec.ir import Json
 
 from ..explore.result import OURS, Comparison
 
+# The comparison does not rely on the engine whose states it might repeat.
+OTHER = "the reference engine found these states and outcomes anew"
+
 
 def text(found: Comparison) -> list[str]:
     """The comparison as text; the first line says how much was compared."""
     by = ", ".join(f"{count:,} {name}" for name, count in found.outcomes.most_common())
     counts = f"{found.states:,} states, {len(found.events)} events, {found.comparisons:,} calls"
     agree = "all agree" if not found.differing else f"{found.differing:,} DISAGREE"
-    lines = [f"{counts}, {agree} ({by})"]
+    lines = [f"{counts}, {agree} ({by})", OTHER]
     if not found.complete:
         lines.append("stopped before every state was compared: nothing is known of the others")
     if found.set_aside:
@@ -49,6 +52,7 @@ def to_json(found: Comparison) -> Json:
         for each in found.disagreements
     ]
     return {
+        "engine": "reference",
         "states": found.states,
         "events": len(found.events),
         "comparisons": found.comparisons,

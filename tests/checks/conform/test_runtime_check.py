@@ -226,10 +226,12 @@ def test_the_command_says_what_was_compared(capsys: pytest.CaptureFixture[str]) 
     target = "tests.classics.peterson"
     assert main(["check", target, "--runtime"]) == 0
     said = "42 states, 6 events, 505 calls, all agree (428 refused, 77 done)"
-    assert f"  runtime   {said}\n" in capsys.readouterr().out
+    found = "the reference engine found these states and outcomes anew"
+    assert f"  runtime   {said}\n            {found}\n" in capsys.readouterr().out
     assert main(["check", target, "--runtime", "--max-states", "9", "--json", "-"]) == 3
     (row,) = json.loads(capsys.readouterr().out)["machines"]
     assert row["runtime"] == {
+        "engine": "reference",
         "states": 9,
         "events": 6,
         "comparisons": 109,
