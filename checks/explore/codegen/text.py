@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from ..layout.codec import Codec
 from ..layout.entries import Entries, entries
 from ..layout.layouts import Layout, MachineLayout, NotGenerated, one_cell, width
+from ..layout.packing import slots
 from .prelude import ESCAPE
 
 DONE, REFUSED, UNDEFINED, ASSERTS, BOUNDS, AMBIGUOUS = range(6)
@@ -80,7 +81,8 @@ class Program:
     def __post_init__(self) -> None:
         self.rounds = self.frame(1)
         self.written = self.frame(1)
-        self.entries = entries(self.codec.machine(self.codec.flat.machine.name))
+        whole = self.codec.machine(self.codec.flat.machine.name)
+        self.entries = entries(whole, slots(whole))
 
     def frame(self, count: int) -> int:
         """Cells of a function's own."""

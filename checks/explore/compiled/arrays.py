@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import mmap
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from . import search_kernel as kernel
+from .folding import shape
 
-STATES = 1 << 12  # States that the arrays have room for at the beginning.
+PLACES = 1 << 13  # Of the table at the beginning.
+INDEX = 1 << 15  # Likewise of the index of pieces.
+LARGE = 1 << 20  # Bytes of an array that is worth pages of its own.
+AHEAD = 16  # Times the room that an array asks for: the system gives memory when it is used.
 
 
 class Arrays(NamedTuple):
@@ -28,7 +33,13 @@ class Arrays(NamedTuple):
     batch: Any
     origins: Any
     hashes: Any
+    known: Any
+    traces: Any
+    roots: Any
     recent: Any
+    opened: Any
+    pieces: Any
+    piece_table: Any
     ends: Any
     edges: Any
     labels: Any
@@ -40,11 +51,16 @@ class Arrays(NamedTuple):
     def with_room(self, words: int, successors: int, gathered: int) -> Arrays:
         """The same with room for the successors of one state, and for so many gathered states."""
         most = gathered + successors
+        folded, _, pieces, root, wide = shape(words)
         return self._replace(
             out=_zeros(successors * (words + 1)),
-            batch=_zeros(most * words),
+            batch=_zeros(most * wide),
             origins=_zeros(2 * most),
             hashes=_zeros(most),
+            known=_zeros(folded * most * pieces),
+            traces=_zeros(folded * most * pieces),
+            roots=_zeros(folded * most * root),
+            opened=_zeros(wide),
         )
 
     def of_thread(
@@ -77,36 +93,70 @@ def empty(words: int, cells: Sequence[int], notes: int) -> Arrays:
 
     The steps work on these cells, and note so many numbers of each state.
     """
+    folded, piece, _, root, _ = shape(words)
+    control, states = _zeros(kernel.CONTROLS), filled(PLACES)
     return Arrays(
         w=np.array(cells, np.int64),
-        store=_zeros(STATES * words),
-        table=np.zeros(2 * STATES, np.uint32),
-        parents=np.zeros(STATES, np.int32),
-        rules=np.zeros(STATES, np.uint16),
+        store=_zeros(states * root),
+        table=np.zeros(PLACES, np.uint32),
+        parents=np.zeros(states, np.int32),
+        rules=np.zeros(states, np.uint16),
         out=_zeros(0),
         info=_zeros(notes),
         totals=_zeros(notes),
         firsts=np.full(notes, -1, np.int64),
-        control=_zeros(kernel.CONTROLS),
+        control=control,
         batch=_zeros(0),
         origins=_zeros(0),
         hashes=_zeros(0),
+        known=_zeros(0),
+        traces=_zeros(0),
+        roots=_zeros(0),
+        opened=_zeros(0),
+        pieces=_zeros(folded * filled(INDEX) * piece),
+        piece_table=np.zeros(folded * INDEX, np.uint32),
         recent=np.full(max(words, kernel.RECENT), -1, np.int64),  # No state's word.
         ends=_zeros(0),
         edges=_zeros(0),
         labels=_zeros(0),
         marks=np.zeros(0, np.int8),
-        shared=_zeros(0),
+        shared=control,
         sums=_zeros(0),
         earliest=_zeros(0),
     )
 
 
+def filled(places: int) -> int:
+    """How many of the places of a table are taken at most: seven in ten."""
+    return places * 7 // 10
+
+
 def longer(array: Any, size: int) -> Any:
-    """A copy of so many numbers, the new ones 0."""
-    made = np.zeros(size, array.dtype)
-    made[: len(array)] = array
-    return made
+    """So many numbers, the new ones 0: the same array where it has the room, otherwise a copy."""
+    whole = array.base if hasattr(array.base, "dtype") else array
+    if size > len(whole):
+        made = _ahead(size, array.dtype)
+        made[: len(array)] = array
+        return made
+    return whole[:size]
+
+
+def _ahead(size: int, kind: Any) -> Any:
+    """Numbers, all 0, with more room behind them where the system promises so much."""
+    try:
+        return large(AHEAD * size, kind)[:size]
+    except (MemoryError, OSError):
+        return large(size, kind)
+
+
+def large(size: int, kind: Any) -> Any:
+    """Numbers, all 0, in large pages where there are such: looking for a place is faster then."""
+    wanted = size * np.dtype(kind).itemsize
+    if wanted < LARGE or not hasattr(mmap, "MADV_HUGEPAGE"):
+        return np.zeros(size, kind)
+    pages = mmap.mmap(-1, wanted, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    pages.madvise(mmap.MADV_HUGEPAGE)
+    return np.frombuffer(pages, kind, size)
 
 
 def _zeros(size: int) -> Any:

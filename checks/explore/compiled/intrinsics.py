@@ -48,6 +48,20 @@ define internal i64 @give_turn(ptr %row, i64 %at, i64 %turn) {
   ret i64 0
 }
 
+define internal i64 @acquired(ptr %row, i64 %at) alwaysinline {
+  %place = getelementptr inbounds i32, ptr %row, i64 %at
+  %short = load atomic i32, ptr %place acquire, align 4
+  %number = zext i32 %short to i64
+  ret i64 %number
+}
+
+define internal i64 @released(ptr %row, i64 %at, i64 %number) alwaysinline {
+  %place = getelementptr inbounds i32, ptr %row, i64 %at
+  %short = trunc i64 %number to i32
+  store atomic i32 %short, ptr %place release, align 4
+  ret i64 0
+}
+
 define internal i64 @floor_div(i64 %a, i64 %b) alwaysinline {
   %zero = icmp eq i64 %b, 0
   %minus = icmp eq i64 %b, -1

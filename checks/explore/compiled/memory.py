@@ -10,7 +10,8 @@ import numpy as np
 
 from ..expansion.successors import Stepping
 from . import search_kernel as kernel
-from .arrays import Arrays, empty, longer
+from .arrays import Arrays, empty, filled, large, longer
+from .folding import shape
 from .llvm import Native
 from .pace import Pace
 from .plain import ARRAYS, Plain
@@ -30,6 +31,7 @@ class Memory:
         s = self.stepping = stepping
         self.code = code
         self.words = s.words
+        self.shape = shape(s.words)
         self.room = 1 << 8
         self.rounds = ROUNDS
         self.pace = Pace(SLICE)
@@ -37,26 +39,33 @@ class Memory:
         self.arrays = empty(s.words, s.program.begun, s.notes.size)
         self._make_room()
         self._enter(0, 0)
+        self._enter_pieces(0)
 
     @classmethod
     def taking(cls, plain: Plain, code: Native, workers: int = 1) -> Memory:
         """All that plain Python has found so far; so many threads go on from it."""
         made, count = cls(plain.stepping, code, workers), len(plain.parents)
-        made.grow(0, 2 * count)
+        made._fill(np.array(plain.store, np.int64), count)
         a = made.arrays
-        a.store[: len(plain.store)] = plain.store
         a.parents[:count], a.rules[:count] = plain.parents, plain.rules
         a.totals[:], a.firsts[:] = plain.totals, plain.firsts
-        made._enter(0, count)
         return made
 
     @classmethod
     def beside(cls, known: Memory, stepping: Stepping, code: Native, count: int) -> Memory:
         """So many states of another store, for steps that lead to no state."""
         made = cls(stepping, code)
-        made.arrays = made.arrays._replace(store=known.arrays.store)
+        made.arrays = made.arrays._replace(
+            store=known.arrays.store, pieces=known.arrays.pieces
+        )
         made.arrays.control[kernel.STATES] = count + made.room + 1  # Nothing is written there.
         return made
+
+    def _fill(self, words: Any, count: int) -> None:
+        """States with these words, all different, are there."""
+        self.grow(0, 2 * count, count * self.shape.pieces)
+        self.code("fill", self.arrays, words, count)
+        self._enter(0, count)
 
     @property
     def compile_seconds(self) -> float:
@@ -73,23 +82,19 @@ class Memory:
         return found
 
     def insert(self, words: tuple[int, ...], number: int, parent: tuple[int, int]) -> bool:
-        if 2 * (number + 1) > len(self.arrays.table) or number >= len(self.arrays.parents):
-            self.grow(number, number)
-        a = self.arrays
-        if self.find(words) >= 0:
-            return False
-        a.store[number * self.words : (number + 1) * self.words] = words
-        a.parents[number], a.rules[number] = parent
-        self._enter(number, number + 1)
-        return True
+        if number >= self.most or self._few_pieces(1):
+            self.grow(number, number, self.shape.pieces)
+        row = np.array(words, np.int64)
+        return self.code("insert", self.arrays, row, *parent, number) > number
 
     def find(self, words: tuple[int, ...]) -> int:
         """The number of a state, or -1 where it is not there."""
         return self.code("find", self.arrays, np.array(words, np.int64), 0)
 
     def words_of(self, number: int) -> Sequence[int]:
-        at = number * self.words
-        found: list[int] = self.arrays.store[at : at + self.words].tolist()
+        row = np.zeros(self.words, np.int64)
+        self.code("unfold", self.arrays, row, 0, number)
+        found: list[int] = row.tolist()
         return found
 
     def parent(self, number: int) -> tuple[int, int]:
@@ -98,12 +103,22 @@ class Memory:
     def distinct(
         self, words: Sequence[int], masks: Sequence[int], count: int
     ) -> Iterable[Sequence[int]]:
-        rows = self.arrays.store[: count * self.words].reshape(count, self.words)
-        if len(words) == 1:
-            return [(held,) for held in np.unique(rows[:, words[0]] & masks[0]).tolist()]
-        kept = rows[:, list(words)] & np.array(masks, np.int64)
-        found: list[list[int]] = np.unique(kept, axis=0).tolist() if words else [[]]
+        columns = [self._column(at, count) & mask for at, mask in zip(words, masks, strict=True)]
+        if len(columns) == 1:
+            return [(held,) for held in np.unique(columns[0]).tolist()]
+        kept: Any = np.stack(columns, axis=1) if columns else None
+        found: list[list[int]] = np.unique(kept, axis=0).tolist() if columns else [[]]
         return found
+
+    def _column(self, word: int, count: int) -> Any:
+        """One of the words of so many states."""
+        folded, piece, _, root, _ = self.shape
+        rows = self.arrays.store[: count * root].reshape(count, root)
+        if not folded:
+            return rows[:, word]
+        part, at = divmod(word, piece)
+        numbers = rows[:, part >> 1] >> 32 * (part & 1) & kernel.LOW
+        return self.arrays.pieces.reshape(-1, piece)[numbers, at]
 
     def by_rule(self, count: int) -> list[int]:
         reached = self.arrays.parents[:count] >= 0
@@ -127,7 +142,7 @@ class Memory:
         count = int(c[kernel.COUNT])
         if status == kernel.SPENT and c[kernel.NEXT] == span.next and not self._more_rounds():
             return Stopped(span.next + 1, count, True)
-        wanted = self.size(count + self._more(count)) if status == kernel.FULL else 0
+        wanted = self.size(self.most + 1) if status == kernel.FULL else 0
         return Stopped(int(c[kernel.NEXT]), count, status == kernel.ESCAPED, wanted)
 
     def allow_rounds(self, arrays: Arrays) -> None:
@@ -142,54 +157,89 @@ class Memory:
         return True
 
     def _more(self, count: int) -> int:
-        return max(self.room, count)
+        """So many states more there is to be room for, where there is none for those of a step."""
+        return self.room + 1 if count + self.room > self.most else 0
 
     def grow_on(self, count: int) -> None:
-        self.grow(count, self._more(count))
+        states = kernel.BATCH + self.room
+        self.grow(count, self._more(count), self._few_pieces(states) * states * self.shape.pieces)
 
-    def grow(self, count: int, more: int) -> None:
-        """Place for so many states more than there are."""
-        size = len(self.arrays.parents)
-        while size < count + more:
-            size *= 2
-        if size > len(self.arrays.parents):
-            self.arrays = self.arrays._replace(
-                store=longer(self.arrays.store, size * self.words),
-                parents=longer(self.arrays.parents, size),
-                rules=longer(self.arrays.rules, size),
+    def _few_pieces(self, states: int) -> bool:
+        """Whether there may be no room for the pieces of so many states more."""
+        c, (folded, _, pieces, _, _) = self.arrays.control, self.shape
+        return bool(folded and c[kernel.PIECED] + states * pieces > c[kernel.PIECE_ROOM])
+
+    @property
+    def most(self) -> int:
+        """So many states have room now."""
+        return int(self.arrays.control[kernel.STATES])
+
+    def grow(self, count: int, more: int, pieces: int) -> None:
+        """Place for so many states more than there are, and for so many pieces more."""
+        places = len(self.arrays.table)
+        while filled(places) < count + more:
+            places *= 2
+        if places > len(self.arrays.table):
+            a, size = self.arrays, filled(places)
+            self.arrays = a._replace(
+                store=longer(a.store, size * self.shape.root),
+                parents=longer(a.parents, size),
+                rules=longer(a.rules, size),
+                table=large(places, np.uint32),
             )
-        self.arrays = self.arrays._replace(table=np.zeros(2 * size, np.uint32))
-        self._enter(0, count)
+            self._enter(0, count)
+        if self.shape.folded:
+            self._grow_pieces(pieces)
+
+    def _grow_pieces(self, more: int) -> None:
+        a = self.arrays
+        count, places = int(a.control[kernel.PIECED]), len(a.piece_table)
+        while filled(places) < count + more:
+            places *= 2
+        if places > len(a.piece_table):
+            self.arrays = a._replace(
+                pieces=longer(a.pieces, filled(places) * self.shape.piece),
+                piece_table=large(places, np.uint32),
+            )
+            self._enter_pieces(count)
+
+    def _enter_pieces(self, count: int) -> None:
+        a = self.arrays
+        a.control[kernel.PIECE_MASK] = len(a.piece_table) - 1
+        a.control[kernel.PIECE_ROOM] = filled(len(a.piece_table))
+        self.code("enter_pieces", a, count)
 
     def _enter(self, first: int, count: int) -> None:
         """States that are in the store are in the table too, from the first to so many in all."""
         a = self.arrays
         a.control[kernel.MASK] = len(a.table) - 1
-        a.control[kernel.STATES] = len(a.parents)
+        a.control[kernel.STATES] = filled(len(a.table))
         self.code("enter", self.arrays, first, count)
 
     def size(self, count: int) -> int:
-        """The bytes of the arrays for so many states, once they have grown to hold them."""
-        size = len(self.arrays.parents)
-        while size < count:
-            size *= 2
-        a = self.arrays
-        row = self.words * a.store.itemsize + a.parents.itemsize + a.rules.itemsize
-        return int(size * (row + 2 * a.table.itemsize))
+        """The bytes of so many states, once the arrays have grown to hold them."""
+        a, places = self.arrays, len(self.arrays.table)
+        while filled(places) < count:
+            places *= 2
+        row = self.shape.root * a.store.itemsize + a.parents.itemsize + a.rules.itemsize
+        pieces = a.control[kernel.PIECED] * self.shape.piece * a.pieces.itemsize
+        return int(count * row + places * a.table.itemsize + pieces + a.piece_table.nbytes)
 
     def kept(self, count: int) -> Iterator[tuple[str, Any]]:
         a = self.arrays
-        rows = (a.store[: count * self.words], a.parents[:count], a.rules[:count])
+        store: Any = np.zeros(count * self.words, np.int64)
+        self.code("unfold_all", a, store, count)
+        rows = (store, a.parents[:count], a.rules[:count])
         for name, array in zip(ARRAYS, (*rows, a.totals, a.firsts), strict=True):
             yield name, PickleBuffer(array)
 
     def go_on(self, count: int, items: Mapping[str, Any]) -> None:
-        self.grow(0, count)
+        self._fill(np.frombuffer(items["store"], np.int64), count)
         for name in ARRAYS:
-            array = getattr(self.arrays, name)
-            kept = np.frombuffer(items[name], array.dtype)
-            array[: len(kept)] = kept
-        self._enter(0, count)
+            if name != "store":
+                array = getattr(self.arrays, name)
+                kept = np.frombuffer(items[name], array.dtype)
+                array[: len(kept)] = kept
 
     def widen(self) -> None:
         """Twice the room for the successors of one state."""

@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from ..codegen.text import Program, Writer, plus
-from ..layout.entries import Entries, Run, runs
+from ..layout.entries import Entries
 from ..layout.packing import Slot
 from .footprint import Span, meets, without
 
@@ -34,7 +34,8 @@ class PackedState:
             f.line(f"w[{s.cell}] = {text}{f' + {s.low}' if s.low else ''}")
 
     def pack(self, f: Writer, spans: tuple[Span, ...]) -> None:
-        """The words of the state in `w`, changed in these cells, written to `out`."""
+        """The words of the state in `w`, changed in these cells, written to `out`; entries that
+        were written are put back."""
         f.line("if n >= room: return -1")
         known = self._known(spans)
         for word in range(self.words):
@@ -54,27 +55,30 @@ class PackedState:
             f.line(f"out[n * {self.words} + {word}] = {' | '.join(f'({p})' for p in parts)}")
         for of in known:
             with written(f, of) as (k, at):
-                for run in runs(of, self.slots):
-                    with f.block(f"if {run.first} <= {k} <= {run.last}:"):
-                        self._pack_entry(f, run, k, at)
+                self._pack_entry(f, of, k, at)
+                f.move(at, f"{at} + {self.original}", of.stride)
+        if known:
+            f.line(f"w[{self.program.written}] = 0")
 
-    def _pack_entry(self, f: Writer, run: Run, k: str, at: str) -> None:
-        """One entry of a map, the k-th of a run, put into the words in `out`."""
-        for word in sorted({s.word for s in run.slots if s.bits}):
-            mine = [s for s in run.slots if s.bits and s.word == word]
-            least, cell = min(s.shift for s in mine), run.slots[0].cell
-            mask = sum((1 << s.bits) - 1 << s.shift - least for s in mine)
+    def _pack_entry(self, f: Writer, of: Entries, k: str, at: str) -> None:
+        """One entry of a map, the k-th, put into the words in `out`."""
+        up = f"{k} * {of.words}"
+        right = "0"
+        if of.in_word >= of.count:
+            up, right = "0", f.hold(f"{k} * {of.bits}")
+        elif of.in_word > 1:  # Divided by how many are in a word: there are few.
+            up = f.hold(f"{k} * {(1 << 16) // of.in_word + 1} >> 16")
+            right = f.hold(f"({k} - {up} * {of.in_word}) * {of.bits}")
+        for word in sorted({s.word for s in of.slots if s.bits}):
+            mine = [s for s in of.slots if s.bits and s.word == word]
+            mask = sum((1 << s.bits) - 1 << s.shift for s in mine)
             parts = [
-                f"(w[{plus(at, s.cell - cell)}]{f' - {s.low}' if s.low else ''})"
-                f" << {s.shift - least}"
+                f"(w[{plus(at, s.cell - of.begin)}]{f' - {s.low}' if s.low else ''}) << {s.shift}"
                 for s in mine
             ]
-            here = f.hold(f"{least} + ({k} - {run.first}) * {run.bits}" if run.bits else str(least))
-            place = f"out[n * {self.words} + {word}]"
-            f.line(
-                f"{place} = {place} & ~({mask} << {here}) | "
-                f"({' | '.join(f'({p})' for p in parts)}) << {here}"
-            )
+            made = " | ".join(f"({p})" for p in parts)
+            place = f.hold(f"n * {self.words} + {word} + {up}")
+            f.line(f"out[{place}] = out[{place}] & ~({mask} << {right}) | ({made}) << {right}")
 
     def _known(self, spans: tuple[Span, ...]) -> list[Entries]:
         """The maps in these cells whose written entries are noted."""

@@ -14,21 +14,28 @@ from lawful.spec import ir
 from lawful.spec.analysis.walk import everything
 
 from .layouts import MOST_BITS, MachineLayout, MapLayout, elements, offsets, stride, width
-from .packing import Slot
+from .packing import Slot, is_large
 
-LEAST = 6  # Cells of a map: a smaller one is packed as a whole.
 COSTLY = (ir.Call, ir.Comp, ir.Can, ir.Enabled, ir.If)  # In a key that is not evaluated twice.
 
 
 @dataclass(frozen=True, slots=True)
 class Entries:
     """The entries of one map: where the first begins, how many cells each has, how many they are,
-    and the bit of the first."""
+    and the bit of the first.
+
+    Packed, so many entries stand in a word, each so many bits after the one before; an entry of
+    several words begins so many words after the one before. `slots` are those of the first.
+    """
 
     begin: int
     stride: int
     count: int
     bit: int
+    in_word: int
+    bits: int
+    words: int
+    slots: tuple[Slot, ...]
 
     @property
     def end(self) -> int:
@@ -41,19 +48,49 @@ class Entries:
         return (1 << self.count) - 1 << self.bit
 
 
-def entries(whole: MachineLayout) -> dict[str, Entries]:
-    """The maps of a machine whose entries have bits, as far as one cell has bits for them."""
+def entries(whole: MachineLayout, places: Sequence[Slot]) -> dict[str, Entries]:
+    """The large maps of a machine whose entries stand at equal distances, as far as one cell has
+    bits for them."""
     found: dict[str, Entries] = {}
     bit = 0
-    places = offsets(layout for _, layout in whole.fields)
-    for (name, layout), place in zip(whole.fields, places, strict=True):
-        if not isinstance(layout, MapLayout) or width(layout) < LEAST:
-            continue
-        count = elements(layout.key)
-        if 1 < count <= MOST_BITS - bit:
-            found[name] = Entries(place, stride(layout), count, bit)
-            bit += count
+    begins = offsets(layout for _, layout in whole.fields)
+    for (name, layout), begin in zip(whole.fields, begins, strict=True):
+        if isinstance(layout, MapLayout) and is_large(layout):
+            count = elements(layout.key)
+            mine = places[begin : begin + width(layout)]
+            row = _regular(begin, stride(layout), count, bit, mine)
+            if row is not None and bit + count <= MOST_BITS:
+                found[name] = row
+                bit += count
     return found
+
+
+def _regular(
+    begin: int, step: int, count: int, bit: int, mine: Sequence[Slot]
+) -> Entries | None:
+    """The entries of a map with these slots, None if they do not stand at equal distances."""
+    first, second = mine[:step], mine[step : 2 * step]
+    bits, words = _between(first, second)
+    in_word = 1
+    if not words:
+        in_word = sum(s.word == first[0].word for s in mine[::step])
+        words = 1
+    made = Entries(begin, step, count, bit, in_word, bits, words, tuple(first))
+    for k in range(count):
+        up, right = k // in_word * words, k % in_word * bits
+        wanted = [(s.word + up, s.shift + right) if s.bits else None for s in first]
+        there = mine[k * step : (k + 1) * step]
+        if [(s.word, s.shift) if s.bits else None for s in there] != wanted:
+            return None
+    return made
+
+
+def _between(first: Sequence[Slot], second: Sequence[Slot]) -> tuple[int, int]:
+    """How many bits or words one entry stands after the other."""
+    for a, b in zip(first, second, strict=True):
+        if a.bits:
+            return (b.shift - a.shift, 0) if a.word == b.word else (0, b.word - a.word)
+    return 0, 0
 
 
 def place_of(e: ir.Expr) -> tuple[ir.Expr, str, ir.Expr | None]:
@@ -74,47 +111,3 @@ def place_of(e: ir.Expr) -> tuple[ir.Expr, str, ir.Expr | None]:
 def cheap(key: ir.Expr) -> bool:
     """Whether a key may be evaluated twice."""
     return not any(isinstance(node, COSTLY) for node in everything((key,)))
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Entries from the first to the last that stand in one word of the packed state, each so many
-    bits after the one before; `slots` are those of the first."""
-
-    first: int
-    last: int
-    bits: int
-    slots: tuple[Slot, ...]
-
-
-def runs(of: Entries, slots: Sequence[Slot]) -> list[Run]:
-    """The entries of a map in order, as few runs as there may be."""
-    made: list[Run] = []
-    for k in range(of.count):
-        at = of.begin + k * of.stride
-        mine = tuple(slots[at : at + of.stride])
-        run = made[-1] if made else None
-        bits = None if run is None else _bits_between(run, k, mine)
-        if run is None or bits is None:
-            made.append(Run(k, k, 0, mine))
-        else:
-            made[-1] = Run(run.first, k, bits, run.slots)
-    return made
-
-
-def _bits_between(run: Run, k: int, mine: tuple[Slot, ...]) -> int | None:
-    """By how many bits entries follow one another, if this one continues the run."""
-    between = {
-        (b.word - a.word, b.shift - a.shift)
-        for a, b in zip(run.slots, mine, strict=True)
-        if a.bits or b.bits
-    }
-    alike = all((a.bits, a.low) == (b.bits, b.low) for a, b in zip(run.slots, mine, strict=True))
-    one_word = len({s.word for s in run.slots if s.bits}) == 1
-    if not (alike and one_word and len(between) == 1):
-        return None
-    words, bits = between.pop()
-    each, rest = divmod(bits, k - run.first)
-    if words or rest or (run.bits and each != run.bits):
-        return None
-    return each

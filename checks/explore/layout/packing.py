@@ -2,10 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .layouts import MOST_BITS, Layout, NotGenerated, cells
+from .layouts import (
+    MOST_BITS,
+    Cell,
+    Layout,
+    MachineLayout,
+    MapLayout,
+    NotGenerated,
+    cells,
+    elements,
+    inner,
+    stride,
+    width,
+)
+
+LEAST = 6  # Cells of a map: a smaller one is packed as a whole.
+FOLDED = 2  # States of more words are folded; see `compiled.folding`.
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,15 +35,53 @@ class Slot:
 
 
 def slots(layout: Layout) -> tuple[Slot, ...]:
-    """A place in the words for each cell, none across two words."""
+    """A place in the words for each cell, none across two words.
+
+    The entries of a large map stand at equal distances, so that one of them can be packed by its
+    number. Of states of a word or two this must not make more words.
+    """
+    tight, regular = _slots(layout, False), _slots(layout, True)
+    return regular if FOLDED < _words(tight) or _words(regular) <= _words(tight) else tight
+
+
+def _words(places: Sequence[Slot]) -> int:
+    return places[-1].word + 1 if places else 1
+
+
+def _slots(layout: Layout, regular: bool) -> tuple[Slot, ...]:
     found: list[Slot] = []
     word = shift = 0
-    for number, cell in enumerate(cells(layout)):
-        if shift + cell.bits > MOST_BITS + 1:
+    number = 0
+    for bits, group in _groups(layout, regular):
+        if shift and shift + bits > MOST_BITS + 1:
             word, shift = word + 1, 0
-        found.append(Slot(number, word, shift, cell.bits, cell.low))
-        shift += cell.bits
+        for cell in group:
+            if shift + cell.bits > MOST_BITS + 1:
+                word, shift = word + 1, 0
+            found.append(Slot(number, word, shift, cell.bits, cell.low))
+            shift += cell.bits
+            number += 1
     return tuple(found)
+
+
+def _groups(layout: Layout, regular: bool) -> Iterator[tuple[int, Sequence[Cell]]]:
+    """Cells that follow one another, and how many bits must be left in a word for them."""
+    for part in inner(layout) if isinstance(layout, MachineLayout) else (layout,):
+        all_cells = cells(part)
+        if not (regular and isinstance(part, MapLayout) and is_large(part)):
+            yield 0, all_cells
+            continue
+        step, count = stride(part), elements(part.key)
+        bits = sum(cell.bits for cell in all_cells[:step])
+        whole = bits * count
+        yield (whole if whole <= MOST_BITS + 1 else MOST_BITS + 2), ()
+        for at in range(0, count * step, step):
+            yield bits, all_cells[at : at + step]
+
+
+def is_large(layout: MapLayout) -> bool:
+    """Whether the entries of a map are packed one by one."""
+    return width(layout) >= LEAST and elements(layout.key) > 1
 
 
 def pack(places: Sequence[Slot], held: Sequence[int]) -> tuple[int, ...]:

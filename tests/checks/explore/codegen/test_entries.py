@@ -8,8 +8,10 @@ import pytest
 
 from lawful import Machine, Nat, Scope, Sort, State, Timer, require, total, transition
 from lawful.checks.explore.codegen.expressions import Expressions
-from lawful.checks.explore.layout.entries import Entries, runs
-from lawful.checks.explore.layout.packing import Slot
+from lawful.checks.explore.layout.entries import entries
+from lawful.checks.explore.layout.layouts import Index, MachineLayout, MapLayout, Number, Product
+from lawful.checks.explore.layout.packing import slots
+from lawful.spec import types as t
 from tests.checks.explore.compiled.both_engines import compared
 
 
@@ -111,20 +113,21 @@ def test_an_entry_that_is_not_noted_is_noticed(monkeypatch: pytest.MonkeyPatch) 
     assert compared(Hall, 3).differences
 
 
-def test_runs_are_entries_at_equal_distances_in_one_word() -> None:
-    """Entries of two cells of 10 bits: some 23 bits apart, one with its cells closer."""
-    places = [
-        (0, 0),
-        (0, 10),
-        (0, 23),
-        (0, 33),
-        (0, 46),
-        (0, 53),
-        (1, 0),
-        (1, 10),
-        (1, 23),
-        (1, 33),
-    ]
-    slots = [Slot(i, word, shift, 10, 0) for i, (word, shift) in enumerate(places)]
-    found = [(r.first, r.last, r.bits) for r in runs(Entries(0, 2, 5, 0), slots)]
-    assert found == [(0, 1, 23), (2, 2, 0), (3, 4, 23)]
+def test_entries_stand_at_equal_distances() -> None:
+    """Two entries of 24 bits in a word; those of 70 bits begin a word each."""
+    item, wide = Number(0, 4095), Number(0, (1 << 35) - 1)
+    key, kind = Index(t.BOOL, 5), t.Map(t.BOOL, t.INT, True, True)
+    whole = MachineLayout(
+        t.Part("Any"),
+        (
+            ("first", item),
+            ("pairs", MapLayout(kind, key, Product(t.INT, (item, item)))),
+            ("wide", MapLayout(kind, key, Product(t.INT, (wide, wide)))),
+        ),
+    )
+    places = slots(whole)
+    found = entries(whole, places)
+    rows = [(e.begin, e.stride, e.count, e.bit, e.in_word, e.bits, e.words) for e in found.values()]
+    assert rows == [(1, 2, 5, 0, 2, 24, 1), (11, 2, 5, 5, 1, 0, 2)]
+    assert [places[at].shift for at in (0, 1, 2, 3, 9)] == [0, 0, 12, 24, 0]
+    assert [places[at].word for at in (0, 1, 3, 5, 11, 12, 13)] == [0, 1, 1, 2, 4, 5, 6]

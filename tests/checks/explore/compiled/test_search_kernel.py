@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lawful.checks.explore.compiled import search_kernel
-from lawful.checks.explore.compiled.arrays import Arrays
+from lawful.checks.explore.compiled.arrays import Arrays, empty
 from lawful.checks.explore.compiled.llvm import Native, compiled
 from lawful.checks.explore.expansion.successors import Text
 
@@ -27,28 +26,35 @@ def code(words: int) -> Native:
 
 @st.composite
 def stores(draw: st.DrawFn) -> tuple[int, list[tuple[int, ...]]]:
-    words = draw(st.integers(1, 3))
+    words = draw(st.integers(1, 5))
     rows = st.tuples(*(WORDS for _ in range(words)))
     return words, draw(st.lists(rows, min_size=1, max_size=64, unique=True))
 
 
-def entered(words: int, held: list[tuple[int, ...]], places: int, once: bool) -> dict[str, Any]:
-    """The rows of a search, with these states in its table."""
-    rows: dict[str, Any] = {name: np.zeros(0, np.int64) for name in search_kernel.ARRAYS}
-    rows["store"] = np.array(held, np.int64).reshape(-1)
-    rows["table"] = np.zeros(places, np.uint32)
-    rows["control"] = np.zeros(search_kernel.CONTROLS, np.int64)
-    rows["control"][search_kernel.MASK] = places - 1
-    rows["hashes"] = np.zeros(search_kernel.BATCH, np.int64)
+def entered(words: int, held: list[tuple[int, ...]], places: int, once: bool) -> Arrays:
+    """The arrays of a search, with these states in its store and table."""
+    rows = empty(words, 1, 1).with_room(words, 1, search_kernel.BATCH)
+    rows = rows._replace(table=np.zeros(places, np.uint32))
+    rows.control[search_kernel.MASK] = places - 1
+    rows.control[search_kernel.PIECE_MASK] = len(rows.piece_table) - 1
+    code(words)("fill", rows, np.array(held, np.int64).reshape(-1), len(held))
     first = 0
     for end in [len(held)] if once else range(1, len(held) + 1):
-        code(words)("enter", pointers(rows), first, end)
+        code(words)("enter", rows, first, end)
         first = end
     return rows
 
 
-def pointers(rows: dict[str, Any]) -> Any:
-    return np.array([row.ctypes.data for row in rows.values()], np.int64)
+@given(stores())
+def test_folded_states_are_unfolded_again(made: tuple[int, list[tuple[int, ...]]]) -> None:
+    words, held = made
+    rows = entered(words, held, PLACES, True)
+    found = np.zeros(len(held) * words, np.int64)
+    code(words)("unfold_all", rows, found, len(held))
+    assert found.tolist() == [word for row in held for word in row]
+    one = np.zeros(words, np.int64)
+    code(words)("unfold", rows, one, 0, len(held) - 1)
+    assert tuple(one.tolist()) == held[-1]
 
 
 @given(stores(), st.booleans())
@@ -58,16 +64,16 @@ def test_each_state_is_found_and_no_other(
     words, rows = made
     held = rows[: (len(rows) + 1) // 2]
     kept = entered(words, held, PLACES, once)
-    found = [code(words)("find", pointers(kept), np.array(row, np.int64), 0) for row in rows]
+    found = [code(words)("find", kept, np.array(row, np.int64), 0) for row in rows]
     assert found == [*range(len(held)), *[-1] * (len(rows) - len(held))]
-    assert np.count_nonzero(kept["table"]) == len(held)
+    assert np.count_nonzero(kept.table) == len(held)
 
 
 @pytest.mark.parametrize(("words", "word", "shift"), [(1, 0, 0), (1, 0, 40), (3, 2, 0)])
 def test_states_seldom_stand_in_each_others_way(words: int, word: int, shift: int) -> None:
     """Counters in one word, in its upper half, and in the last of three words."""
     rows = [tuple(n << shift if i == word else 0 for i in range(words)) for n in range(4096)]
-    filled = np.flatnonzero(entered(words, rows, 8192, True)["table"])
+    filled = np.flatnonzero(entered(words, rows, 8192, True).table)
     runs = np.count_nonzero(np.diff(filled) > 1)
     assert 1_500 < runs < 1_720  # Thrown at random, 1,612 rows of neighbours are filled.
 
