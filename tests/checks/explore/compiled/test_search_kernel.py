@@ -57,6 +57,24 @@ def test_folded_states_are_unfolded_again(made: tuple[int, list[tuple[int, ...]]
     assert tuple(one.tolist()) == held[-1]
 
 
+def test_pieces_of_one_hash_are_told_apart() -> None:
+    """Among 300,000 pieces some ten pairs have all 32 bits of their hash in common."""
+    count, places = 150_000, 1 << 20
+    held = np.random.default_rng(1).integers(0, 1 << 62, count * 4)
+    rows = empty(4, 1, 1).with_room(4, 1, search_kernel.BATCH)
+    rows = rows._replace(
+        store=np.zeros(count, np.int64),
+        pieces=np.zeros(4 * count, np.int64),
+        piece_table=np.zeros(places, np.uint32),
+    )
+    rows.control[search_kernel.PIECE_MASK] = places - 1
+    code(4)("fill", rows, held, count)
+    found = np.zeros(count * 4, np.int64)
+    code(4)("unfold_all", rows, found, count)
+    assert (found == held).all()
+    assert rows.control[search_kernel.PIECED] == 2 * count
+
+
 @given(stores(), st.booleans())
 def test_each_state_is_found_and_no_other(
     made: tuple[int, list[tuple[int, ...]]], once: bool
