@@ -55,9 +55,7 @@ class Memory:
     def beside(cls, known: Memory, stepping: Stepping, code: Native, count: int) -> Memory:
         """So many states of another store, for steps that lead to no state."""
         made = cls(stepping, code)
-        made.arrays = made.arrays._replace(
-            store=known.arrays.store, pieces=known.arrays.pieces
-        )
+        made.arrays = made.arrays._replace(store=known.arrays.store, pieces=known.arrays.pieces)
         made.arrays.control[kernel.STATES] = count + made.room + 1  # Nothing is written there.
         return made
 

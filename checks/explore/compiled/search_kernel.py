@@ -184,9 +184,9 @@ def piece_of(k: int, p: int, mask: int) -> int:
     entry = acquired(piece_table, place)
     while entry != 0:
         number = entry & mask
-        if entry & ~mask == tag:
-            if equal(pieces, (number - 1) * PIECE, batch, k * WIDE + p * PIECE, PIECE):
-                return number
+        same = entry & ~mask == tag
+        if same and equal(pieces, (number - 1) * PIECE, batch, k * WIDE + p * PIECE, PIECE):
+            return number
         place = place + 1 & mask
         entry = acquired(piece_table, place)
     return 0
@@ -279,9 +279,8 @@ def held(row: Cells, at: int, hashed: int) -> int:
     entry = acquired(table, place)
     while entry != 0:
         number = (entry & mask) - 1
-        if entry & ~mask == tag:
-            if equal(store, number * ROOT, row, at, ROOT):
-                return number
+        if entry & ~mask == tag and equal(store, number * ROOT, row, at, ROOT):
+            return number
         place = place + 1 & mask
         entry = acquired(table, place)
     return -1

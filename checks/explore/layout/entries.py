@@ -65,9 +65,7 @@ def entries(whole: MachineLayout, places: Sequence[Slot]) -> dict[str, Entries]:
     return found
 
 
-def _regular(
-    begin: int, step: int, count: int, bit: int, mine: Sequence[Slot]
-) -> Entries | None:
+def _regular(begin: int, step: int, count: int, bit: int, mine: Sequence[Slot]) -> Entries | None:
     """The entries of a map with these slots, None if they do not stand at equal distances."""
     first, second = mine[:step], mine[step : 2 * step]
     bits, words = _between(first, second)

@@ -41,7 +41,7 @@ def slots(layout: Layout) -> tuple[Slot, ...]:
     number. Of states of a word or two this must not make more words.
     """
     tight, regular = _slots(layout, False), _slots(layout, True)
-    return regular if FOLDED < _words(tight) or _words(regular) <= _words(tight) else tight
+    return regular if _words(tight) > FOLDED or _words(regular) <= _words(tight) else tight
 
 
 def _words(places: Sequence[Slot]) -> int:

@@ -137,7 +137,7 @@ def test_what_was_machine_code_goes_on_as_plain_python_and_back(
 def test_what_no_engine_can_generate_goes_on_in_the_reference(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def never(*_: object) -> None:
+    def never(*_: object, **__: object) -> None:
         raise NotGenerated("anything")
 
     monkeypatch.setattr(exploring, "packed", never)

@@ -33,7 +33,7 @@ def stores(draw: st.DrawFn) -> tuple[int, list[tuple[int, ...]]]:
 
 def entered(words: int, held: list[tuple[int, ...]], places: int, once: bool) -> Arrays:
     """The arrays of a search, with these states in its store and table."""
-    rows = empty(words, 1, 1).with_room(words, 1, search_kernel.BATCH)
+    rows = empty(words, [0], 1).with_room(words, 1, search_kernel.BATCH)
     rows = rows._replace(table=np.zeros(places, np.uint32))
     rows.control[search_kernel.MASK] = places - 1
     rows.control[search_kernel.PIECE_MASK] = len(rows.piece_table) - 1
@@ -61,7 +61,7 @@ def test_pieces_of_one_hash_are_told_apart() -> None:
     """Among 300,000 pieces some ten pairs have all 32 bits of their hash in common."""
     count, places = 150_000, 1 << 20
     held = np.random.default_rng(1).integers(0, 1 << 62, count * 4)
-    rows = empty(4, 1, 1).with_room(4, 1, search_kernel.BATCH)
+    rows = empty(4, [0], 1).with_room(4, 1, search_kernel.BATCH)
     rows = rows._replace(
         store=np.zeros(count, np.int64),
         pieces=np.zeros(4 * count, np.int64),
