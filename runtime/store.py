@@ -25,14 +25,12 @@ deadlines are kept as they are, `started` for how many seconds each armed timer 
 from __future__ import annotations
 
 import json
-import math
 import os
 import sqlite3
 import threading
 import time as clocks
-from collections.abc import Generator, Mapping
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 from .elements import other_elements
@@ -42,45 +40,29 @@ from .instances.make import bare
 from .instances.observers import Observed, Stepped
 from .instances.snapshots import elements_in, fill, keep, snapshot, taken, written
 from .kernel.dispatch import control_name
+from .store_rows import (
+    EVENT,
+    KEPT,
+    PRUNE,
+    SCHEMA,
+    SNAPSHOT,
+    VERSION,
+    Position,
+    StoreError,
+    seconds_of,
+    started_in,
+)
 from .timers import Clock
 
 if TYPE_CHECKING:
     from .instance import Machine
 
+__all__ = ["Store", "StoreError", "Timers"]
+
 M = TypeVar("M", bound="Machine")
+T = TypeVar("T")
 Timers = Literal["remaining", "deadline", "restart"]
-VERSION = 1
 WAIT = 30.0  # Seconds to wait for another process that has the database locked.
-SCHEMA = """
-CREATE TABLE instance(name TEXT PRIMARY KEY, machine TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE snapshot(
-    name TEXT PRIMARY KEY REFERENCES instance, seq INTEGER NOT NULL, time REAL NOT NULL,
-    wall REAL NOT NULL, data TEXT NOT NULL, started TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE event(
-    name TEXT REFERENCES instance, seq INTEGER, time REAL NOT NULL, wall REAL NOT NULL,
-    behaviour TEXT NOT NULL, transition TEXT NOT NULL, args TEXT NOT NULL, after TEXT,
-    PRIMARY KEY (name, seq)) WITHOUT ROWID;
-PRAGMA user_version = 1
-"""
-# Another process may have written meanwhile: a row must be newer than the last snapshot.
-EVENT = """
-INSERT INTO event SELECT ?, ?, ?, ?, ?, ?, ?, ?
-WHERE ? > (SELECT seq FROM snapshot WHERE name = ?)
-"""
-SNAPSHOT = """
-INSERT INTO snapshot SELECT ?, ?, ?, ?, ?, ?
-WHERE EXISTS (SELECT 1 FROM instance WHERE name = ?) ON CONFLICT(name) DO UPDATE SET
-    seq = excluded.seq, time = excluded.time, wall = excluded.wall, data = excluded.data,
-    started = excluded.started
-WHERE excluded.seq >= snapshot.seq
-"""
-PRUNE = """
-DELETE FROM event WHERE seq <= (SELECT seq FROM snapshot WHERE snapshot.name = event.name)
-"""
-
-
-class StoreError(Exception):
-    """A store of another version, without the instance, or changed by another process."""
 
 
 class _Instant:
@@ -94,23 +76,28 @@ class _Instant:
 
 
 class _StoredInstance:
-    """An instance, its last event, and for how long its armed timers were started."""
+    """An instance with its position in the store, which is the log of its events."""
 
-    def __init__(self, entry: Machine, name: str, seq: int) -> None:
+    def __init__(self, store: Store, entry: Machine, name: str, at: Position) -> None:
+        self.store = store
         self.entry = entry
         self.name = name
-        self.seq = seq
-        self.last = 0.0
-        self.wall = 0.0
-        self.timers: dict[str, tuple[float, float]] = {}  # Deadline, and seconds.
-        self.row: tuple[Any, ...] | None = None  # The one that was to be written last.
+        self.at = at
+        self.next = at
+        self.kept: Iterable[object] = ()
 
-    def look(self, now: float) -> None:
-        """After an event at `now`: it has started each timer whose deadline is another."""
-        before, self.timers = self.timers, {}
+    def write(self, done: Stepped) -> None:
+        """Write the row of an event; see `observers.Log`."""
+        self.store.write(self, done)
+
+    def started(self, now: float) -> dict[str, tuple[float, float]]:
+        """The armed timers after an event at `now`: it has started each timer whose deadline is
+        another than before."""
+        timers: dict[str, tuple[float, float]] = {}
         for timer in armed_timers(self.entry):
-            due, known = timer.deadline, before.get(timer.place)
-            self.timers[timer.place] = known if known and known[0] == due else (due, due - now)
+            due, known = timer.deadline, self.at.timers.get(timer.place)
+            timers[timer.place] = known if known and known[0] == due else (due, due - now)
+        return timers
 
 
 class Store:
@@ -130,6 +117,7 @@ class Store:
     ) -> None:
         self.snapshot_every = snapshot_every
         self._lock = threading.Lock()
+        self._thread: int | None = None  # The one that has the lock.
         self._process = os.getpid()
         self._db = sqlite3.connect(
             path, timeout=WAIT, isolation_level=None, check_same_thread=False
@@ -138,12 +126,14 @@ class Store:
         self._db.execute(f"PRAGMA synchronous = {synchronous}")
         self._logged: dict[str, tuple[_StoredInstance, Observed]] = {}
         if self._version() == 0:
-            with self._transaction():
-                if self._version() == 0:  # Nobody else has made it meanwhile.
-                    for statement in SCHEMA.split(";"):
-                        self._db.execute(statement)
+            self._transaction(self._make)
         if self._version() != VERSION:
             raise StoreError(f"a store of version {self._version()}; this lawful reads {VERSION}")
+
+    def _make(self) -> None:
+        if self._version() == 0:  # Nobody else has made it meanwhile.
+            for statement in SCHEMA.split(";"):
+                self._db.execute(statement)
 
     def __enter__(self) -> Self:
         return self
@@ -172,18 +162,21 @@ class Store:
         RuntimeError for a part, and before an `@initial` was called; TypeError for an opaque value
         without an encoding.
         """
-        logged = _StoredInstance(entry, name, 0)
         watch = entry.lawful.watched("add")
         if watch.log is not None:
             raise ValueError(f"the instance for {name} is kept already")
-        logged.last, logged.wall = entry.__environment__.now(), clocks.time()
-        logged.look(logged.last)
-        with self._transaction():
+        at = Position(0, entry.__environment__.now(), clocks.time(), {})
+        logged = _StoredInstance(self, entry, name, at)
+        logged.at = at._replace(timers=logged.started(at.last))
+
+        def write() -> None:
             if name in self:
                 raise StoreError(f"the store has an instance {name} already")
             machine = entry.lawful.plan.name
             self._db.execute("INSERT INTO instance VALUES (?, ?)", (name, machine))
-            self._snapshot(logged)
+            self._snapshot(logged, logged.at)
+
+        self._transaction(write)
         self._follow(logged, watch)
         return entry
 
@@ -217,18 +210,19 @@ class Store:
         if other and self.events(name, seq):
             what = f"{name} with another universe, {other}, and events of the other one"
             raise StoreError(f"{what}: restore it with that one, and snapshot it, first")
-        old = _StoredInstance(entry, name, seq)
-        old.last, old.wall = _seconds(name, last, wall)
-        old.look(last)
-        for place, seconds in _started(name, started):
-            if place in old.timers:
-                old.timers[place] = old.timers[place][0], seconds
+        last, wall = seconds_of(name, last, wall)
+        at = Position(seq, last, wall, {})
+        old = _StoredInstance(self, entry, name, at)
+        armed = old.started(last)
+        for place, seconds in started_in(name, started):
+            if place in armed:
+                armed[place] = armed[place][0], seconds
+        old.at = at._replace(timers=armed)
         self._again(old, past)
         listed = entry.__environment__.universe.universe()
         logged = _moved(old, bare(cls, listed or None, clock, entry.lawful.plan.parameters), timers)
         watch = logged.entry.lawful.watched("restore")
-        with self._transaction():
-            self._snapshot(logged)
+        self._transaction(lambda: self._snapshot(logged, logged.at))
         self._follow(logged, watch)
         return logged.entry  # type: ignore[return-value]  # it was made of `cls`
 
@@ -237,23 +231,25 @@ class Store:
         instance that is not in this store."""
         if name not in self._logged:
             raise StoreError(f"no instance {name} was added or restored")
-        with self._transaction():
-            self._snapshot(self._logged[name][0])
+        logged, _ = self._logged[name]
+        self._transaction(lambda: self._snapshot(logged, logged.at))
 
     def prune(self) -> int:
         """Delete the events that no instance needs to come back: those before its last snapshot.
         How many there were."""
-        with self._transaction():
-            return self._db.execute(PRUNE).rowcount
+        return self._transaction(lambda: self._db.execute(PRUNE).rowcount)
 
     def remove(self, name: str) -> None:
         """Delete an instance with all its events, and stop storing it. StoreError if there is
         none."""
-        with self._transaction():
+
+        def delete() -> None:
             if name not in self:
                 raise StoreError(f"the store has no instance {name}")
             for table in ("event", "snapshot", "instance"):
                 self._db.execute(f"DELETE FROM {table} WHERE name = ?", (name,))
+
+        self._transaction(delete)
         if name in self._logged:
             _, watch = self._logged.pop(name)
             watch.log = None
@@ -271,11 +267,11 @@ class Store:
     def _again(self, old: _StoredInstance, past: _Instant) -> None:
         """Run the events after the snapshot again."""
         plan, access = old.entry.lawful.plan, old.entry.lawful
-        for row in self.events(old.name, old.seq):
+        for row in self.events(old.name, old.at.seq):
             where = f"{old.name}: event {row['seq']}, {row['transition']}"
             if row["behaviour"] != behaviour_of(plan):
                 raise StoreError(f"{where}, is of another {plan.name}; snapshot it with that one")
-            past.at, _ = _seconds(where, row["time"], row["wall"])
+            past.at, _ = seconds_of(where, row["time"], row["wall"])
             try:
                 kinds = plan.ways[row["transition"]].params
                 args = [taken(row["args"][of], kind, plan) for of, kind in kinds]
@@ -286,24 +282,23 @@ class Store:
             except Exception as error:
                 raise StoreError(f"{where}: it ran once, and now {error!r}") from error
             after = control_name(old.entry)
-            if after != row["after"] or row["seq"] != old.seq + 1:
+            if after != row["after"] or row["seq"] != old.at.seq + 1:
                 raise StoreError(f"{where}: it led to {row['after']}, and now to {after}")
-            old.seq, old.last, old.wall = row["seq"], row["time"], row["wall"]
-            old.look(old.last)
+            timers = old.started(past.at)
+            old.at = Position(row["seq"], row["time"], row["wall"], timers)
 
     def _follow(self, logged: _StoredInstance, watch: Observed) -> None:
         self._logged[logged.name] = logged, watch
-        watch.log = _StoreLog(self, logged)
+        watch.log = logged
 
     def write(self, logged: _StoredInstance, done: Stepped) -> None:
-        """Write the row of an event, which the caller undoes if this raises. Internal, as `has`."""
-        logged.row = None
+        """Write the row of an event, which the caller undoes if this raises. Internal."""
         if done.transition is None:
             return
-        plan = logged.entry.__plan__
+        plan, at = logged.entry.__plan__, logged.at
         kinds = dict(plan.ways[done.transition].params)
         args = {of: written(value, kinds[of], plan) for of, value in done.args.items()}
-        seq, wall, before = logged.seq + 1, clocks.time(), logged.timers
+        seq, wall = at.seq + 1, clocks.time()
         row = (
             logged.name,
             seq,
@@ -314,45 +309,30 @@ class Store:
             json.dumps(args, separators=(",", ":")),
             done.after,
         )
-        known = logged.seq, logged.last, logged.wall
-        logged.row = row
+        timers = logged.started(done.time) if plan.timed else at.timers
+        after = Position(seq, done.time, wall, timers)
+
+        def write() -> None:
+            if self._db.execute(EVENT, (*row, seq, logged.name)).rowcount != 1:
+                raise StoreError(f"{logged.name} went on elsewhere, or was removed")
+            if seq % self.snapshot_every == 0:
+                self._snapshot(logged, after)
+
+        self._own()
+        logged.next = after
+        logged.kept = chain.from_iterable(map(self._db.execute, (KEPT,), (row,)))
         try:
-            with self._transaction():
-                if self._db.execute(EVENT, (*row, seq, logged.name)).rowcount != 1:
-                    raise StoreError(f"{logged.name} went on elsewhere, or was removed")
-                logged.seq, logged.last, logged.wall = seq, done.time, wall
-                if plan.timed:
-                    logged.look(done.time)
-                if seq % self.snapshot_every == 0:
-                    self._snapshot(logged)
-        except BaseException as error:
-            logged.seq, logged.last, logged.wall = known
-            logged.timers = before
-            if getattr(error, "sqlite_errorname", "") == "SQLITE_CONSTRAINT_PRIMARYKEY":
+            self._transaction(write)
+        except sqlite3.IntegrityError as error:
+            if error.sqlite_errorname == "SQLITE_CONSTRAINT_PRIMARYKEY":
                 raise StoreError(f"{logged.name} went on elsewhere: it has event {seq}") from error
             raise
+        logged.at = after
 
-    def has(self, logged: _StoredInstance) -> bool:
-        """Whether the database has the row that `write` got last; if so, count it as written."""
-        row = logged.row
-        query = "SELECT * FROM event WHERE name = ? AND seq = ?"
-        if row is None or self._db.execute(query, row[:2]).fetchone() != row:
-            return False
-        logged.seq, logged.last, logged.wall = row[1:4]
-        logged.look(logged.last)
-        return True
-
-    def _snapshot(self, logged: _StoredInstance) -> None:
+    def _snapshot(self, logged: _StoredInstance, at: Position) -> None:
         data = snapshot(logged.entry, fingerprint_of(logged.entry.__plan__).shape, 0.0)
-        started = {place: seconds for place, (_, seconds) in logged.timers.items()}
-        row = (
-            logged.name,
-            logged.seq,
-            logged.last,
-            logged.wall,
-            json.dumps(data),
-            json.dumps(started),
-        )
+        started = {place: seconds for place, (_, seconds) in at.timers.items()}
+        row = (logged.name, at.seq, at.last, at.wall, json.dumps(data), json.dumps(started))
         if self._db.execute(SNAPSHOT, (*row, logged.name)).rowcount != 1:
             raise StoreError(f"{logged.name} went on elsewhere, or was removed")
 
@@ -377,60 +357,47 @@ class Store:
     def _row(self, query: str, name: str) -> Any:
         return self._db.execute(query, (name,)).fetchone()
 
-    @contextmanager
-    def _transaction(self) -> Generator[None]:
+    def _own(self) -> None:
         if os.getpid() != self._process:  # SQLite would let both write over each other's pages.
             raise StoreError("a store is used by the process that opened it; open it anew")
+
+    def _transaction(self, act: Callable[[], T]) -> T:
+        """Do it in a transaction, which is rolled back where it raises.
+
+        An interrupt may come anywhere: in a handler before its first call, or after that. So the
+        lock is one of C, and a handler begins with its only call. A transaction that a failed
+        ROLLBACK has left open is rolled back by the next one.
+        """
+        self._own()
+        me = threading.get_ident()
+        if self._thread == me:  # It would wait for itself.
+            raise StoreError("a transaction of this thread is not over; is this a signal handler?")
         with self._lock:
+            self._thread = me
             try:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
                 self._db.execute("BEGIN IMMEDIATE")
-                yield
+                made = act()
                 self._db.execute("COMMIT")
             except BaseException:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
                 raise
-
-
-def _seconds(where: str, *times: Any) -> tuple[float, ...]:
-    """The times of a row; StoreError for an invalid value."""
-    if not all(isinstance(each, int | float) and math.isfinite(each) for each in times):
-        raise StoreError(f"{where}: {times} are no times")
-    return times
-
-
-def _started(name: str, text: str) -> list[tuple[str, float]]:
-    """For how many seconds the timers of a snapshot were started; StoreError for anything else."""
-    rows: Any = json.loads(text)
-    if rows.__class__ is not dict:
-        raise StoreError(f"{name}: {text[:60]!r} says of no timer when it was started")
-    return list(zip(rows, _seconds(name, *rows.values()), strict=True))
-
-
-@dataclass
-class _StoreLog:
-    """The log of one instance in a store; see `observers.Log`."""
-
-    store: Store
-    logged: _StoredInstance
-
-    def write(self, done: Stepped) -> None:
-        self.store.write(self.logged, done)
-
-    def has(self) -> bool:
-        return self.store.has(self.logged)
+            finally:
+                self._thread = None
+        return made
 
 
 def _moved(old: _StoredInstance, entry: Machine, timers: Timers) -> _StoredInstance:
     """The instance `old` moved into `entry`, which is on another clock."""
-    now, wall = entry.__environment__.now(), clocks.time()
-    passed = max(0.0, wall - old.wall) if timers == "deadline" else 0.0
-    fill(entry, keep(old.entry, old.last + passed), now)
-    made = _StoredInstance(entry, old.name, old.seq)
-    made.last, made.wall = now, wall
+    now, wall, at = entry.__environment__.now(), clocks.time(), old.at
+    passed = max(0.0, wall - at.wall) if timers == "deadline" else 0.0
+    fill(entry, keep(old.entry, at.last + passed), now)
+    started: dict[str, tuple[float, float]] = {}
     for timer in armed_timers(entry):
-        seconds = old.timers[timer.place][1]
+        seconds = at.timers[timer.place][1]
         if timers == "restart":
             timer.put_off(now + seconds)
-        made.timers[timer.place] = timer.deadline, seconds
-    return made
+        started[timer.place] = timer.deadline, seconds
+    return _StoredInstance(old.store, entry, old.name, Position(at.seq, now, wall, started))

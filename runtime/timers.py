@@ -76,12 +76,8 @@ class Environment:
         self.last_transition: str | None = None
 
     def pause_at(self, instant: float) -> None:
-        """Let the time be this instant until `resume`."""
+        """Let the time be this instant from now on; who ends this stores `clock.now` in `now`."""
         self.now = lambda: instant
-
-    def resume(self) -> None:
-        """Let the time be the clock's again."""
-        self.now = self.clock.now
 
     @property
     def paused(self) -> bool:

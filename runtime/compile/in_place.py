@@ -6,6 +6,10 @@ does. Where none does, the step changes one place of the container and keeps wha
 case the step fails later: by an undefined operation or a breach of bounds, since no guard follows.
 Undoing restores an equal container; a map's key that was deleted comes back as the last one.
 
+Undoing stands in the handler itself and calls no function by name: CPython delivers no interrupt
+before it is done, and it needs no deeper stack than the change did. Only keys whose class hashes or
+compares in Python run code meanwhile, which an interrupt may end; such undoing is repeated.
+
 The statements that may update in place: `s.add(x)`, `s.discard(x)`, `s.remove(x)`, `m[k] = v`,
 `del m[k]`, `q.append(x)` and `q.pop(0)`, on a variable that the step changes there and nowhere
 else, with nothing after it that may refuse.
@@ -27,7 +31,7 @@ from lawful.spec.syntax.declare import slot
 from ..kernel.commit import limited
 from ..kernel.dispatch import UNSET
 from .expressions import GlobalNames
-from .python_ast import assign, attribute, call, compare, if_, name
+from .python_ast import assign, attribute, call, compare, if_, name, negated
 
 MAY_REFUSE = (
     ir.Require,
@@ -65,9 +69,12 @@ def _alone() -> int:
 ALONE = _alone()
 
 
-def in_place_writes(body: Sequence[ir.Stmt], kinds: dict[str, t.Type]) -> dict[int, str]:
-    """The statements of a body that may update in place, by `id`, and the variable of each."""
-    found: dict[int, str] = {}
+def in_place_writes(
+    body: Sequence[ir.Stmt], kinds: dict[str, t.Type]
+) -> dict[int, tuple[str, bool]]:
+    """The statements of a body that may update in place, by `id`: the variable of each, and
+    whether it pops the first item of a list."""
+    found: dict[int, tuple[str, bool]] = {}
     for i, stmt in enumerate(body if COUNTS else ()):
         variable = _changed(stmt)
         if variable is None or not _is_in_place(stmt, kinds[variable]):
@@ -75,7 +82,7 @@ def in_place_writes(body: Sequence[ir.Stmt], kinds: dict[str, t.Type]) -> dict[i
         others = [s for s in body if s is not stmt]
         touched = any(variable == variable_of(p) for p in _places(others))
         if not touched and not any(isinstance(n, MAY_REFUSE) for n in everything(body[i:])):
-            found[id(stmt)] = variable
+            found[id(stmt)] = variable, isinstance(stmt, ir.Update) and stmt.op == "pop"
     return found
 
 
@@ -118,12 +125,20 @@ def _is_in_place(stmt: ir.Stmt, kind: t.Type) -> bool:
 
 
 class InPlaceWrite:
-    """Emits the code around one update in place: the record before it, and its undoing."""
+    """Emits the code around one update in place: the record before it, and its undoing.
 
-    def __init__(self, names: GlobalNames, variable: str, kind: t.Type) -> None:
+    `error`: the local that has the exception. `pops`: a list loses its first item, and gets no new
+    last one.
+    """
+
+    def __init__(
+        self, names: GlobalNames, variable: str, kind: t.Type, error: str, pops: bool
+    ) -> None:
         self.names = names
         self.variable = variable
         self.kind = kind
+        self.error = error
+        self.pops = pops
         self.old = names.local(f"old_{variable}")
         self.at = names.local(f"at_{variable}")
         self.was = names.local(f"was_{variable}")
@@ -143,8 +158,12 @@ class InPlaceWrite:
         shared = compare(count, ast.Gt(), ast.Constant(ALONE))
         out: list[ast.stmt] = [if_(shared, assign(held, call(attribute(name(self.old), "copy"))))]
         if at is None:
-            first = call(self.use(_ends), name(self.old))
-            return [*out, assign(name(self.was), first)]
+            length: ast.expr = call(self.use(len), name(self.old))
+            if self.pops:
+                one = ast.Slice(None, ast.Constant(1), None)
+                out.append(assign(name(self.at), ast.Subscript(name(self.old), one, ast.Load())))
+                length = ast.BinOp(length, ast.Sub(), ast.Constant(1))
+            return [*out, assign(name(self.was), length)]
         out.append(assign(name(self.at), at))
         if isinstance(self.kind, t.Set):
             was: ast.expr = compare(name(self.at), ast.In(), name(self.old))
@@ -156,37 +175,57 @@ class InPlaceWrite:
     def undo(self) -> ast.stmt:
         """Restore what the record says; a container that was copied has not changed."""
         unset = name(self.names.put("UNSET", UNSET))
-        args = [name(self.old), name(self.was)]
-        if isinstance(self.kind, t.Set):
-            back = call(self.use(_back_in_set), *args, name(self.at))
-        elif isinstance(self.kind, t.Map):
-            back = call(self.use(_back_in_map), *args, name(self.at))
-        else:
-            back = call(self.use(_back_in_list), *args)
-        return if_(compare(name(self.was), ast.IsNot(), unset), ast.Expr(back))
+        return if_(compare(name(self.was), ast.IsNot(), unset), *self.repeated(3))
+
+    def repeated(self, times: int) -> list[ast.stmt]:
+        """The undoing, once more after each of so many interrupts."""
+        back: list[ast.stmt] = [self.back()]
+        if isinstance(self.kind, t.Seq) or not _runs_python(_key(self.kind)):
+            return back
+        for number in range(times):
+            again = self.names.local(f"again{number}")
+            told = assign(name(self.error), name(again))
+            caught = ast.ExceptHandler(name("BaseException"), again, [told, *back])
+            back = [ast.Try([self.back()], [caught], [], [])]
+        return back
+
+    def back(self) -> ast.stmt:
+        """Put back what was at the place; doing it twice is doing it once."""
+        at, was, old = name(self.at), name(self.was), name(self.old)
+        match self.kind:
+            case t.Set():
+                one = ast.Set([at])
+                add = ast.AugAssign(ast.Name(self.old, ast.Store()), ast.BitOr(), one)
+                drop = ast.AugAssign(ast.Name(self.old, ast.Store()), ast.Sub(), one)
+                return ast.If(was, [add], [drop])
+            case t.Map():
+                absent = name(self.names.put("ABSENT", ABSENT))
+                gone = ast.Delete([ast.Subscript(old, at, ast.Del())])
+                put = assign(ast.Subscript(old, at, ast.Load()), was)
+                is_absent = compare(was, ast.Is(), absent)
+                return ast.If(is_absent, [if_(compare(at, ast.In(), old), gone)], [put])
+            case _:
+                rest = ast.Subscript(old, ast.Slice(was, None, None), ast.Load())
+                if not self.pops:
+                    return ast.Delete([ast.Subscript(old, ast.Slice(was, None, None), ast.Del())])
+                start = ast.Subscript(old, ast.Slice(None, ast.Constant(0), None), ast.Load())
+                return if_(negated(rest), assign(start, at))
+
+
+def _key(kind: t.Type) -> t.Type:
+    """The type of what a set or map hashes."""
+    return kind.key if isinstance(kind, t.Map) else t.element(kind) or t.Unknown()
+
+
+def _runs_python(kind: t.Type) -> bool:
+    """Whether hashing or comparing a value of this type runs Python code."""
+    match kind:
+        case t.Int() | t.Bool() | t.Nothing():
+            return False
+        case t.Tuple(items=inner) | t.Union(options=inner):
+            return any(map(_runs_python, inner))
+        case _:
+            return True
 
 
 ABSENT = object()
-
-
-def _ends(held: list[Any]) -> tuple[int, Any]:
-    """The length of a list, and its first item."""
-    return len(held), held[0] if held else ABSENT
-
-
-def _back_in_set(held: set[Any], was: bool, at: Any) -> None:
-    (held.add if was else held.discard)(at)
-
-
-def _back_in_map(held: dict[Any, Any], was: Any, at: Any) -> None:
-    if was is ABSENT:
-        held.pop(at, None)
-    else:
-        held[at] = was
-
-
-def _back_in_list(held: list[Any], was: tuple[int, Any]) -> None:
-    length, first = was
-    del held[length:]
-    if len(held) < length:
-        held.insert(0, first)

@@ -72,7 +72,10 @@ class Method:
         out += [assign(name(old), self.held(v)) for old, v in saved]
         undo: list[ast.stmt] = [assign(self.held(v), name(old)) for old, v in saved]
         places = in_place_writes(inline[1], self.kinds)
-        in_place = {at: InPlaceWrite(self.names, v, self.kinds[v]) for at, v in places.items()}
+        in_place = {
+            at: InPlaceWrite(self.names, v, self.kinds[v], self.error, pops)
+            for at, (v, pops) in places.items()
+        }
         out += [each.begin() for each in in_place.values()]
         undo += [each.undo() for each in in_place.values()]
         args = [name(self.error), name("self"), name(self.way_name), self.given()]

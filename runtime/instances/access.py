@@ -357,11 +357,12 @@ class InstanceAccess(Access[M]):
         if not self.plan.alarms:
             return
         time = self._machine.__environment__
-        time.pause_at(now)
+        clock = time.clock.now
+        time.now = lambda: now
         try:
             self._fire(now, fired)
         finally:
-            time.resume()
+            time.now = clock  # No call, as in `dispatch.at_one_instant`.
 
     def _fire(self, now: float, fired: list[Fired]) -> None:
         state = self._machine

@@ -16,7 +16,7 @@ from lawful.spec.words import header
 from ..compile.compiler import Compiler
 from ..elements import NO_ELEMENTS, Universe, elements_of
 from ..kernel.commit import choose, judge_all
-from ..kernel.dispatch import NO_VALUE, restore, save, tree
+from ..kernel.dispatch import NO_VALUE, save, tree, undoing
 from ..kernel.plan import Plan, Way
 from ..kernel.state import PART, UNSTARTED, State, Watch
 from ..kernel.views import viewer
@@ -249,16 +249,16 @@ def _starter(start: Way, cls: type[State]) -> Callable[..., None]:
         both = zip(start.checks, args, strict=True)
         given = tuple(check(arg, self.__environment__.universe) for check, arg in both)
         asserted = self.__plan__.asserted
-        saved = [] if asserted is None else save(self, start)
-        choose(self, start, given)
-        self.__watch__ = watching(self.__plan__)
-        if asserted is not None:
-            try:
+        watch = watching(self.__plan__)
+        undo = undoing(save(self, start))
+        try:
+            choose(self, start, given)
+            if asserted is not None:
                 judge(asserted.invariants(), self, start.name)
-            except BaseException:
-                restore(saved)
-                self.__watch__ = UNSTARTED
-                raise
+        except BaseException:
+            _ = [*undo]
+            raise
+        self.__watch__ = watch
 
     begin.__name__ = start.name
     _dress(begin, start.name, cls)

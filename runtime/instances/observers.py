@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import copy
+import threading
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol
 
@@ -12,9 +13,9 @@ from lawful.spec.analysis.callee import bind
 from lawful.spec.outcomes import Reason, Refused
 from lawful.spec.syntax.declare import slot
 
-from ..kernel.dispatch import UNSET, control_name, restore, save, tree
+from ..kernel.dispatch import UNSET, control_name, save, tree, undoing
 from ..kernel.plan import Asserted, Plan, Way
-from ..kernel.state import State
+from ..kernel.state import Closed, State
 from ..kernel.views import viewer
 from .enforcement import judge, kept
 
@@ -56,15 +57,26 @@ Observer = Callable[[Stepped], None]
 
 
 class Log(Protocol):
-    """A log that must accept an event before the event counts as happened."""
+    """A log that must accept an event before the event counts as happened.
+
+    `write` sets `kept` and `next` before it begins. After an interrupt `kept` is read to its end:
+    it has an item where the log has the event, and an exception of it says that the log cannot
+    tell. If the log has the event, `at` becomes `next`. None of this runs Python code.
+    """
+
+    kept: Iterable[object]
+    at: Any
+    next: Any
 
     def write(self, done: Stepped) -> None:
         """Accept the event, or raise."""
         ...
 
-    def has(self) -> bool:
-        """After an interrupt: whether the log has the event that `write` got last."""
-        ...
+
+UNKNOWN = Closed(
+    "its log does not say whether it has the last event: restore the instance, and use that one"
+)
+NOT_WAITING = (False,)
 
 
 class Observed:
@@ -72,7 +84,12 @@ class Observed:
 
     `log` gets an event first; if it raises, the event is undone, unless the log has it. An event
     that an observer calls runs at once, and is reported after the present one: all observers get
-    the events in the order in which they happened.
+    the events in the order in which they happened. While a thread runs an event, another one that
+    calls one gets a RuntimeError.
+
+    An interrupt may come anywhere. CPython delivers it where a Python function begins, after a
+    call of a function by name, and where a loop goes round. So the handlers below do none of these
+    before the event is either undone or reported (see `dispatch.undoing`).
     """
 
     def __init__(self, asserted: Asserted | None = None) -> None:
@@ -80,11 +97,12 @@ class Observed:
         self.asserted = asserted
         self.log: Log | None = None
         self._untold: deque[tuple[Observer, Stepped]] = deque()
-        self._latest: Stepped | None = None
         self._row: tuple[Observer, Stepped] | None = (
             None  # The call of an observer that runs, or ran last.
         )
-        self._telling = False
+        self._telling = threading.Lock()
+        self._busy = threading.Lock()
+        self._thread: int | None = None  # The one that has `_busy`.
 
     def call(self, machine: State, way: str, args: tuple[Any, ...]) -> Any:
         """Run the event and call the observers; returns or raises what the event did."""
@@ -95,43 +113,74 @@ class Observed:
     def run(self, machine: State, way: Way, args: tuple[Any, ...], step: Callable[[], Any]) -> Any:
         """The same for any step of this way. A fault of the machine is raised and not reported:
         nothing has happened."""
-        state = machine
-        if self.log is not None and state.__plan__.timed and not state.__environment__.paused:
-            return self._at_one_instant(machine, way, args, step)
-        saved = save(state, way)
-        before = _StateBefore(state, way)
-        done, late = None, None
+        taken = map(self._busy.acquire, NOT_WAITING)
+        if [*taken] != [True]:  # No call by name: no interrupt between this and `try`.
+            raise self._concurrent(machine, way)
         try:
-            state.__environment__.last_transition = way.candidates[0].name
-            output = step() if self.asserted is None else self._judged(machine, way, step)
-            done = before.stepped(machine, args, output=output)
-            if self.log is not None:
-                self.log.write(done)
-            self._put(done)
-        except Refused as refusal:
-            self._put(before.stepped(machine, args, reasons=refusal.reasons))
+            try:
+                self._thread = threading.get_ident()
+                output = self._event(machine, way, args, step)
+            finally:
+                self._thread = None
+                self._busy.release()
+        except BaseException:
             self._tell()
             raise
-        except BaseException as error:  # Undo it, unless somebody knows of it.
-            if done is None or not self._happened(done, error):
-                restore(saved)
-                raise
-            late, output = error, None
         self._tell()
-        if late is not None:
-            raise late
         return output
 
-    def _at_one_instant(
+    def _concurrent(self, machine: State, way: Way) -> RuntimeError:
+        mine = self._thread == threading.get_ident()  # Of a signal handler, say.
+        who = "an event of this instance is not over" if mine else "another thread runs an event"
+        how = "send the events of all threads through one runner, lawful.runtime.runner.Runner"
+        return RuntimeError(f"{type(machine).__name__}.{way.name}: {who}; {how}")
+
+    def _event(
         self, machine: State, way: Way, args: tuple[Any, ...], step: Callable[[], Any]
     ) -> Any:
-        """The same with the time paused: the log gets the time that the step read."""
+        """Run the event with the time paused: observers get the time that the step read."""
         time = machine.__environment__
-        time.pause_at(time.now())
+        clock = time.clock.now
+        if not machine.__plan__.timed or time.now != clock:
+            return self._step(machine, way, args, step)
+        instant = clock()
+        time.now = lambda: instant
         try:
-            return self.run(machine, way, args, step)
+            return self._step(machine, way, args, step)
         finally:
-            time.resume()
+            time.now = clock
+
+    def _step(self, state: State, way: Way, args: tuple[Any, ...], step: Callable[[], Any]) -> Any:
+        undo = undoing(save(state, way))
+        before = _StateBefore(state, way)
+        log: Log | None = None
+        rows: list[tuple[Observer, Stepped]] = []
+        try:
+            state.__environment__.last_transition = way.candidates[0].name
+            output = step() if self.asserted is None else self._judged(state, way, step)
+            done = before.stepped(state, args, output=output)
+            rows += [(observer, done) for observer in self.observers]
+            if self.log is not None:
+                self.log.kept = ()
+                log = self.log
+                log.write(done)
+            self._untold += rows  # Last, and no call: what comes later is no interrupt of this.
+        except Refused as refusal:
+            self._put(before.stepped(state, args, reasons=refusal.reasons))
+            raise
+        except BaseException:  # Undo it, unless the log has it: a signal's may be any exception.
+            try:
+                there = [] if log is None else [*log.kept]
+            except Exception:
+                state.__watch__ = UNKNOWN
+                raise
+            if not there or log is None:
+                _ = [*undo]
+            else:
+                log.at = log.next
+                self._untold += rows
+            raise
+        return output
 
     def _judged(self, machine: State, way: Way, step: Callable[[], Any]) -> Any:
         """Run the step and evaluate the asserted properties."""
@@ -141,42 +190,34 @@ class Observed:
         judge(self.asserted, machine, way.event, before)
         return output
 
-    def _happened(self, done: Stepped, error: BaseException) -> bool:
-        """Whether observers or the log had the event when the interrupt came."""
-        if self._latest is done:
-            return True
-        if isinstance(error, Exception) or self.log is None or not self.log.has():
-            return False
-        self._put(done)
-        return True
-
     def _put(self, stepped: Stepped) -> None:
         """Queue the event for all observers: they get it now, or before the next event."""
-        rows = [(observer, stepped) for observer in self.observers]
-        self._latest = stepped
-        self._untold.extend(rows)
+        self._untold += [(observer, stepped) for observer in self.observers]
 
     def _tell(self) -> None:
-        """Call the queued observers; raise their first exception, the others noted in it."""
-        self._latest = None
-        if self._telling:
-            return  # An observer caused the event; the loop that called the observer goes on.
-        self._telling = True
+        """Call the queued observers; raise their first exception, the others noted in it.
+
+        Where another call does so already, that one goes on: the one that called the observer that
+        caused this event, or one of another thread."""
         first: BaseException | None = None
-        try:
-            while self._untold:
-                row = self._untold[0]
-                if row is self._row:
-                    self._untold.popleft()
-                    continue
-                self._row = row  # An interrupt comes before this line, or in the observer.
-                try:
-                    row[0](row[1])
-                except BaseException as error:  # After Ctrl-C, too, the others are called.
-                    first = foremost(first, error, "another observer")
-            self._row = None
-        finally:
-            self._telling = False
+        while self._untold:
+            taken = map(self._telling.acquire, NOT_WAITING)
+            if [*taken] != [True]:
+                break  # Who has it looks once more after it was released.
+            try:
+                while self._untold:
+                    row = self._untold[0]
+                    if row is self._row:
+                        self._untold.popleft()
+                        continue
+                    self._row = row  # An interrupt comes before this line, or in the observer.
+                    try:
+                        row[0](row[1])
+                    except BaseException as error:  # After Ctrl-C, too, the others are called.
+                        first = foremost(first, error, "another observer")
+                self._row = None
+            finally:
+                self._telling.release()
         if first is not None:
             raise first
 

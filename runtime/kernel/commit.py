@@ -17,8 +17,8 @@ from lawful.spec.syntax.declare import slot
 from lawful.spec.text import reasons
 from lawful.spec.values.bounds import bounded, breach
 
-from .dispatch import NO_VALUE, UNSET, Saved, control, decide, ignored, path_to, restore, save, tree
-from .guards import AllRefused, Broken, Refusal, plain_site
+from .dispatch import NO_VALUE, UNSET, Saved, control, decide, ignored, path_to, restore, save, tree, undoing
+from .guards import AllRefused, Broken, Refusal, plain_site, said
 from .plan import Way
 from .state import SUSPECT, State
 
@@ -121,6 +121,7 @@ def off_target(at: Any, allowed: Sequence[str]) -> Broken:
 def choose(state: State, way: Way, args: tuple[Any, ...]) -> Any:
     """Run a whole step of the outermost machine; where it raises, nothing has changed."""
     saved = save(state, way)
+    undo = undoing(saved)
     try:
         state.__environment__.last_transition, output = decide(state, way, args, saved)
         if bounded(way.output):
@@ -128,7 +129,7 @@ def choose(state: State, way: Way, args: tuple[Any, ...]) -> Any:
         judge(state, way, saved)
         return output
     except BaseException as error:
-        restore(saved)
+        _ = [*undo]
         raise_from(error, state, way)
 
 

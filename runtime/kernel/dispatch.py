@@ -11,6 +11,7 @@ import enum
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import chain, starmap
 from typing import Any
 
 from lawful.spec.outcomes import Ambiguous, Reason
@@ -52,13 +53,15 @@ def at_one_instant(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     def run(self: Any, *args: Any, **named: Any) -> Any:
         time = self.__environment__
-        if time.paused:
+        clock = time.clock.now
+        if time.now != clock or self.__watch__ is not None:  # A watch pauses it itself.
             return method(self, *args, **named)
-        time.pause_at(time.now())
+        instant = clock()
+        time.now = lambda: instant
         try:
             return method(self, *args, **named)
         finally:
-            time.resume()
+            time.now = clock  # No call: an interrupt comes before it or after it.
 
     return run
 
@@ -90,6 +93,7 @@ def attempt(
     Without `ignoring` an event that would be ignored counts as refused.
     """
     saved = save(state, way)
+    undo = undoing(saved)
     try:
         decide(state, way, args, saved, ignoring)
     except AllRefused as refusal:
@@ -97,7 +101,7 @@ def attempt(
     except (*FAULTS, Ambiguous):
         return None  # The machine's own fault is no refusal.
     finally:
-        restore(saved)
+        _ = [*undo]
     return None
 
 
@@ -202,13 +206,26 @@ def _saved(state: State, slots: tuple[str, ...]) -> Saved:
 
 def restore(saved: list[Saved]) -> None:
     """Put back what was saved."""
-    for row in saved:
-        (SUSPECT.add if row.suspect else SUSPECT.discard)(id(row.state))
-        for each, value in zip(row.slots, row.values, strict=True):
-            if value is not UNSET:
-                setattr(row.state, each, value)
-            elif hasattr(row.state, each):
-                delattr(row.state, each)
+    _ = [*undoing(saved)]
+
+
+def undoing(saved: list[Saved]) -> Iterator[object]:
+    """What was saved is put back while this is read to its end, `_ = [*undo]`, once.
+
+    That line runs no Python code and calls nothing by name. So CPython delivers no signal before
+    its end, and it needs no deeper stack than `save` did. A handler that begins with it undoes the
+    step whole, whatever comes.
+    """
+    cells = [
+        (row.state, *each) for row in saved for each in zip(row.slots, row.values, strict=True)
+    ]
+    absent = [(state, each) for state, each, value in cells if value is UNSET]
+    return chain(
+        starmap(setattr, cells),
+        starmap(delattr, absent),
+        map(SUSPECT.add, [id(row.state) for row in saved if row.suspect]),
+        map(SUSPECT.discard, [id(row.state) for row in saved if not row.suspect]),
+    )
 
 
 def tree(state: State) -> Iterator[State]:

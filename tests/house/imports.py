@@ -42,7 +42,7 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("text", "lower", "freeze"),
     ),
     "runtime": (
-        ("elements", "migration", "runner"),
+        ("elements", "migration", "runner", "store_rows"),
         ("timers",),
         ("kernel",),
         ("compile",),

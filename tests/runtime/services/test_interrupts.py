@@ -8,24 +8,30 @@ with a call: there the exception is one of the block, and a tracer can only rais
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import dis
+import gc
 import inspect
+import signal
 import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from functools import partial
 from types import CodeType, FrameType
 from typing import Any
 
 import pytest
 
-from lawful import Machine, Nat, Timer, require, transition
+from lawful import Machine, Nat, Record, State, Timer, Undefined, require, transition
 from lawful.runtime import runner as runners
-from lawful.runtime import store as stores
 from lawful.runtime.instances import observers
 from lawful.runtime.instances.observers import Stepped
 from lawful.runtime.runner import Runner
 from lawful.runtime.store import Store
+from lawful.runtime.timers import SimulatedClock
+from lawful.spec.syntax.declare import slot
 from tests.root import PATIENCE
 
 DELIVERED = frozenset(
@@ -41,7 +47,7 @@ DELIVERED = frozenset(
 
 
 class Interrupt:
-    """Raises KeyboardInterrupt at the place of this number, in code of these files."""
+    """Raises KeyboardInterrupt at the place of this number, in code of these files, or anywhere."""
 
     def __init__(self, number: int, *files: str) -> None:
         self.left = number
@@ -51,7 +57,7 @@ class Interrupt:
         self.blocks = dict[CodeType, list[tuple[int, int]]]()
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> Any:
-        if frame.f_code.co_filename not in self.files:
+        if self.files and frame.f_code.co_filename not in self.files:
             return None
         frame.f_trace_opcodes = True
         if event == "opcode" and self._delivers(frame):
@@ -82,6 +88,7 @@ def interrupted(number: int, files: tuple[str, ...], act: Callable[[], object]) 
     here = inspect.currentframe()
     assert here is not None
     here.f_trace_opcodes = True  # Before: CPython 3.12 looks at it when tracing begins.
+    gc.disable()  # What is raised in a callback of the collector, nobody gets.
     sys.settrace(interrupt)
     try:
         act()
@@ -89,6 +96,7 @@ def interrupted(number: int, files: tuple[str, ...], act: Callable[[], object]) 
         return True
     finally:
         sys.settrace(kept)
+        gc.enable()
     assert interrupt.left >= 0  # What was raised came out.
     return False
 
@@ -215,6 +223,72 @@ def test_an_interrupted_step_is_undone_or_done(event: str) -> None:
     assert at_every_place((__file__,), play) > 4
 
 
+class Tag(Record):
+    """Its hash and its comparison are Python code."""
+
+    id: int
+
+
+class Color(State):
+    RED = "red"
+    BLUE = "blue"
+
+
+class Tagged(Machine):
+    """Its steps change containers in place, and then fail."""
+
+    tags: dict[Tag, Nat] = {}
+    colors: dict[Color, Nat] = {}
+    seen: set[Tag] = set()
+    queue: list[int] = []
+
+    @transition()
+    def put(self, tag: Tag, color: Color, number: int) -> int:
+        self.tags[tag] = 1
+        self.colors[color] = 1
+        self.seen.add(tag)
+        self.queue.append(number)
+        return 1 // number
+
+    @transition()
+    def drop(self, tag: Tag, color: Color, number: int) -> int:
+        del self.tags[tag]
+        del self.colors[color]
+        self.seen.remove(tag)
+        self.queue.pop(0)
+        return 1 // number
+
+
+def contents(tagged: Tagged) -> Any:
+    return {slot(n): copy.copy(getattr(tagged, slot(n))) for n in tagged.lawful.plan.variables}
+
+
+@pytest.mark.parametrize("event", ["put", "drop"])
+@pytest.mark.parametrize("number", [0, 1])
+def test_what_changed_in_place_is_undone_whatever_comes(event: str, number: int) -> None:
+    """With the number 0 the step fails at its end, so that its undoing is interrupted."""
+
+    def play(attempt: Callable[..., bool]) -> None:
+        tagged = Tagged()
+        tagged.put(Tag(1), Color.RED, 1)
+        before = contents(tagged)
+        of = Tag(2 if event == "put" else 1), Color.BLUE if event == "put" else Color.RED
+
+        def act() -> None:
+            with contextlib.suppress(Undefined):
+                tagged.lawful.take(event, *of, number)
+
+        attempt(act)
+        undone = contents(tagged) == before
+        assert undone or number == 1
+        tagged.put(Tag(3), Color.RED, 1)
+        later = {Tag(1), Tag(2), Tag(3)} if event == "put" else {Tag(3)}
+        wanted = {Tag(1), Tag(3)} if undone else later
+        assert tagged.seen == wanted == set(tagged.tags)
+
+    assert at_every_place((), play) > 20
+
+
 class Counted(Machine):
     count: Nat = 0
     added: list[Nat] = []
@@ -242,13 +316,74 @@ def test_an_interrupted_event_is_undone_or_told_at_the_latest_before_the_next() 
 
 
 def test_an_interrupted_event_is_kept_and_done_or_neither() -> None:
+    """Anywhere: the standard library's code included."""
+
     def play(attempt: Callable[..., bool]) -> None:
         with Store(":memory:", snapshot_every=2) as kept:
-            counted = kept.add(Counted(), "a")
+            counted = kept.add(Counted(clock=SimulatedClock()), "a")
             counted.add(1)
             attempt(lambda: counted.add(2))
-            assert len(kept.events("a")) == len(counted.added)
+            assert [row["args"]["number"] for row in kept.events("a")] == list(counted.added)
+            assert not counted.__environment__.paused
             counted.add(4)
             assert kept.restore(Counted, "a") == counted
 
-    assert at_every_place((stores.__file__, observers.__file__), play) > 60
+    assert at_every_place((), play) > 100
+
+
+class Alarm:
+    """Lets signals raise KeyboardInterrupt in the main thread, one after another."""
+
+    def __init__(self) -> None:
+        self.on = False
+        self.rung = 0
+
+    def ring(self, *_: object) -> None:
+        if self.on:
+            self.rung += 1
+            raise KeyboardInterrupt
+
+    def during(self, act: Callable[[], object], seconds: float, again: float) -> None:
+        signal.setitimer(signal.ITIMER_REAL, seconds, again)
+        try:
+            self.on = True
+            act()
+            self.on = False
+        except KeyboardInterrupt:
+            self.on = False  # No call before: no further interrupt comes out of this.
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+
+def unheard(_: object) -> None:
+    """A hook for exceptions that nobody gets."""
+
+
+@pytest.mark.parametrize(
+    "attempts", [150, pytest.param(30_000, marks=pytest.mark.nightly)], ids=str
+)
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timers of signals")
+def test_signals_leave_an_event_kept_and_done_or_neither(
+    attempts: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which of the two is chance; every instance goes on, and comes back as it is."""
+    alarm = Alarm()
+    former = signal.signal(signal.SIGALRM, alarm.ring)
+    # What a signal raises while the garbage of other tests is collected, nobody gets.
+    monkeypatch.setattr(sys, "unraisablehook", unheard)
+    gc.disable()
+    try:
+        for number in range(attempts):
+            with Store(":memory:", snapshot_every=3) as kept:
+                counted = kept.add(Counted(clock=SimulatedClock()), "a")
+                counted.add(1)
+                delay = 1e-6 * (1 + number * 7 % 300)
+                alarm.during(partial(counted.add, 2), delay, (0, 3e-4, 1e-4)[number % 3])
+                assert [row["args"]["number"] for row in kept.events("a")] == list(counted.added)
+                assert counted.count == sum(counted.added)
+                assert not counted.__environment__.paused
+                counted.add(4)
+                assert kept.restore(Counted, "a") == counted
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, former)
+        gc.enable()
