@@ -2,9 +2,10 @@
 
     row := {"v": 1, "instance", "seq", "time", "machine", "fingerprint", "event", "transition",
             "args": {name: JSON}, "outcome", "before", "after", "changed": {name: JSON},
-            "output", "why"}
+            "output", "why", "wall"}
 
-`seq` counts an instance's rows from 0 without gaps; `time` is in seconds of the instance's clock;
+`seq` counts an instance's rows from 0 without gaps; `time` is in seconds of the instance's clock,
+`wall` in seconds since 1970 when the row was made (rows of older journals lack it);
 `fingerprint` is that of the machine's behaviour. `outcome` is "done", "refused" (`why` says why)
 or "ignored". Three more outcomes have the event null, the parameters as `args` and the whole state
 as `changed`, so that a replay can begin at such a row:
@@ -30,7 +31,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
-from .instances.journal_rows import HIDDEN, KEYS, UNIVERSE, Hidden, RowWriter
+from .instances.journal_rows import HIDDEN, KEYS, UNIVERSE, WALL, Hidden, RowWriter
 from .instances.observers import Observed
 
 if sys.platform != "win32":
@@ -92,9 +93,11 @@ class Journal:
             raise
         self._error: OSError | None = None
         self._rows: list[str] = []
+        self._data = b""  # What is being written; with `_unsure` a part of it may be.
+        self._unsure = False
         self._size = self.path.stat().st_size
         self._known: set[str] = set()
-        self._attached: list[tuple[Machine, RowWriter, Callable[[], None]]] = []
+        self._attached: list[tuple[Machine, RowWriter, list[Callable[[], None]]]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -115,10 +118,10 @@ class Journal:
         if instance in self._known:
             raise ValueError(f"the journal {self.path} has an instance {instance} already")
         writer = RowWriter(entry, instance, self._write, hidden)
-        writer.seq = self._number(instance)
-        detach = entry.lawful.observe(writer.stepped)
+        writer.at = writer.at._replace(seq=self._number(instance))
+        ends = [entry.lawful.observe(each) for each in (writer.waiting.append, writer.drain)]
         self._known.add(instance)
-        row = entry, writer, detach
+        row = entry, writer, ends
         self._attached.append(row)
         try:
             writer.attached(entry)
@@ -137,35 +140,51 @@ class Journal:
             self._next, self._rotated = older | self._next, []
         return self._next.get(instance, 0)
 
-    def _end(self, row: tuple[Machine, RowWriter, Callable[[], None]]) -> None:
-        row[2]()
+    def _end(self, row: tuple[Machine, RowWriter, list[Callable[[], None]]]) -> None:
+        row[1].drain()
+        for end in row[2]:
+            end()
         self._attached = [each for each in self._attached if each is not row]
 
     def flush(self) -> None:
         """Write the rows that are held back to the operating system. Errors: OSError."""
+        for _, writer, _ in self._attached:
+            writer.drain()
         with self._lock:
             self._flush()
 
     def _flush(self) -> None:
         if self._error is not None:
             raise self._error
-        if self._rows and self._file is not None:
-            data = "".join(self._rows).encode()
-            self._rows.clear()
-            try:
-                self._size += len(data)
-                while data:
-                    data = data[self._file.write(data) :]
-            except OSError as error:
-                self._error = error
-                raise
+        if self._file is None:
+            return
+        try:
+            if self._unsure:  # An interrupt came while a write ended: how much did it write?
+                done = os.fstat(self._file.fileno()).st_size - self._size
+                self._size += done
+                self._data = self._data[done:]
+                self._unsure = False
+            data = self._data + "".join(self._rows).encode()
+            self._data = data
+            self._rows = []
+            while self._data:
+                done = self._file.write(self._data)
+                self._data = self._data[done:]
+                self._size += done
+        except OSError as error:
+            self._error = error
+            raise
+        except BaseException:
+            self._unsure = True
+            raise
 
     def close(self) -> None:
         """Write everything, and end what was attached. Closing twice is closing once."""
         if self._file is None:
             return
-        for _, _, detach in self._attached:
-            detach()
+        for _, _, ends in self._attached:
+            for end in ends:
+                end()
         try:
             if self._error is None and self._process == os.getpid():
                 self.flush()
@@ -173,14 +192,15 @@ class Journal:
             self._file.close()
             self._file = None
 
-    def _write(self, row: dict[str, Any]) -> None:
+    def _write(self, writer: RowWriter, row: dict[str, Any]) -> None:
         if self._error is not None:
             raise self._error
         if self._process != os.getpid():
             raise RuntimeError("a journal is written by the process that opened it")
         text = json.dumps(row, separators=(",", ":")) + "\n"
         with self._lock:
-            self._rows.append(text)
+            self._rows += [text]
+            writer.at = writer.next  # No call between: see `RowWriter`.
             if len(self._rows) > self.buffer:
                 self._flush()
                 if self.largest is not None and self._size >= self.largest and not self._behind():
@@ -190,7 +210,8 @@ class Journal:
         """Whether an instance has had later events than the present row: no file may begin
         there."""
         return any(
-            isinstance(watch := entry.__watch__, Observed) and watch.awaits(writer.stepped)
+            (isinstance(watch := entry.__watch__, Observed) and watch.awaits(writer.drain))
+            or any(done is not writer.at.last for done in writer.waiting)
             for entry, writer, _ in self._attached
         )
 
@@ -207,9 +228,12 @@ class Journal:
             self._error = error
             raise
         largest, self.largest = self.largest, None  # These rows begin the file, they end none.
-        for entry, writer, _ in self._attached:
-            writer.whole(entry, "continued")
-        self._size, self.largest = 0, largest
+        self._size = 0
+        try:
+            for entry, writer, _ in self._attached:
+                writer.whole(entry, "continued")
+        finally:
+            self.largest = largest
 
 
 def _opened(path: Path) -> IO[bytes]:
@@ -297,6 +321,7 @@ def _row(path: str, number: int, line: bytes) -> dict[str, Any]:
     if found.get("v", 1) != 1:
         raise JournalError(path, number, f"a row of version {found['v']}; this lawful reads 1")
     named = isinstance(found.get("instance"), str) and type(found.get("seq")) is int
-    if set(found) - {UNIVERSE} != set(KEYS) or not named:
+    optional = {UNIVERSE, WALL}
+    if set(found) | optional != set(KEYS) | optional or not named:
         raise JournalError(path, number, f"not a row of a journal: {line[:60]!r}")
     return found

@@ -41,7 +41,8 @@ def to_logging(
     """
     levels = {"refused": logging.WARNING, "ignored": logging.DEBUG}
 
-    def write(row: dict[str, Any]) -> None:
+    def write(writer: RowWriter, row: dict[str, Any]) -> None:
+        writer.at = writer.next
         level = levels.get(row["outcome"], logging.INFO)
         if logger.isEnabledFor(level):
             logger.log(level, "%s", _said(row), extra={"lawful": row})
@@ -58,7 +59,8 @@ def to_spans(
     truth value as JSON. Returns and raises as `to_logging`.
     """
 
-    def write(row: dict[str, Any]) -> None:
+    def write(writer: RowWriter, row: dict[str, Any]) -> None:
+        writer.at = writer.next
         event = row["event"] or row["outcome"]
         current().add_event(f"{row['machine']}.{event}", _attributes(row))
 
@@ -66,9 +68,14 @@ def to_spans(
 
 
 def _follow(entry: Machine, writer: RowWriter) -> Callable[[], None]:
-    detach = entry.lawful.observe(writer.stepped)
+    ends = [entry.lawful.observe(each) for each in (writer.waiting.append, writer.drain)]
     writer.attached(entry)
-    return detach
+
+    def end() -> None:
+        for each in ends:
+            each()
+
+    return end
 
 
 def _said(row: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from .rows import RAW, TEXTS, Rejected, Row, columns_of, plain, row_of_columns
 from .sources import BLANK, ReplayError, opened, sources
 
 BATCH = 20_000
-SPARE = ("universe", "corrupt")  # Columns that are optional.
+SPARE = ("universe", "wall", "corrupt")  # Columns that are optional.
 NEEDED = ("v", "seq", *(name for name in (*TEXTS, *RAW) if name not in SPARE))
 READ = (*NEEDED, "universe", "corrupt")
 

@@ -2,11 +2,12 @@
 
     {"v": 1, "instance", "seq", "time", "machine", "fingerprint", "event", "transition",
      "args": {name: JSON}, "outcome": "made" | "attached" | "continued" | "done" | "refused"
-     | "ignored", "before", "after", "changed": {name: JSON}, "output", "why"}
+     | "ignored", "before", "after", "changed": {name: JSON}, "output", "why", "wall"}
 
 `seq` counts from 0 without a gap within an instance; `time` is a finite number that never
-decreases. Three outcomes stand for a row with a whole state, with the parameters in `args`, the
-state in `changed`, and no event, transition or `before`:
+decreases; `wall`, in seconds since 1970, may be missing and is not compared. Three outcomes stand
+for a row with a whole state, with the parameters in `args`, the state in `changed`, and no event,
+transition or `before`:
 
 - `made`: the first row of a new instance. It may have a `universe`: the elements of the sorts.
 - `attached`: the journal was attached to an instance that had earlier events, which no row
@@ -40,7 +41,7 @@ LARGEST = 2**63  # Sequence numbers are below it: a column of 64-bit integers ho
 WHOLE = ("made", "attached", "continued")
 OUTCOMES = (*WHOLE, "done", "refused", "ignored")
 # The columns of a journal kept as a table; those in `RAW` hold JSON text.
-RAW = ("args", "changed", "output", "before", "after", "time", "universe")
+RAW = ("args", "changed", "output", "before", "after", "time", "universe", "wall")
 TEXTS = ("instance", "machine", "fingerprint", "event", "transition", "outcome", "why")
 
 
@@ -153,6 +154,8 @@ def _flaw(data: Mapping[str, Any]) -> str:
             return f"{name} is of another form"
     if not _finite(data["time"]):
         return "time is no finite number"
+    if data.get("wall") is not None and not _finite(data["wall"]):
+        return "wall is no finite number"
     if not isinstance(data.get("universe"), dict | None):
         return "universe is of another form"
     if data["outcome"] not in OUTCOMES:

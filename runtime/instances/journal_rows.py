@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time as clocks
+from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from lawful.spec import types as t
 from lawful.spec.ir import Json
@@ -44,8 +46,10 @@ KEYS = (
     "changed",
     "output",
     "why",
+    "wall",
 )
 STATE = "state"  # The variable that `before` and `after` are of.
+WALL = "wall"  # A column that rows of older journals lack.
 UNIVERSE = "universe"  # A column of those rows alone that tell a whole instance.
 HIDDEN = "$hidden"  # The one key of the object that stands for a hidden value.
 
@@ -91,14 +95,29 @@ class Hidden:
             raise ValueError(f"{plan.name} has no {', '.join(unknown)} to hide")
 
 
+class Written(NamedTuple):
+    """What a writer knows from its rows: the number of the next one, what is armed, the tick, and
+    the event of the last row."""
+
+    seq: int
+    timers: Mapping[str, Json]
+    tick: int
+    last: Stepped | None
+
+
 class RowWriter:
-    """Makes the rows of one instance and passes each to `write`."""
+    """Makes the rows of one instance and passes each to `write(writer, row)`.
+
+    Who takes the row stores `writer.next` in `writer.at`, with nothing between that an interrupt
+    could come into: so each row is taken once, and numbers have no gap. An event whose row was
+    interrupted waits, and its row is made before the next one.
+    """
 
     def __init__(
         self,
         entry: State,
         instance: str,
-        write: Callable[[dict[str, Any]], None],
+        write: Callable[[RowWriter, dict[str, Any]], None],
         hidden: Hidden | None = None,
     ) -> None:
         self.instance = instance
@@ -106,13 +125,25 @@ class RowWriter:
         self.plan = plan_of(type(entry))
         self.fingerprint = behaviour_of(self.plan)
         self.params = {way.name: dict(way.params) for way in self.plan.ways.values()}
-        self.timers: dict[str, Json] = {}
         self.clock = clock_of(self.plan.machine)
-        self.tick = 0
-        self.seq = 0
+        self.at = self.next = Written(0, {}, 0, None)
+        self.waiting: deque[Stepped] = deque()
         self.hidden = hidden
         if hidden is not None:
             hidden.check(self.plan)
+
+    def drain(self, _: Stepped | None = None) -> None:
+        """Make the rows of the events that wait. One that cannot be made is left out, and what
+        was wrong is raised."""
+        while self.waiting:
+            done = self.waiting[0]
+            try:
+                if done is not self.at.last:
+                    self.stepped(done)
+            except Exception:
+                self.waiting.popleft()
+                raise
+            self.waiting.popleft()
 
     def row(self, time: float, **rest: Any) -> None:
         if self.hidden is not None:
@@ -125,25 +156,24 @@ class RowWriter:
         head = {
             "v": 1,
             "instance": self.instance,
-            "seq": self.seq,
+            "seq": self.at.seq,
             "time": time,
             "machine": self.plan.name,
             "fingerprint": self.fingerprint,
         }
-        self.seq += 1  # First: the file may rotate, and begin with a row of this instance.
-        self.write(head | rest)
+        self.write(self, head | rest | {WALL: clocks.time()})
 
     def attached(self, entry: State) -> None:
         """Write the first row: the present state, and whether the instance is new."""
-        self.whole(entry, "made" if self.seq == 0 and _is_new(entry) else "attached")
+        self.whole(entry, "made" if self.at.seq == 0 and _is_new(entry) else "attached")
 
     def whole(self, entry: State, outcome: str) -> None:
         """Write a row with the whole present state, at which a replay can begin."""
         plan, environment = self.plan, entry.__environment__
         at = control_name(entry)
         whole = variables(entry)
-        self.timers = {name: whole[name] for name in whole if _of_timers(plan.fields[name])}
-        self._passed(entry)
+        timers = {name: whole[name] for name in whole if _of_timers(plan.fields[name])}
+        self.next = Written(self.at.seq + 1, timers, self._now(entry), self.at.last)
         rows = plan.machine.parameters
         fixed = {p.name: plain(getattr(entry, slot(p.name)), p.type) for p in rows}
         known = {name: list(map(str, every)) for name, every in environment.universe.items()}
@@ -165,6 +195,7 @@ class RowWriter:
         """Write the row of an event."""
         kinds, plan = self.params[done.event], self.plan
         why = self.why(done) if done.outcome == "refused" else None
+        changed = self.changed(done)
         self.row(
             done.time,
             event=done.event,
@@ -173,7 +204,7 @@ class RowWriter:
             outcome=done.outcome,
             before=done.before,
             after=done.after,
-            changed=self.changed(done),
+            changed=changed,
             output=plain(done.output, plan.machine.event(done.event).output),
             why=why,
         )
@@ -189,25 +220,25 @@ class RowWriter:
 
         The clock advances between events: the row of the next event has its tick.
         """
-        state = done.instance
-        out = self._passed(state)
+        tick, timers = self._now(done.instance), dict(self.at.timers)
+        out: dict[str, Json] = {}
+        if self.clock is not None and tick != self.at.tick:
+            out[self.clock.name] = tick
         for (
             name,
             value,
         ) in done.changed.items():  # Not the present ones: the instance may have gone on since.
             new = plain(_inside(value, self.plan.fields[name]), self.plan.fields[name])
-            if name not in self.timers:
+            if name not in timers:
                 out[name] = new
-            elif new != self.timers[name]:
-                out[name] = self.timers[name] = new
+            elif new != timers[name]:
+                out[name] = timers[name] = new
+        self.next = Written(self.at.seq + 1, timers, tick, done)
         return out
 
-    def _passed(self, state: State) -> dict[str, Json]:
-        """The present tick by the clock's name, where it is another than in the last row."""
-        if self.clock is None:
-            return {}
-        before, self.tick = self.tick, getattr(state, slot(self.clock.name)).now
-        return {self.clock.name: self.tick} if self.tick != before else {}
+    def _now(self, state: State) -> int:
+        """The present tick of a machine with a clock."""
+        return 0 if self.clock is None else getattr(state, slot(self.clock.name)).now
 
 
 def _is_new(entry: State) -> bool:

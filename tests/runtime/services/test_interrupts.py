@@ -19,6 +19,7 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
+from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
@@ -28,6 +29,7 @@ from lawful import Machine, Nat, Record, State, Timer, Undefined, require, trans
 from lawful.runtime import runner as runners
 from lawful.runtime.instances import observers
 from lawful.runtime.instances.observers import Stepped
+from lawful.runtime.journal import Journal, read
 from lawful.runtime.runner import Runner
 from lawful.runtime.store import Store
 from lawful.runtime.timers import SimulatedClock
@@ -329,6 +331,24 @@ def test_an_interrupted_event_is_kept_and_done_or_neither() -> None:
             assert kept.restore(Counted, "a") == counted
 
     assert at_every_place((), play) > 100
+
+
+def test_an_interrupted_event_has_one_row_in_the_journal_or_did_not_happen(tmp_path: Path) -> None:
+    def play(attempt: Callable[..., bool]) -> None:
+        path = tmp_path / "j.jsonl"
+        with Journal(path, buffer=0, append=False) as journal:
+            counted = Counted(clock=SimulatedClock())
+            journal.attach(counted, "a")
+            counted.add(1)
+            attempt(lambda: counted.add(2))
+            counted.add(4)
+        rows = list(read(path))
+        assert [row["args"].get("number") for row in rows] == [None, *counted.added]
+        with Journal(path) as journal:
+            journal.attach(counted, "a")
+        assert [row["seq"] for row in read(path)] == list(range(len(rows) + 1))
+
+    assert at_every_place((), play) > 60
 
 
 class Alarm:

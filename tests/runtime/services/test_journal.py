@@ -87,15 +87,16 @@ def blob(body: bytes) -> dict[str, Any]:
     return {"$opaque": "Payload", "id": HASH[body]}
 
 
-def test_there_is_one_row_for_each_event(tmp_path: Path) -> None:
+def test_there_is_one_row_for_each_event(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "j.jsonl"
+    monkeypatch.setattr("lawful.runtime.instances.journal_rows.clocks.time", lambda: 1_000.5)
     sender = run(path)
     behaviour = sender.lawful.fingerprint.behaviour
 
     def row(seq: int, time: float, **rest: Any) -> dict[str, Any]:
         head = {"v": 1, "instance": "a", "seq": seq, "time": time, "machine": "Sender"}
         usual: dict[str, Any] = {"before": "UP", "after": "UP", "changed": {}, "args": {}}
-        none = {"output": None, "why": None, "transition": None}
+        none = {"output": None, "why": None, "transition": None, "wall": 1_000.5}
         return head | {"fingerprint": behaviour} | none | usual | rest
 
     def msg(seq: int, body: bytes) -> dict[str, Any]:
