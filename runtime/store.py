@@ -13,13 +13,14 @@ as its last snapshot with the events after it, which are run again, each at its 
 be of the same behaviour and lead where they led. Only events that ran are kept: refused and
 ignored ones change nothing.
 
-    instance := (name, machine)
-    snapshot := (name, seq, time, wall, data, started)      the last one of each instance
-    event    := (name, seq, time, wall, behaviour, transition, args, after)
+    instance := (name, machine, seq, sum)
+    snapshot := (name, seq, time, wall, data, started, chain, sum)     the last one of each instance
+    event    := (name, seq, time, wall, behaviour, transition, args, after, sum)
 
 `seq` counts an instance's events from 1; a snapshot has that of the last event in it. `time` is in
 seconds of the instance's clock, `wall` since 1970. `data` is a snapshot as of time 0, so that
-deadlines are kept as they are, `started` for how many seconds each armed timer was started.
+deadlines are kept as they are, `started` for how many seconds each armed timer was started. The
+checksums `sum` and `chain` show rows that somebody else has changed: see `store_database`.
 """
 
 from __future__ import annotations
@@ -40,15 +41,24 @@ from .instances.make import bare
 from .instances.observers import Observed, Stepped
 from .instances.snapshots import elements_in, fill, keep, snapshot, taken, written
 from .kernel.dispatch import control_name
-from .store_rows import (
+from .store_database import (
+    COLUMNS,
     EVENT,
+    EVENTS,
+    HEAD,
     KEPT,
+    LAST,
     PRUNE,
-    SCHEMA,
     SNAPSHOT,
-    VERSION,
     Position,
+    StoreBusy,
     StoreError,
+    beginning,
+    check_name,
+    checksum,
+    is_busy,
+    json_of,
+    opened,
     seconds_of,
     started_in,
 )
@@ -57,12 +67,11 @@ from .timers import Clock
 if TYPE_CHECKING:
     from .instance import Machine
 
-__all__ = ["Store", "StoreError", "Timers"]
+__all__ = ["Store", "StoreBusy", "StoreError", "Timers"]
 
 M = TypeVar("M", bound="Machine")
 T = TypeVar("T")
 Timers = Literal["remaining", "deadline", "restart"]
-WAIT = 30.0  # Seconds to wait for another process that has the database locked.
 
 
 class _Instant:
@@ -104,8 +113,9 @@ class Store:
     """Keeps instances in an SQLite database, a snapshot after every `snapshot_every` events.
 
     `synchronous="NORMAL"` is faster: a crash of the machine, not of the process, may then take
-    the last events with it, though never a part of one. Errors: sqlite3.Error; StoreError for a
-    database of another version.
+    the last events with it, though never a part of one. `timeout`: for so many seconds an event
+    waits, and its thread with it, while another process writes; then it is undone, with StoreBusy.
+    Errors: sqlite3.Error; StoreError for a database of another version, or of something else.
     """
 
     def __init__(
@@ -114,26 +124,15 @@ class Store:
         *,
         snapshot_every: int = 100,
         synchronous: Literal["FULL", "NORMAL"] = "FULL",
+        timeout: float = 1.0,
     ) -> None:
         self.snapshot_every = snapshot_every
+        self.timeout = timeout
         self._lock = threading.Lock()
         self._thread: int | None = None  # The one that has the lock.
         self._process = os.getpid()
-        self._db = sqlite3.connect(
-            path, timeout=WAIT, isolation_level=None, check_same_thread=False
-        )
-        self._write_ahead()
-        self._db.execute(f"PRAGMA synchronous = {synchronous}")
         self._logged: dict[str, tuple[_StoredInstance, Observed]] = {}
-        if self._version() == 0:
-            self._transaction(self._make)
-        if self._version() != VERSION:
-            raise StoreError(f"a store of version {self._version()}; this lawful reads {VERSION}")
-
-    def _make(self) -> None:
-        if self._version() == 0:  # Nobody else has made it meanwhile.
-            for statement in SCHEMA.split(";"):
-                self._db.execute(statement)
+        self._db = opened(path, timeout, synchronous)
 
     def __enter__(self) -> Self:
         return self
@@ -159,21 +158,24 @@ class Store:
         """Store the instance under a new name: its present state, and its events from now on.
 
         Errors: StoreError if the name exists, ValueError if the instance is stored already;
-        RuntimeError for a part, and before an `@initial` was called; TypeError for an opaque value
-        without an encoding.
+        RuntimeError for a part, and before an `@initial` was called; TypeError for a name that is
+        no text, and for an opaque value without an encoding.
         """
+        check_name(name)
         watch = entry.lawful.watched("add")
         if watch.log is not None:
             raise ValueError(f"the instance for {name} is kept already")
-        at = Position(0, entry.__environment__.now(), clocks.time(), {})
+        machine = entry.lawful.plan.name
+        now, begins = float(entry.__environment__.now()), beginning(name, machine)
+        at = Position(0, now, clocks.time(), {}, begins)
         logged = _StoredInstance(self, entry, name, at)
         logged.at = at._replace(timers=logged.started(at.last))
 
         def write() -> None:
             if name in self:
                 raise StoreError(f"the store has an instance {name} already")
-            machine = entry.lawful.plan.name
-            self._db.execute("INSERT INTO instance VALUES (?, ?)", (name, machine))
+            row = name, machine, 0, begins
+            self._db.execute("INSERT INTO instance VALUES (?, ?, ?, ?)", row)
             self._snapshot(logged, logged.at)
 
         self._transaction(write)
@@ -199,28 +201,29 @@ class Store:
         is no such instance, or if its events are of another behaviour or lead elsewhere; those of
         `lawful.restore`.
         """
-        found = self._row("SELECT seq, time, wall, data, started FROM snapshot WHERE name=?", name)
-        if found is None:
-            raise StoreError(f"the store has no instance {name}")
-        seq, last, wall, data, started = found
-        past, saved = _Instant(), json.loads(data)
+        of = cls.lawful.plan.name
+        try:
+            found, rows = self._transaction(lambda: self._verified(name, of))
+        except UnicodeDecodeError as error:  # Of a damaged name in a message of SQLite.
+            raise StoreError(f"{name}: the database is damaged: {error}") from error
+        seq, last, wall, data, started, chained = found
+        past, saved = _Instant(), json_of(name, data)
         entry = cls.lawful.restore(saved, universe=universe, clock=past, renamed=renamed)
         known = entry.__environment__.universe.universe()
         other = other_elements(known, elements_in(saved, entry.lawful.plan))
-        if other and self.events(name, seq):
+        if other and rows:
             what = f"{name} with another universe, {other}, and events of the other one"
             raise StoreError(f"{what}: restore it with that one, and snapshot it, first")
         last, wall = seconds_of(name, last, wall)
-        at = Position(seq, last, wall, {})
+        at = Position(seq, last, wall, {}, chained)
         old = _StoredInstance(self, entry, name, at)
         armed = old.started(last)
         for place, seconds in started_in(name, started):
             if place in armed:
                 armed[place] = armed[place][0], seconds
         old.at = at._replace(timers=armed)
-        self._again(old, past)
-        listed = entry.__environment__.universe.universe()
-        logged = _moved(old, bare(cls, listed or None, clock, entry.lawful.plan.parameters), timers)
+        other = other_elements(known, elements_in(saved, entry.lawful.plan))
+        if other and rows:
         watch = logged.entry.lawful.watched("restore")
         self._transaction(lambda: self._snapshot(logged, logged.at))
         self._follow(logged, watch)
@@ -255,19 +258,53 @@ class Store:
             watch.log = None
 
     def events(self, name: str, after: int = 0) -> list[dict[str, Any]]:
-        """The events of an instance that were kept, in their order, from the one after `after`."""
-        query = "SELECT * FROM event WHERE name = ? AND seq > ? ORDER BY seq"
-        rows = self._db.execute(query, (name, after))
-        keys = [column[0] for column in rows.description]
-        found = [dict(zip(keys, row, strict=True)) for row in rows]
-        return [{**row, "args": json.loads(row["args"])} for row in found]
+        """The events of an instance that were kept, in their order, from the one after `after`.
+        StoreError where one is not as it was written."""
+        query = "SELECT sum FROM event WHERE name = ? AND seq = ?"
+        before = self._db.execute(query, (name, after)).fetchone()
+        if before is None and after == 0:
+            machine = self._row("SELECT machine FROM instance WHERE name = ?", name)
+            before = None if machine is None else (beginning(name, machine[0]),)
+        return self._events(name, after, before[0] if before else None)
 
     # Internal.
 
-    def _again(self, old: _StoredInstance, past: _Instant) -> None:
+    def _events(self, name: str, after: int, chained: str | None) -> list[dict[str, Any]]:
+        """The events after one with this checksum; None where nobody knows it any more."""
+        rows = self._db.execute(EVENTS, (name, after))
+        out: list[dict[str, Any]] = []
+        for row in rows:
+            seq = row[1]
+            pruned = not out and (chained is None or seq != after + 1)
+            if not pruned and row[-1] != checksum(chained or "", *row[:-1]):
+                raise StoreError(f"{name}: event {seq} is not as it was written: its checksum")
+            chained = row[-1]
+            of = dict(zip(COLUMNS, row, strict=True))
+            out.append({**of, "args": json_of(name, of["args"])})
+        return out
+
+    def _verified(self, name: str, machine: str) -> tuple[tuple[Any, ...], list[dict[str, Any]]]:
+        """The snapshot of an instance, and the events after it. StoreError where they are not as
+        they were written."""
+        head = self._row("SELECT machine, seq, sum FROM instance WHERE name = ?", name)
+        found = self._row(LAST, name)
+        if head is None or found is None:
+            raise StoreError(f"the store has no instance {name}")
+        if head[0] != machine:
+            raise StoreError(f"{name} is of the machine {head[0]}, not of {machine}")
+        *row, chained, whole = found
+        if whole != checksum(chained, machine, *row):
+            raise StoreError(f"{name}: the snapshot is not as it was written: its checksum")
+        rows = self._events(name, row[1], chained)
+        last = (rows[-1]["seq"], rows[-1]["sum"]) if rows else (row[1], chained)
+        if last != head[1:] or any(each["seq"] != row[1] + n for n, each in enumerate(rows, 1)):
+            raise StoreError(f"{name}: events are missing before {head[1]}, the last one")
+        return (*row[1:], chained), rows
+
+    def _again(self, old: _StoredInstance, rows: list[dict[str, Any]], past: _Instant) -> None:
         """Run the events after the snapshot again."""
         plan, access = old.entry.lawful.plan, old.entry.lawful
-        for row in self.events(old.name, old.at.seq):
+        for row in rows:
             where = f"{old.name}: event {row['seq']}, {row['transition']}"
             if row["behaviour"] != behaviour_of(plan):
                 raise StoreError(f"{where}, is of another {plan.name}; snapshot it with that one")
@@ -275,6 +312,8 @@ class Store:
             try:
                 kinds = plan.ways[row["transition"]].params
                 args = [taken(row["args"][of], kind, plan) for of, kind in kinds]
+                if len(args) != len(row["args"]):
+                    raise LookupError(", ".join(row["args"]))
             except (LookupError, TypeError, ValueError) as error:
                 raise StoreError(f"{where}, has other arguments: {error!r}") from error
             try:
@@ -285,7 +324,7 @@ class Store:
             if after != row["after"] or row["seq"] != old.at.seq + 1:
                 raise StoreError(f"{where}: it led to {row['after']}, and now to {after}")
             timers = old.started(past.at)
-            old.at = Position(row["seq"], row["time"], row["wall"], timers)
+            old.at = Position(row["seq"], row["time"], row["wall"], timers, row["sum"])
 
     def _follow(self, logged: _StoredInstance, watch: Observed) -> None:
         self._logged[logged.name] = logged, watch
@@ -297,65 +336,69 @@ class Store:
             return
         plan, at = logged.entry.__plan__, logged.at
         kinds = dict(plan.ways[done.transition].params)
-        args = {of: written(value, kinds[of], plan) for of, value in done.args.items()}
-        seq, wall = at.seq + 1, clocks.time()
+        try:
+            args = {of: written(value, kinds[of], plan) for of, value in done.args.items()}
+            text = json.dumps(args, separators=(",", ":"))
+        except ValueError as error:  # An integer of more digits than Python writes.
+            what = f"{logged.name}: {done.transition}: a value that cannot be written: {error}"
+            raise StoreError(what) from error
+        seq, wall, time = at.seq + 1, clocks.time(), float(done.time)
         row = (
             logged.name,
             seq,
-            done.time,
+            time,
             wall,
             behaviour_of(plan),
             done.transition,
-            json.dumps(args, separators=(",", ":")),
+            text,
             done.after,
         )
         timers = logged.started(done.time) if plan.timed else at.timers
-        after = Position(seq, done.time, wall, timers)
+        after = Position(seq, time, wall, timers, checksum(at.sum, *row))
 
         def write() -> None:
-            if self._db.execute(EVENT, (*row, seq, logged.name)).rowcount != 1:
-                raise StoreError(f"{logged.name} went on elsewhere, or was removed")
+            head = seq, after.sum, logged.name, at.seq, at.sum
+            if self._db.execute(HEAD, head).rowcount != 1:
+                has = "SELECT 1 FROM event WHERE name = ? AND seq = ?"
+                there = self._db.execute(has, (logged.name, seq)).fetchone()
+                how = f": it has event {seq}" if there else ", or was removed"
+                raise StoreError(f"{logged.name} went on elsewhere{how}")
+            self._db.execute(EVENT, (*row, after.sum))
             if seq % self.snapshot_every == 0:
                 self._snapshot(logged, after)
 
         self._own()
         logged.next = after
-        logged.kept = chain.from_iterable(map(self._db.execute, (KEPT,), (row,)))
-        try:
-            self._transaction(write)
-        except sqlite3.IntegrityError as error:
-            if error.sqlite_errorname == "SQLITE_CONSTRAINT_PRIMARYKEY":
-                raise StoreError(f"{logged.name} went on elsewhere: it has event {seq}") from error
-            raise
+        unique = logged.name, seq, after.sum
+        logged.kept = chain.from_iterable(map(self._db.execute, (KEPT,), (unique,)))
+        self._transaction(write)
         logged.at = after
 
     def _snapshot(self, logged: _StoredInstance, at: Position) -> None:
         data = snapshot(logged.entry, fingerprint_of(logged.entry.__plan__).shape, 0.0)
         started = {place: seconds for place, (_, seconds) in at.timers.items()}
-        row = (logged.name, at.seq, at.last, at.wall, json.dumps(data), json.dumps(started))
-        if self._db.execute(SNAPSHOT, (*row, logged.name)).rowcount != 1:
+        try:
+            texts = json.dumps(data), json.dumps(started)
+        except ValueError as error:
+            what = f"{logged.name}: a value that cannot be written: {error}"
+            raise StoreError(what) from error
+        row = (logged.name, at.seq, at.last, at.wall, *texts)
+        whole = checksum(at.sum, logged.entry.__plan__.name, *row)
+        of = logged.name, at.seq, at.sum
+        if self._db.execute(SNAPSHOT, (*row, at.sum, whole, *of)).rowcount != 1:
             raise StoreError(f"{logged.name} went on elsewhere, or was removed")
-
-    def _write_ahead(self) -> None:
-        """Switch to a write-ahead log. SQLite does not wait by itself for a process that makes the
-        same new database at this moment, because this one holds a read lock."""
-        until = clocks.monotonic() + WAIT
-        while True:
-            try:
-                self._db.execute("PRAGMA journal_mode = WAL")
-                return
-            except sqlite3.OperationalError as error:
-                busy = error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY
-                if not busy or clocks.monotonic() > until:
-                    raise
-            clocks.sleep(0.01)
-
-    def _version(self) -> int:
-        (version,) = self._db.execute("PRAGMA user_version").fetchone()
-        return int(version)
 
     def _row(self, query: str, name: str) -> Any:
         return self._db.execute(query, (name,)).fetchone()
+
+    def _begin(self) -> None:
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if is_busy(error):
+                what = f"another process has locked the database for {self.timeout} s"
+                raise StoreBusy(what) from error
+            raise
 
     def _own(self) -> None:
         if os.getpid() != self._process:  # SQLite would let both write over each other's pages.
@@ -377,7 +420,7 @@ class Store:
             try:
                 if self._db.in_transaction:
                     self._db.execute("ROLLBACK")
-                self._db.execute("BEGIN IMMEDIATE")
+                self._begin()
                 made = act()
                 self._db.execute("COMMIT")
             except BaseException:
@@ -400,4 +443,6 @@ def _moved(old: _StoredInstance, entry: Machine, timers: Timers) -> _StoredInsta
         if timers == "restart":
             timer.put_off(now + seconds)
         started[timer.place] = timer.deadline, seconds
-    return _StoredInstance(old.store, entry, old.name, Position(at.seq, now, wall, started))
+    return _StoredInstance(
+        old.store, entry, old.name, Position(at.seq, float(now), wall, started, at.sum)
+    )

@@ -55,6 +55,8 @@ def equip(
     plan = plan_of(type(machine))
     machine.__watch__ = watching(plan)
     if plan.timed or plan.asserted or universe is not None or clock is not None:
+        if clock is not None and not callable(getattr(clock, "now", None)):
+            raise TypeError(f"{plan.name}: a clock has a method now(), which {clock!r} has not")
         elements = (
             NO_ELEMENTS
             if universe is None

@@ -32,6 +32,7 @@ from ..kernel.views import native
 from ..timers import begun, ticks_of
 from .make import plan_of
 
+KEYS = {"v", "machine", "shape", "parameters", "variables", "universe"}
 LEFT = t.Union((t.FLOAT, t.NOTHING))  # The type of a timer in a snapshot.
 
 
@@ -168,6 +169,9 @@ def read(data: Any, plan: Plan, elements: Elements, *, partly: bool = False) -> 
 
     `partly`: parameters and variables may be missing."""
     rows = _object(data)
+    unknown = sorted(map(repr, set(rows) - KEYS))
+    if unknown:
+        raise ValueError(f"a snapshot of {plan.name} has no {', '.join(unknown)}")
     if rows.get("machine") != plan.name:
         raise ValueError(f"not a snapshot of {plan.name}: {rows.get('machine', data)!r}")
     held, own = set(plan.fields) - set(plan.variables), set(plan.variables)

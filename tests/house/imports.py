@@ -42,7 +42,7 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("text", "lower", "freeze"),
     ),
     "runtime": (
-        ("elements", "migration", "runner", "store_rows"),
+        ("elements", "migration", "runner", "store_database"),
         ("timers",),
         ("kernel",),
         ("compile",),

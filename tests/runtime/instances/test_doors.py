@@ -18,6 +18,7 @@ from lawful import Machine, Nat, Param, Sort, Undefined, assume, transition
 from lawful.checks.replay import ReplayProgram, replay
 from lawful.runtime.journal import Journal
 from lawful.runtime.store import Store
+from lawful.runtime.store_database import seal
 from tests.runtime.declarations.halls import STRANGE, TOLD, A, B, Hall, N, Pair, Part, X, hall
 
 
@@ -77,6 +78,7 @@ def stored(data: dict[str, Any], path: Path) -> object:
         store.add(hall(), "h")
     with sqlite3.connect(file) as db:
         db.execute("UPDATE snapshot SET data = ?", (json.dumps(data),))
+        seal(db)
     db.close()
     with Store(file) as store:
         return store.restore(Hall, "h")

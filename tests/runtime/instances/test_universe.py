@@ -25,6 +25,7 @@ from lawful import (
     transition,
 )
 from lawful.runtime.store import Store, StoreError
+from lawful.runtime.store_database import seal
 from tests.runtime.declarations.halls import STRANGE, TOLD, A, B, Hall, N, X, hall
 
 # What is proved of every universe.
@@ -312,6 +313,7 @@ def test_an_event_of_a_store_is_checked(tmp_path: Path) -> None:
         store.add(hall(), "h").take(A)
     with sqlite3.connect(file) as db:
         db.execute("UPDATE event SET args = ?", (json.dumps({"n": "x"}),))
+        seal(db)
     db.close()
     with Store(file) as store, pytest.raises(StoreError, match="no element"):
         store.restore(Hall, "h")

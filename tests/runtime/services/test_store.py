@@ -28,6 +28,7 @@ from lawful import (
     transition,
 )
 from lawful.runtime.store import Store, StoreError
+from lawful.runtime.store_database import seal
 from lawful.runtime.timers import SimulatedClock
 
 Payload = Annotated[bytes, Opaque("Payload")]
@@ -286,17 +287,21 @@ def test_what_is_not_as_it_was_is_said(store: Store, tmp_path: Path) -> None:
         store.restore(Chosen, "e")
     with pytest.raises(StoreError, match="no instance e was added or restored"):
         store.snapshot("e")
-    with pytest.raises(ValueError, match="a snapshot of another Other"):
+    with pytest.raises(StoreError, match="c is of the machine Chosen, not of Other"):
         store.restore(Other, "c")
     db = sqlite3.connect(tmp_path / "kept.db", isolation_level=None)
     db.execute("UPDATE event SET behaviour = 'x'")
+    with pytest.raises(StoreError, match="c: event 1 is not as it was written: its checksum"):
+        store.restore(Chosen, "c")
+    seal(db)
     with pytest.raises(StoreError, match="c: event 1, add, is of another Chosen"):
         store.restore(Chosen, "c")
-    store.snapshot("c")
-    assert store.restore(Chosen, "c").first == 6
+    with pytest.raises(StoreError, match="c went on elsewhere"):
+        store.snapshot("c")
+    assert chosen.first == 6
     db.execute("PRAGMA user_version = 9")
     db.close()
-    with pytest.raises(StoreError, match="version 9; this lawful reads 1"):
+    with pytest.raises(StoreError, match="version 9; this lawful reads 1 and 2"):
         Store(tmp_path / "kept.db")
 
 
@@ -391,6 +396,10 @@ def test_rows_that_nobody_wrote_are_refused(tmp_path: Path, forged: str, what: s
         store.add(Post(), "a").put(b"a")
     with sqlite3.connect(tmp_path / "s.db") as database:
         database.execute(forged)
+    with Store(tmp_path / "s.db") as store, pytest.raises(StoreError, match="its checksum"):
+        store.restore(Post, "a")
+    with database:
+        seal(database)  # As if it came from version 1, which has no checksums.
     database.close()
     with Store(tmp_path / "s.db") as store, pytest.raises(StoreError, match=what):
         store.restore(Post, "a")

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lawful.runtime.store import Store, StoreError
+from tests.root import PATIENCE
 from tests.runtime.services.test_store import Post
 
 
@@ -28,7 +29,7 @@ def test_opening_waits_for_the_maker(tmp_path: Path, monkeypatch: pytest.MonkeyP
 def _opened(path: str, told: Connection) -> None:
     """Open a store in a process of its own."""
     try:
-        with Store(path):
+        with Store(path, timeout=PATIENCE):
             told.send("opened")
     except BaseException as error:
         told.send(repr(error))

@@ -1,0 +1,182 @@
+"""Databases that are damaged, of others, locked, or of version 1: an error, or the right state."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Annotated, Any
+
+import pytest
+
+from lawful import Machine, Opaque, Timer, transition
+from lawful.runtime.store import Store, StoreBusy, StoreError
+from lawful.runtime.timers import SimulatedClock
+
+VERSION_1 = """
+CREATE TABLE instance(name TEXT PRIMARY KEY, machine TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE snapshot(
+    name TEXT PRIMARY KEY REFERENCES instance, seq INTEGER NOT NULL, time REAL NOT NULL,
+    wall REAL NOT NULL, data TEXT NOT NULL, started TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE event(
+    name TEXT REFERENCES instance, seq INTEGER, time REAL NOT NULL, wall REAL NOT NULL,
+    behaviour TEXT NOT NULL, transition TEXT NOT NULL, args TEXT NOT NULL, after TEXT,
+    PRIMARY KEY (name, seq)) WITHOUT ROWID;
+INSERT INTO instance SELECT name, machine FROM new.instance;
+INSERT INTO snapshot SELECT name, seq, time, wall, data, started FROM new.snapshot;
+INSERT INTO event SELECT
+    name, seq, time, wall, behaviour, transition, args, after FROM new.event;
+PRAGMA user_version = 1;
+"""
+
+
+Text = Annotated[str, Opaque("Text")]
+
+
+class Ledger(Machine):
+    total: int = 0
+    notes: dict[int, Text] = {}
+    due: Timer = Timer()
+
+    @transition()
+    def note(self, number: int, text: Text) -> None:
+        self.notes[number] = text
+        self.total += number
+        self.due.start(5)
+
+
+def filled(path: Path, events: int = 10) -> dict[str, Any]:
+    """Make a store with an instance; its snapshot after its last event."""
+    with Store(path, snapshot_every=4) as store:
+        clock = SimulatedClock(7.25)
+        ledger = store.add(Ledger(clock=clock), "a")
+        store.add(Ledger(clock=clock), "b").note(5, "five")
+        for number in range(events):
+            clock.advance(1)
+            ledger.note(number, f"note {number}")
+        return ledger.lawful.snapshot()
+
+
+def restored(path: Path) -> dict[str, Any]:
+    with Store(path) as store:
+        return store.restore(Ledger, "a", clock=SimulatedClock()).lawful.snapshot()
+
+
+@pytest.mark.parametrize("apart", [97, pytest.param(1, marks=pytest.mark.nightly)])
+def test_a_changed_byte_is_an_error_or_changes_nothing(apart: int, tmp_path: Path) -> None:
+    wanted = filled(tmp_path / "s.db")
+    whole = (tmp_path / "s.db").read_bytes()
+    assert restored(tmp_path / "s.db") == wanted
+    counts = {"right": 0, "error": 0}
+    path = tmp_path / "damaged.db"
+    for at in range(0, len(whole), apart):
+        damaged = bytearray(whole)
+        damaged[at] ^= 1 << at % 8 if at % 3 else 255
+        for old in tmp_path.glob("damaged.db*"):
+            old.unlink()
+        path.write_bytes(damaged)
+        try:
+            assert restored(path) == wanted, at
+            counts["right"] += 1
+        except (StoreError, sqlite3.DatabaseError):
+            counts["error"] += 1
+    assert counts["right"] > 9 < counts["error"]
+
+
+@pytest.mark.parametrize(
+    ("forged", "what"),
+    [
+        ("DELETE FROM event WHERE name = 'a' AND seq = 10", "events are missing before 10"),
+        ("DELETE FROM event WHERE name = 'a' AND seq = 9", "events are missing before 10"),
+        ("UPDATE instance SET seq = 9 WHERE name = 'a'", "events are missing before 9"),
+        ("UPDATE instance SET machine = 'Other'", "a is of the machine Other, not of Ledger"),
+        ("UPDATE event SET args = 'x'", "event 9 is not as it was written"),
+        ("UPDATE snapshot SET seq = 4, chain = ''", "the snapshot is not as it was written"),
+        ("DELETE FROM snapshot", "no instance a"),
+    ],
+)
+def test_rows_that_are_changed_or_gone_are_noticed(tmp_path: Path, forged: str, what: str) -> None:
+    filled(tmp_path / "s.db")
+    with sqlite3.connect(tmp_path / "s.db") as database:
+        database.execute(forged)
+    database.close()
+    with pytest.raises(StoreError, match=what):
+        restored(tmp_path / "s.db")
+
+
+@pytest.mark.parametrize("pruned", [False, True])
+def test_a_database_of_version_1_is_brought_up_to_date(tmp_path: Path, pruned: bool) -> None:
+    wanted = filled(tmp_path / "new.db")
+    if pruned:
+        with Store(tmp_path / "new.db") as store:
+            assert store.prune() == 8
+    old = sqlite3.connect(tmp_path / "old.db", isolation_level=None)
+    old.execute("ATTACH ? AS new", (str(tmp_path / "new.db"),))
+    old.executescript(VERSION_1)
+    old.close()
+    with Store(tmp_path / "old.db") as store:
+        assert [row["seq"] for row in store.events("a")] == list(range(9 if pruned else 1, 11))
+        ledger = store.restore(Ledger, "a", clock=SimulatedClock())
+        assert ledger.lawful.snapshot() == wanted
+        ledger.note(11, "new")
+    assert restored(tmp_path / "old.db") == ledger.lawful.snapshot()
+    with sqlite3.connect(tmp_path / "old.db") as database:
+        database.execute("UPDATE event SET after = 'x' WHERE seq = 11")
+    database.close()
+    with Store(tmp_path / "old.db") as store, pytest.raises(StoreError, match="event 11 is not"):
+        store.events("a", 10)
+
+
+@pytest.mark.parametrize("version", [0, 1, 2])
+def test_the_database_of_something_else_is_left_alone(tmp_path: Path, version: int) -> None:
+    with sqlite3.connect(tmp_path / "s.db", isolation_level=None) as other:
+        other.execute("CREATE TABLE cats(name TEXT)")
+        other.execute(f"PRAGMA user_version = {version}")
+    other.close()
+    before = (tmp_path / "s.db").read_bytes()
+    with pytest.raises(StoreError, match="is no store: its database has cats"):
+        Store(tmp_path / "s.db")
+    assert (tmp_path / "s.db").read_bytes() == before
+
+
+def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "s.db").write_text("no database" * 99)
+    with pytest.raises(sqlite3.DatabaseError, match="not a database"):
+        Store(tmp_path / "s.db")
+
+
+def test_an_event_does_not_wait_long_for_a_lock(tmp_path: Path) -> None:
+    with Store(tmp_path / "s.db", timeout=0.0) as store:
+        ledger = store.add(Ledger(), "a")
+        other = sqlite3.connect(tmp_path / "s.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreBusy, match=r"another process has locked the database for 0.0 s"):
+            ledger.note(1, "one")
+        assert (ledger.total, store.events("a")) == (0, [])
+        other.execute("ROLLBACK")
+        other.close()
+        ledger.note(2, "two")
+        assert [row["seq"] for row in store.events("a")] == [1]
+
+
+def test_names_numbers_and_clocks_that_cannot_be_kept_are_named(tmp_path: Path) -> None:
+    with Store(tmp_path / "s.db") as store:
+        nobody: Any = 3
+        with pytest.raises(TypeError, match="the name of an instance is a text, not 3"):
+            store.add(Ledger(), nobody)
+        with pytest.raises(StoreError, match="cannot be a name"):
+            store.add(Ledger(), "\ud800")
+        ledger = store.add(Ledger(), "a\0b")
+        with pytest.raises(StoreError, match=r"a\0b: note: a value that cannot be written: "):
+            ledger.note(10**5000, "large")
+        assert (ledger.total, store.names()) == (0, ["a\0b"])
+        ledger.note(10**4000, "less")
+        assert store.restore(Ledger, "a\0b") == ledger
+    with pytest.raises(TypeError, match=r"Ledger: a clock has a method now\(\), which 3 has not"):
+        Ledger(clock=nobody)
+
+
+def test_a_snapshot_with_unknown_keys_is_refused() -> None:
+    data = Ledger().lawful.snapshot()
+    for wrong in (data | {"extra": 1}, data | {"universe": {"Node": ["a"]}}):
+        with pytest.raises(ValueError, match=r"extra|Node"):
+            Ledger.lawful.restore(wrong)
