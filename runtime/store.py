@@ -222,8 +222,9 @@ class Store:
             if place in armed:
                 armed[place] = armed[place][0], seconds
         old.at = at._replace(timers=armed)
-        other = other_elements(known, elements_in(saved, entry.lawful.plan))
-        if other and rows:
+        self._again(old, rows, past)
+        known = entry.__environment__.universe.universe()
+        logged = _moved(old, bare(cls, known or None, clock, entry.lawful.plan.parameters), timers)
         watch = logged.entry.lawful.watched("restore")
         self._transaction(lambda: self._snapshot(logged, logged.at))
         self._follow(logged, watch)

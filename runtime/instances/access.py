@@ -105,7 +105,7 @@ class Access(Generic[M]):
             raise ValueError(
                 f"a snapshot of another {plan.name}: shape {data.get('shape')!r}, not {shape!r}"
             )
-        strange = ", ".join(sorted(set(data.get("universe", {})) - {s.__name__ for s in told}))
+        strange = ", ".join(sorted(set(data.get("universe", {})) - {s.__name__ for s in recorded}))
         if strange and renamed is None:
             raise ValueError(
                 f"a snapshot of {plan.name} with a universe of {strange}: no sort of it"
