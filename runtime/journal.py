@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 __all__ = ["HIDDEN", "KEYS", "Hidden", "Journal", "JournalError", "read", "rotated"]
 
+ENCODED = json.JSONEncoder(separators=(",", ":")).encode  # One for all rows: making one costs.
+
 
 class JournalError(Exception):
     """A journal that cannot be read; `path` and `line` (from 1) say where."""
@@ -197,7 +199,7 @@ class Journal:
             raise self._error
         if self._process != os.getpid():
             raise RuntimeError("a journal is written by the process that opened it")
-        text = json.dumps(row, separators=(",", ":")) + "\n"
+        text = ENCODED(row) + "\n"
         with self._lock:
             self._rows += [text]
             writer.at = writer.next  # No call between: see `RowWriter`.

@@ -71,6 +71,7 @@ __all__ = ["Store", "StoreBusy", "StoreError", "Timers"]
 
 M = TypeVar("M", bound="Machine")
 T = TypeVar("T")
+ENCODED = json.JSONEncoder(separators=(",", ":")).encode
 Timers = Literal["remaining", "deadline", "restart"]
 
 
@@ -339,7 +340,7 @@ class Store:
         kinds = dict(plan.ways[done.transition].params)
         try:
             args = {of: written(value, kinds[of], plan) for of, value in done.args.items()}
-            text = json.dumps(args, separators=(",", ":"))
+            text = ENCODED(args)
         except ValueError as error:  # An integer of more digits than Python writes.
             what = f"{logged.name}: {done.transition}: a value that cannot be written: {error}"
             raise StoreError(what) from error

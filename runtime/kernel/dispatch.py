@@ -11,7 +11,7 @@ import enum
 import functools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import chain, starmap
+from itertools import chain, repeat, starmap
 from typing import Any
 
 from lawful.spec.outcomes import Ambiguous, Reason
@@ -29,12 +29,14 @@ UNSET = object()
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """The values of some slots of a state; `suspect`: whether it is in `SUSPECT`."""
+    """The values of some slots of a state; `suspect`: whether it is in `SUSPECT`; `whole`: each
+    slot has a value."""
 
     state: State
     slots: tuple[str, ...]
     values: tuple[Any, ...]
     suspect: bool
+    whole: bool
 
 
 @dataclass(slots=True)
@@ -199,9 +201,10 @@ def save(state: State, way: Way) -> list[Saved]:
 def _saved(state: State, slots: tuple[str, ...]) -> Saved:
     try:
         values = tuple([getattr(state, each) for each in slots])
+        return Saved(state, slots, values, id(state) in SUSPECT, True)
     except AttributeError:  # Before an `@initial` not everything has a value.
         values = tuple(getattr(state, each, UNSET) for each in slots)
-    return Saved(state, slots, values, id(state) in SUSPECT)
+    return Saved(state, slots, values, id(state) in SUSPECT, False)
 
 
 def restore(saved: list[Saved]) -> None:
@@ -216,6 +219,10 @@ def undoing(saved: list[Saved]) -> Iterator[object]:
     its end, and it needs no deeper stack than `save` did. A handler that begins with it undoes the
     step whole, whatever comes.
     """
+    if len(saved) == 1 and saved[0].whole and not saved[0].suspect:
+        row = saved[0]
+        back = map(setattr, repeat(row.state), row.slots, row.values)
+        return chain(back, map(SUSPECT.discard, (id(row.state),)))
     cells = [
         (row.state, *each) for row in saved for each in zip(row.slots, row.values, strict=True)
     ]
