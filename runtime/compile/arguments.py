@@ -91,6 +91,7 @@ def taken(value: Any, kind: t.Type, known: ValueContext, what: str) -> Any:
         case t.Opaque(name=key) if cls.__hash__ is not None and value is not None:
             if bool(value != value):  # noqa: PLR0124  # Only a value can tell.
                 raise ValueError(f"{what}: {value!r} is not equal to itself")
+            _declared(value, key, known.world, what)
             number = known.world.opaques.get(key, int)
             other = mixed(value, number)
             if other is not None:
@@ -108,6 +109,18 @@ def taken(value: Any, kind: t.Type, known: ValueContext, what: str) -> Any:
             return _one_of(value, options, known, what)
         case _:
             return _container(value, kind, known, what)
+
+
+def _declared(value: Any, opaque: str, world: World, what: str) -> None:
+    """TypeError for bytes, a text or an integer that the annotation of the opaque does not admit.
+
+    Of other types only the type checker knows whether it admits them."""
+    mine = tuple(world.encodable.get(opaque, ENCODED))
+    number = isinstance(value, int) and world.opaques.get(opaque, int) is not int
+    if isinstance(value, ENCODED) and not number and not isinstance(value, mine):
+        kinds = " or ".join(sorted(each.__name__ for each in mine)) or "another type"
+        found = type(value).__name__
+        raise TypeError(f"{what} is a {opaque}, which holds {kinds}, not {value!r}, a {found}")
 
 
 def _same(held: Iterable[Any], mine: Iterable[Any]) -> bool:
@@ -249,7 +262,8 @@ def _tests(
             found = call(names.put("type", type), value())
             numbers = names.world.opaques.get(key, int)
             # A nan, which is not equal to itself, is of none of these types.
-            plain = frozenset(k for k in ENCODED if k is not int or numbers is int)
+            mine = names.world.encodable.get(key, ENCODED)
+            plain = frozenset(k for k in mine if k is not int or numbers is int)
             return [compare(found, ast.NotIn(), name(names.number("plain", plain)))]
         case t.Record(name=key, fields=fields):
             cls = names.world.records[key]
