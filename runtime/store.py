@@ -61,6 +61,7 @@ from .store_database import (
     opened,
     seconds_of,
     started_in,
+    unwritten,
 )
 from .timers import Clock
 
@@ -224,8 +225,8 @@ class Store:
                 armed[place] = armed[place][0], seconds
         old.at = at._replace(timers=armed)
         self._again(old, rows, past)
-        known = entry.__environment__.universe.universe()
-        logged = _moved(old, bare(cls, known or None, clock, entry.lawful.plan.parameters), timers)
+        listed = entry.__environment__.universe.universe()
+        logged = _moved(old, bare(cls, listed or None, clock, entry.lawful.plan.parameters), timers)
         watch = logged.entry.lawful.watched("restore")
         self._transaction(lambda: self._snapshot(logged, logged.at))
         self._follow(logged, watch)
@@ -342,8 +343,7 @@ class Store:
             args = {of: written(value, kinds[of], plan) for of, value in done.args.items()}
             text = ENCODED(args)
         except ValueError as error:  # An integer of more digits than Python writes.
-            what = f"{logged.name}: {done.transition}: a value that cannot be written: {error}"
-            raise StoreError(what) from error
+            raise unwritten(f"{logged.name}: {done.transition}", error) from error
         seq, wall, time = at.seq + 1, clocks.time(), float(done.time)
         row = (
             logged.name,
@@ -382,8 +382,7 @@ class Store:
         try:
             texts = json.dumps(data), json.dumps(started)
         except ValueError as error:
-            what = f"{logged.name}: a value that cannot be written: {error}"
-            raise StoreError(what) from error
+            raise unwritten(logged.name, error) from error
         row = (logged.name, at.seq, at.last, at.wall, *texts)
         whole = checksum(at.sum, logged.entry.__plan__.name, *row)
         of = logged.name, at.seq, at.sum

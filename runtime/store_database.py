@@ -223,6 +223,11 @@ def check_name(name: Any) -> None:
         raise StoreError(f"{name!r} cannot be a name: {error}") from error
 
 
+def unwritten(where: str, error: ValueError) -> StoreError:
+    """The error for a value that JSON does not take: an integer of too many digits."""
+    return StoreError(f"{where}: a value that cannot be written: {error}")
+
+
 def json_of(name: str, text: str) -> Any:
     """What a row has as JSON; StoreError where it is none."""
     try:

@@ -17,18 +17,7 @@ from lawful.spec.syntax.declare import slot
 from lawful.spec.text import reasons
 from lawful.spec.values.bounds import bounded, breach
 
-from .dispatch import (
-    NO_VALUE,
-    UNSET,
-    Saved,
-    control,
-    decide,
-    ignored,
-    path_to,
-    save,
-    tree,
-    undoing,
-)
+from .dispatch import NO_VALUE, UNSET, Saved, control, decide, ignored, path_to, save, tree, undoing
 from .guards import AllRefused, Broken, Refusal, plain_site
 from .plan import Way
 from .state import SUSPECT, State
