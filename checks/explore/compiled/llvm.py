@@ -118,6 +118,8 @@ def _code(text: Text, speed: int) -> bytes:
     module = llvm.parse_assembly(llvm_text.assembly(sources, numbers, SEEN))
     module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=speed)
+    # Several words of a state at once; where there are one or two, it makes the search slower.
+    options.slp_vectorization = speed > 0 and bool(shape(text.words).folded)
     passes = llvm.create_pass_builder(target, options)
     passes.getModulePassManager().run(module, passes)
     made: bytes = target.emit_object(module)
