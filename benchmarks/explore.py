@@ -36,6 +36,7 @@ from lawful.checks.explore.compiled.memory import Memory
 from lawful.checks.explore.compiled.threads import processors
 from lawful.checks.explore.expansion.successors import Stepping
 from lawful.checks.explore.initial_states import begin
+from lawful.checks.explore.limits import resident
 from lawful.checks.explore.search import search
 from lawful.checks.explore.space import Space
 from lawful.spec.lower import lower
@@ -59,6 +60,7 @@ class Taken:
     seconds: float
     compiling: float
     bytes: float = 0.0
+    resident: float = 0.0
 
     @property
     def rate(self) -> float:
@@ -96,7 +98,7 @@ def main() -> int:
         line(f"{name}: {processors()} processors, 1", several, one)
         print(
             f"{name}: {mine.distinct:,} distinct, {mine.generated:,} generated, "
-            f"{mine.bytes:.0f} bytes a state"
+            f"{mine.bytes:.0f} bytes a state, {mine.resident:.0f} of resident memory"
         )
     if ratios:
         product = 1.0
@@ -169,14 +171,16 @@ def ours(cls: type[Machine]) -> Taken:
         compiling = time.process_time() - began
     taken: list[Taken] = []
     for _ in range(RUNS):
+        before = resident()
         memory = Memory(stepping, code)
         found = engine.PackedSearch(space, stepping, Limits(), memory)
         begin(found)
         began = time.process_time()
         found.run()
         seconds = time.process_time() - began
-        each = memory.size(found.count) / found.count
-        taken.append(Taken(found.count, found.generated, seconds, compiling, each))
+        sizes = memory.size(found.count), resident() - before
+        each = (size / found.count for size in sizes)
+        taken.append(Taken(found.count, found.generated, seconds, compiling, *each))
     return min(taken, key=lambda each: each.seconds)
 
 
