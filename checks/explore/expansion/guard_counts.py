@@ -10,9 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack
 
-from lawful.spec import ir
+from lawful.spec import ir, ops
+from lawful.spec import types as t
 from lawful.spec.analysis.headers import own_source
+from lawful.spec.analysis.walk import everything
 from lawful.spec.flat import Flat, Plan, Rule
+from lawful.spec.sorting import order_key
 from lawful.spec.values.world import World
 
 from ..codegen.body import Body
@@ -21,6 +24,7 @@ from ..codegen.functions import plain, states
 from ..codegen.loops import long
 from ..codegen.prelude import ESCAPE
 from ..codegen.text import REFUSED, Value
+from ..layout import numbering
 from ..layout.layouts import Layout, NotGenerated, card, elements
 from ..space import Space
 from .arguments import among
@@ -28,6 +32,7 @@ from .footprint import Span, changes
 from .notes import Notes
 from .successors import Stepping, refuses_unchanged
 
+GUARDS = (ir.Require, ir.Refuse, ir.Needed, ir.Step, ir.Base, ir.Do)
 Guards = dict[str, list[ir.Node]]  # By transition, its guards in the order of the source.
 
 
@@ -47,6 +52,7 @@ class GuardCounts(Stepping):
         return Notes(len(self.flat.rules), (), (), 2 * rows, 0)
 
     def _write(self) -> None:
+        self._in_one_order()
         nodes = {id(node): node for rows in self.counted.values() for node in rows}
         self.first = self.program.frame(2 * len(nodes))
         self.program.counting = self.program.frame(1)
@@ -65,6 +71,41 @@ class GuardCounts(Stepping):
                 at += len(self.counted[rule.name])
         f.line("return 0")
         self.program.texts.append("\n".join(f.lines))
+
+    def _in_one_order(self) -> None:
+        """NotGenerated where guards are asked in an order that only the reference engine has: the
+        step is the same whichever of them refuses first, but the counts are not."""
+        machines = self.codec.machines.values()
+        helpers = [f for m in machines for f in (*m.functions, *m.initials)]
+        needs = any(isinstance(node, ir.Needed) for f in helpers for node in everything(f.body))
+        guards = (*GUARDS, ir.Call) if needs else GUARDS
+        steps = [row.function for m in machines for row in (*m.transitions, *m.bases)]
+        for node in (node for f in (*helpers, *steps) for node in everything(f.body)):
+            match node:
+                case ir.Loop(over=over, body=body) if not self._same_order(over):
+                    inside: tuple[ir.Node, ...] = body
+                case ir.Comp():
+                    inside = (node,)
+                case _:
+                    continue
+            if any(isinstance(each, guards) for each in everything(inside)):
+                raise NotGenerated("guards in a loop whose order is not that of the codes")
+
+    def _same_order(self, over: ir.Expr) -> bool:
+        """Whether generated code goes through this in the reference engine's order."""
+        match over:
+            case ir.Op(op="sorted") | ir.Domain():
+                return True
+            case ir.Op(op=op, args=(of, *_)) if op in ops.MAP_VIEWS:
+                return self._same_order(of)
+            case ir.Expr(type=t.Set(item=kind) | t.Bag(item=kind) | t.Map(key=kind)):
+                layout = self.module.member(self.module.layout_of(kind))
+                codes = range(elements(layout))
+                values = [self.codec.decode(layout, numbering.uncode(layout, i)) for i in codes]
+                return values == sorted(values, key=order_key)
+            case _:
+                inside = (node for node in everything((over,)) if isinstance(node, ir.Expr))
+                return not any(isinstance(e.type, t.Set | t.Bag | t.Map) for e in inside)
 
     def _tried(self, number: int, rule: Rule, at: int) -> str:
         """A function that tries one transition with all arguments; its first guard is `at`."""

@@ -19,6 +19,7 @@ from lawful.checks.explore.compiled import counting
 from lawful.checks.explore.compiled.engine import NotGenerated
 from lawful.checks.explore.compiled.plain import Plain
 from lawful.checks.explore.coverage import coverage
+from lawful.checks.explore.expansion import guard_counts
 from lawful.checks.explore.expansion.guard_counts import GuardCounts
 from lawful.checks.explore.search import search
 from lawful.checks.explore.space import Space
@@ -110,6 +111,30 @@ class Chooses(Machine):
 
     deadlock_ok = True
     scope = Scope(Node=2, Nat=range(0, 2))
+
+
+class Each(Machine):
+    """Of two lamps the first in an order refuses: by name another than by declaration."""
+
+    lamps: dict[Light, Lamp] = {}
+
+    @transition()
+    def hang(self, node: Light) -> None:
+        require(node not in self.lamps, "it hangs")
+        self.lamps[node] = Lamp()
+
+    @transition()
+    def one(self, node: Light) -> None:
+        require(node in self.lamps and node == Light.RED, "there is none")
+        self.lamps[node].light()
+
+    @transition()
+    def every(self) -> None:
+        for lamp in self.lamps.values():
+            lamp.light()
+
+    deadlock_ok = True
+    scope = Scope()
 
 
 class Far(Machine):
@@ -277,6 +302,18 @@ def test_the_reference_engine_says_that_it_took_over(monkeypatch: pytest.MonkeyP
         "covered by 4 states (reference)",
         "slow: guards cannot be counted by generated code for a set over too many values",
     ]
+
+
+def test_guards_in_an_order_of_their_own_are_counted_by_the_reference_engine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    found = covered(Each, "generated")
+    why = "guards in a loop whose order is not that of the codes"
+    assert (found.engine, found.not_generated) == ("reference", why)
+    assert dataclasses.replace(found, not_generated="") == covered(Each, "reference")
+    monkeypatch.setattr(guard_counts, "GUARDS", ())
+    with pytest.raises(AssertionError):
+        same(Each, "generated")
 
 
 def test_states_that_are_given_up_are_counted_by_the_reference_engine() -> None:
