@@ -23,6 +23,7 @@ from lawful.spec.analysis.walk import everything
 from lawful.spec.errors import Place
 from lawful.spec.flat import Plan
 from lawful.spec.ir import Json
+from lawful.spec.lower.argument_plans import without_ranges
 from lawful.spec.text.expressions import expr
 from lawful.spec.text.reasons import conjuncts
 from lawful.spec.text.statements import path
@@ -119,7 +120,7 @@ class Counting(Reference):
                 self._note(row, False)
                 continue
             names = [plan.name for plan in rule.plans]
-            for args in self._tried(rule.plans, {SELF: state}):
+            for args in self._tried(without_ranges(rule.plans), {SELF: state}):
                 self.step(state, row.name, dict(zip(names, args, strict=True)))
 
     def _tried(self, plans: tuple[Plan, ...], env: Env) -> Iterator[Args]:

@@ -4,16 +4,19 @@ The statements before the first one that is no guard form a sequence of tests. T
 the parameters in order, and uses each test once. If all its names are known, the test is a guard,
 which is evaluated before the next parameter gets its values. If it says in which collection the
 next parameter is, or which value it has, the engine iterates over that collection instead of every
-value of the type. A test of neither form is left to the step, and later tests are used only if it
-is always defined. If an engine finds a guard or a collection undefined, it iterates over all values
-from there on. So a plan leaves out only arguments that the guards would refuse.
+value of the type. Of an integer with many values, tests may give a least and a greatest one: the
+engine then iterates over that range. A test of no such form is left to the step, and later tests
+are used only if it is always defined. If an engine finds a guard or a collection undefined, it
+iterates over all values from there on. So a plan leaves out only arguments that the guards would
+refuse.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from .. import ir, ops
 from .. import types as t
@@ -24,7 +27,10 @@ from ..analysis.walk import everything, free_locals, replaced
 from ..flat import Flat, Plan, Rule
 
 EACH = "_each"  # No name of a declaration.
+MANY = 64  # Values of an integer from which on it is worth while to know the ends of a range.
 Given = Mapping[str, ir.Expr]
+End = Literal["least", "beyond"]  # Of a range.
+MIRRORED = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
 
 
 @dataclass
@@ -36,11 +42,14 @@ class Planner:
     known: set[str] = field(default_factory=set[str])
     used: set[int] = field(default_factory=set[int])
 
-    def next(self, name: str, kind: t.Type) -> tuple[tuple[ir.Expr, ...], ir.Expr | None]:
-        """The guards before the next parameter, and the collection of values that suffice for
-        it."""
+    def next(
+        self, name: str, kind: t.Type, within: t.Type
+    ) -> tuple[tuple[ir.Expr, ...], ir.Expr | None]:
+        """The guards before the next parameter, and the collection of values that suffice for it;
+        `within` is its type within the scope."""
         guards: list[ir.Expr] = []
         over: ir.Expr | None = None
+        ends: list[tuple[End, ir.Expr]] = []
         for i, test in enumerate((*self.header, *self.body)):
             if i in self.used:
                 continue
@@ -49,12 +58,13 @@ class Planner:
                 self.used.add(i)
                 continue
             over = candidates(test, name, kind, self.known)
+            ends += ends_in(test, name, self.known)
             if over is not None and free(test) <= {*self.known, name}:
                 self.used.add(i)  # It is true of every candidate.
             if over is not None or not (i < len(self.header) or always_defined(test)):
                 break
         self.known.add(name)
-        return tuple(guards), over
+        return tuple(guards), between(ends, within) if over is None else over
 
 
 def planned(flat: Flat) -> Flat:
@@ -76,7 +86,7 @@ def planned(flat: Flat) -> Flat:
 def _planned(rule: Rule, function: ir.Function, tests: Planner) -> Rule:
     plans: list[Plan] = []
     for plan, (name, kind) in zip(rule.plans, function.params, strict=True):
-        guards, over = tests.next(name, kind)
+        guards, over = tests.next(name, kind, plan.type)
         plans.append(replace(plan, over=over, guards=guards))
     return replace(rule, plans=tuple(plans))
 
@@ -247,6 +257,56 @@ def candidates(test: ir.Expr, name: str, kind: t.Type, known: set[str]) -> ir.Ex
         case _:
             pass
     return None
+
+
+def ends_in(test: ir.Expr, name: str, known: set[str]) -> Iterator[tuple[End, ir.Expr]]:
+    """The least value that an integer parameter has, or the first that is too great, where the test
+    is true."""
+    denied = isinstance(test, ir.Op) and test.op == "not"
+    inner = test.args[0] if isinstance(test, ir.Op) and denied else test
+    match inner:
+        case ir.Op(op="lt" | "le" | "gt" | "ge" as op, args=(left, right)):
+            if not all(isinstance(side.type, t.Int) for side in (left, right)):
+                return
+            asked = ops.OPPOSITES[op] if denied else op
+            for one, other, of in ((left, right, asked), (right, left, MIRRORED[asked])):
+                if isinstance(one, ir.Local) and one.name == name and free(other) <= known:
+                    one_more = ir.Const(other.place, t.INT, 1)
+                    beyond = ir.Op(other.place, t.INT, "add", (other, one_more))
+                    end: End = "least" if of in ("gt", "ge") else "beyond"
+                    yield end, beyond if of in ("gt", "le") else other
+        case _:
+            pass
+
+
+def between(ends: Sequence[tuple[End, ir.Expr]], within: t.Type) -> ir.Expr | None:
+    """The range between these ends and those of the scope; None where none is known, or the scope
+    has few values."""
+    match within:
+        case t.Int(low=int() as low, high=int() as high) if ends and high - low >= MANY:
+            place = ends[0][1].place
+            rows: dict[End, int] = {"least": low, "beyond": high + 1}
+            sides = [
+                (ir.Const(place, t.INT, of_scope), *(value for end, value in ends if end == side))
+                for side, of_scope in rows.items()
+            ]
+            args = tuple(
+                side[0] if len(side) == 1 else ir.Op(place, t.INT, op, side)
+                for op, side in zip(("max", "min"), sides, strict=True)
+            )
+            return ir.Op(place, t.Iter(t.INT, True), "range", args)
+        case _:
+            return None
+
+
+def is_range(over: ir.Expr | None) -> bool:
+    """Whether these are the values of a range, each once."""
+    return isinstance(over, ir.Op) and over.op == "range"
+
+
+def without_ranges(plans: tuple[Plan, ...]) -> tuple[Plan, ...]:
+    """The same, but the values of a range are all tried: several tests may refuse the others."""
+    return tuple(replace(p, over=None) if is_range(p.over) else p for p in plans)
 
 
 def _gathered(over: ir.Expr) -> bool:

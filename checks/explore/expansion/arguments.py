@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.flat import Plan
-from lawful.spec.lower.argument_plans import EACH
+from lawful.spec.lower.argument_plans import EACH, is_range
 
 from ..codegen.body import Body
 from ..codegen.codes import alike, code, uncode
@@ -52,8 +52,8 @@ def among(f: Body, stack: ExitStack, over: ir.Expr, layout: Layout) -> Value:
             item = f.value(only)
         case ir.Comp(kind="set", element=ir.Local(name=name), clauses=(row,)) if row.names == (
             name,
-        ) and isinstance(
-            row.over.type, UNORDERED
+        ) and (
+            isinstance(row.over.type, UNORDERED) or is_range(row.over)
         ):  # No two members are equal, so that no set has to be made of them.
             stack.enter_context(clauses(f, (row,)))
             item = f.env.pop(name)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 
 from lawful.spec import ir, ops
 from lawful.spec import types as t
@@ -16,6 +17,7 @@ from lawful.spec.analysis.headers import own_source
 from lawful.spec.analysis.walk import everything
 from lawful.spec.flat import Flat, Plan, Rule
 from lawful.spec.sorting import order_key
+from lawful.spec.lower.argument_plans import without_ranges
 from lawful.spec.values.world import World
 
 from ..codegen.body import Body
@@ -110,6 +112,7 @@ class GuardCounts(Stepping):
     def _tried(self, number: int, rule: Rule, at: int) -> str:
         """A function that tries one transition with all arguments; its first guard is `at`."""
         row = self.machine.transition(rule.name)
+        rule = replace(rule, plans=without_ranges(rule.plans))
         pairs = zip(rule.plans, row.function.params, strict=True)
         layouts = [self.codec.layout(declared, plan.type) for plan, (_, declared) in pairs]
         step = self._step(number, row, layouts)

@@ -2,6 +2,9 @@
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import Annotated
+
+from annotated_types import Interval
 
 from lawful import (
     Machine,
@@ -258,3 +261,52 @@ class Headers(Machine):
 
     deadlock_ok = True
     scope = Scope(Nat=range(0, 3), Node=2, most=(1, 2))
+
+
+class Ranges(Machine):
+    """Tests that give an integer parameter a least or a greatest value, or seem to."""
+
+    at: Nat = 0
+    far: Annotated[int, Interval(ge=0, le=1_000_000_000_000_000)] = 0
+    limits: dict[bool, Nat] = {}
+
+    @transition()
+    def forward(self, n: Nat) -> None:
+        require(n > self.at and self.at + 2 >= n)
+        self.at = n
+
+    @transition()
+    def back(self, n: Nat) -> None:
+        if n >= self.at:
+            refuse("not back")
+        require(n + 40 > self.at)
+        self.at = n
+
+    @transition()
+    def run(self) -> None:
+        require(self.at == 9)
+        self.far = 1_000_000_000_000_000
+
+    @transition()
+    def below_far(self, n: Nat) -> None:
+        require(n < self.far and n > 97)
+        self.at = 9
+
+    @transition()
+    def set_limit(self, n: Nat) -> None:
+        require(1 <= n <= 3 and n != 2)
+        self.limits[True] = n
+
+    @transition()
+    def to_limit(self, on: bool, n: Nat) -> None:
+        require(self.at == 9)
+        require(n <= self.limits[on])
+        self.at = n
+
+    @transition()
+    def pair(self, low: Nat, on: bool, high: Nat) -> None:
+        require(low == self.at and on and low < high < low + 3)
+        self.at = high
+
+    deadlock_ok = True
+    scope = Scope(Nat=range(0, 100), far=range(0, 1_000_000_000_000_001))

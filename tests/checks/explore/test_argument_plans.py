@@ -10,12 +10,14 @@ from typing import Any
 import pytest
 
 from lawful import Machine, Scope
-from lawful.checks.explore import CheckResult, explore
+from lawful.checks.explore import CheckResult, Limits, explore
+from lawful.checks.explore.search import search
 from lawful.checks.explore.space import Space
 from lawful.checks.reference import Done
 from lawful.spec.flat import Flat, Rule
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
+from lawful.spec.text.expressions import expr as shown
 from tests.checks.declarations import argument_plans
 from tests.spec import texts
 from tests.spec.codec.test_every_machine import everyone, flat_of
@@ -56,7 +58,12 @@ def is_planned(flat: Flat | None) -> bool:
     return flat is not None and unplanned(flat) != flat
 
 
-PLANNED = (argument_plans.Collections, argument_plans.Values, argument_plans.Headers)
+PLANNED = (
+    argument_plans.Collections,
+    argument_plans.Values,
+    argument_plans.Headers,
+    argument_plans.Ranges,
+)
 EVERYONE = [cls for cls in everyone() if is_planned(flat_of(cls))]
 
 
@@ -168,3 +175,43 @@ def test_a_large_type_costs_what_is_present(most: int) -> None:
                 seen[edge.outcome.state] = None
                 waiting.append(edge.outcome.state)
     assert (len(seen), sum(calls.values())) == (12, 31)
+
+
+RANGES = """\
+    class M(Machine):
+        at: Nat = 0
+        @transition()
+        def go(self, n: Nat) -> None:
+            require(n > self.at and n <= self.at + 2)
+            self.at = n
+    """
+
+
+@pytest.mark.parametrize("most", [100, 3_000])
+def test_a_range_costs_what_is_in_it(most: int) -> None:
+    """Of a hundred values as of three thousand only those are tried that are in the range."""
+    resolved = texts.resolved(RANGES)
+    space = Space(lower(resolved.machine, Scope(Nat=range(0, most))), resolved.world)
+    found = search(space, Limits(states=40))
+    assert (len(found.states), space.tried) == (40, 76)
+
+
+def test_the_ends_of_a_range() -> None:
+    """In the text of the plan; a test of another form leaves the values as they are."""
+    flat = flat_of(argument_plans.Ranges)
+    assert flat is not None
+    overs = {
+        f"{rule.name}.{plan.name}": shown(plan.over)
+        for rule in flat.rules
+        for plan in rule.plans
+        if plan.over is not None
+    }
+    assert overs == {
+        "forward.n": "range(max(0, self.at + 1), min(100, self.at + 2 + 1))",
+        "back.n": "range(0, min(100, self.at))",
+        "below_far.n": "range(max(0, 97 + 1), min(100, self.far))",
+        "set_limit.n": "range(max(0, 1), min(100, 3 + 1))",
+        "to_limit.n": "range(0, min(100, self.limits[on] + 1))",
+        "pair.low": "(self.at,)",
+        "pair.high": "range(max(0, low + 1), min(100, low + 3))",
+    }
