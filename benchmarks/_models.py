@@ -1,6 +1,7 @@
 """The machines that `explore.py` measures; `promela/` has the same models in Promela."""
 
 from lawful import (
+    Clock,
     Machine,
     OrderedSort,
     Scope,
@@ -13,6 +14,14 @@ from lawful import (
     transition,
 )
 from lawful.machines.read_only_windows.transaction import Stage, Transaction
+from lawful.machines.unicast.declaration import (
+    ReceiverEntry,
+    ReceiverEntryFixed,
+    SenderEntry,
+    SenderEntryFixed,
+)
+from lawful.machines.unicast.link import Link
+from lawful.machines.unicast.timing import Acks, Resends
 from tests.classics.two_phase import TwoPhase
 
 
@@ -125,3 +134,49 @@ class Server(Machine):
 
     deadlock_ok = True
     scope = Scope(Client=7, Nat=range(0, 2))
+
+
+class AcksForLong(Acks):
+    """Acknowledgements in time, for more ticks than a test needs."""
+
+    scope = Scope(Nat=range(0, 60), clock=range(0, 60), ack_interval=(1, 3, 10))
+
+
+class ResendsForLong(Resends):
+    """Resending in time, for more ticks and messages than a test needs."""
+
+    scope = Scope(
+        Nat=range(0, 5),
+        clock=range(0, 24),
+        changed=range(0, 24),
+        ran=range(0, 24),
+        interval=(1, 2, 3),
+    )
+
+
+class ClockedLink(Link):
+    """A link of unicast whose time-outs run out in ticks of a minute: those of idle connections
+    after two, those of closing ones after one, a delayed ack within one."""
+
+    sender: SenderEntry = SenderEntryFixed()
+    receiver: ReceiverEntry = ReceiverEntryFixed()
+    clock: Clock = Clock(tick=60.0)
+
+    scope = Scope(
+        Nat=range(0, 4), Payload=1, network=8, submitted=2, delivered=2, clock=range(0, 5)
+    )
+
+
+class SmallClockedLink(ClockedLink):
+    """One message, no failure, three ticks: few enough states for the reference engine."""
+
+    scope = Scope(
+        Nat=range(0, 3),
+        Payload=1,
+        network=2,
+        submitted=1,
+        delivered=1,
+        messages=(1,),
+        failures=(0,),
+        clock=range(0, 4),
+    )

@@ -16,8 +16,8 @@ from lawful.spec import types as t
 from lawful.spec.analysis.headers import own_source
 from lawful.spec.analysis.walk import everything
 from lawful.spec.flat import Flat, Plan, Rule
-from lawful.spec.sorting import order_key
 from lawful.spec.lower.argument_plans import without_ranges
+from lawful.spec.sorting import order_key
 from lawful.spec.values.world import World
 
 from ..codegen.body import Body

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from benchmarks._models import SmallClockedLink
 from lawful import Clock, Machine, Nat, Param, Scope, Timer, require, transition
 from lawful.checks.explore import CheckResult, Engine, explore
 from lawful.checks.explore.codegen import time as generated_time
@@ -77,6 +78,13 @@ def by_reference(cls: type[Machine]) -> CheckResult:
 @pytest.mark.parametrize("cls", [*TIMED, *REFINING], ids=lambda cls: cls.__name__)
 def test_the_result_is_that_of_the_reference_engine(cls: type[Machine], engine: Engine) -> None:
     assert checked(cls, engine) == by_reference(cls)
+
+
+def test_a_link_whose_timers_count_ticks() -> None:
+    """Of both entries of unicast, within a small scope; the benchmark has a larger one."""
+    found = checked(SmallClockedLink, "generated")
+    assert found == by_reference(SmallClockedLink)
+    assert (found.distinct, found.generated, found.depth, found.cuts) == (400, 1_352, 15, 270)
 
 
 def test_a_tick_that_forgets_the_timers_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
