@@ -180,3 +180,29 @@ def test_a_snapshot_with_unknown_keys_is_refused() -> None:
     for wrong in (data | {"extra": 1}, data | {"universe": {"Node": ["a"]}}):
         with pytest.raises(ValueError, match=r"extra|Node"):
             Ledger.lawful.restore(wrong)
+
+
+def test_an_event_in_the_middle_of_another_ones_transaction_is_refused() -> None:
+    """As a signal handler may call it: it would wait for its own thread for ever."""
+    told = list[str]()
+    with Store(":memory:") as store:
+        first, second = store.add(Ledger(), "a"), store.add(Ledger(), "b")
+
+        def handler(statement: str) -> None:
+            if "INSERT INTO event" in statement and not told:
+                told.append("called")
+                try:
+                    second.note(1, "one")
+                except StoreError as error:
+                    told.append(str(error))
+
+        database: Any = vars(store)["_db"]
+        database.set_trace_callback(handler)
+        first.note(2, "two")
+        assert told == [
+            "called",
+            "a transaction of this thread is not over; is this a signal handler?",
+        ]
+        assert (first.total, second.total) == (2, 0)
+        second.note(3, "three")
+        assert [len(store.events(name)) for name in "ab"] == [1, 1]
