@@ -36,7 +36,7 @@ from .search_result import FirstFailure
 from .space import Edge, Space
 
 MAGIC = b"lawful snapshot\n"
-VERSION = 3
+VERSION = 4
 KNOWN = {
     (cls.__module__, cls.__name__): cls
     for cls in (

@@ -18,7 +18,7 @@ def miscounted(space: Space, states: Iterable[State], hits: Hits) -> list[str]:
     """The first state whose guards are counted differently."""
     nodes = {name: [node for node, _, _ in rows] for name, rows in clauses_of(space).items()}
     try:
-        steps = GuardCounts(space.flat, space.world, space, nodes)
+        steps = GuardCounts(space, nodes)
     except NotGenerated as reason:
         hits.add("not counted", str(reason))
         return []

@@ -98,7 +98,8 @@ class Hits:
     def table(self) -> list[str]:
         """The counts as lines of text: totals first, then each group."""
         lines: list[str] = []
-        for group in ("total", *wanted(), "kept aside", "not encoded", "not packed"):
+        beside = ("kept aside", "not encoded", "not packed", "not sparse packed")
+        for group in ("total", *wanted(), *beside):
             rows = {
                 key.removeprefix(f"{group} "): n
                 for key, n in self.rows.items()

@@ -10,8 +10,10 @@ from typing import Any
 from lawful.checks.explore.expansion import successors
 from lawful.checks.explore.expansion.successors import Stepping
 from lawful.checks.explore.layout.layouts import (
+    FORM,
     MOST_BITS,
     BagLayout,
+    Form,
     Index,
     Layout,
     ListLayout,
@@ -21,6 +23,8 @@ from lawful.checks.explore.layout.layouts import (
     Number,
     Product,
     SetLayout,
+    SparseMap,
+    SparseSet,
     Sum,
     blank,
     card,
@@ -41,39 +45,46 @@ from tests.checks.explore.compiled.both_engines import Both
 
 MOST = 60  # Argument tuples of a rule: all are taken in every state.
 STATES = 2  # At most the first of them is reached.
+SPARSE = Form(dense=0, room=3)  # As if every set and map had too many possible elements.
 
 
-def stepping(space: Space) -> Stepping:
+def stepping(space: Space, form: Form = FORM) -> Stepping:
     """The steps of the rules whose arguments are few enough; NotGenerated names what is not."""
     few = tuple(r for r in space.flat.rules if combinations(p.type for p in r.plans) <= MOST)
     if not few:
         raise NotGenerated(f"more than {MOST} arguments of every transition")
     less = Space(dataclasses.replace(space.flat, rules=few), space.world)
-    return successors.stepping(less)
+    return successors.stepping(less, form=form)
 
 
 def differences(space: Space, hits: Hits) -> list[str]:
-    """What the generated steps say differently, as plain Python."""
+    """What the generated steps say differently, as plain Python; with sparse sets and maps, too."""
+    return _differences(space, hits, FORM, "") or _differences(space, hits, SPARSE, "sparse ")
+
+
+def _differences(space: Space, hits: Hits, form: Form, kind: str) -> list[str]:
     try:
-        steps = stepping(space)
+        steps = stepping(space, form)
     except NotGenerated as reason:
-        hits.add("not packed", str(reason))
+        hits.add(f"not {kind}packed", str(reason))
         return []
-    hits.add("total", "packed machines")
+    hits.add("total", f"{kind}packed machines")
     both = Both(steps.space, steps)
     chosen = [*states(steps)]
     for state in chosen:
         try:
             found = both.differences(state)
         except NotGenerated as reason:
-            hits.add("not packed", f"a state with {reason}")
+            hits.add(f"not {kind}packed", f"a state with {reason}")
             continue
-        hits.add("total", "packed states")
+        hits.add("total", f"{kind}packed states")
         if found:
-            return [f"packed: {found[0]}"]
-    hits.add("total", "packed states left to the reference", both.escaped)
+            return [f"{kind}packed: {found[0]}"]
+    hits.add("total", f"{kind}packed states left to the reference", both.escaped)
     hits.add("total", "comparisons", both.comparisons)
-    hits.add("total", "comparisons of packed steps", both.comparisons)
+    hits.add("total", f"comparisons of {kind}packed steps", both.comparisons)
+    if form is not FORM:
+        return []
     return miscounted(steps.space, chosen, hits) + misfolded(steps.space, chosen, hits)
 
 
@@ -142,6 +153,13 @@ def _held(layout: Layout, rng: Random) -> list[int]:
             for _ in range(rng.randint(0, 3)):
                 code = rng.randrange(elements(item))
                 made[code // MOST_BITS] |= 1 << code % MOST_BITS
+        case SparseSet(item=item):
+            made = _rows([random(item, rng) for _ in range(rng.randint(0, 2))])
+        case SparseMap(key=key, value=of):
+            keys = _rows([random(key, rng) for _ in range(rng.randint(0, 2))])[1:]
+            size = width(key)
+            rows = [keys[i : i + size] + random(of, rng) for i in range(0, len(keys), size or 1)]
+            made = [len(rows), *(cell for row in rows for cell in row)]
         case ListLayout(item=item, most=most):
             length = rng.randint(0, min(most, 3))
             made = [length, *(c for _ in range(length) for c in random(item, rng))]
@@ -152,3 +170,9 @@ def _held(layout: Layout, rng: Random) -> list[int]:
         case _:
             raise AssertionError(layout)
     return made + [0] * (width(layout) - len(made))
+
+
+def _rows(rows: list[list[int]]) -> list[int]:
+    """The cells of some elements, each once and in their order."""
+    kept = sorted({tuple(row) for row in rows})
+    return [len(kept), *(cell for row in kept for cell in row)]

@@ -12,18 +12,19 @@ from lawful.spec.analysis.walk import statements
 from ..layout.layouts import (
     INTEGER,
     BagLayout,
+    Containers,
     Layout,
     ListLayout,
     MachineLayout,
     MapLayout,
     NotGenerated,
     Number,
-    SetLayout,
+    SparseMap,
     width,
 )
+from .contents import outside, put_entry
 from .conversions import of_nothing, to_layout, type_of
 from .expressions import Expressions, Owner
-from .loops import outside, put_entry
 from .text import Value, plus
 
 
@@ -98,9 +99,7 @@ class Body(Expressions):
             return value.layout
         if isinstance(value.layout, Number):
             return INTEGER if not isinstance(declared, t.Union) else self.layout_of(declared)
-        if declared is None or isinstance(
-            value.layout, SetLayout | MapLayout | ListLayout | BagLayout
-        ):
+        if declared is None or isinstance(value.layout, Containers):
             return value.layout
         return self.layout_of(declared)
 
@@ -125,9 +124,9 @@ class Body(Expressions):
         """An item of a container at a place takes a value."""
         layout, at = self.place(of)
         match layout:
-            case MapLayout():
-                number = self.code_in(key, layout.key)
-                put_entry(self, at, layout, (number, to_layout(self, value, layout.value)), True)
+            case MapLayout() | SparseMap():
+                entry = self.into(key, layout.key), to_layout(self, value, layout.value)
+                put_entry(self, at, layout, entry, True)
             case BagLayout():
                 number = self.code_in(key, layout.item)
                 with self.block(f"if {number} < 0:"):
@@ -158,7 +157,9 @@ class Body(Expressions):
             case ir.Item(of=of):
                 held = self.target_layout(of)
                 match held:
-                    case MapLayout(value=layout) | ListLayout(item=layout):
+                    case MapLayout(value=layout) | SparseMap(value=layout):
+                        return layout
+                    case ListLayout(item=layout):
                         return layout
                     case _:
                         return None

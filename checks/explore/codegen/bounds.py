@@ -9,6 +9,8 @@ from ..layout.layouts import (
     MapLayout,
     Number,
     Product,
+    SparseMap,
+    SparseSet,
     Sum,
     elements,
     offsets,
@@ -45,10 +47,11 @@ def _tests(layout: Layout, at: str, declared: bool) -> list[str]:
         case ListLayout(item=item, room=room):
             most = layout.declared if declared else layout.most
             tests = [] if most is None else [f"w[{at}] > {most}"]
-            starts = [plus(at, 1 + i * width(item)) for i in range(room)]
-            inner_tests = [(i, _tests(item, p, declared)) for i, p in enumerate(starts)]
-            tests += [f"(w[{at}] > {i} and ({' or '.join(x)}))" for i, x in inner_tests if x]
-            return tests
+            return tests + _in_rows(room, item, at, declared)
+        case SparseSet(item=item, room=room):
+            return _in_rows(room, item, at, declared)
+        case SparseMap(key=key, value=value, room=room):
+            return _in_rows(room, Product(layout.type, (key, value)), at, declared)
         case BagLayout(room=room):
             counts = [f"w[{plus(at, 2 + 2 * i)}]" for i in range(room)]
             if declared:
@@ -58,6 +61,12 @@ def _tests(layout: Layout, at: str, declared: bool) -> list[str]:
             return [f"{' + '.join(counts)} > {layout.most}"]
         case _:
             return []
+
+
+def _in_rows(room: int, item: Layout, at: str, declared: bool) -> list[str]:
+    starts = [plus(at, 1 + i * width(item)) for i in range(room)]
+    tests = [(i, _tests(item, place, declared)) for i, place in enumerate(starts)]
+    return [f"(w[{at}] > {i} and ({' or '.join(x)}))" for i, x in tests if x]
 
 
 def _in_option(options: tuple[Layout, ...], at: str, declared: bool) -> list[str]:

@@ -20,6 +20,8 @@ from ..layout.layouts import (
     Number,
     Product,
     SetLayout,
+    SparseMap,
+    SparseSet,
     Sum,
     card,
     elements,
@@ -54,6 +56,10 @@ def alike(a: Layout, b: Layout) -> bool:
             return keys and alike(a.value, b.value)
         case ListLayout(), ListLayout():
             return a.room == b.room and alike(a.item, b.item)
+        case SparseSet(item=mine, room=here), SparseSet(item=theirs, room=there):
+            return here == there and alike(mine, theirs)
+        case SparseMap(key=mine, room=here) as one, SparseMap(key=theirs, room=there) as other:
+            return here == there and alike(mine, theirs) and alike(one.value, other.value)
         case BagLayout(item=mine, room=here), BagLayout(item=theirs, room=there):
             return here == there and coded_alike(mine, theirs)
         case _:

@@ -13,16 +13,21 @@ from ..layout.layouts import (
     Layout,
     ListLayout,
     MapLayout,
+    Maps,
     NotGenerated,
     Number,
     Product,
     SetLayout,
+    Sets,
+    SparseMap,
+    SparseSet,
     elements,
     stride,
     width,
     written,
 )
 from .codes import alike
+from .contents import contains, entries, key_of, looked_up, members, put_entry, put_in, subset
 from .conversions import equal, of_nothing, part, product, to_layout, type_of
 from .expressions import Expressions, Operation, TargetedOperation
 from .loops import ROOM, append, each
@@ -39,8 +44,8 @@ def _len(f: Expressions, e: ir.Op) -> Value:
     match value.layout:
         case ListLayout():
             return Value(Number(0, value.layout.room), f.hold(f"w[{f.placed(value)}]"))
-        case BagLayout():
-            return Value(Number(0, value.layout.room), f.hold(f"w[{value.text}]"))
+        case BagLayout() | SparseSet() | SparseMap():
+            return Value(Number(0, value.layout.room), f.hold(f"w[{f.placed(value)}]"))
         case Product(items=items):
             return Value(Number(len(items), len(items)), str(len(items)))
         case SetLayout() if value.single:
@@ -69,18 +74,20 @@ SIGNS = {"union": "|", "intersection": "&", "symmetric_difference": "^"}
 
 def _algebra(f: Expressions, e: ir.Op, to: Target) -> Value:
     """Set algebra word by word; of maps, `|` takes the right one's values."""
-    wanted = to.layout if isinstance(to.layout, SetLayout) else None
+    wanted = to.layout if isinstance(to.layout, SetLayout | SparseSet) else None
     a = f.value(e.args[0], Target(wanted, to.in_state))
-    if isinstance(a.layout, MapLayout):
-        return _merged(f, e, a)
-    if not isinstance(a.layout, SetLayout):
+    if isinstance(a.layout, MapLayout | SparseMap):
+        return _merged(f, e, a.layout, a)
+    if not isinstance(a.layout, SetLayout | SparseSet):
         raise NotGenerated(f"{e.op} of {type_of(a.layout)}")
     keeps = e.op in ("union", "symmetric_difference")
     want = wanted or (None if of_nothing(a.layout) else a.layout)
     b = f.value(e.args[1], Target(want, to.in_state and keeps))
     layout = want or b.layout
-    assert isinstance(layout, SetLayout)
+    assert isinstance(layout, SetLayout | SparseSet)
     a, b = to_layout(f, a, layout), to_layout(f, b, layout)
+    if isinstance(layout, SparseSet):
+        return _by_element(f, e.op, layout, a, b)
     sign = SIGNS.get(e.op)
     if a.single:
         text = f"{a.text} {sign} {b.text}" if sign else f"{a.text} & ~{b.text}"
@@ -92,26 +99,49 @@ def _algebra(f: Expressions, e: ir.Op, to: Target) -> Value:
     return Value(layout, at)
 
 
-def _merged(f: Expressions, e: ir.Op, a: Value) -> Value:
-    assert isinstance(a.layout, MapLayout)
+def _by_element(f: Expressions, op: str, layout: SparseSet, a: Value, b: Value) -> Value:
+    """Set algebra of sparse sets: of each, some of the elements."""
+    at = f.region(layout)
+    f.blank(at, width(layout))
+    with members(f, a) as each_of_a:
+        if op != "union":
+            there = contains(f, b, each_of_a)
+            f.line(f"if {f'not ({there})' if op == 'intersection' else there}: continue")
+        put_in(f, at, layout, each_of_a, False)
+    if op in ("union", "symmetric_difference"):
+        with members(f, b) as each_of_b:
+            if op == "symmetric_difference":
+                f.line(f"if {contains(f, a, each_of_b)}: continue")
+            put_in(f, at, layout, each_of_b, False)
+    return f.load(layout, at)
+
+
+def _merged(f: Expressions, e: ir.Op, layout: Maps, a: Value) -> Value:
     if e.op != "union":
         raise NotGenerated(f"{e.op} of maps")
-    at = f.region(a.layout)
+    at = f.region(layout)
     f.store(at, a)
-    merge(f, at, a.layout, e.args[1], False)
-    return f.load(a.layout, at)
+    merge(f, at, layout, e.args[1], False)
+    return f.load(layout, at)
 
 
-def merge(f: Expressions, at: str, layout: MapLayout, other: ir.Expr, storing: bool) -> None:
+def merge(f: Expressions, at: str, layout: Maps, other: ir.Expr, storing: bool) -> None:
     """The entries of a map put into one at a place."""
     value = f.value(other, Target(layout, storing))
-    if not isinstance(value.layout, MapLayout):
+    if not isinstance(value.layout, MapLayout | SparseMap):
         raise NotGenerated("a map updated by no map")
     source = Value(value.layout, f.placed(value))
+    if isinstance(layout, SparseMap):
+        into_sparse = to_layout(f, source, layout)
+        with entries(f, into_sparse) as (key, inside):
+            entry = key_of(f, layout, key), f.load(layout.value, inside)
+            put_entry(f, at, layout, entry, storing)
+        return
     if alike(value.layout, layout) and layout.total:
         f.move(at, source.text, width(layout))
         return
     wanted = written(layout, value.layout.type)
+    assert isinstance(wanted, MapLayout)
     place = f.placed(to_layout(f, source, wanted))
     i = f.temporary()
     with f.block(f"for {i} in range({elements(layout.key)}):"):
@@ -132,11 +162,13 @@ def _relation(word: str) -> Operation:
     def made(f: Expressions, e: ir.Op) -> Value:
         a = f.value(e.args[0])
         b = f.value(e.args[1], Target(a.layout))
-        if not (isinstance(a.layout, SetLayout) and isinstance(b.layout, SetLayout)):
+        if not (isinstance(a.layout, Sets) and isinstance(b.layout, Sets)):
             raise NotGenerated(f"{word} of collections that are no sets")
         b = to_layout(f, b, a.layout)
         if word.endswith("superset"):
             a, b = b, a
+        if isinstance(a.layout, SparseSet):
+            return _of_sparse(f, word, a, b)
         if word == "disjoint":
             return Value(BOOL, f.hold(" and ".join(_words(a, b, "{0} & {1} == 0"))))
         within = " and ".join(_words(a, b, "{0} & ~{1} == 0"))
@@ -145,6 +177,14 @@ def _relation(word: str) -> Operation:
         return Value(BOOL, f.hold(within))
 
     return made
+
+
+def _of_sparse(f: Expressions, word: str, a: Value, b: Value) -> Value:
+    """How two sparse sets of the same layout relate."""
+    a, b = Value(a.layout, f.placed(a)), Value(b.layout, f.placed(b))
+    true = subset(f, a, b, disjoint=word == "disjoint")
+    more = f" and w[{a.text}] != w[{b.text}]" if word.startswith("proper") else ""
+    return Value(BOOL, f.hold(f"{true} != 0{more}"))
 
 
 def _words(a: Value, b: Value, form: str) -> list[str]:
@@ -245,8 +285,8 @@ def _count(f: Expressions, e: ir.Op) -> Value:
 def _index(f: Expressions, e: ir.Op) -> Value:
     row = as_row(f, f.value(e.args[0]))
     assert isinstance(row.layout, ListLayout)
-    item = f.placed(f.into(e.args[1], row.layout.item))
-    found = f.hold(f"in_row(w, {row.text}, {width(row.layout.item)}, {item})")
+    item, size = f.placed(f.into(e.args[1], row.layout.item)), width(row.layout.item)
+    found = f.hold(f"in_row(w, {row.text}, {size}, {size}, {item})")
     f.fail_if(f"{found} < 0")
     return Value(Number(0, None), found)
 
@@ -270,18 +310,16 @@ def _get(f: Expressions, e: ir.Op, to: Target) -> Value:
         default = f.integer(e.args[2])
         found = f.hold(f"count_of(w, {table.text}, {number})")
         return Value(INTEGER, f.hold(f"{found} if {found} != 0 else {default}"))
-    if not isinstance(layout, MapLayout):
+    if not isinstance(layout, MapLayout | SparseMap):
         raise NotGenerated("get of no map")
-    number = f.code_in(e.args[1], layout.key)
+    key = f.into(e.args[1], layout.key)
     other = f.value(e.args[2], Target(to.layout))
     made = to.layout or (layout.value if alike(layout.value, other.layout) else f.layout_of(e.type))
-    place = f.hold(f"{f.placed(table)} + {number} * {stride(layout)}")
-    there = f"{number} >= 0" if layout.total else f"{number} >= 0 and w[{place}] != 0"
+    place, there = looked_up(f, f.placed(table), layout, key)
     at = f.region(made)
     other = to_layout(f, other, made)
     with f.block(f"if {there}:"):
-        inside = f.load(layout.value, plus(place, int(not layout.total)))
-        f.store(at, to_layout(f, inside, made))
+        f.store(at, to_layout(f, f.load(layout.value, place), made))
     with f.block("else:"):
         f.store(at, other)
     return f.load(made, at)

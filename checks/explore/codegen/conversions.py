@@ -8,27 +8,28 @@ from typing import Any
 from lawful.spec import types as t
 
 from ..layout.layouts import (
-    MOST_BITS,
     VOID,
     BagLayout,
     Index,
     Layout,
     ListLayout,
     MapLayout,
+    Maps,
     NotGenerated,
     Number,
     Product,
     SetLayout,
+    Sets,
+    SparseMap,
+    SparseSet,
     Sum,
-    elements,
     offsets,
     one_cell,
-    stride,
     width,
-    words,
 )
 from ..layout.numbering import OUTSIDE
 from .codes import MOST_KNOWN, alike, code, cut, uncode
+from .contents import entries, key_of, members, put_entry, put_in
 from .text import Value, Writer, plus
 
 
@@ -54,9 +55,9 @@ def to_layout(f: Writer, value: Value, layout: Layout) -> Value:
             return _tuple_to_row(f, value, items, layout)
         case ListLayout() as mine, ListLayout():
             return _row(f, value, mine, layout)
-        case SetLayout() as mine, SetLayout():
-            return _subset(f, value, mine, layout)
-        case MapLayout() as mine, MapLayout():
+        case SetLayout() | SparseSet(), SetLayout() | SparseSet():
+            return _subset(f, value, layout)
+        case (MapLayout() | SparseMap() as mine, MapLayout() | SparseMap()):
             return _table(f, value, mine, layout)
         case BagLayout() as mine, BagLayout():
             return _heap(f, value, mine, layout)
@@ -219,54 +220,21 @@ def _row(f: Writer, value: Value, mine: ListLayout, layout: ListLayout) -> Value
     return f.load(layout, at)
 
 
-def _subset(f: Writer, value: Value, mine: SetLayout, layout: SetLayout) -> Value:
+def _subset(f: Writer, value: Value, layout: Sets) -> Value:
     at = f.region(layout)
     f.blank(at, width(layout))
-    i = f.temporary()
-    with f.block(f"for {i} in range({elements(mine.item)}):"):
-        f.line(f"if {has_bit(value, i)} == 0: continue")
-        number = code(f, to_layout(f, uncode(f, mine.item, i), layout.item))
-        f.escape_if(f"{number} < 0")
-        set_bit(f, at, layout, number)
+    with members(f, value) as each:
+        put_in(f, at, layout, to_layout(f, each, layout.item), False)
     return f.load(layout, at)
 
 
-def has_bit(value: Value, number: str) -> str:
-    """Whether the element with that code is in a set."""
-    if value.single:
-        return f"{value.text} >> {number} & 1"
-    if number.isdigit():
-        word, bit = divmod(int(number), MOST_BITS)
-        return f"w[{plus(value.text, word)}] >> {bit} & 1"
-    return f"w[{value.text} + {number} // {MOST_BITS}] >> {number} % {MOST_BITS} & 1"
-
-
-def set_bit(f: Writer, at: str, layout: SetLayout, number: str) -> None:
-    """The element with that code put into a set at a place."""
-    if words(elements(layout.item)) == 1:
-        f.line(f"w[{at}] |= 1 << {number}")
-    else:
-        f.line(f"w[{at} + {number} // {MOST_BITS}] |= 1 << {number} % {MOST_BITS}")
-
-
-def _table(f: Writer, value: Value, mine: MapLayout, layout: MapLayout) -> Value:
+def _table(f: Writer, value: Value, mine: Maps, layout: Maps) -> Value:
     at = f.region(layout)
     f.blank(at, width(layout))
-    i = f.temporary()
-    place = f.temporary()
-    source = f.placed(value)
-    with f.block(f"for {i} in range({elements(mine.key)}):"):
-        f.line(f"{place} = {source} + {i} * {stride(mine)}")
-        if not mine.total:
-            f.line(f"if w[{place}] == 0: continue")
-        key = to_layout(f, uncode(f, mine.key, i), layout.key)
-        number = code(f, key)
-        f.escape_if(f"{number} < 0")
-        there = f.hold(f"{at} + {number} * {stride(layout)}")
-        if not layout.total:
-            f.line(f"w[{there}] = 1")
-        each = f.load(mine.value, plus(place, int(not mine.total)))
-        f.store(plus(there, int(not layout.total)), to_layout(f, each, layout.value))
+    with entries(f, value) as (which, inside):
+        key = to_layout(f, key_of(f, mine, which), layout.key)
+        of = to_layout(f, f.load(mine.value, inside), layout.value)
+        put_entry(f, at, layout, (key, of), False)
     return f.load(layout, at)
 
 

@@ -14,6 +14,9 @@ from ..layout.layouts import (
     Number,
     Product,
     SetLayout,
+    Sets,
+    SparseMap,
+    SparseSet,
     Sum,
     hull,
     width,
@@ -21,9 +24,10 @@ from ..layout.layouts import (
 )
 from .codes import code
 from .collections import listed
+from .contents import outside, put_entry, put_in
 from .conversions import product, to_layout
 from .expressions import Expressions, TargetedOperation
-from .loops import ROOM, each, outside, put_entry, put_in
+from .loops import ROOM, each
 from .text import Target, Value, plus
 
 # Folds, conversions, displays.
@@ -104,23 +108,22 @@ def _counted(f: Expressions, of: ir.Expr, empty: bool) -> Layout:
 
 def _set(f: Expressions, e: ir.Op, to: Target) -> Value:
     layout = to.layout
-    if not isinstance(layout, SetLayout) or (e.args and layout.item == VOID):
-        layout = SetLayout(e.type, _set_item(f, e))
+    if not isinstance(layout, SetLayout | SparseSet) or (e.args and layout.item == VOID):
+        layout = _set_layout(f, e)
     at = f.region(layout)
     f.blank(at, width(layout))
     for arg in e.args:
-        number = code(f, f.into(arg, layout.item, to.in_state))
-        put_in(f, at, layout, number, to.in_state)
+        put_in(f, at, layout, f.into(arg, layout.item, to.in_state), to.in_state)
     return f.load(layout, at)
 
 
-def _set_item(f: Expressions, e: ir.Op) -> Layout:
-    """The layout of the elements of a set; an empty set has that of its type, if the type tells."""
+def _set_layout(f: Expressions, e: ir.Op) -> Sets:
+    """The layout of a set; an empty one has that of its type, if the type tells."""
     match t.element(e.type):
         case (t.Bool() | t.Enum() | t.Sort() | t.Opaque()) as item if not e.args:
-            return f.module.codec.layout(item, item)
-        case _:
-            return f.module.member(_display_item(f, e.args, t.element(e.type)))
+            return f.module.set_of(e.type, f.module.codec.layout(item, item))
+        case item:
+            return f.module.set_of(e.type, _display_item(f, e.args, item))
 
 
 def _display_item(f: Expressions, args: tuple[ir.Expr, ...], kind: t.Type | None = None) -> Layout:
@@ -168,18 +171,16 @@ def _tuple(f: Expressions, e: ir.Op, to: Target) -> Value:
 
 def _map(f: Expressions, e: ir.Op, to: Target) -> Value:
     want = to.layout
-    if not isinstance(want, MapLayout):
-        keys = f.module.member(_display_item(f, e.args[::2]))
-        values = _display_item(f, e.args[1::2])
+    if not isinstance(want, MapLayout | SparseMap):
+        keys, values = _display_item(f, e.args[::2]), _display_item(f, e.args[1::2])
         known = t.Map(t.Unknown(), t.Unknown(), False)
-        want = MapLayout(e.type if isinstance(e.type, t.Map) else known, keys, values)
+        want = f.module.map_of(e.type if isinstance(e.type, t.Map) else known, keys, values)
     want = written(want, e.type)
     at = f.region(want)
     f.blank(at, width(want))
     for key, value in zip(e.args[::2], e.args[1::2], strict=True):
-        number = code(f, f.into(key, want.key, to.in_state))
-        made = f.into(value, want.value, to.in_state)
-        put_entry(f, at, want, (number, made), to.in_state)
+        of = f.into(key, want.key, to.in_state)
+        put_entry(f, at, want, (of, f.into(value, want.value, to.in_state)), to.in_state)
     return f.load(want, at)
 
 

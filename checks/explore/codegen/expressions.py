@@ -25,17 +25,20 @@ from ..layout.layouts import (
     ListLayout,
     MachineLayout,
     MapLayout,
+    Maps,
     NotGenerated,
     Number,
     Product,
     SetLayout,
+    Sets,
+    SparseMap,
     Sum,
     offsets,
     one_cell,
-    stride,
     width,
 )
 from .codes import code, may_lack
+from .contents import looked_up
 from .conversions import (
     field_of_option,
     matches,
@@ -69,6 +72,8 @@ class Owner(Protocol):
 
     # Kinds.
     def layout_of(self, kind: t.Type) -> Layout: ...
+    def set_of(self, kind: t.Type, item: Layout) -> Sets: ...
+    def map_of(self, kind: t.Type, key: Layout, value: Layout) -> Maps: ...
     def member(self, layout: Layout) -> Layout: ...
     def probed(
         self, f: Expressions, clauses: tuple[ir.Clause, ...], element: ir.Expr
@@ -183,14 +188,10 @@ class Expressions(Writer):
     def item_place(self, layout: Layout, at: str, key: ir.Expr) -> tuple[Layout, str]:
         """The place of an item that must exist; the failing status if it does not."""
         match layout:
-            case MapLayout():
-                number = self.code_in(key, layout.key)
-                if may_lack(layout.key):
-                    self.fail_if(f"{number} < 0")
-                place = self.hold(f"{at} + {number} * {stride(layout)}")
-                if not layout.total:
-                    self.fail_if(f"w[{place}] == 0")
-                    place = self.hold(f"{place} + 1")
+            case MapLayout() | SparseMap():
+                place, there = looked_up(self, at, layout, self.into(key, layout.key))
+                if there != "True":
+                    self.fail_if(f"not ({there})")
                 return layout.value, place
             case ListLayout(item=item):
                 index = self.row_index(at, key)
@@ -257,7 +258,7 @@ class Expressions(Writer):
                 item
             ):
                 self.escape_if(f"w[{self.program.out}] != 0")
-            case MapLayout(value=value):
+            case MapLayout(value=value) | SparseMap(value=value):
                 self.looked_at(value)
             case _:
                 pass

@@ -17,11 +17,13 @@ from ..layout.layouts import (
     Number,
     Product,
     SetLayout,
-    stride,
+    SparseMap,
+    SparseSet,
     width,
 )
 from .codes import code
-from .conversions import equal, has_bit, part, to_layout, type_of
+from .contents import contains, subset
+from .conversions import equal, part, to_layout, type_of
 from .expressions import Expressions, Operation
 from .loops import each, universe_of
 from .minmax import compared
@@ -212,7 +214,10 @@ def _contains(f: Expressions, item: ir.Expr, of: ir.Expr) -> str:
     if isinstance(of, ir.Op) and of.op == "subsets":
         value = f.value(item)
         whole = universe_of(f, of.args[0])
-        return f.hold(f"{to_layout(f, value, whole.layout).text} & ~{whole.text} == 0")
+        one = to_layout(f, value, whole.layout)
+        if isinstance(whole.layout, SparseSet):
+            return subset(f, one, whole)
+        return f.hold(f"{one.text} & ~{whole.text} == 0")
     if isinstance(of, ir.Op) and of.op in ops.ITERABLES - {"keys", "reversed"}:
         return _looked_for(f, item, of)
     before = len(f.lines)
@@ -221,18 +226,27 @@ def _contains(f: Expressions, item: ir.Expr, of: ir.Expr) -> str:
     del f.lines[before:]
     layout = where.layout
     match layout:
-        case SetLayout(item=wanted) | MapLayout(key=wanted) | BagLayout(item=wanted):
+        case BagLayout(item=wanted):
             value = f.into(item, wanted)
             f.lines += lines
-            number = code(f, value)
-            return _at_code(f, where, number)
+            return f.hold(f"count_of(w, {where.text}, {code(f, value)}) != 0")
+        case (
+            SetLayout(item=wanted)
+            | SparseSet(item=wanted)
+            | MapLayout(key=wanted)
+            | SparseMap(key=wanted)
+        ):
+            value = f.into(item, wanted)
+            f.lines += lines
+            return f.hold(contains(f, where, value))
         case ListLayout(item=wanted):
             value = f.into(item, wanted)
             f.lines += lines
             row = f.placed(where)
             if width(wanted) == 0:
                 return f.hold(f"w[{row}] > 0")
-            return f.hold(f"in_row(w, {row}, {width(wanted)}, {f.placed(value)}) >= 0")
+            size = width(wanted)
+            return f.hold(f"in_row(w, {row}, {size}, {size}, {f.placed(value)}) >= 0")
         case Product(items=items):
             value = f.value(item)
             f.lines += lines
@@ -240,21 +254,6 @@ def _contains(f: Expressions, item: ir.Expr, of: ir.Expr) -> str:
             return f.hold(" or ".join(tests) or "0")
         case _:
             raise NotGenerated(f"membership in {type_of(layout)}")
-
-
-def _at_code(f: Expressions, where: Value, number: str) -> str:
-    layout = where.layout
-    if isinstance(layout, BagLayout):
-        return f.hold(f"count_of(w, {where.text}, {number}) != 0")
-    if isinstance(layout, SetLayout):
-        test = f"{has_bit(where, number)} != 0"
-    elif isinstance(layout, MapLayout) and not layout.total:
-        test = f"w[{f.placed(where)} + {number} * {stride(layout)}] != 0"
-    else:
-        test = "True"
-    if number.isdigit():
-        return f.hold(test)
-    return f.hold(f"{number} >= 0 and {test}")
 
 
 def _looked_for(f: Expressions, item: ir.Expr, of: ir.Op) -> str:

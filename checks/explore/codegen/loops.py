@@ -19,18 +19,18 @@ from ..layout.layouts import (
     Number,
     Product,
     SetLayout,
+    SparseMap,
+    SparseSet,
     card,
     elements,
-    stride,
+    rounds,
     width,
-    words,
     written,
 )
-from ..layout.numbering import OUTSIDE
-from .codes import code, may_lack, uncode
-from .conversions import part, product, set_bit, type_of
+from .codes import uncode
+from .contents import entries, key_of, members, put_entry, put_in
+from .conversions import part, product, type_of
 from .expressions import Expressions
-from .prelude import ESCAPE
 from .text import LONG, Target, Value, plus
 
 ROOM = 32  # Items of a list in the middle of a step whose length is not known beforehand.
@@ -62,33 +62,52 @@ def _source(f: Expressions, e: ir.Expr, owned: bool) -> AbstractContextManager[I
 def _domain(f: Expressions, item: t.Type) -> Generator[Items]:
     layout = f.layout_of(item)
     i = f.temporary()
-    with f.loop(f"for {i} in range({elements(layout)}):", elements(layout)):
+    with f.loop(f"for {i} in range({rounds(layout)}):", rounds(layout)):
         yield uncode(f, layout, i)
 
 
 def long(layouts: Sequence[Layout]) -> bool:
     """Whether nested loops through all values of these layouts are long."""
-    rounds = 1
+    total = 1
     for layout in layouts:
         count = card(layout)
-        rounds *= LONG if count is None else count
-    return rounds >= LONG
+        total *= LONG if count is None else count
+    return total >= LONG
 
 
 def universe_of(f: Expressions, of: ir.Expr) -> Value:
-    """A set in one word, or all elements of a sort as such a set."""
+    """A sparse set or one in one word, or all elements of a sort as such a set."""
     if isinstance(of, ir.Domain) and isinstance(of.type, t.Iter):
         layout = SetLayout(t.Set(of.type.item, False), f.layout_of(of.type.item))
         value = Value(layout, str((1 << elements(layout.item)) - 1))
     else:
         value = f.value(of)
-    if not (isinstance(value.layout, SetLayout) and value.single):
-        raise NotGenerated("the subsets of this")
+    if not (isinstance(value.layout, SparseSet) or value.single):
+        raise NotGenerated("the subsets of a set in several words")
     return value
 
 
 @contextmanager
+def _sparse_subsets(f: Expressions, of: Value, layout: SparseSet) -> Generator[Items]:
+    at, i, chosen = f.region(layout), f.temporary(), f.temporary()
+    whole, size = f.own(of).text, width(layout.item)
+    f.escape_if(f"w[{whole}] > {MOST_BITS}")
+    with f.loop(f"for {chosen} in range(1 << w[{whole}]):", None):
+        f.blank(at, width(layout))
+        with f.block(f"for {i} in range(w[{whole}]):"):
+            f.line(f"if {chosen} >> {i} & 1 == 0: continue")
+            place = f.hold(f"{at} + 1 + w[{at}] * {size}")
+            f.line(f"copy(w, {place}, {plus(whole, 1)} + {i} * {size}, {size})")
+            f.line(f"w[{at}] += 1")
+        yield Value(layout, at)
+
+
+@contextmanager
 def _subsets(f: Expressions, of: Value) -> Generator[Items]:
+    if isinstance(of.layout, SparseSet):
+        with _sparse_subsets(f, of, of.layout) as subset:
+            yield subset
+        return
     part_of, left, now = f.temporary(), f.temporary(), f.temporary()
     f.line(f"{part_of} = 0")
     f.line(f"{left} = 1")
@@ -171,7 +190,7 @@ def _entries(f: Expressions, of: ir.Expr, which: str, owned: bool) -> AbstractCo
     value = f.value(of)
     if isinstance(value.layout, BagLayout):
         return _heap(f, value, which, owned)
-    if not isinstance(value.layout, MapLayout):
+    if not isinstance(value.layout, MapLayout | SparseMap):
         raise NotGenerated(f"{which}() of {type_of(value.layout)}")
     return _table(f, value, which, owned)
 
@@ -179,9 +198,9 @@ def _entries(f: Expressions, of: ir.Expr, which: str, owned: bool) -> AbstractCo
 def held(f: Expressions, value: Value, owned: bool = False) -> AbstractContextManager[Items]:
     """The same over a collection."""
     match value.layout:
-        case SetLayout() as layout:
-            return _subset(f, value, layout, owned)
-        case MapLayout():
+        case SetLayout() | SparseSet():
+            return members(f, _own(f, value) if owned and not value.single else value)
+        case MapLayout() | SparseMap():
             return _table(f, value, "keys", owned)
         case BagLayout():
             return _heap(f, value, "keys", owned)
@@ -199,40 +218,16 @@ def _own(f: Expressions, value: Value) -> Value:
 
 
 @contextmanager
-def _subset(f: Expressions, value: Value, layout: SetLayout, owned: bool) -> Generator[Items]:
-    count = elements(layout.item)
-    if words(count) == 1:
-        left, low = f.temporary(), f.temporary()
-        f.line(f"{left} = {value.text}" if value.single else f"{left} = w[{value.text}]")
-        with f.loop(f"while {left} != 0:", count):
-            f.line(f"{low} = {left} & -{left}")
-            f.line(f"{left} = {left} ^ {low}")
-            yield uncode(f, layout.item, f.hold(f"popcount({low} - 1)"))
-        return
-    own = _own(f, value) if owned else value
-    i = f.temporary()
-    with f.loop(f"for {i} in range({count}):", count):
-        f.line(f"if w[{own.text} + {i} // {MOST_BITS}] >> {i} % {MOST_BITS} & 1 == 0: continue")
-        yield uncode(f, layout.item, i)
-
-
-@contextmanager
 def _table(f: Expressions, value: Value, which: str, owned: bool) -> Generator[Items]:
     layout = value.layout
-    assert isinstance(layout, MapLayout)
-    at = _own(f, value).text if owned else f.placed(value)
-    i, place = f.temporary(), f.temporary()
-    with f.loop(f"for {i} in range({elements(layout.key)}):", elements(layout.key)):
-        f.line(f"{place} = {at} + {i} * {stride(layout)}")
-        if not layout.total:
-            f.line(f"if w[{place}] == 0: continue")
-        inside = plus(place, int(not layout.total))
+    assert isinstance(layout, MapLayout | SparseMap)
+    with entries(f, _own(f, value) if owned else value) as (entry, inside):
         if which == "values":
             yield f.load(layout.value, inside)
         elif which == "items":
-            yield uncode(f, layout.key, i), f.load(layout.value, inside)
+            yield key_of(f, layout, entry), f.load(layout.value, inside)
         else:
-            yield uncode(f, layout.key, i)
+            yield key_of(f, layout, entry)
 
 
 @contextmanager
@@ -355,37 +350,15 @@ def _sum(f: Expressions, e: ir.Comp) -> Value:
 
 
 def _set(f: Expressions, e: ir.Comp, to: Target) -> Value:
-    if isinstance(to.layout, SetLayout):
+    if isinstance(to.layout, SetLayout | SparseSet):
         layout = to.layout
     else:
-        layout = SetLayout(e.type, f.module.member(f.module.probed(f, e.clauses, e.element)))
+        layout = f.module.set_of(e.type, f.module.probed(f, e.clauses, e.element))
     at = f.region(layout)
     f.blank(at, width(layout))
     with clauses(f, e.clauses):
-        number = code(f, f.into(e.element, layout.item, to.in_state))
-        put_in(f, at, layout, number, to.in_state)
+        put_in(f, at, layout, f.into(e.element, layout.item, to.in_state), to.in_state)
     return f.load(layout, at)
-
-
-def put_in(f: Expressions, at: str, layout: SetLayout, number: str, storing: bool) -> None:
-    """An element put into a set at a place; where it is outside the scope, the step leaves it."""
-    if number.isdigit() or not may_lack(layout.item):
-        set_bit(f, at, layout, number)
-        return
-    with f.block(f"if {number} < 0:"):
-        outside(f, storing)
-    with f.block("else:"):
-        set_bit(f, at, layout, number)
-
-
-def outside(f: Expressions, storing: bool) -> None:
-    """Code for an element that has no code: the step leaves the scope, or the reference engine
-    decides."""
-    out = f.program.out
-    if storing and out:
-        f.line(f"w[{out}] = {OUTSIDE}")
-    else:
-        f.line(f.stop(ESCAPE))
 
 
 def _list(f: Expressions, e: ir.Comp, to: Target) -> Value:
@@ -412,29 +385,14 @@ def append(f: Expressions, at: str, layout: ListLayout, value: Value) -> None:
 def _map(f: Expressions, e: ir.Comp, to: Target) -> Value:
     want = to.layout
     assert e.key is not None
-    if not isinstance(want, MapLayout):
-        key, value = (f.module.probed(f, e.clauses, x) for x in (e.key, e.element))
-        want = MapLayout(e.type, f.module.member(key), value)
+    if not isinstance(want, MapLayout | SparseMap):
+        want = f.module.map_of(
+            e.type, *(f.module.probed(f, e.clauses, x) for x in (e.key, e.element))
+        )
     want = written(want, e.type)
     at = f.region(want)
     f.blank(at, width(want))
     with clauses(f, e.clauses):
-        number = code(f, f.into(e.key, want.key, to.in_state))
-        put_entry(f, at, want, (number, f.into(e.element, want.value, to.in_state)), to.in_state)
+        key = f.into(e.key, want.key, to.in_state)
+        put_entry(f, at, want, (key, f.into(e.element, want.value, to.in_state)), to.in_state)
     return f.load(want, at)
-
-
-def put_entry(
-    f: Expressions, at: str, layout: MapLayout, entry: tuple[str, Value], storing: bool
-) -> None:
-    """A key of a map at a place, by its code, gets a value."""
-    number, value = entry
-    with ExitStack() as stack:
-        if may_lack(layout.key):
-            with f.block(f"if {number} < 0:"):
-                outside(f, storing)
-            stack.enter_context(f.block("else:"))
-        place = f.hold(f"{at} + {number} * {stride(layout)}")
-        if not layout.total:
-            f.line(f"w[{place}] = 1")
-        f.store(plus(place, int(not layout.total)), value)

@@ -22,12 +22,17 @@ from ..layout.layouts import (
     Layout,
     ListLayout,
     MapLayout,
+    Maps,
     NotGenerated,
     Number,
     Product,
-    SetLayout,
+    Sets,
+    SparseMap,
+    SparseSet,
     Sum,
     hull,
+    of_map,
+    of_set,
     width,
 )
 from . import collections, integers, loops, minmax, operators, parts
@@ -65,9 +70,9 @@ class Module:
             case t.Union(options=options):
                 return Sum(kind, tuple(map(self.layout_of, options)))
             case t.Set(item=item):
-                return SetLayout(kind, self.member(self.layout_of(item)))
+                return self.set_of(kind, self.layout_of(item))
             case t.Map(key=key, value=value):
-                return MapLayout(kind, self.member(self.layout_of(key)), self.layout_of(value))
+                return self.map_of(kind, self.layout_of(key), self.layout_of(value))
             case t.Seq(item=item, most=most):
                 return ListLayout(kind, self.layout_of(item), loops.ROOM, loops.ROOM, most)
             case t.Bag(item=item, most=most):
@@ -78,8 +83,19 @@ class Module:
             case _:
                 return self.codec.layout(kind, kind)
 
+    def set_of(self, kind: t.Type, item: Layout) -> Sets:
+        """The layout of a set in the middle of a step."""
+        made = of_set(self.codec.form, kind, self.member(item), loops.ROOM)
+        return replace(made, item=item) if isinstance(made, SparseSet) else made
+
+    def map_of(self, kind: t.Type, key: Layout, value: Layout) -> Maps:
+        """The same of a map."""
+        made = of_map(self.codec.form, kind, self.member(key), value, loops.ROOM)
+        return replace(made, key=key) if isinstance(made, SparseMap) else made
+
     def member(self, layout: Layout) -> Layout:
-        """The layout of the elements of a set, or the keys of a map, in the middle of a step.
+        """The layout of the elements of a dense set, or the keys of a dense map, in the middle of a
+        step.
 
         An element needs a code, so that an integer without bounds gets those of the scope. What is
         beyond them is left to the reference engine.

@@ -10,14 +10,12 @@ from lawful.spec.analysis.callee import One, Several, Start, callee
 
 from ..layout.layouts import (
     BOOL,
-    BagLayout,
+    Containers,
     Index,
     Layout,
-    ListLayout,
     MachineLayout,
-    MapLayout,
+    NotGenerated,
     Number,
-    SetLayout,
     Sum,
     offsets,
     width,
@@ -48,7 +46,7 @@ def arguments(
 
 def _given(m: Owner, kind: t.Type, found: Layout) -> Layout:
     """The layout of a parameter; for a container, that of the argument."""
-    if isinstance(found, SetLayout | MapLayout | ListLayout | BagLayout):
+    if isinstance(found, Containers):
         return found
     return m.layout_of(kind)
 
@@ -198,10 +196,12 @@ def fresh(f: Expressions, e: ir.New) -> Value:
     assert isinstance(e.type, t.Part)
     whole = f.module.codec.machine(e.type.machine)
     defaults: Any = f.module.reference.fresh(e.type.machine, {})
-    values = _filled(f.module, whole, defaults)
     at = f.region(whole)
-    for i, cell in enumerate(values):
-        f.line(f"w[{plus(at, i)}] = {cell}")
+    try:
+        for i, cell in enumerate(_filled(f.module, whole, defaults)):
+            f.line(f"w[{plus(at, i)}] = {cell}")
+    except NotGenerated:  # Its declaration gives it what is outside the scope.
+        f.escape_if("True")
     set_clocks(f, f.module.machines[e.type.machine], at)
     names = [n for n, _ in whole.fields]
     places = offsets(k for _, k in whole.fields)

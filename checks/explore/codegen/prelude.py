@@ -103,16 +103,39 @@ def make_place(w: Cells, at: int, size: int, index: int) -> None:
     w[at] += 1
 
 
-def in_row(w: Cells, at: int, size: int, item: int) -> int:
-    """The first index of an item, whose cells begin at `item`; -1 if it is in no place."""
+def in_row(w: Cells, at: int, size: int, keys: int, item: int) -> int:
+    """The first index of an item whose first `keys` cells are those at `item`; -1 without one."""
     for i in range(w[at]):
         equal = 1
-        for j in range(size):
+        for j in range(keys):
             if w[at + 1 + i * size + j] != w[item + j]:
                 equal = 0
         if equal:
             return i
     return -1
+
+
+def new_row(w: Cells, at: int, size: int, keys: int, item: int) -> int:
+    """The index of a new item, whose first `keys` cells are those at `item` and the others blank.
+
+    Items are in the order of these cells; there is room, and no item with the same.
+    """
+    i = w[at]
+    order = 1
+    while i > 0 and order > 0:
+        order = 0
+        for j in range(keys):
+            if order == 0 and w[at + 1 + (i - 1) * size + j] != w[item + j]:
+                order = 1 if w[at + 1 + (i - 1) * size + j] > w[item + j] else -1
+        if order > 0:
+            i -= 1
+    first = at + 1 + i * size
+    for j in range(at + w[at] * size, first - 1, -1):
+        w[j + size] = w[j]
+    for j in range(size):
+        w[first + j] = w[item + j] if j < keys else 0
+    w[at] += 1
+    return i
 
 
 def sort(w: Cells, at: int, size: int) -> None:
@@ -153,5 +176,6 @@ FUNCTIONS = (
     take_out,
     make_place,
     in_row,
+    new_row,
     sort,
 )

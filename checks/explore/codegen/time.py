@@ -19,9 +19,11 @@ from ..layout.layouts import (
     MapLayout,
     NotGenerated,
     Number,
+    SparseMap,
     elements,
     offsets,
     stride,
+    width,
 )
 from .body import Body
 from .expressions import Expressions, Owner
@@ -110,6 +112,10 @@ def time_cells(
                 yield TimeCell(v.type, at + place, present)
             case t.Part(machine=part):
                 yield from time_cells(m, m.machines[part], at + place, present)
+            case t.Map(value=t.Timer() as timer) if isinstance(layout, SparseMap):
+                first = at + place + 1 + width(layout.key)  # Of what is not there 0, as if stopped.
+                for i in range(layout.room):
+                    yield TimeCell(timer, first + i * stride(layout), present)
             case t.Map(value=t.Timer() | t.Part() as kind):
                 assert isinstance(layout, MapLayout)
                 yield from _in_map(m, kind, layout, (at + place, present))

@@ -7,22 +7,13 @@ from typing import Any
 
 from lawful.spec import ir
 
-from ..layout.layouts import (
-    MOST_BITS,
-    Layout,
-    ListLayout,
-    MapLayout,
-    SetLayout,
-    elements,
-    stride,
-    width,
-    words,
-)
+from ..layout.layouts import Layout, ListLayout, Maps, Sets, SparseSet, width
 from .body import Body, into
 from .codes import alike
 from .collections import extend, listed, merge
+from .contents import drop, looked_up, members, put_in, take_from
 from .conversions import to_layout
-from .loops import append, put_in
+from .loops import append
 from .text import Target, plus
 from .time import start_timer, stop_timer
 
@@ -43,37 +34,31 @@ def _clear(f: Body, _s: ir.Update, layout: Layout, at: str) -> None:
 # Sets.
 
 
-def _add(f: Body, s: ir.Update, layout: SetLayout, at: str) -> None:
-    number = f.code_in(s.args[0], layout.item)
-    put_in(f, at, layout, number, f.stores(s.target))
+def _add(f: Body, s: ir.Update, layout: Sets, at: str) -> None:
+    put_in(f, at, layout, f.into(s.args[0], layout.item), f.stores(s.target))
 
 
-def _unite(f: Body, s: ir.Update, layout: SetLayout, at: str) -> None:
+def _unite(f: Body, s: ir.Update, layout: Sets, at: str) -> None:
     more = to_layout(f, f.value(s.args[0], Target(layout, f.stores(s.target))), layout)
+    if isinstance(layout, SparseSet):
+        with members(f, more) as each:
+            put_in(f, at, layout, each, f.stores(s.target))
+        return
     for i in range(width(layout)):
         word = more.text if more.single else f"w[{plus(more.text, i)}]"
         f.line(f"w[{plus(at, i)}] |= {word}")
 
 
-def _bit(f: Body, s: ir.Update, layout: SetLayout, at: str) -> tuple[str, str, str]:
-    """The element's number, the word that holds its bit, and the bit's position in the word."""
-    number = f.code_in(s.args[0], layout.item)
+def _discard(f: Body, s: ir.Update, layout: Sets, at: str) -> None:
+    item = f.into(s.args[0], layout.item)
     f.looked_at(layout)
-    if words(elements(layout.item)) == 1:
-        return number, f"w[{at}]", number
-    return number, f"w[{at} + {number} // {MOST_BITS}]", f"{number} % {MOST_BITS}"
+    take_from(f, at, layout, item)
 
 
-def _discard(f: Body, s: ir.Update, layout: SetLayout, at: str) -> None:
-    number, word, shift = _bit(f, s, layout, at)
-    f.line(f"if {number} >= 0: {word} &= ~(1 << ({shift}))")
-
-
-def _remove(f: Body, s: ir.Update, layout: SetLayout, at: str) -> None:
-    number, word, shift = _bit(f, s, layout, at)
-    f.fail_if(f"{number} < 0")
-    f.fail_if(f"{word} >> ({shift}) & 1 == 0")
-    f.line(f"{word} ^= 1 << ({shift})")
+def _remove(f: Body, s: ir.Update, layout: Sets, at: str) -> None:
+    item = f.into(s.args[0], layout.item)
+    f.looked_at(layout)
+    f.fail_if(f"not {take_from(f, at, layout, item)}")
 
 
 # Lists.
@@ -117,7 +102,7 @@ def _pop(f: Body, s: ir.Update, layout: ListLayout, at: str) -> None:
 def _remove_item(f: Body, s: ir.Update, layout: ListLayout, at: str) -> None:
     size = width(layout.item)
     item = f.placed(f.into(s.args[0], layout.item))
-    index = f.hold(f"in_row(w, {at}, {size}, {item})")
+    index = f.hold(f"in_row(w, {at}, {size}, {size}, {item})")
     f.fail_if(f"{index} < 0")
     f.line(f"take_out(w, {at}, {size}, {index})")
 
@@ -125,28 +110,27 @@ def _remove_item(f: Body, s: ir.Update, layout: ListLayout, at: str) -> None:
 # Maps.
 
 
-def _merge(f: Body, s: ir.Update, layout: MapLayout, at: str) -> None:
+def _merge(f: Body, s: ir.Update, layout: Maps, at: str) -> None:
     merge(f, at, layout, s.args[0], f.stores(s.target))
 
 
-def _pop_key(f: Body, s: ir.Update, layout: MapLayout, at: str) -> None:
+def _pop_key(f: Body, s: ir.Update, layout: Maps, at: str) -> None:
     f.looked_at(layout)
-    number = f.code_in(s.args[0], layout.key)
+    key = f.into(s.args[0], layout.key)
     other = None if len(s.args) < 2 else f.own(f.value(s.args[1]))
-    place = f.hold(f"{at} + {number} * {stride(layout)}")
+    place, there = looked_up(f, at, layout, key)
     if other is None:
-        f.fail_if(f"{number} < 0")
-        f.fail_if(f"w[{place}] == 0")
-        taken = f.own(f.load(layout.value, plus(place, 1)))
-        f.blank(place, stride(layout))
+        f.fail_if(f"not ({there})")
+        taken = f.own(f.load(layout.value, place))
+        drop(f, at, layout, place)
         into(f, s.into, taken)
         return
     made = other.layout if not alike(layout.value, other.layout) else layout.value
     got = f.region(made)
     f.store(got, to_layout(f, other, made))
-    with f.block(f"if {number} >= 0 and w[{place}] != 0:"):
-        f.store(got, to_layout(f, f.load(layout.value, plus(place, 1)), made))
-        f.blank(place, stride(layout))
+    with f.block(f"if {there}:"):
+        f.store(got, to_layout(f, f.load(layout.value, place), made))
+        drop(f, at, layout, place)
     into(f, s.into, f.load(made, got))
 
 

@@ -29,7 +29,7 @@ def coverage(found: PackedSearch, limits: Limits) -> Coverage:
     space, count = found.space, found.count
     clauses = clauses_of(space)
     nodes = {name: [node for node, _, _ in rows] for name, rows in clauses.items()}
-    steps = GuardCounts(space.flat, space.world, space, nodes)
+    steps = GuardCounts(space, nodes, found.stepping.codec.form)
     tier, store = _store(found.store, steps, count)
     space.budget = Budget(limits, began)
     counting, looked = Counting(space), 0

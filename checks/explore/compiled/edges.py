@@ -9,7 +9,7 @@ from ...reference import Done
 from ...reference.states import State
 from ..expansion.properties import LIVE, column_of
 from ..expansion.successors import RULES, Stepping
-from ..layout.layouts import elements
+from ..layout.layouts import rounds
 from ..layout.numbering import uncode
 from ..liveness.fairness import Bits
 from ..liveness.graph import Graph
@@ -119,6 +119,6 @@ class Labels:
         pairs = zip(s.flat.rules[rule].plans, row.function.params, strict=True)
         for plan, (_, declared) in reversed(list(pairs)):
             layout = s.codec.layout(declared, plan.type)
-            number, code = divmod(number, elements(layout))
+            number, code = divmod(number, rounds(layout))
             args.insert(0, s.codec.decode(layout, uncode(layout, code)))
         return rule, tuple(args)

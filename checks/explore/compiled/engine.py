@@ -28,7 +28,7 @@ from ..codegen.text import STATUS
 from ..expansion.properties import column_of
 from ..expansion.successors import Stepping, stepping
 from ..initial_states import Start, begin
-from ..layout.layouts import NotGenerated
+from ..layout.layouts import FORM, MOST_ROOM, Crowded, Form, NotGenerated
 from ..layout.packing import pack
 from ..limits import Budget, Limits, OutOfBudget, Progress, Reason, resident
 from ..liveness.fairness import Groups
@@ -159,7 +159,10 @@ class PackedSearch:
                 yield labels.steps(followed)
 
     def _find(self, state: State) -> int:
-        return self.store.find(self._packed(state))
+        try:
+            return self.store.find(self._packed(state))
+        except Crowded:  # Such a state was never kept.
+            return -1
 
     @property
     def distinct(self) -> int:
@@ -232,6 +235,7 @@ class PackedSearch:
 
     def kept(self) -> Iterator[tuple[str, Any]]:
         """All that a search needs to go on from here."""
+        yield "room", self.stepping.codec.form.room
         yield "source", self._digest()
         yield from named(self, KEPT)
         yield "seconds", self.earlier + time.perf_counter() - self.started
@@ -549,11 +553,25 @@ def search(
     snapshots, it goes on from what they hold. `labelled`: somebody will ask for its `steps`.
 
     With a tier in this one only, otherwise in plain Python first, and as machine code from when
-    that is there. Raises `NotGenerated`, naming it, for what the generated steps do not do,
-    `ImportError` where machine code is asked for and llvmlite is not here, and `ValueError` where
-    no initial state is within the scope.
+    that is there. A search that meets a state with more elements in a sparse set or map than there
+    is room for begins anew, with more room. Raises `NotGenerated`, naming it, for what the
+    generated steps do not do, `ImportError` where machine code is asked for and llvmlite is not
+    here, and `ValueError` where no initial state is within the scope.
     """
-    return PackedSearch.by(stepping(space, labelled), limits, tier).go(progress, snapshots)
+    items = snapshots[1] if snapshots is not None else None
+    form = FORM if items is None else Form(FORM.dense, items["room"])
+    started = time.perf_counter()
+    while True:
+        found = PackedSearch.by(stepping(space, labelled, form), limits, tier)
+        found.started = started
+        try:
+            return found.go(progress, snapshots)
+        except Crowded:
+            form = form.roomier()
+            if form.room > MOST_ROOM:
+                raise
+            into = None if snapshots is None else snapshots[0]
+            snapshots = None if into is None else (into, None)
 
 
 __all__ = ["NotGenerated", "PackedSearch", "Tier", "search"]

@@ -34,11 +34,11 @@ def same(w: list[int], a: int, b: int, count: int) -> int:
     return int(w[a : a + count] == w[b : b + count])
 
 
-def in_row(w: list[int], at: int, size: int, item: int) -> int:
+def in_row(w: list[int], at: int, size: int, keys: int, item: int) -> int:
     """See `prelude.in_row`."""
-    wanted, first = w[item : item + size], at + 1
+    wanted, first = w[item : item + keys], at + 1
     for i in range(w[at]):
-        if w[first : first + size] == wanted:
+        if w[first : first + keys] == wanted:
             return i
         first += size
     return -1

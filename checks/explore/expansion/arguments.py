@@ -11,7 +11,8 @@ from lawful.spec.lower.argument_plans import EACH, is_range
 
 from ..codegen.body import Body
 from ..codegen.codes import alike, code, uncode
-from ..codegen.conversions import narrowed, option_of, set_bit, tag_of, to_layout, type_of
+from ..codegen.contents import put_in
+from ..codegen.conversions import narrowed, option_of, tag_of, to_layout, type_of
 from ..codegen.loops import clauses, each, held, one
 from ..codegen.text import Value
 from ..layout.layouts import (
@@ -19,7 +20,6 @@ from ..layout.layouts import (
     NotGenerated,
     Number,
     Product,
-    SetLayout,
     Sum,
     card,
     inner,
@@ -58,11 +58,11 @@ def among(f: Body, stack: ExitStack, over: ir.Expr, layout: Layout) -> Value:
             stack.enter_context(clauses(f, (row,)))
             item = f.env.pop(name)
         case ir.Comp(kind="set", element=element, clauses=rows):
-            found = SetLayout(over.type, layout)
+            found = f.module.set_of(over.type, layout)
             at = f.region(found)
             f.blank(at, width(found))
             with clauses(f, rows):
-                set_bit(f, at, found, code(f, _fitting(f, f.value(element), layout)))
+                put_in(f, at, found, _fitting(f, f.value(element), layout), False)
             item = one(f, stack.enter_context(held(f, f.load(found, at))))
         case ir.Expr(type=of) if isinstance(of, UNORDERED):
             item = one(f, stack.enter_context(each(f, over)))

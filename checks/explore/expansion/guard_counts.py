@@ -27,7 +27,7 @@ from ..codegen.loops import long
 from ..codegen.prelude import ESCAPE
 from ..codegen.text import REFUSED, Value
 from ..layout import numbering
-from ..layout.layouts import Layout, NotGenerated, card, elements
+from ..layout.layouts import Layout, NotGenerated, card, elements, FORM, Form
 from ..space import Space
 from .arguments import among
 from .footprint import Span, changes
@@ -41,9 +41,9 @@ Guards = dict[str, list[ir.Node]]  # By transition, its guards in the order of t
 class GuardCounts(Stepping):
     """Writes the module; the counts of guard `i` of all are at `place(i)` and behind it."""
 
-    def __init__(self, flat: Flat, world: World, space: Space, guards: Guards) -> None:
+    def __init__(self, space: Space, guards: Guards, form: Form = FORM) -> None:
         self.counted = guards
-        super().__init__(flat, world, space)
+        super().__init__(space.flat, space.world, space, form=form)
 
     def place(self, number: int) -> int:
         """The cell of `info` that says how often a guard was true; the one behind it, refused."""

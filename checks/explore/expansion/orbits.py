@@ -20,7 +20,7 @@ from lawful.spec.flat import Flat
 from lawful.spec.values.world import World
 
 from ..codegen.body import Body
-from ..codegen.conversions import set_bit
+from ..codegen.contents import set_bit
 from ..codegen.text import plus
 from ..layout.layouts import (
     MOST_BITS,
@@ -215,7 +215,7 @@ class OrbitSteps(Stepping):
                     code = f.hold(self._code(item, f"w[{of} + 1 + 2 * {i}]"))
                     f.line(f"put_count(w, {to}, {room}, {code}, w[{of} + 2 + 2 * {i}])")
             case _:
-                raise NotGenerated(f"{layout} with elements renamed")
+                raise NotGenerated("elements renamed in a sparse set or map")
 
     # Tables.
 

@@ -16,7 +16,7 @@ from ..codegen.loops import long
 from ..codegen.module import Module
 from ..codegen.text import Value, plus
 from ..layout.codec import Codec
-from ..layout.layouts import MachineLayout, MapLayout, elements, offsets, stride
+from ..layout.layouts import MachineLayout, MapLayout, elements, offsets, rounds, stride
 from ..space import Args
 from .notes import Notes
 
@@ -106,14 +106,14 @@ class Judging:
         layouts = [self.module.codec.layout(declared, plan.type) for plan, (_, declared) in pairs]
         for at, layout in enumerate(layouts):
             i = f.temporary()
-            stack.enter_context(f.block(f"for {i} in range({elements(layout)}):"))
+            stack.enter_context(f.block(f"for {i} in range({rounds(layout)}):"))
             if long(layouts[at:]):
                 if not long(layouts[at + 1 :]):
                     spent = f"spent(w, {self.program.rounds}, 1)"
                     f.line(f"if {spent}: info[{self.notes['escaped']}] = 1")
                 f.line(f"if w[{self.program.rounds}] < 0: break")
             values.append(uncode(f, layout, i))
-            number = f.hold(f"{number} * {elements(layout)} + {i}")
+            number = f.hold(f"{number} * {rounds(layout)} + {i}")
         return values, number
 
     def asked(
@@ -180,5 +180,5 @@ def column_of(codec: Codec, j: PropertyOf, args: Args) -> int:
     number = 0
     for value, plan, (_, declared) in zip(args, j.rule.plans, params(j.row), strict=True):
         layout = codec.layout(declared, plan.type)
-        number = number * elements(layout) + codec.code_of(layout, value)
+        number = number * rounds(layout) + codec.code_of(layout, value)
     return number

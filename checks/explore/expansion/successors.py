@@ -35,12 +35,15 @@ from ..codegen.prelude import ESCAPE
 from ..codegen.text import BOUNDS, BROKEN, LONG, REFUSED, STATUS, Program, Value
 from ..layout.defaults import Defaulted
 from ..layout.layouts import (
+    FORM,
+    Form,
     MachineLayout,
     MapLayout,
     NotGenerated,
     card,
     elements,
     offsets,
+    rounds,
     stride,
     width,
 )
@@ -85,14 +88,16 @@ class Text(NamedTuple):
 class Stepping:
     """Writes the module; `source` is its text, `expand` the name of its entry."""
 
-    def __init__(self, flat: Flat, world: World, space: Space, labelled: bool = False) -> None:
+    def __init__(
+        self, flat: Flat, world: World, space: Space, labelled: bool = False, form: Form = FORM
+    ) -> None:
         self.flat = flat
         self.space = space
         self.labelled = labelled
         if len(flat.rules) >= RULES:
             raise NotGenerated("so many transitions")
         self.machine = flat.machine
-        self.codec = Defaulted(flat, world, space.reference)
+        self.codec = Defaulted(flat, world, space.reference, form)
         self.whole = self.codec.machine(self.machine.name)
         self.size = width(self.whole)
         self.slots: tuple[Slot, ...] = slots(self.whole)
@@ -260,7 +265,7 @@ class Stepping:
 
     def _label(self, f: Body, rule: int, values: Sequence[Value]) -> str:
         """The number of a rule with its arguments."""
-        if math.prod(elements(value.layout) for value in values) > MOST_LABELS:
+        if math.prod(rounds(value.layout) for value in values) > MOST_LABELS:
             raise NotGenerated("the numbers of so many arguments")
         return f.hold(f"{rule} + {RULES} * {self._number(f, values)}")
 
@@ -386,13 +391,13 @@ class Stepping:
         return found
 
 
-def stepping(space: Space, labelled: bool = False) -> Stepping:
+def stepping(space: Space, labelled: bool = False, form: Form = FORM) -> Stepping:
     """The steps of a space: labelled where somebody asks for their arguments, as liveness does, and
     these have numbers."""
     if labelled or space.of_kind(*LIVENESS):
         with suppress(NotGenerated):
-            return Stepping(space.flat, space.world, space, labelled=True)
-    return Stepping(space.flat, space.world, space)
+            return Stepping(space.flat, space.world, space, labelled=True, form=form)
+    return Stepping(space.flat, space.world, space, form=form)
 
 
 def refuses_unchanged(row: ir.Transition) -> bool:

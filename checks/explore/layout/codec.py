@@ -19,6 +19,8 @@ from .decoding import Read, reader
 from .layouts import (
     MOST_BITS,
     BagLayout,
+    Crowded,
+    Form,
     Index,
     Layout,
     ListLayout,
@@ -28,9 +30,14 @@ from .layouts import (
     Number,
     Product,
     SetLayout,
+    SparseMap,
+    SparseSet,
     Sum,
     blank,
+    card,
     inner,
+    of_map,
+    of_set,
     stride,
     width,
 )
@@ -43,8 +50,9 @@ SLACK = 2  # Items that a list or bag may have beyond the scope's bound in the m
 class Codec:
     """The layouts of a machine's fields within a scope, and their values as cells."""
 
-    def __init__(self, flat: Flat, world: World) -> None:
+    def __init__(self, flat: Flat, world: World, form: Form) -> None:
         self.flat = flat
+        self.form = form
         self.world = world
         self.values = Values(world, dict(flat.sizes), world.elements(flat.elements))
         self.machines = {m.name: m for m in (flat.machine, *flat.machine.parts)}
@@ -174,6 +182,8 @@ class Codec:
 
     def hull(self, kind: t.Type, values: Sequence[Any]) -> Layout:
         """The layout of some given values."""
+        sized = isinstance(kind, t.Map | t.Set | t.Seq)
+        most = max(map(len, values), default=0) if sized else 0
         match kind:
             case t.Int():
                 bounds = min(values, default=0), max(values, default=0)
@@ -190,11 +200,10 @@ class Codec:
             case t.Map(key=key, value=of):
                 held = [v for value in values for v in value.values()]
                 keys = self.layout(key, key) if kind.total else self.hull(key, list(chain(*values)))
-                return MapLayout(kind, keys, self.hull(of, held))
+                return of_map(self.form, kind, keys, self.hull(of, held), most)
             case t.Set(item=item):
-                return SetLayout(kind, self.hull(item, list(chain(*values))))
+                return of_set(self.form, kind, self.hull(item, list(chain(*values))), most)
             case t.Seq(item=item):
-                most = max(map(len, values), default=0)
                 return ListLayout(kind, self.hull(item, list(chain(*values))), most, most)
             case _:
                 return self.layout(kind, kind)
@@ -227,14 +236,17 @@ class Codec:
     def _container(self, declared: t.Type, scoped: t.Type) -> Layout:
         match declared, scoped:
             case t.Set(item=a), t.Set(item=b):
-                return SetLayout(scoped, self.layout(a, b))
+                return of_set(self.form, scoped, self.layout(a, b))
             case t.Map(), t.Map():
                 key = self.layout(declared.key, scoped.key)
-                return MapLayout(scoped, key, self.layout(declared.value, scoped.value))
+                return of_map(self.form, scoped, key, self.layout(declared.value, scoped.value))
             case (t.Seq(item=a), t.Seq(item=b, most=int() as most)):
                 return ListLayout(scoped, self.layout(a, b), most, most + SLACK, declared.most)
             case (t.Bag(item=a), t.Bag(item=b, most=int() as most)):
-                return BagLayout(scoped, self.layout(a, b), most, most + SLACK, declared.most)
+                item = self.layout(a, b)
+                if card(item) is None:
+                    raise NotGenerated(f"{scoped} over unboundedly many values")
+                return BagLayout(scoped, item, most, most + SLACK, declared.most)
             case _:
                 raise NotGenerated(f"{scoped} in a state")
 
@@ -303,6 +315,11 @@ class Codec:
                 for k, v in value.items():
                     at = self.code_of(key, k) * step
                     made[at : at + step] = [*(() if layout.total else (1,)), *self.encode(of, v)]
+            case SparseSet(item=item):
+                self._put_rows(made, layout, [self.encode(item, each) for each in value])
+            case SparseMap(key=key, value=of):
+                pairs = [self.encode(key, k) + self.encode(of, v) for k, v in value.items()]
+                self._put_rows(made, layout, pairs)
             case ListLayout(item=item, room=room):
                 if len(value) > room:
                     raise NotGenerated("more items than there is room for")
@@ -318,6 +335,13 @@ class Codec:
             case _:
                 raise AssertionError(layout)
         return made
+
+    def _put_rows(
+        self, made: list[int], layout: SparseSet | SparseMap, rows: list[list[int]]
+    ) -> None:
+        if len(rows) > layout.room:
+            raise Crowded(f"more than {layout.room} elements of {layout.type} in a state")
+        made[: width(layout)] = [len(rows), *chain(*sorted(rows)), *made[1 + sum(map(len, rows)) :]]
 
     def code_of(self, layout: Layout, value: Any) -> int:
         """The code of a value within the scope; NotGenerated where it is outside."""

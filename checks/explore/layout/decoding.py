@@ -21,6 +21,8 @@ from .layouts import (
     Number,
     Product,
     SetLayout,
+    SparseMap,
+    SparseSet,
     Sum,
     elements,
     offsets,
@@ -71,6 +73,12 @@ def reader(codec: Elements, layout: Layout) -> Read:
             return _table(codec, layout)
         case ListLayout(item=item):
             return _row(codec, item)
+        case SparseSet(item=item):
+            row = _row(codec, item)
+            return lambda held, at: frozenset(row(held, at))
+        case SparseMap(key=key, value=value):
+            row = _row(codec, Product(t.Tuple(()), (key, value)))
+            return lambda held, at: FrozenMap(row(held, at))
         case BagLayout(item=item):
             return lambda held, at: FrozenBag(
                 {

@@ -8,15 +8,15 @@ from lawful.spec.values.world import World
 
 from ...reference import Reference
 from .codec import Codec
-from .layouts import NotGenerated
+from .layouts import Form, NotGenerated
 
 
 class Defaulted(Codec):
     """A codec that asks the reference engine for the defaults of parameters."""
 
-    def __init__(self, flat: Flat, world: World, reference: Reference) -> None:
+    def __init__(self, flat: Flat, world: World, reference: Reference, form: Form) -> None:
         self.reference = reference
-        super().__init__(flat, world)
+        super().__init__(flat, world, form)
 
     def default(self, p: ir.Parameter) -> object:
         """The parameter's default."""

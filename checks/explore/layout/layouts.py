@@ -7,13 +7,16 @@
             | SetLayout(type, item)                one bit for each element of the item's universe
             | MapLayout(type, key, value)          for each key the cells of its value; in a partial
                                                    map, a cell before them says whether it is there
+            | SparseSet(type, item, room)          the number of elements, then the elements
+            | SparseMap(type, key, value, room)    the number of entries, then (key, value) by key
             | ListLayout(type, item, most, room)   list, tuple[T, ...]: the length, then the items
             | BagLayout(type, item, most, room)    the number of entries, then (code, count) by code
             | MachineLayout(type, fields)          a machine: its variables, then its parameters
 
-Each value has exactly one form: what is absent is blank, every cell 0. A layout is *dense* if its
-values can be numbered from 0; the number is the value's *code*. A layout of values that exist only
-in the middle of a step may have no bounds: such values have cells, and no code.
+Each value has exactly one form: what is absent is blank, every cell 0, and what a sparse set or map
+holds is in the order of its cells. A layout is *dense* if its values can be numbered from 0; the
+number is the value's *code*. A layout of values that exist only in the middle of a step may have no
+bounds: such values have cells, and no code.
 """
 
 from __future__ import annotations
@@ -23,17 +26,36 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from lawful.spec import types as t
 from lawful.spec.errors import Unsupported
 
 MOST_BITS = 62  # Of a code, a cell's range or a word of a set; the sign and one more stay free.
 MOST_ELEMENTS = 4096  # Of the universe of a set: beyond it, one bit an element is too much.
+MOST_ROOM = 128  # Elements of a sparse set in a state: beyond it, a state is too large.
 
 
 class NotGenerated(Unsupported):
     """No code is generated for this; the reference engine explores the machine instead."""
+
+
+class Crowded(NotGenerated):
+    """A state has more elements in a sparse set or map than there is room for."""
+
+
+class Form(NamedTuple):
+    """Sets and maps over more than `dense` possible elements are sparse, with room for `room`."""
+
+    dense: int = MOST_ELEMENTS
+    room: int = 8
+
+    def roomier(self) -> Form:
+        """The same with more room; what a state is too crowded for in the end has no code."""
+        return Form(self.dense, 4 * self.room)
+
+
+FORM = Form()
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,6 +154,25 @@ class MapLayout(HashedOnce):
 
 @hashed_once
 @dataclass(frozen=True, slots=True)
+class SparseSet(HashedOnce):
+    type: t.Type
+    item: Layout
+    room: int
+
+
+@hashed_once
+@dataclass(frozen=True, slots=True)
+class SparseMap(HashedOnce):
+    """Always partial: a total map has each of its keys."""
+
+    type: t.Type
+    key: Layout
+    value: Layout
+    room: int
+
+
+@hashed_once
+@dataclass(frozen=True, slots=True)
 class ListLayout(HashedOnce):
     """`most` items in the scope, `declared` by MaxLen, `room` in the middle of a step."""
 
@@ -159,9 +200,10 @@ class MachineLayout(HashedOnce):
     fields: tuple[tuple[str, Layout], ...]
 
 
-Layout = (
-    Number | Index | Product | Sum | SetLayout | MapLayout | ListLayout | BagLayout | MachineLayout
-)
+Sets = SetLayout | SparseSet
+Maps = MapLayout | SparseMap
+Containers = Sets | Maps | ListLayout | BagLayout
+Layout = Number | Index | Product | Sum | Containers | MachineLayout
 BOOL = Index(t.BOOL, 2)
 NONE = Index(t.NOTHING, 1)
 INTEGER = Number(None, None)
@@ -202,8 +244,10 @@ def width(layout: Layout) -> int:
             return words(elements(item))
         case MapLayout(key=key):
             return elements(key) * stride(layout)
-        case ListLayout(item=item, room=room):
+        case ListLayout(item=item, room=room) | SparseSet(item=item, room=room):
             return 1 + room * width(item)
+        case SparseMap(room=room):
+            return 1 + room * stride(layout)
         case BagLayout(room=room):
             return 1 + 2 * room
 
@@ -212,7 +256,9 @@ def width(layout: Layout) -> int:
 def one_cell(layout: Layout) -> bool:
     """Whether one cell determines the value; a container always has a place."""
     match layout:
-        case ListLayout() | BagLayout() | MapLayout() | MachineLayout():
+        case ListLayout() | BagLayout() | MapLayout() | SparseSet() | SparseMap():
+            return False
+        case MachineLayout():
             return False
         case Product(items=items):
             return width(layout) == 1 and all(one_cell(item) for item in items if width(item))
@@ -225,13 +271,41 @@ def words(count: int) -> int:
     return max(1, -(-count // MOST_BITS))
 
 
-def stride(layout: MapLayout) -> int:
+def stride(layout: Maps) -> int:
     """The cells of one key of a map."""
-    return width(layout.value) + (not layout.total)
+    return width(layout.value) + before_value(layout)
 
 
-def written(layout: MapLayout, of: t.Type) -> MapLayout:
+def before_value(layout: Maps) -> int:
+    """The cells of one key of a map that are before its value."""
+    return width(layout.key) if isinstance(layout, SparseMap) else int(not layout.total)
+
+
+def of_set(form: Form, kind: t.Type, item: Layout, room: int = 0) -> Sets:
+    """The layout of a set, sparse where its elements may be too many for a bit each; with room for
+    at least so many."""
+    if _few(form, item):
+        return SetLayout(kind, item)
+    return SparseSet(kind, item, max(form.room, room))
+
+
+def of_map(form: Form, kind: t.Type, key: Layout, value: Layout, room: int = 0) -> Maps:
+    """The same of a map. A total map has all its keys, and parts have places that stay."""
+    total = isinstance(kind, t.Map) and kind.total
+    if total or isinstance(value, MachineLayout) or _few(form, key):
+        return MapLayout(kind, key, value)
+    return SparseMap(kind, key, value, max(form.room, room))
+
+
+def _few(form: Form, item: Layout) -> bool:
+    count = card(item)
+    return count is not None and count <= form.dense
+
+
+def written(layout: Maps, of: t.Type) -> Maps:
     """The layout for a map of that type where this layout is wanted: total only if the type is."""
+    if isinstance(layout, SparseMap):
+        return layout
     assert isinstance(layout.type, t.Map)
     total = isinstance(of, t.Map) and of.total  # Of an empty display the type may not be known.
     return (
@@ -243,8 +317,20 @@ def elements(layout: Layout) -> int:
     """The size of a universe; NotGenerated where it is without bounds or too large."""
     count = card(layout)
     if count is None or count > MOST_ELEMENTS:
-        raise NotGenerated(f"a set or map over {count or 'unboundedly many'} values")
+        raise NotGenerated(f"a place for each of {_number(count)} values")
     return count
+
+
+def rounds(layout: Layout) -> int:
+    """The number of values that a loop goes through; NotGenerated where nobody knows it."""
+    count = card(layout)
+    if count is None:
+        raise NotGenerated(f"a loop over {_number(count)} values")
+    return count
+
+
+def _number(count: int | None) -> str:
+    return "unboundedly many" if count is None else str(count)
 
 
 @functools.cache
@@ -270,7 +356,7 @@ def card(layout: Layout) -> int | None:
         case ListLayout(item=item, most=most):
             values = card(item)
             return None if values is None else _within(longer(values, most), sum)
-        case BagLayout() | MachineLayout():
+        case SparseSet() | SparseMap() | BagLayout() | MachineLayout():
             return None
 
 
@@ -310,6 +396,10 @@ def cells(layout: Layout) -> tuple[Cell, ...]:
         case ListLayout(item=item, most=most, room=room):
             gap = (Cell(0, 0),) * (width(item) * (room - most))
             return (Cell(0, most), *_or_blank(item) * most, *gap)
+        case SparseSet(item=item, room=room):
+            return (Cell(0, room), *_or_blank(item) * room)
+        case SparseMap(key=key, value=value, room=room):
+            return (Cell(0, room), *(*_or_blank(key), *_or_blank(value)) * room)
         case BagLayout(item=item, most=most, room=room):
             gap = (Cell(0, 0), Cell(0, 0)) * (room - most)
             return (Cell(0, most), *(Cell(0, (card(item) or 1) - 1), Cell(0, most)) * most, *gap)

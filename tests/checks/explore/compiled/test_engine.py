@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -276,7 +277,7 @@ def test_a_search_can_be_stopped() -> None:
 
 
 class ManyValues(Machine):
-    """A set of more values than a state has bits for."""
+    """A set that gets more elements than a state has room for."""
 
     seen: set[Annotated[int, Serial(bits=16)]] = set()
     at: Annotated[int, Serial(bits=16)] = 0
@@ -291,10 +292,14 @@ class ManyValues(Machine):
 
 def test_what_it_does_not_know_is_named() -> None:
     flat, resolved = flat_of(ManyValues)
-    with pytest.raises(NoEngine, match="does not know a set or map over 65536 values"):
-        explore(flat, resolved.world, {}, engine="compiled")
-    limits = Limits(states=20)
-    assert explore(flat, resolved.world, {}, limits=limits).engine == "reference"
+    crowded = r"more than 128 elements of set\[Serial\(bits=16\)\] in a state"
+    with pytest.raises(NoEngine, match=f"does not know {crowded}"):
+        explore(flat, resolved.world, {}, engine="generated", limits=Limits(states=200))
+    found = explore(flat, resolved.world, {}, limits=Limits(states=20))
+    assert (found.engine, found.distinct) == ("generated", 20)
+    found = explore(flat, resolved.world, {}, limits=Limits(states=200))
+    assert (found.engine, found.distinct) == ("reference", 200)
+    assert re.fullmatch(crowded, found.not_generated)
 
 
 def test_compiled_steps_are_kept(alone: Path) -> None:

@@ -1,20 +1,24 @@
-"""Whole results of checks: clocks, timers that count and refinements, the same in every engine."""
+"""Whole results of checks: clocks, timers that count, refinements, and sets and maps over many
+possible elements, the same in every engine."""
 
 from __future__ import annotations
 
 import dataclasses
 import functools
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from benchmarks._models import SmallClockedLink
 from lawful import Clock, Machine, Nat, Param, Scope, Timer, require, transition
 from lawful.checks.explore import CheckResult, Engine, explore
+from lawful.checks.explore.codegen import prelude
 from lawful.checks.explore.codegen import time as generated_time
 from lawful.checks.explore.codegen.expressions import Owner
 from lawful.checks.explore.codegen.time import TimeCell
 from lawful.checks.explore.compiled import engine as packed
+from lawful.checks.explore.compiled import plain
 from lawful.checks.explore.refinement import Refining
 from lawful.checks.explore.space import Space
 from lawful.machines.read_only_windows.timing import AttemptsFixed
@@ -25,6 +29,7 @@ from lawful.spec.lower import lower
 from lawful.spec.resolve import abstract_scopes, resolve
 from tests.checks.declarations.playable import Doubled
 from tests.checks.declarations.timed import Fischer, House, Patient, Prompt, Rooms
+from tests.checks.declarations.wide import Crowd, Window
 from tests.classics.implementing import Changeable, Hasty, Implements
 
 
@@ -75,7 +80,7 @@ def by_reference(cls: type[Machine]) -> CheckResult:
 
 
 @pytest.mark.parametrize("engine", ["generated", "compiled"])
-@pytest.mark.parametrize("cls", [*TIMED, *REFINING], ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", [*TIMED, *REFINING, Window], ids=lambda cls: cls.__name__)
 def test_the_result_is_that_of_the_reference_engine(cls: type[Machine], engine: Engine) -> None:
     assert checked(cls, engine) == by_reference(cls)
 
@@ -105,3 +110,42 @@ def test_a_refinement_that_nobody_asks_is_noticed(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(packed, "refinements", none)
     with pytest.raises(AssertionError):
         assert checked(Doubled, "generated") == checked(Doubled, "reference")
+
+
+def test_a_search_begins_anew_with_more_room() -> None:
+    crowd = checked(Crowd, "generated")
+    assert crowd == checked(Crowd, "reference")
+    assert crowd.distinct == 499
+
+
+def appended(w: prelude.Cells, at: int, size: int, keys: int, item: int) -> int:
+    """A new item at the end of the row, be it in order there or not."""
+    first = at + 1 + w[at] * size
+    w[first : first + size] = [*w[item : item + keys], *[0] * (size - keys)]
+    w[at] += 1
+    return w[at] - 1
+
+
+def lost(w: prelude.Cells, at: int, size: int, keys: int, item: int) -> int:
+    """A new item in the place of the last one."""
+    found = appended(w, at, size, keys, item)
+    w[at] = max(1, w[at] - 1)
+    return found
+
+
+@pytest.mark.parametrize("new_row", [appended, lost], ids=lambda new_row: new_row.__name__)
+def test_a_broken_insertion_is_noticed(new_row: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(plain.FASTER, "new_row", new_row)
+    with pytest.raises(AssertionError):
+        assert checked(Window, "generated") == checked(Window, "reference")
+
+
+def test_coverage_knows_how_much_room_there_is() -> None:
+    found = resolve(Crowd)
+    flat = lower(found.machine, found.scopes["scope"])
+    fast, slow = (
+        explore(flat, found.world, found.expects, engine=engine, coverage=True).coverage
+        for engine in ("generated", "reference")
+    )
+    assert fast is not None and slow is not None
+    assert dataclasses.replace(fast, engine="") == dataclasses.replace(slow, engine="")
