@@ -115,6 +115,7 @@ def _result(
         scope=dict(flat.scope),
         engine=used,
         not_generated=found.not_generated,
+        handed_back=found.handed_back,
         compile_seconds=found.compile_seconds,
         complete=found.complete,
         stopped=found.stopped,

@@ -80,6 +80,7 @@ class Search:
     judged: int = 0  # So many states are: all but the one in the middle of which a limit was met.
     complete: bool = True
     not_generated: str = ""
+    handed_back: int = 0
     compile_seconds: float = 0.0
     stopped: Reason = ""
     earlier: float = 0.0  # Seconds that runs took before, from which this one goes on.

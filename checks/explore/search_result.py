@@ -83,6 +83,11 @@ class Explored(Protocol):
         ...
 
     @property
+    def handed_back(self) -> int:
+        """How many states a faster engine left to the reference engine, which expanded them."""
+        ...
+
+    @property
     def compile_seconds(self) -> float:
         """The seconds that making machine code took; 0 where none was made."""
         ...

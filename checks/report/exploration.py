@@ -65,6 +65,9 @@ def _summary(result: CheckResult) -> Iterable[str]:
     yield f"explored  {counts}, {result.seconds:.1f} s ({result.engine})"
     if result.not_generated:
         yield f"slow      steps cannot be generated for {result.not_generated}"
+    if result.handed_back:
+        share = f"{result.handed_back:,} of {result.distinct:,} states"
+        yield f"slow      the reference engine expanded {share}"
     if result.cuts:
         by = ", ".join(f"{name} {count:,}" for name, count in result.cut_by.items())
         steps = "step that leaves" if result.cuts == 1 else "steps that leave"
@@ -115,6 +118,7 @@ def check_json(result: CheckResult, fingerprint: str, total_seconds: float) -> J
         "scope": dict(result.scope),
         "engine": result.engine,
         **({"not_generated": result.not_generated} if result.not_generated else {}),
+        **({"handed_back": result.handed_back} if result.handed_back else {}),
         "verdict": result.verdict.value,
         "as_expected": result.as_expected,
         "complete": result.complete,

@@ -112,6 +112,11 @@ class PackedSearch:
         return "generated" if isinstance(self.store, Plain) else "compiled"
 
     @property
+    def handed_back(self) -> int:
+        """How many states the generated steps gave up: the reference engine expanded them."""
+        return len(self.escaped)
+
+    @property
     def compile_seconds(self) -> float:
         """The seconds that making the machine code took; 0 where none was made for this search."""
         second = self.compiler.seconds if self.compiler is not None else 0.0

@@ -275,7 +275,7 @@ def test_machine_code_that_needs_more_rounds_gets_them(monkeypatch: pytest.Monke
 
 def _timeless(result: CheckResult) -> CheckResult:
     """The result without the engine and its times."""
-    return dataclasses.replace(result, seconds=0.0, compile_seconds=0.0, engine="")
+    return dataclasses.replace(result, seconds=0.0, compile_seconds=0.0, engine="", handed_back=0)
 
 
 def test_walks_stop_in_the_middle_of_a_step() -> None:

@@ -29,6 +29,7 @@ from lawful.checks.explore.layout.packing import pack, unpack
 from lawful.checks.explore.search import search as plainly
 from lawful.checks.explore.space import Space
 from lawful.checks.reference import Done, Fault
+from lawful.checks.report.exploration import check_json, check_text
 from lawful.machines.message_scheduler.system import SchedulerFixed
 from lawful.machines.read_only_windows.system import NodeFixed
 from lawful.machines.unicast.system import LinkAsSeed, LinkFixed
@@ -85,7 +86,7 @@ def explored(cls: type[Machine], engine: Engine, **limits: Any) -> CheckResult:
 def established(result: CheckResult) -> dict[str, Any]:
     """All but the time taken, and which of the shortest traces is shown."""
     rows = {f.name: getattr(result, f.name) for f in dataclasses.fields(result)}
-    for name in ("engine", "seconds", "compile_seconds", "properties"):
+    for name in ("engine", "seconds", "compile_seconds", "properties", "handed_back"):
         del rows[name]
     rows["cut_by"] = dict(result.cut_by)
     rows["transitions"] = {n: row["enabled"] for n, row in result.transitions.items()}
@@ -300,6 +301,29 @@ def test_what_it_does_not_know_is_named() -> None:
     found = explore(flat, resolved.world, {}, limits=Limits(states=200))
     assert (found.engine, found.distinct) == ("reference", 200)
     assert re.fullmatch(crowded, found.not_generated)
+
+
+class Squares(Machine):
+    """Its products do not fit a cell once the number is large."""
+
+    at: Nat = 1
+
+    @transition()
+    def further(self) -> None:
+        require(self.at // 1024 * (self.at // 1024) < 600_000_000_000_000)
+        self.at *= 131072
+
+    scope = Scope(Nat=range(0, 2**60))
+
+
+def test_states_that_are_handed_back_are_counted() -> None:
+    found, slow = explored(Squares, "generated"), explored(Squares, "reference")
+    assert (found.handed_back, slow.handed_back) == (2, 0)
+    assert established(found) == established(slow)
+    assert "slow      the reference engine expanded 2 of 4 states" in check_text(found)
+    fast_entry, slow_entry = check_json(found, "", 0), check_json(slow, "", 0)
+    assert isinstance(fast_entry, dict) and fast_entry["handed_back"] == 2
+    assert isinstance(slow_entry, dict) and "handed_back" not in slow_entry
 
 
 def test_compiled_steps_are_kept(alone: Path) -> None:
