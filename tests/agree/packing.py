@@ -36,6 +36,8 @@ from lawful.checks.explore.space import Space
 from lawful.checks.reference import Done
 from lawful.checks.reference.states import PartState, State
 from lawful.checks.reference.time import at_tick
+from lawful.spec import types as t
+from lawful.spec.flat import Rule
 from lawful.spec.values.time import clock_of
 from tests.agree.counting import miscounted
 from tests.agree.hits import Hits
@@ -44,17 +46,45 @@ from tests.agree.renaming import misfolded
 from tests.checks.explore.compiled.both_engines import Both
 
 MOST = 60  # Argument tuples of a rule: all are taken in every state.
+ALONE = 256  # The same where every rule has more.
 STATES = 2  # At most the first of them is reached.
 SPARSE = Form(dense=0, room=3)  # As if every set and map had too many possible elements.
 
 
 def stepping(space: Space, form: Form = FORM) -> Stepping:
-    """The steps of the rules whose arguments are few enough; NotGenerated names what is not."""
-    few = tuple(r for r in space.flat.rules if combinations(p.type for p in r.plans) <= MOST)
+    """The steps of the rules whose arguments are few enough, if need be with two values of each
+    integer in them; NotGenerated names what cannot be generated."""
+    rules = [r if _count(r) <= MOST else _with_less(r) for r in space.flat.rules]
+    least = min(map(_count, rules))
+    few = tuple(r for r in rules if _count(r) <= max(MOST, min(ALONE, least)))
     if not few:
-        raise NotGenerated(f"more than {MOST} arguments of every transition")
+        raise NotGenerated(f"more than {ALONE} arguments of every transition")
     less = Space(dataclasses.replace(space.flat, rules=few), space.world)
     return successors.stepping(less, form=form)
+
+
+def _count(rule: Rule) -> int:
+    return combinations(plan.type for plan in rule.plans)
+
+
+def _with_less(rule: Rule) -> Rule:
+    plans = tuple(dataclasses.replace(p, type=less(p.type)) for p in rule.plans)
+    return dataclasses.replace(rule, plans=plans)
+
+
+def less(kind: t.Type) -> t.Type:
+    """The type with the two greatest of its integers."""
+    match kind:
+        case t.Int(low=int() as low, high=int() as high):
+            return dataclasses.replace(kind, low=max(low, high - 1))
+        case t.Record(fields=fields):
+            return dataclasses.replace(kind, fields=tuple((n, less(of)) for n, of in fields))
+        case t.Tuple(items=items):
+            return dataclasses.replace(kind, items=tuple(map(less, items)))
+        case t.Union(options=options):
+            return dataclasses.replace(kind, options=tuple(map(less, options)))
+        case _:
+            return kind
 
 
 def differences(space: Space, hits: Hits) -> list[str]:

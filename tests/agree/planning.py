@@ -85,6 +85,10 @@ def size(kind: t.Type) -> int:
             return sum(map(size, options))
         case t.Set(item=item):
             return int(2 ** min(size(item), 12))
+        case t.Map(key=key, value=value, total=total):
+            return int((size(value) + (not total)) ** min(size(key), 12))
+        case t.Seq(item=item, most=int() as most):
+            return sum(size(item) ** length for length in range(min(most, 12) + 1))
         case _:
             return MOST + 1
 

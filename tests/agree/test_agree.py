@@ -59,6 +59,8 @@ def test_all_engines_agree(shard: int, shared: Path, tmp_path: Path, record_prop
         assert whole.rows["total machines that name an element"] > SHARDS
         assert whole.rows["total machines"] * 20 >= SHARDS * MACHINES * 19
         assert whole.rows["total refused"] * 20 < whole.rows["total modules"]
+        unpacked = sum(n for name, n in whole.rows.items() if name.startswith("not packed "))
+        assert unpacked * 50 <= whole.rows["total packed machines"]
 
 
 def campaign(seeds: Iterable[int], folder: Path) -> tuple[Hits, list[str]]:

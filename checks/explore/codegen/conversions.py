@@ -275,7 +275,7 @@ def _same_layout(f: Writer, a: Value, b: Value) -> tuple[Value, Value]:
         not isinstance(a.layout, Sum) or _is_part(a.layout, b.layout)
     ):
         return to_layout(f, a, b.layout), b
-    if of_nothing(a.layout):
+    if of_nothing(a.layout) or (isinstance(a.layout, Product) and isinstance(b.layout, ListLayout)):
         return to_layout(f, a, b.layout), b
     return a, to_layout(f, b, a.layout)
 

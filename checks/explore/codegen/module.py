@@ -161,6 +161,8 @@ class Module:
             return hull(*layouts)
         if isinstance(e.type, t.Union | t.Record | t.Tuple):
             return self.layout_of(e.type)
+        if isinstance(e.type, t.Seq):  # A tuple in one arm is one of any length in the other.
+            return next((k for k in layouts if isinstance(k, ListLayout)), layouts[0])
         return layouts[0]
 
     # Functions.

@@ -12,7 +12,7 @@ from .body import Body, into
 from .codes import alike
 from .collections import extend, listed, merge
 from .contents import drop, looked_up, members, put_in, take_from
-from .conversions import to_layout
+from .conversions import of_nothing, to_layout
 from .loops import append
 from .text import Target, plus
 from .time import start_timer, stop_timer
@@ -125,7 +125,8 @@ def _pop_key(f: Body, s: ir.Update, layout: Maps, at: str) -> None:
         drop(f, at, layout, place)
         into(f, s.into, taken)
         return
-    made = other.layout if not alike(layout.value, other.layout) else layout.value
+    kept = alike(layout.value, other.layout) or of_nothing(other.layout)
+    made = layout.value if kept else other.layout
     got = f.region(made)
     f.store(got, to_layout(f, other, made))
     with f.block(f"if {there}:"):
