@@ -21,7 +21,7 @@ from ..layout.layouts import (
     width,
 )
 from .body import Body, begun
-from .bounds import outside
+from .bounds import broken, outside
 from .conversions import to_layout
 from .expressions import Expressions, Owner
 from .functions import Function, general, plain, states
@@ -213,8 +213,10 @@ def fresh(f: Expressions, e: ir.New) -> Value:
             value = to_layout(f, f.value(arg, Target(layout)), layout)
         place = plus(at, places[names.index(name)])
         f.store(place, value)
-        beyond = outside(layout, place)
-        if beyond and not isinstance(arg, ir.Const):
+        beyond = broken(layout, place)
+        if not isinstance(arg, ir.Const):
+            beyond += outside(layout, place)
+        if beyond:
             f.escape_if(" or ".join(beyond))
     owner = f.module.machines[e.type.machine]
     for p in owner.of_kind("assume"):

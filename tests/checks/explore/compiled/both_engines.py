@@ -114,6 +114,10 @@ class Both:
         self.comparisons += 3 + theirs.admitted + len(s.judged) + len(theirs.true)
         self.comparisons += len(theirs.live)
         mine = self._generated(info, count)
+        left = [m == LIVE != t for m, t in zip(mine.live, theirs.live, strict=True)]
+        if any(left):  # Some liveness properties, which the reference engine judges here.
+            self.escaped += 1
+            theirs.live = [LIVE if x else t for x, t in zip(left, theirs.live, strict=True)]
         return [f"{state}: {mine}, but {theirs}"] if mine != theirs else []
 
     def _generated(self, info: list[int], count: int) -> Said:
