@@ -304,9 +304,7 @@ def test_what_it_does_not_know_is_named() -> None:
 
 
 class Squares(Machine):
-    """Its products do not fit a cell once the number is large."""
-
-    at: Nat = 1
+    at: Nat = 1  # Once it is large, its products do not fit a cell.
 
     @transition()
     def further(self) -> None:
