@@ -15,10 +15,9 @@ from lawful.spec import ir, ops
 from lawful.spec import types as t
 from lawful.spec.analysis.headers import own_source
 from lawful.spec.analysis.walk import everything
-from lawful.spec.flat import Flat, Plan, Rule
+from lawful.spec.flat import Plan, Rule
 from lawful.spec.lower.argument_plans import without_ranges
 from lawful.spec.sorting import order_key
-from lawful.spec.values.world import World
 
 from ..codegen.body import Body
 from ..codegen.codes import code, uncode
@@ -27,7 +26,7 @@ from ..codegen.loops import long
 from ..codegen.prelude import ESCAPE
 from ..codegen.text import REFUSED, Value
 from ..layout import numbering
-from ..layout.layouts import Layout, NotGenerated, card, elements, FORM, Form
+from ..layout.layouts import FORM, Form, Layout, NotGenerated, card, elements
 from ..space import Space
 from .arguments import among
 from .footprint import Span, changes
