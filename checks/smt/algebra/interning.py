@@ -26,6 +26,11 @@ class Naming:
             found = self._terms[key] = Term(op, args, shape, data)
         return found
 
+    @property
+    def terms_made(self) -> int:
+        """How many terms were made."""
+        return len(self._terms)
+
     def shape(
         self, of: Of, name: str = "", inner: Sequence[Shape] = (), variants: Variants = ()
     ) -> Shape:

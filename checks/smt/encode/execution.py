@@ -24,6 +24,9 @@ from .trail import Trail
 
 EVAL: Mapping[type[ir.Expr], Callable[[Any, Any], Value]] = {**EXPRESSIONS, **CALL_EXPRESSIONS}
 RUN: Mapping[type[ir.Stmt], Callable[[Any, Any], None]] = {**STATEMENTS, **CALL_STATEMENTS}
+# Of one execution. The systems' largest proofs take some 10,000 terms for all steps together; where
+# a collection is made from collections again and again, each may have a power of the terms before.
+MOST_TERMS = 200_000
 
 
 class Execution(Trail):
@@ -31,6 +34,8 @@ class Execution(Trail):
 
     def eval(self, e: ir.Expr) -> Value:
         """The value of an expression; raises NotEncodable with the place of the construct."""
+        if self.logic.terms_made - self.first > MOST_TERMS:
+            raise NotEncodable(f"a step of more than {MOST_TERMS:,} terms", e.place)
         try:
             return EVAL[e.__class__](self, e)
         except NotEncodable as error:

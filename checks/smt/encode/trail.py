@@ -34,6 +34,7 @@ class Trail(ABC):
         self.laws: list[Law] = []
         # Where a total map got a key that is not its own; bounds are checked after the step.
         self.extra_key: Term = encoding.logic.false
+        self.first = self.logic.terms_made  # The terms of this execution come after this one.
 
     @abstractmethod
     def eval(self, e: ir.Expr) -> Value:
@@ -46,7 +47,7 @@ class Trail(ABC):
     def fork(self, state: State) -> Self:
         """A trail that goes on from another state, in the same body."""
         trial = type(self)(self.encoding, state, self.frame.machine)
-        trial.frame, trial.laws = self.frame, self.laws
+        trial.frame, trial.laws, trial.first = self.frame, self.laws, self.first
         return trial
 
     # Stops.

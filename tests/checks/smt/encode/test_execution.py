@@ -8,8 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from lawful.checks.prove import prove
 from lawful.checks.reference.states import PartState
 from lawful.checks.smt.algebra.logic import Logic
+from lawful.checks.smt.encode import execution
 from lawful.checks.smt.encode.sorts import fields_of
 from lawful.machines.message_scheduler.declaration import RequestFixed
 from lawful.machines.read_only_windows.as_seed import WindowAsSeed
@@ -17,7 +19,7 @@ from lawful.machines.unicast.as_seed import ReceiverEntryAsSeed, SenderEntryAsSe
 from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryFixed
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.resolve import Resolved
+from lawful.spec.resolve import Resolved, resolve
 from lawful.spec.values import bounds
 from lawful.spec.values.world import FrozenBag, FrozenMap, Token
 from tests.checks.declarations.encoding import Board, Cell, Collections, Lamp, Numbers, Table
@@ -186,3 +188,10 @@ def test_what_a_term_can_be_is_known_by_how_it_is_made() -> None:
     assert logic.span(logic.add(logic.number(1), logic.negative(some))) == (-2, 2)
     assert logic.span(logic.add(some, n)) is None
     assert logic.span(logic.choose(test, n, logic.number(0))) is None
+
+
+def test_a_step_of_too_many_terms_is_not_encoded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execution, "MOST_TERMS", 20)
+    found = prove(resolve(Peterson).machine, sizes={})
+    notes = {o.note for o in found.obligations if not o.verdict.good}
+    assert any("a step of more than 20 terms" in note for note in notes), notes
