@@ -38,7 +38,7 @@ def unplanned(flat: Flat) -> Flat:
 
 
 def told(result: CheckResult) -> dict[str, Any]:
-    """Everything but the time and the engine, and the traces, whose lengths are told."""
+    """Everything but the time, the engine and what it handed back; of a trace, its length."""
     rows = [
         (p.name, p.verdict, None if p.trace is None else len(p.trace)) for p in result.properties
     ]
@@ -46,6 +46,7 @@ def told(result: CheckResult) -> dict[str, Any]:
     return {
         **plain,
         "seconds": None,
+        "handed_back": None,
         "compile_seconds": None,
         "engine": None,
         "not_generated": None,
