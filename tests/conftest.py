@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import resource
+import tempfile
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -45,6 +46,10 @@ MEMORY = 16 * 2**30
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if not hasattr(config, "workerinput"):  # A worker shares the folder of the run it works for.
+        folder = tempfile.TemporaryDirectory(prefix="lawful-cache-")
+        config.add_cleanup(folder.cleanup)
+        os.environ["XDG_CACHE_HOME"] = folder.name  # The user's caches would change what tests see.
     if PROFILE == "nightly":
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     config.pluginmanager.register(Measuring(config))

@@ -180,12 +180,22 @@ def run(
     paths: Iterable[Path] = (),
     seed: str = "0",
 ) -> subprocess.CompletedProcess[str]:
-    """A Python process in the folder that finds lawful and what lies in the folder."""
+    """A Python process in the folder that finds lawful and what lies in the folder.
+
+    The folders beside it share its caches, and no other does.
+    """
     found = os.pathsep.join(map(str, (folder, ROOT, *paths)))
+    cache = str(folder.parent / "cache")
     return subprocess.run(
         [python, *args],
         cwd=folder,
-        env={**os.environ, "PYTHONPATH": found, "PYTHONHASHSEED": seed, "COLUMNS": "200"},
+        env={
+            **os.environ,
+            "PYTHONPATH": found,
+            "PYTHONHASHSEED": seed,
+            "COLUMNS": "200",
+            "XDG_CACHE_HOME": cache,
+        },
         capture_output=True,
         text=True,
         check=False,
