@@ -258,7 +258,7 @@ def _replay(found: Findings, journal: Path) -> None:
 
 
 def _engine() -> Engine:
-    from lawful.checks.replay.spark import check_java
+    from lawful.checks.replay.spark.session import check_java
 
     try:
         check_java()

@@ -1,7 +1,19 @@
 """Replay of recorded events against a machine, in this process or on Spark."""
 
 from .fold import ReplayProgram
+from .mapping import TraceMapping, read_mapping
 from .sources import ReplayError
+from .spark.frames import ReplayFrames, replay_frame
 from .validation import Engine, ReplayResult, replay
 
-__all__ = ["Engine", "ReplayError", "ReplayProgram", "ReplayResult", "replay"]
+__all__ = [
+    "Engine",
+    "ReplayError",
+    "ReplayFrames",
+    "ReplayProgram",
+    "ReplayResult",
+    "TraceMapping",
+    "read_mapping",
+    "replay",
+    "replay_frame",
+]

@@ -29,7 +29,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -62,6 +62,12 @@ class TraceMapping:
     events: Mapping[str, str] = field(default_factory=dict[str, str])
     args: Mapping[str, Json] = field(default_factory=dict[str, Json])
     parameters: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """Every path that the mapping reads, each once."""
+        found = _paths([self.instance, self.seq, self.event, self.output, dict(self.args)])
+        return tuple(dict.fromkeys(found))
 
     def row_of(self, data: dict[str, Any], text: str) -> Row | Rejected:
         """The row of the JSON object in a line; `text` is what a rejection shows."""
@@ -114,6 +120,18 @@ def filled(template: Json, data: Mapping[str, Any]) -> Any:
     if is_list(template):
         return [filled(each, data) for each in template]
     return template
+
+
+def _paths(template: Json) -> Iterator[str]:
+    """The paths in a template."""
+    if isinstance(template, str) and template.startswith("$."):
+        yield template
+    elif is_object(template):
+        for each in template.values():
+            yield from _paths(each)
+    elif is_list(template):
+        for each in template:
+            yield from _paths(each)
 
 
 def _at(path: str, data: Mapping[str, Any]) -> Any:

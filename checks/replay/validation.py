@@ -190,9 +190,9 @@ def replay(
     if program.mapping is not None and files.tables:
         raise ReplayError(f"{files.tables[0]}: a mapping is for JSON lines, not for Parquet")
     if engine == "spark":
-        from . import spark
+        from .spark.tallying import tally
 
-        tallies = spark.tally(files, program, master)
+        tallies = tally(files, program, master)
     else:
         tallies = tally_here(files, program)
     _check_some(tallies, program)

@@ -157,12 +157,14 @@ def imports_are_written_one_way(sources: Sequence[Source]) -> Iterator[str]:
 
 
 def heavy_libraries_have_one_home(sources: Sequence[Source]) -> Iterator[str]:
-    """A library that users may not have is imported by two modules of one package at most."""
+    """A library that users may not have is imported by two modules of one package at most, or by
+    the modules of a package that is named after it: `spark` for pyspark."""
     for library in HEAVY:
         users = [s for s in python(sources, PRODUCT) if any(i.top == library for i in s.imports)]
-        if len({PurePosixPath(s.path).parent for s in users}) > 1 or len(users) > 2:
+        homes = {PurePosixPath(s.path).parent for s in users}
+        if len(homes) > 1 or (len(users) > 2 and homes.pop().name not in library):
             paths = ", ".join(s.path for s in users)
-            yield f"{library} is imported in {paths}; keep it in two files of one package at most"
+            yield f"{library} is imported in {paths}; keep it in two files or a package of its own"
 
 
 def z3_stays_behind_its_door(sources: Sequence[Source]) -> Iterator[str]:

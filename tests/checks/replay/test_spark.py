@@ -5,20 +5,20 @@ from __future__ import annotations
 import gzip
 import json
 import pickle
-import signal
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-pytest.importorskip("pyspark", reason="needs pyspark: pip install 'lawful[spark]'")
-
-from lawful.checks.replay import Engine, ReplayError, ReplayProgram, replay, spark
+from lawful.checks.replay import Engine, ReplayError, ReplayProgram, replay
 from lawful.checks.replay.parquet import arrow, to_parquet
 from lawful.checks.replay.sources import sources
+from lawful.checks.replay.spark import inputs, tallying
+from lawful.checks.replay.spark import session as spark_session
+from lawful.checks.replay.spark.partitions import TallyPartition
 from lawful.machines.unicast import declaration
 from tests.checks.replay import test_mapping
+from tests.checks.replay.conftest import NEEDS_SPARK
 from tests.checks.replay.journals import (
     PROGRAM,
     Row,
@@ -33,40 +33,7 @@ from tests.checks.replay.test_runtime_journals import Shelf
 from tests.checks.replay.test_validation import BOTH, LINES, MARK, unread
 from tests.frozen import USE, compiled, freeze, imported, package, run
 
-
-def java_is_missing() -> str:
-    try:
-        spark.check_java()
-    except ReplayError as error:
-        return str(error)
-    return ""
-
-
-pytestmark = [
-    pytest.mark.skipif(bool(java_is_missing()), reason=java_is_missing()),
-    pytest.mark.xdist_group("spark"),  # One process has the session.
-]
-
-
-# The JVM checks no byte code and has one thread for its garbage: that is less processor time.
-CHEAP_JAVA = "-XX:+UseSerialGC -Xverify:none"
-
-
-@pytest.fixture(scope="module")
-def session() -> Iterator[Any]:
-    """One session, made in this process with its JVM.
-
-    pyspark leaves its own handler of Ctrl-C behind, which fails once the session has ended; so the
-    handler before it is put back.
-    """
-    handler = signal.getsignal(signal.SIGINT)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("JDK_JAVA_OPTIONS", CHEAP_JAVA)
-        made = spark.session("local[2]")
-    signal.signal(signal.SIGINT, handler)
-    yield made
-    made.stop()
-    assert signal.getsignal(signal.SIGINT) is handler
+pytestmark = NEEDS_SPARK
 
 
 def same(paths: list[Path], program: ReplayProgram = PROGRAM) -> Any:
@@ -142,9 +109,15 @@ def test_instances_span_batches(session: Any, tmp_path: Path) -> None:
 def test_many_partitions_are_merged_apart(
     session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spark, "MERGED_HERE", 2)
-    monkeypatch.setattr(spark, "PARTITION", 60_000)
-    same([written(tmp_path / "j.jsonl", everything_spoilt())])
+    monkeypatch.setattr(tallying, "MERGED_HERE", 2)
+    adaptive = "spark.sql.adaptive.enabled"
+    session.conf.set(adaptive, "false")  # Spark would bring partitions as small as these together.
+    session.conf.set(tallying.PARTITIONS, "4")
+    try:
+        same([written(tmp_path / "j.jsonl", everything_spoilt())])
+    finally:
+        session.conf.set(adaptive, "true")
+        session.conf.set(tallying.PARTITIONS, "32")
 
 
 def test_a_foreign_trace(session: Any, tmp_path: Path) -> None:
@@ -241,12 +214,12 @@ def test_less_than_there_is_gives_no_verdict(
     unended = tmp_path / "c.jsonl"
     unended.write_bytes(b"\n".join([b"", b" ", whole.read_bytes().rstrip(b"\n")]))
     assert replay([unended, table], PROGRAM, "spark").exit_code == 0
-    read, only = spark.frame, sources([whole])
+    read, only = inputs.of_files, sources([whole])
 
-    def less(made: Any, _: Any) -> Any:
-        return read(made, only)
+    def less(made: Any, _: Any, what: ReplayProgram) -> Any:
+        return read(made, only, what)
 
-    monkeypatch.setattr(spark, "frame", less)
+    monkeypatch.setattr(inputs, "of_files", less)
     for left in (part, table):
         with pytest.raises(ReplayError, match=r"Spark read \d+ of \d+ (bytes|rows) of the"):
             replay([whole, left], PROGRAM, "spark")
@@ -340,7 +313,7 @@ def test_each_junk_line_alone_keeps_a_result_from_being_conclusive(tmp_path: Pat
 
 
 def test_a_task_carries_no_source() -> None:
-    sent = pickle.dumps(spark.FoldPartition(PROGRAM))
+    sent = pickle.dumps(TallyPartition(PROGRAM))
     assert b"journals.py" not in sent and len(sent) < 12_000
 
 
@@ -348,7 +321,7 @@ def test_java_is_asked_for_in_one_line(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(ReplayError, match="needs Java 17 or newer: install it"):
-        spark.check_java()
+        spark_session.check_java()
     old = tmp_path / "bin" / "java"
     old.parent.mkdir()
     old.write_text("#!/bin/sh\necho 'openjdk version \"1.8.0_402\"' >&2\n", encoding="utf-8")
@@ -356,17 +329,17 @@ def test_java_is_asked_for_in_one_line(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
     with pytest.raises(ReplayError, match=r"found 1\.8\.0_402"):
-        spark.check_java()
+        spark_session.check_java()
     warning = "OpenJDK 64-Bit Server VM warning: Options -Xverify:none were deprecated in JDK 13"
     for version, why in (("11.0.2", r"found 11\.0\.2"), ("ea", "found no version")):
         text = f"#!/bin/sh\necho '{warning}\nopenjdk version \"{version}\"' >&2\n"
         old.write_text(text, encoding="utf-8")
         with pytest.raises(ReplayError, match=why):
-            spark.check_java()
+            spark_session.check_java()
     old.write_text(
         f"#!/bin/sh\necho '{warning}\nopenjdk version \"17-ea\"' >&2\n", encoding="utf-8"
     )
-    spark.check_java()
+    spark_session.check_java()
 
 
 def test_a_machine_without_source_replays_on_both_engines(session: Any, tmp_path: Path) -> None:

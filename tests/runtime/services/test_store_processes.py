@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import sqlite3
+import time
 from multiprocessing.connection import Connection
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from lawful.runtime import store_database
 from lawful.runtime.store import Store, StoreError
 from tests.root import PATIENCE
 from tests.runtime.services.test_store import Post
@@ -21,7 +24,9 @@ def test_opening_waits_for_the_maker(tmp_path: Path, monkeypatch: pytest.MonkeyP
     def end(_: float) -> None:
         other.rollback()
 
-    monkeypatch.setattr("time.sleep", end)
+    # Only the store's own waiting: other threads of this process sleep, too.
+    clocks = SimpleNamespace(monotonic=time.monotonic, time=time.time, sleep=end)
+    monkeypatch.setattr(store_database, "clocks", clocks)
     Store(tmp_path / "s.db").close()
     other.close()
 

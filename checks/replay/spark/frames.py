@@ -1,0 +1,119 @@
+"""Replay of a data frame: recorded events in, verdicts out, all of them data frames of Spark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lawful.runtime.instance import Machine
+
+from ..fold import ReplayProgram
+from ..mapping import TraceMapping
+from .inputs import of_frame
+from .partitions import COVERED, INSTANCE, RECORD, REJECTED, RecordPartition
+from .shuffle import folded
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+VERDICT_COLUMNS = ("instance", "machine", "verdict", "rows", "events", "index", "kind", "clause")
+DEVIATION_COLUMNS = (
+    *("instance", "machine", "index", "event", "kind", "clause"),
+    *("control", "state", "legal", "details"),
+)
+
+
+@dataclass(frozen=True)
+class ReplayFrames:
+    """The result of a replay as data frames, each evaluated when it is used.
+
+    All are views of `records`, which Spark computes anew for each action. Call `persist()` before
+    you use more than one.
+    """
+
+    program: ReplayProgram
+    records: DataFrame
+
+    @property
+    def verdicts(self) -> DataFrame:
+        """A row for each instance: its verdict, and the first problem, if it has one.
+
+        Columns: `instance`, `machine`, `verdict` (fits, open, deviates, inconclusive, quarantined;
+        `other` for a machine that the program does not have), `rows`, `events`; `index` (the `seq`
+        of the row with the problem, null if it is one of the whole instance), `kind`, `clause`.
+        """
+        return self._of(INSTANCE).select(*VERDICT_COLUMNS)
+
+    @property
+    def deviations(self) -> DataFrame:
+        """A row for each instance that deviates: what happened, and what would have been legal.
+
+        Columns: `instance`, `machine`, `index`, `event`, `kind`, `clause`, `control` (the control
+        state before the row), `state` (JSON), `legal` (array of events), `details` (JSON: the row
+        and what differs).
+        """
+        wrong = self._of(INSTANCE).where("verdict = 'deviates'")
+        return wrong.select(*DEVIATION_COLUMNS)
+
+    @property
+    def coverage(self) -> DataFrame:
+        """How often each transition was taken and each control state was reached; zeros included.
+
+        Columns: `machine`, `kind` (transition or state), `name`, `count`.
+        """
+        from pyspark.sql import functions as F
+
+        names = [
+            (machine, kind, name, 0)
+            for machine, stepper in self.program.steppers.items()
+            for kind, each in (("transition", stepper.rows), ("state", stepper.control_states))
+            for name in each
+        ]
+        columns = "machine string, kind string, name string, count long"
+        none = self.records.sparkSession.createDataFrame(names, columns)
+        seen = self._of(COVERED).select("machine", "kind", "name", "count")
+        total = F.sum("count").alias("count")
+        return seen.unionByName(none).groupBy("machine", "kind", "name").agg(total)
+
+    @property
+    def rejected(self) -> DataFrame:
+        """A row for each input row that belongs to no instance. Columns: `reason`, `text`."""
+        return self._of(REJECTED).select("reason", "text")
+
+    def persist(self) -> ReplayFrames:
+        """The same, computed once: the first action keeps all records in Spark's cache."""
+        return ReplayFrames(self.program, self.records.persist())
+
+    def unpersist(self) -> None:
+        """Drop the records from Spark's cache."""
+        self.records.unpersist()
+
+    def _of(self, kind: str) -> DataFrame:
+        return self.records.where(f"record = '{kind}'")
+
+
+def replay_frame(
+    rows: DataFrame,
+    machines: type[Machine] | Iterable[type[Machine]] | ReplayProgram,
+    mapping: TraceMapping | None = None,
+) -> ReplayFrames:
+    """Replay recorded events in a data frame against one or more machines, on Spark.
+
+    `rows` has one of three forms. Lines: the one column `value`, of text or bytes, as
+    `spark.read.text` makes it. A journal as a table: the columns that `to_parquet` writes. With a
+    `mapping` any other table: a path "$.a.b" is the column `a`, of it the field `b`. A column has
+    the form that Spark's `to_json` gives it.
+
+    The session is that of `rows`, classic or Spark Connect. Nothing is computed before a result is
+    used. Raises ReplayError where the columns are of none of these forms, and ValueError where two
+    machines have one name or the mapping does not say which machine it is about.
+    """
+    if isinstance(machines, ReplayProgram):
+        if mapping is not None:
+            raise ValueError("a ReplayProgram has its own mapping; give the machines instead")
+        program = machines
+    else:
+        classes = (machines,) if isinstance(machines, type) else tuple(machines)
+        program = ReplayProgram(tuple(each.lawful.ir for each in classes), mapping=mapping)
+    return ReplayFrames(program, folded(of_frame(rows, program), RecordPartition(program), RECORD))

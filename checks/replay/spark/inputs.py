@@ -1,0 +1,185 @@
+"""The input of a replay as one data frame: a keyed line for each recorded row.
+
+    instance string, seq long, form string, line binary
+
+`instance` and `seq` bring the rows of an instance together and into order; both are null for a line
+that belongs to no instance. `line` is what the workers parse, all forms with the code of the local
+engine: a line of a file as it is, or a row of a table as a JSON object.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..fold import ReplayProgram
+from ..mapping import TraceMapping
+from ..parquet import NEEDED, check_columns, length
+from ..sources import ReplayError, Sources, remote
+from .partitions import KEYED, KeyPartition
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.types import StructType
+
+# The forms of a line. This process knows how much there is to read of `PLAIN` and `TABLE`.
+PLAIN, TABLE, PACKED, FAR_TABLE, FRAME = "plain", "table", "packed", "far table", "frame"
+TEXT = "value"  # The column of a data frame of lines, as `spark.read.text` names it.
+
+
+def of_frame(rows: DataFrame, program: ReplayProgram) -> DataFrame:
+    """The rows of the caller's data frame: lines, a journal, or any table with a mapping.
+
+    Raises ReplayError where the columns are none of these.
+    """
+    if rows.columns == [TEXT]:
+        return _keyed(_lines(rows, FRAME), program)
+    if program.mapping is not None:
+        return _mapped(rows, program.mapping)
+    return _table(rows, program, "the data frame", FAR_TABLE)
+
+
+def of_files(spark: SparkSession, files: Sources, program: ReplayProgram) -> DataFrame:
+    """The rows of all files."""
+    parts = [_keyed(_read_lines(spark, path), program) for path in files.lines]
+    parts += [_read_table(spark, path, program) for path in files.tables]
+    return functools.reduce(lambda a, b: a.unionByName(b), parts)
+
+
+def expected_of(files: Sources) -> Counter[str]:
+    """How much there is to read: bytes of lines, rows of tables; without remote or packed files."""
+    out: Counter[str] = Counter()
+    for path in files.lines:
+        if _form(path) == PLAIN:
+            out[PLAIN] += _bytes(Path(path))
+    for path in files.tables:
+        if not remote(path):
+            out[TABLE] += length(path)
+    return out
+
+
+def _form(path: str) -> str:
+    return PACKED if remote(path) or path.lower().endswith(".gz") else PLAIN
+
+
+def _bytes(path: Path) -> int:
+    """The size of a file; a missing newline at its end is counted."""
+    with path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        if size:
+            file.seek(-1, os.SEEK_END)
+        return size + (file.read(1) not in (b"", b"\n"))
+
+
+def _read_lines(spark: SparkSession, path: str) -> DataFrame:
+    # Only "\n" ends a line, as in Python; Spark's own rule also takes a lone "\r".
+    return _lines(spark.read.text(_url(path), lineSep="\n"), _form(path))
+
+
+def _lines(text: DataFrame, form: str) -> DataFrame:
+    """The lines, without their keys."""
+    from pyspark.sql import functions as F
+
+    blank = F.lit("").cast("binary")  # In place of null, which only a caller's data frame has.
+    line = F.coalesce(F.col(TEXT).cast("binary"), blank)
+    return text.select(F.lit(form).alias("form"), line.alias("line"))
+
+
+def _keyed(lines: DataFrame, program: ReplayProgram) -> DataFrame:
+    """Lines with their keys; a worker parses each line for them."""
+    frame: Any = lines  # Its `mapInArrow` has no types.
+    keyed: DataFrame = frame.mapInArrow(KeyPartition(program), KEYED)
+    return keyed
+
+
+def _read_table(spark: SparkSession, path: str, program: ReplayProgram) -> DataFrame:
+    form = FAR_TABLE if remote(path) else TABLE
+    return _table(spark.read.parquet(_url(path)), program, path, form)
+
+
+def _table(table: DataFrame, program: ReplayProgram, name: str, form: str) -> DataFrame:
+    """The rows of a journal kept as a table. `name` is for errors.
+
+    The columns have the keys, but for lines that were no complete rows: these are parsed for them.
+    """
+    from pyspark.sql import functions as F
+
+    types = {f.name: f.dataType.simpleString().replace("bigint", "int") for f in table.schema}
+    check_columns(name, types)
+    columns: list[Column] = [F.col(each) for each in NEEDED]
+    if "universe" in types:
+        columns.append(F.col("universe"))
+    if "corrupt" not in types:
+        return _as_lines(table, F.col("instance"), F.col("seq"), columns, form)
+    whole = table.where(F.col("corrupt").isNull())
+    rows = _as_lines(whole, F.col("instance"), F.col("seq"), columns, form)
+    columns.append(F.hex("corrupt").alias("corrupt"))
+    corrupt = table.where(F.col("corrupt").isNotNull())
+    lines = corrupt.select(F.lit(form).alias("form"), _json(columns).alias("line"))
+    return rows.unionByName(_keyed(lines, program))
+
+
+def _mapped(table: DataFrame, mapping: TraceMapping) -> DataFrame:
+    """The rows of any table: each is the JSON object that the paths of the mapping are about."""
+    from pyspark.sql import functions as F
+
+    for path in mapping.paths:
+        check_path(table.schema, path)
+    names = dict.fromkeys(path[2:].split(".")[0] for path in mapping.paths)
+    instance, seq = (F.col(quoted(path)) for path in (mapping.instance, mapping.seq))
+    return _as_lines(table, instance, seq, [F.col(f"`{name}`") for name in names], FRAME)
+
+
+def _as_lines(
+    table: DataFrame, instance: Column, seq: Column, columns: list[Column], form: str
+) -> DataFrame:
+    """Rows of a table as keyed lines of JSON with these columns."""
+    from pyspark.sql import functions as F
+
+    return table.select(
+        instance.cast("string").alias("instance"),
+        seq.try_cast("long").alias("seq"),
+        F.lit(form).alias("form"),
+        _json(columns).alias("line"),
+    )
+
+
+def _json(columns: list[Column]) -> Column:
+    """The columns as a JSON object in bytes."""
+    from pyspark.sql import functions as F
+
+    return F.to_json(F.struct(*columns), {"ignoreNullFields": "false"}).cast("binary")
+
+
+def quoted(path: str) -> str:
+    """The column at a path of a mapping: "`a`.`b`" for "$.a.b"."""
+    return ".".join(f"`{name}`" for name in path[2:].split("."))
+
+
+def check_path(schema: StructType, path: str) -> None:
+    """ReplayError where the columns have nothing at a path of a mapping."""
+    from pyspark.sql.types import MapType, StructType
+
+    inside: Any = schema
+    for name in path[2:].split("."):
+        if isinstance(inside, MapType):  # Each row has keys of its own.
+            inside = inside.valueType
+            continue
+        names = inside.names if isinstance(inside, StructType) else []
+        if name not in names:
+            there = ", ".join(names) or f"a {inside.simpleString()}"
+            raise ReplayError(f"the mapping reads {path}; the data frame has {there}")
+        inside = inside[name].dataType
+
+
+def _url(path: str) -> str:
+    """The path as a URL for Spark, with the characters of patterns escaped."""
+    if remote(path):
+        return path
+    # A link keeps its own name, which `sources` has checked.
+    whole = str(Path(path).parent.resolve() / Path(path).name)
+    plain_path = "".join(f"\\{c}" if c in "[]{}*?\\" else c for c in whole)
+    return f"file://{plain_path}"

@@ -1,0 +1,195 @@
+"""What the workers of Spark do with the rows of one partition.
+
+The functions are objects that can be pickled: they hold the program as IR, so that workers need
+lawful but not the declarations.
+"""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..fold import Finding, Fold, InstanceVerdict, ReplayProgram
+from ..parquet import arrow
+from ..rows import Rejected, Row, decoded, row_of_columns
+from ..sources import BLANK
+from ..tally import Tallies
+
+KEYED = "instance string, seq long, form string, line binary"
+TALLIES = "tallies binary"
+# One row of the result: an instance, a transition or state that was covered, or a rejected row.
+RECORD = (
+    "record string, instance string, machine string, verdict string, rows long, events long, "
+    "index long, kind string, event string, control string, clause string, state string, "
+    "legal array<string>, details string, name string, count long, reason string, text string"
+)
+INSTANCE, COVERED, REJECTED = "instance", "covered", "rejected"
+RECORDS = 1000  # Records in one batch of the result.
+TABLES = ("table", "far table")  # The forms of lines that are rows of a journal's table.
+
+Judged = InstanceVerdict | Rejected
+
+
+def row_in(form: str, line: bytes, program: ReplayProgram) -> Row | Rejected | None:
+    """The row of a line, as the local engine parses it; None for a blank line."""
+    if form in TABLES:
+        return row_of_columns(_columns(line))
+    return decoded(line, program.row_of) if line.strip(BLANK) else None
+
+
+def _columns(line: bytes) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(line)
+    if data.get("corrupt") is not None:
+        data["corrupt"] = bytes.fromhex(data["corrupt"])
+    return data
+
+
+class KeyPartition:
+    """Adds the columns `instance` and `seq` to each line; null for a line of no instance."""
+
+    def __init__(self, program: ReplayProgram) -> None:
+        self.program = program
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """The batches with the two columns added."""
+        pa = arrow()
+        for batch in batches:
+            forms, lines = (batch.column(i).to_pylist() for i in range(2))
+            rows = [row_in(f, line, self.program) for f, line in zip(forms, lines, strict=True)]
+            names = [row.instance if isinstance(row, Row) else None for row in rows]
+            seqs = [row.seq if isinstance(row, Row) else None for row in rows]
+            keys = [pa.array(names, pa.string()), pa.array(seqs, pa.int64())]
+            columns = [*keys, batch.column(0), batch.column(1)]
+            yield pa.RecordBatch.from_arrays(columns, names=["instance", "seq", "form", "line"])
+
+
+def judged(program: ReplayProgram, batches: Iterable[Any], read: Counter[str]) -> Iterator[Judged]:
+    """The verdicts on the instances of a sorted partition, and the rows that belong to none.
+
+    An instance may span several batches. `read` counts how much was read of each form: rows of
+    tables, bytes of lines.
+    """
+    fold: Fold | None = None
+    for batch in batches:
+        columns = [batch.column(i).to_pylist() for i in (2, 3)]
+        for form, line in zip(*columns, strict=True):
+            read[form] += 1 if form in TABLES else len(line) + 1
+            row = row_in(form, line, program)
+            if row is None:
+                continue
+            if isinstance(row, Rejected):
+                yield row
+                continue
+            if fold is None or fold.instance != row.instance:
+                if fold is not None:
+                    yield fold.end()
+                fold = Fold(program, row.instance)
+            fold.take(row)
+    if fold is not None:
+        yield fold.end()
+
+
+class TallyPartition:
+    """Counts the verdicts of one sorted partition: one row, with its tallies."""
+
+    def __init__(self, program: ReplayProgram) -> None:
+        self.program = program
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """The tallies, pickled, with how much was read."""
+        tallies, read = Tallies(), Counter[str]()
+        for each in judged(self.program, batches, read):
+            if isinstance(each, Rejected):
+                tallies.reject(each)
+            else:
+                tallies.add(each)
+        yield tallied(tallies, read)
+
+
+def merged(batches: Iterable[Any]) -> Iterator[Any]:
+    """Merge the tallies of several partitions, so that the driver gets only a few."""
+    yield tallied(*together(each for batch in batches for each in batch.column(0).to_pylist()))
+
+
+def together(pickled: Iterable[bytes]) -> tuple[Tallies, Counter[str]]:
+    """The sum of tallies and of how much was read."""
+    tallies, read = Tallies(), Counter[str]()
+    for each in pickled:
+        more, also = pickle.loads(each)
+        tallies.merge(more)
+        read.update(also)
+    return tallies, read
+
+
+def tallied(tallies: Tallies, read: Counter[str]) -> Any:
+    """A batch of one row of the schema `TALLIES`."""
+    return arrow().RecordBatch.from_pydict({"tallies": [pickle.dumps((tallies, read))]})
+
+
+class RecordPartition:
+    """Judges one sorted partition: a row of the schema `RECORD` for each thing found."""
+
+    def __init__(self, program: ReplayProgram) -> None:
+        self.program = program
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """The records, in batches; those of what was covered come last."""
+        pa = arrow()
+        types = record_types(pa)
+        full: list[dict[str, Any]] = []
+        for each in self._records(batches):
+            full.append(each)
+            if len(full) == RECORDS:
+                yield pa.RecordBatch.from_pylist(full, schema=types)
+                full = []
+        yield pa.RecordBatch.from_pylist(full, schema=types)
+
+    def _records(self, batches: Iterable[Any]) -> Iterator[dict[str, Any]]:
+        covered: Counter[tuple[str, str, str]] = Counter()
+        for each in judged(self.program, batches, Counter()):
+            if isinstance(each, Rejected):
+                yield {"record": REJECTED, "reason": each.reason, "text": each.text}
+                continue
+            yield instance_record(each)
+            for kind, counts in (("transition", each.transitions), ("state", each.states)):
+                for name, count in counts.items():
+                    covered[each.machine, kind, name] += count
+        for (machine, kind, name), count in sorted(covered.items()):
+            row = {"machine": machine, "kind": kind, "name": name, "count": count}
+            yield {"record": COVERED, **row}
+
+
+def instance_record(judged: InstanceVerdict) -> dict[str, Any]:
+    """The verdict on an instance, with its first problem."""
+    out: dict[str, Any] = {
+        "record": INSTANCE,
+        "instance": judged.instance,
+        "machine": judged.machine,
+        "verdict": judged.verdict,
+        "rows": judged.rows,
+        "events": judged.events,
+    }
+    return out if judged.finding is None else out | _found(judged.finding)
+
+
+def _found(finding: Finding) -> dict[str, Any]:
+    return {
+        "index": finding.index if finding.index >= 0 else None,
+        "kind": finding.kind,
+        "event": finding.event,
+        "control": finding.control or None,
+        "clause": finding.clause,
+        "state": json.dumps(finding.state, sort_keys=True),
+        "legal": list(finding.legal),
+        "details": json.dumps(finding.details, sort_keys=True),
+    }
+
+
+def record_types(pa: Any) -> Any:
+    """The schema `RECORD` in Arrow's types."""
+    types = {"string": pa.string(), "long": pa.int64(), "array<string>": pa.list_(pa.string())}
+    columns = (column.split() for column in RECORD.split(", "))
+    return pa.schema([(name, types[kind]) for name, kind in columns])

@@ -1,0 +1,28 @@
+"""One shuffle by instance, one sort, one fold: what every replay on Spark does.
+
+    keyed lines -> repartition(instance) -> sort(instance, seq) -> mapInArrow: what was found
+
+How many partitions there are is Spark's decision: `spark.sql.shuffle.partitions`, of which adaptive
+execution brings small ones together. It never splits one, so an instance stays whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+Task = Callable[[Iterable[Any]], Iterator[Any]]
+
+
+def folded(keyed: DataFrame, task: Task, schema: str) -> DataFrame:
+    """The result of a task over the sorted rows of each partition; `keyed` is as in `inputs`."""
+    from pyspark.sql import functions as F
+
+    # Rows without an instance are distributed by their text, or one task would get them all.
+    spread = F.coalesce(F.col("instance").cast("binary"), F.col("line"))
+    rows: Any = keyed.repartition(spread).sortWithinPartitions("instance", "seq")
+    out: DataFrame = rows.mapInArrow(task, schema)
+    return out
