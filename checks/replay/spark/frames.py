@@ -17,11 +17,13 @@ from .shuffle import folded
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-VERDICT_COLUMNS = ("instance", "machine", "verdict", "rows", "events", "index", "kind", "clause")
+VERDICT_COLUMNS = ("instance", "machine", "verdict", "rows", "events", "seq", "kind", "clause")
 DEVIATION_COLUMNS = (
-    *("instance", "machine", "index", "event", "kind", "clause"),
+    *("instance", "machine", "seq", "event", "kind", "clause"),
     *("control", "state", "legal", "details"),
 )
+# Without it adaptive execution does not bring together the small partitions of a cached frame.
+CACHED_ADAPTIVELY = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,8 @@ class ReplayFrames:
         """A row for each instance: its verdict, and the first problem, if it has one.
 
         Columns: `instance`, `machine`, `verdict` (fits, open, deviates, inconclusive, quarantined;
-        `other` for a machine that the program does not have), `rows`, `events`; `index` (the `seq`
-        of the row with the problem, null if it is one of the whole instance), `kind`, `clause`.
+        `other` for a machine that the program does not have), `rows`, `events`; `seq` (of the
+        row with the problem, null if it is one of the whole instance), `kind`, `clause`.
         """
         return self._of(INSTANCE).select(*VERDICT_COLUMNS)
 
@@ -49,7 +51,7 @@ class ReplayFrames:
     def deviations(self) -> DataFrame:
         """A row for each instance that deviates: what happened, and what would have been legal.
 
-        Columns: `instance`, `machine`, `index`, `event`, `kind`, `clause`, `control` (the control
+        Columns: `instance`, `machine`, `seq`, `event`, `kind`, `clause`, `control` (the control
         state before the row), `state` (JSON), `legal` (array of events), `details` (JSON: the row
         and what differs).
         """
@@ -83,7 +85,13 @@ class ReplayFrames:
 
     def persist(self) -> ReplayFrames:
         """The same, computed once: the first action keeps all records in Spark's cache."""
-        return ReplayFrames(self.program, self.records.persist())
+        conf = self.records.sparkSession.conf
+        before = str(conf.get(CACHED_ADAPTIVELY))
+        conf.set(CACHED_ADAPTIVELY, "true")
+        try:
+            return ReplayFrames(self.program, self.records.persist())
+        finally:
+            conf.set(CACHED_ADAPTIVELY, before)
 
     def unpersist(self) -> None:
         """Drop the records from Spark's cache."""

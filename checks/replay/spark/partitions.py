@@ -23,7 +23,7 @@ TALLIES = "tallies binary"
 # One row of the result: an instance, a transition or state that was covered, or a rejected row.
 RECORD = (
     "record string, instance string, machine string, verdict string, rows long, events long, "
-    "index long, kind string, event string, control string, clause string, state string, "
+    "seq long, kind string, event string, control string, clause string, state string, "
     "legal array<string>, details string, name string, count long, reason string, text string"
 )
 INSTANCE, COVERED, REJECTED = "instance", "covered", "rejected"
@@ -177,7 +177,7 @@ def instance_record(judged: InstanceVerdict) -> dict[str, Any]:
 
 def _found(finding: Finding) -> dict[str, Any]:
     return {
-        "index": finding.index if finding.index >= 0 else None,
+        "seq": finding.index if finding.index >= 0 else None,
         "kind": finding.kind,
         "event": finding.event,
         "control": finding.control or None,

@@ -17,6 +17,7 @@ from lawful.checks.replay import (
     replay_frame,
 )
 from lawful.checks.replay.parquet import to_parquet
+from lawful.checks.replay.spark.frames import CACHED_ADAPTIVELY
 from lawful.checks.replay.tally import PER_KIND
 from tests.checks.replay import test_mapping
 from tests.checks.replay.conftest import NEEDS_SPARK
@@ -72,7 +73,7 @@ def agree(rows: Any, paths: list[Path], program: ReplayProgram) -> dict[str, lis
         details = json.loads(row["details"])
         assert each == {
             "instance": row["instance"],
-            "index": row["index"],
+            "index": row["seq"],
             "kind": row["kind"],
             "event": row["event"],
             "control": row["control"] or "",
@@ -84,13 +85,10 @@ def agree(rows: Any, paths: list[Path], program: ReplayProgram) -> dict[str, lis
     return out
 
 
-def test_lines_and_a_table_of_everything_spoilt(session: Any, tmp_path: Path) -> None:
+def test_a_table_of_everything_spoilt(session: Any, tmp_path: Path) -> None:
     path = spoilt_file(tmp_path)
     to_parquet([path], tmp_path / "table")
-    lines = session.read.text(str(path), lineSep="\n")
-    found = agree(lines, [path], PROGRAM)
-    table = session.read.parquet(str(tmp_path / "table"))
-    assert agree(table, [path], PROGRAM) == found
+    agree(session.read.parquet(str(tmp_path / "table")), [path], PROGRAM)
 
 
 def test_every_deviating_instance_is_listed(session: Any, tmp_path: Path) -> None:
@@ -151,6 +149,16 @@ def test_columns_that_are_none_of_the_forms(session: Any) -> None:
         replay_frame(empty, Worker, MAPPING)
     with pytest.raises(ReplayError, match="the data frame: no journal: it has no column v"):
         replay_frame(empty, Worker)
+
+
+def test_small_partitions_are_brought_together(session: Any, tmp_path: Path) -> None:
+    path = written(tmp_path / "j.jsonl", worker("a"))
+    frames = replay_frame(session.read.text(str(path)), Worker)
+    before = session.conf.get(CACHED_ADAPTIVELY)
+    kept = frames.persist()
+    assert kept.records.rdd.getNumPartitions() == frames.records.rdd.getNumPartitions() == 1
+    kept.unpersist()
+    assert session.conf.get(CACHED_ADAPTIVELY) == before
 
 
 def test_nothing_is_read_before_a_result_is_used(session: Any, tmp_path: Path) -> None:
