@@ -298,13 +298,14 @@ def _replay(commands: Subparsers) -> None:
         "--mapping",
         type=Path,
         metavar="FILE",
-        help="a JSON file that maps the columns of foreign traces to a journal's",
+        help="a TOML or JSON file that says how to read traces of other programs (docs/replay.md)",
     )
     parser.add_argument(
         "--engine",
-        choices=("spark", "local"),
-        default="spark",
-        help="where to replay; local needs neither Java nor Spark; default spark",
+        choices=("auto", "spark", "local"),
+        default="auto",
+        help="where to replay: local is this process; auto (default) is spark for remote files, "
+        "with --master, and for more than 64 MB of lines if Spark is installed; else local",
     )
     parser.add_argument("--master", metavar="URL", help="Spark's master; default local[*]")
     parser.add_argument(

@@ -258,12 +258,11 @@ def _replay(found: Findings, journal: Path) -> None:
 
 
 def _engine() -> Engine:
-    from lawful.checks.replay.spark.session import check_java
+    from lawful.checks.replay.spark.session import why_no_spark
 
-    try:
-        check_java()
-    except ReplayError as error:
-        print(f"  {error}; replaying without Spark")
+    missing = why_no_spark()
+    if missing:
+        print(f"  {missing}; replaying without Spark")
         return "local"
     return "spark"
 

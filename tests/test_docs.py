@@ -39,13 +39,19 @@ def blocks(kind: str, *pages: Path) -> list[tuple[str, str]]:
     return out
 
 
-PROGRAMS = [page for page in PAGES if blocks("python", page)]
+# Pages whose blocks need a session of Spark; `tests/checks/replay` runs them.
+ON_SPARK = (ROOT / "docs" / "replay.md",)
+PROGRAMS = [page for page in PAGES if blocks("python", page) and page not in ON_SPARK]
 
 
 @pytest.mark.parametrize("page", PROGRAMS, ids=lambda page: str(page.name))
 def test_python_blocks_run_and_show_what_they_say(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    run_page(page, tmp_path, monkeypatch)
+
+
+def run_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The blocks of a page are one program, whose machines are explored as far as a scope is given.
 
     `# value` behind a statement is its value, `# raises Name: "text"` what it raises, up to `...`.

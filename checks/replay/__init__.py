@@ -4,10 +4,11 @@ from .fold import ReplayProgram
 from .mapping import TraceMapping, read_mapping
 from .sources import ReplayError
 from .spark.frames import ReplayFrames, replay_frame
-from .validation import Engine, ReplayResult, replay
+from .validation import Engine, EngineChoice, ReplayResult, replay
 
 __all__ = [
     "Engine",
+    "EngineChoice",
     "ReplayError",
     "ReplayFrames",
     "ReplayProgram",

@@ -29,6 +29,7 @@ LINES = (".jsonl", ".ndjson", ".json", ".log", ".txt")
 ROTATED = re.compile(r"\.[0-9]+$")
 PARQUET = b"PAR1"
 BLANK = b" \t\r\n"
+PACKING = 10  # So many bytes of lines are a byte of a packed file, about.
 
 
 class ReplayError(Exception):
@@ -44,9 +45,15 @@ class Sources:
 
     @property
     def size(self) -> int:
-        """The size in bytes of all files that are on this computer."""
+        """About how many bytes of lines the files on this computer have, unpacked."""
         paths = [Path(each) for each in (*self.lines, *self.tables) if not remote(each)]
-        return sum(path.stat().st_size for path in paths)
+        packed = {path for path in paths if path.suffix.lower() in (".gz", ".parquet")}
+        return sum(path.stat().st_size * (PACKING if path in packed else 1) for path in paths)
+
+    @property
+    def some_remote(self) -> bool:
+        """Whether a file is on another system."""
+        return any(map(remote, (*self.lines, *self.tables)))
 
 
 def remote(path: str) -> bool:

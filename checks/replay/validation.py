@@ -26,6 +26,8 @@ from .sources import ReplayError, Sources, rows_of_lines, sources
 from .tally import NAMED, FindingKind, Findings, Tallies, Tally
 
 Engine = Literal["local", "spark"]
+EngineChoice = Literal["auto", "local", "spark"]
+SMALL = 64 << 20  # Bytes of lines that this process has replayed while Spark would begin.
 
 
 @dataclass(frozen=True)
@@ -178,17 +180,21 @@ def _rejected(found: Findings) -> Json:
 def replay(
     paths: Iterable[str | Path],
     program: ReplayProgram,
-    engine: Engine = "local",
+    engine: EngineChoice = "local",
     master: str | None = None,
 ) -> ReplayResult:
     """Replay the journals. Raises ReplayError where they are unreadable or have no row to replay.
 
-    `master` is the master URL of Spark; by default, all cores of this computer.
+    The engine `auto` is Spark for remote files and for more than 64 MB of lines; it is this process
+    for less, and where Spark cannot be started. `master` is the master URL of Spark; by default,
+    all cores of this computer.
     """
     begun = time.perf_counter()
     files = sources(paths)
     if program.mapping is not None and files.tables:
         raise ReplayError(f"{files.tables[0]}: a mapping is for JSON lines, not for Parquet")
+    if engine == "auto":
+        engine = chosen(files, master)
     if engine == "spark":
         from .spark.tallying import tally
 
@@ -197,6 +203,17 @@ def replay(
         tallies = tally_here(files, program)
     _check_some(tallies, program)
     return ReplayResult(program, engine, tallies, time.perf_counter() - begun)
+
+
+def chosen(files: Sources, master: str | None = None) -> Engine:
+    """The engine of the choice `auto`; a master is asked for only where Spark is wanted."""
+    if master is not None or files.some_remote:
+        return "spark"
+    if files.size <= SMALL:
+        return "local"
+    from .spark.session import why_no_spark
+
+    return "local" if why_no_spark() else "spark"
 
 
 def _check_some(tallies: Tallies, program: ReplayProgram) -> None:
@@ -278,4 +295,4 @@ class Queue:
         return self.fold
 
 
-__all__ = ["Engine", "ReplayError", "ReplayProgram", "ReplayResult", "replay"]
+__all__ = ["Engine", "EngineChoice", "ReplayError", "ReplayProgram", "ReplayResult", "replay"]

@@ -120,7 +120,7 @@ class ReplayOptions:
     target: str
     traces: Sequence[str]
     mapping: Path | None
-    engine: replay.Engine
+    engine: replay.EngineChoice
     master: str | None
     report: Path | None
     reports: Reports

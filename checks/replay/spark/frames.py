@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lawful.runtime.instance import Machine
 
@@ -73,7 +73,8 @@ class ReplayFrames:
             for name in each
         ]
         columns = "machine string, kind string, name string, count long"
-        none = self.records.sparkSession.createDataFrame(names, columns)
+        session: Any = self.records.sparkSession  # Its types name pandas, which has none.
+        none: DataFrame = session.createDataFrame(names, columns)
         seen = self._of(COVERED).select("machine", "kind", "name", "count")
         total = F.sum("count").alias("count")
         return seen.unionByName(none).groupBy("machine", "kind", "name").agg(total)

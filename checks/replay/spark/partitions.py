@@ -156,7 +156,8 @@ class RecordPartition:
             yield instance_record(each)
             for kind, counts in (("transition", each.transitions), ("state", each.states)):
                 for name, count in counts.items():
-                    covered[each.machine, kind, name] += count
+                    if name:  # A machine without a control state is in the state "".
+                        covered[each.machine, kind, name] += count
         for (machine, kind, name), count in sorted(covered.items()):
             row = {"machine": machine, "kind": kind, "name": name, "count": count}
             yield {"record": COVERED, **row}

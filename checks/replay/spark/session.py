@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import importlib.util
 import os
 import re
 import shutil
@@ -28,15 +29,30 @@ PYTHON_ERROR = re.compile(r"[\w.]*(Error|Exception): ")
 
 def session(master: str | None = None) -> SparkSession:
     """The active session, or a new one with `settings`."""
-    try:
-        from pyspark.sql import SparkSession
-    except ImportError as error:
-        raise ReplayError("Spark needs pyspark: pip install 'lawful[spark]'") from error
+    check_pyspark()
+    from pyspark.sql import SparkSession
+
     active = SparkSession.getActiveSession()
     if active is not None:
         return active
     check_java()
     return _started(SparkSession, master or "local[*]")
+
+
+def why_no_spark() -> str:
+    """Why no session can be started on this computer; empty where one can."""
+    try:
+        check_pyspark()
+        check_java()
+    except ReplayError as error:
+        return str(error)
+    return ""
+
+
+def check_pyspark() -> None:
+    """ReplayError, with what to install, where pyspark is missing."""
+    if importlib.util.find_spec("pyspark") is None:
+        raise ReplayError("Spark needs pyspark: pip install 'lawful[spark]'")
 
 
 def check_java() -> None:

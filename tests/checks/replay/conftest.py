@@ -2,30 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
 import signal
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from lawful.checks.replay import ReplayError
 from lawful.checks.replay.spark import session as spark_session
 
-
-def why_not() -> str:
-    """Why Spark cannot be used here; empty where it can."""
-    if importlib.util.find_spec("pyspark") is None:
-        return "needs pyspark: pip install 'lawful[spark]'"
-    try:
-        spark_session.check_java()
-    except ReplayError as error:
-        return str(error)
-    return ""
-
-
+MISSING = spark_session.why_no_spark()
 NEEDS_SPARK = [
-    pytest.mark.skipif(bool(why_not()), reason=why_not()),
+    pytest.mark.skipif(bool(MISSING), reason=MISSING),
     pytest.mark.xdist_group("spark"),  # One process has the session.
 ]
 # The JVM checks no byte code and has one thread for its garbage: that is less processor time.

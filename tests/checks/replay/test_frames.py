@@ -24,6 +24,7 @@ from tests.checks.replay.conftest import NEEDS_SPARK
 from tests.checks.replay.journals import PROGRAM, Bell, Worker, interleaved, worker, written
 from tests.checks.replay.test_spark import spoilt_file
 from tests.checks.replay.test_validation import BOTH
+from tests.test_docs import ON_SPARK, run_page
 
 pytestmark = NEEDS_SPARK
 
@@ -133,7 +134,11 @@ def test_any_table_with_a_mapping(session: Any, tmp_path: Path) -> None:
 
 def test_a_mapping_reads_fields_of_maps_and_integers_as_names(session: Any) -> None:
     columns = "who map<string, int>, at int, what string, weight int"
-    rows = [({"name": 7}, 1, "JOB", 5), ({"name": 7}, 2, "READY", None), ({}, 3, "JOB", 5)]
+    rows: list[Any] = [
+        ({"name": 7}, 1, "JOB", 5),
+        ({"name": 7}, 2, "READY", None),
+        ({}, 3, "JOB", 5),
+    ]
     frames = replay_frame(session.createDataFrame(rows, columns), Worker, MAPPING)
     assert collected(frames.verdicts.select("instance", "verdict", "events")) == [
         {"instance": "7", "verdict": "open", "events": 2}
@@ -170,3 +175,10 @@ def test_nothing_is_read_before_a_result_is_used(session: Any, tmp_path: Path) -
     assert frames.verdicts.columns[:3] == ["instance", "machine", "verdict"]
     with pytest.raises(Exception, match="read"):
         frames.verdicts.collect()
+
+
+@pytest.mark.parametrize("page", ON_SPARK, ids=lambda page: str(page.name))
+def test_pages_about_spark(
+    page: Path, session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_page(page, tmp_path, monkeypatch)

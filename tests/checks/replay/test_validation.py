@@ -14,8 +14,11 @@ from typing import Any
 import pytest
 
 from lawful import Machine, Nat, Param, transition
-from lawful.checks.replay import ReplayError, ReplayProgram, ReplayResult, replay
+from lawful.checks.replay import ReplayError, ReplayProgram, ReplayResult, replay, validation
 from lawful.checks.replay.row_step import Stepper
+from lawful.checks.replay.sources import Sources
+from lawful.checks.replay.spark import session
+from lawful.checks.replay.validation import chosen
 from tests.checks.replay.journals import (
     PROGRAM,
     Bell,
@@ -340,3 +343,20 @@ def test_nothing_depends_on_the_hash_seed(tmp_path: Path) -> None:
     assert len(outputs) == 1
     (output,) = outputs
     assert json.loads(output)["verdicts"]["deviates"] == 2
+
+
+def test_the_engine_is_chosen_by_size(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path / "j.jsonl", worker("a"))
+    assert replay([path], PROGRAM, "auto").engine == "local"
+    packed = tmp_path / "j.jsonl.gz"
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    small = Sources((str(path),), ())
+    assert chosen(small, "yarn") == chosen(Sources(("s3a://b/j.jsonl",), ())) == "spark"
+    for missing, large in (("", "spark"), ("no Java", "local")):
+        monkeypatch.setattr(session, "why_no_spark", lambda missing=missing: missing)
+        monkeypatch.setattr(validation, "SMALL", small.size)
+        assert chosen(small) == "local"
+        monkeypatch.setattr(validation, "SMALL", small.size - 1)
+        assert chosen(small) == large
+        monkeypatch.setattr(validation, "SMALL", 10 * packed.stat().st_size - 1)
+        assert chosen(Sources((str(packed),), ())) == large
