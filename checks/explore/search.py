@@ -170,7 +170,8 @@ def search(
             found.go_on(items)
         else:
             begin(found)
-        _levels(found, progress, into if found.complete else None)
+        if found.complete:  # Otherwise a limit was met before all initial states were known.
+            _levels(found, progress, into)
     finally:
         space.budget = Budget(limits.afterwards(found.stopped))
     return found

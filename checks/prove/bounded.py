@@ -141,6 +141,9 @@ class Bounded:
         """Ask for each kind of fault whether it can end the last step of a run."""
         faults = dict(run.links[-1].faults)
         excess = faults.pop("excess")
+        skipped = next((c.step.skipped for c in run.links[-1].cases if c.step.skipped), "")
+        if skipped and "undefined" in self.names:
+            self._decide("undefined", Verdict.UNKNOWN, f"not encodable: {skipped}")
         self._look(run, faults)
         if self._ask(run, excess).status != "unsat":
             return UNSEEN

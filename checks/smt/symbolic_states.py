@@ -65,6 +65,7 @@ class SymbolicStates:
         self.dropped: set[str] = set()  # Names of invariants that are not assumed.
         self.lost: list[str] = []  # Facts without an encoding: models may violate them.
         self.properties = {j.name: j for j in safety_properties(machine)}
+        self.constraints = [*properties_of(machine, "constraint")]
         self.scoped = self.encoding.lengths.variables(machine)
         self._facts: list[Term] = []
         self.parameters = {
@@ -206,10 +207,15 @@ class SymbolicStates:
 
 def safety_properties(machine: ir.Machine) -> Iterator[SafetyProperty]:
     """The safety properties of a machine and of its parts, and what these assume."""
+    return properties_of(machine, *SAFETY, "assume")
+
+
+def properties_of(machine: ir.Machine, *kinds: PropertyKind) -> Iterator[SafetyProperty]:
+    """The properties of these kinds, of a machine and of its parts."""
     for inner in machines_in(machine):
         path = state_path(inner.path)
         for p in inner.machine.properties:
-            if p.kind in SAFETY or p.kind == "assume":
+            if p.kind in kinds:
                 yield SafetyProperty(inner.prefix + p.name, p, inner.machine, path)
 
 

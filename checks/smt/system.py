@@ -7,7 +7,7 @@ A question asks whether its facts imply its goals; if not, there is a counterexa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lawful.spec import ir
 from lawful.spec import types as t
@@ -142,9 +142,29 @@ class TransitionSystem(SymbolicStates):
         *,
         before: State | None,
     ) -> Case:
+        step = self._with_constraints(step, before)
         given, bounded = (*args.facts, step.laws), self._keeps_bounds(step, output)
         within = self._within(step)
         return Case(name, event, before, args.typed, given, step, bounded, within, output)
+
+    def _with_constraints(self, step: SymbolicStep, before: State | None) -> SymbolicStep:
+        """The step, undefined also where a constraint has no value in the state after it, if all
+        constraints hold in the state before it: exploration goes on from no other.
+
+        The state is reached all the same: the class that a service embeds evaluates no constraint.
+        """
+        found = attempt(self._constraint_without_value, before, step.after)
+        if isinstance(found, NotEncodable):
+            return replace(step, skipped=step.skipped or f"a constraint: {found.construct}")
+        undefined = (step.stopped["undefined"], self.logic.all((step.done, found)))
+        return replace(step, stopped={**step.stopped, "undefined": self.logic.any(undefined)})
+
+    def _constraint_without_value(self, before: State | None, after: State) -> Term:
+        """The condition that a constraint is undefined after a state in which all hold; raises
+        NotEncodable."""
+        explored = [] if before is None else [self.always(j, before) for j in self.constraints]
+        undefined = self.logic.any(self.broken(j, after)[1] for j in self.constraints)
+        return self.logic.all((*explored, undefined))
 
     def _arguments(self, params: Sequence[tuple[str, t.Type]]) -> _Arguments:
         fixed = None if self.fixed is None else self.fixed.args
@@ -200,6 +220,8 @@ class TransitionSystem(SymbolicStates):
             with self.logic.counting(f"{case.name}.{name}{'.near' * near}"):
                 self._goals[key] = attempt(self._goal, case, name, near)
         goal, step = self._goals[key], case.step
+        if name == "undefined" and step.skipped:
+            raise NotEncodable(step.skipped)
         if isinstance(goal, NotEncodable):
             raise goal
         facts = self.possible(case) if name in FAULTS else self.happens(case)

@@ -13,7 +13,7 @@ import pytest
 from lawful.checks.explore.space import Space
 from lawful.checks.prove.bounded import Bounded
 from lawful.checks.prove.result import PropertyProof
-from lawful.checks.reference import Done, Fault, Reference
+from lawful.checks.reference import Done, Fault, Reference, Refusal
 from lawful.checks.reference.expressions import NoValue
 from lawful.checks.smt.encode.sorts import fields_of
 from lawful.checks.smt.solver.budget import Effort
@@ -62,16 +62,27 @@ class Run:
             outcome = reference.step(state, step.transition, args)
             last = number == len(self.trace.steps)
             # Which of two transitions could come next is no step of the run.
+            if last and self._without_constraint(outcome):
+                return
             if last and self.proof.name in FAULTS - {"ambiguous" * isinstance(outcome, Done)}:
                 assert isinstance(outcome, Fault) and outcome.name == self.proof.name
                 return
             assert isinstance(outcome, Done), outcome
             before, state = state, outcome.state
             assert self.agrees(number, state)
+        if not self.trace.steps and self._without_constraint(Done(state, None, "")):
+            return
         assert self.proof.name not in FAULTS - {"ambiguous"}
         # Those of parts are judged in no state of the whole.
         if self.proof.name not in FAULTS and "." not in self.proof.name:
             assert not self._holds(reference, state, before)
+
+    def _without_constraint(self, outcome: Done | Fault | Refusal) -> bool:
+        """Whether the run ends because a constraint has no value in its last state."""
+        if self.proof.name != "undefined" or not isinstance(outcome, Done):
+            return False
+        found = (self.space.failing(j, outcome.state) for j in self.space.constraints)
+        return any(failing is not None and failing.undefined is not None for failing in found)
 
     def _holds(self, reference: Reference, state: Any, before: Any) -> bool:
         p = next(p for p in self.space.machine.properties if p.name == self.proof.name)

@@ -75,6 +75,8 @@ class Execution(Trail):
         value = result(self, function, execute_body(self, function, args, own, machine))
         if any(stop.kind in ("beyond", "excess") for stop in self.stops):
             raise NotEncodable("a sequence longer than any in the state", function.place)
+        if self.skipped:
+            raise NotEncodable(self.skipped[0], function.place)
         defined = self.logic.negate(self.stopped("undefined", "refused", "asserts"))
         return self._under_laws(as_term(value), function), self._under_laws(defined, function)
 
@@ -102,4 +104,5 @@ class Execution(Trail):
             laws=logic.all(law.truth for law in self.laws),
             after=dict(self.state),
             outputs=tuple((r.when, r.value) for r in returns if r.value is not None),
+            skipped=next(iter(self.skipped), ""),
         )

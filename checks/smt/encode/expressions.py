@@ -170,7 +170,9 @@ def defaults(run: Trail, machine: ir.Machine, given: Args) -> dict[str, Value]:
             else:
                 out[name] = run.encoding.fresh(f"{name}_unset", kind)
         except NotEncodable as error:
-            out[name] = Unencodable(f"{machine.name}.{name}: {error.construct}")
+            why = f"{machine.name}.{name}: {error.construct}"
+            out[name] = Unencodable(why)
+            run.skipped.append(why)
     return out
 
 

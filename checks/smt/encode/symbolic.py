@@ -173,7 +173,8 @@ class SymbolicStep:
 
     `done`: nothing stops it; the caller checks the bounds of the state after it. `stopped` has
     a condition for each kind of stop. `laws` is true, in every state, of the constants that the
-    execution made. `outputs` are the values returned, each with its condition.
+    execution made. `outputs` are the values returned, each with its condition. `skipped` is empty,
+    or says why it is not known whether everything in the step has a value.
     """
 
     done: Term
@@ -181,3 +182,4 @@ class SymbolicStep:
     laws: Term
     after: State
     outputs: tuple[tuple[Term, Value], ...]
+    skipped: str = ""

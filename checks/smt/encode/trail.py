@@ -32,6 +32,8 @@ class Trail(ABC):
         self.path: Term = encoding.logic.true
         self.stops: list[Stop] = []
         self.laws: list[Law] = []
+        # What was skipped because it has no encoding: whether it has a value is not known.
+        self.skipped: list[str] = []
         # Where a total map got a key that is not its own; bounds are checked after the step.
         self.extra_key: Term = encoding.logic.false
         self.first = self.logic.terms_made  # The terms of this execution come after this one.
@@ -48,6 +50,7 @@ class Trail(ABC):
         """A trail that goes on from another state, in the same body."""
         trial = type(self)(self.encoding, state, self.frame.machine)
         trial.frame, trial.laws, trial.first = self.frame, self.laws, self.first
+        trial.skipped = self.skipped
         return trial
 
     # Stops.

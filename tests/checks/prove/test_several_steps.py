@@ -186,6 +186,68 @@ def test_built_in_properties_are_violated_by_the_last_event() -> None:
     }
 
 
+CONSTRAINTS = """
+class Early(Machine):
+    n: Nat = 0
+
+    @transition()
+    def up(self) -> None:
+        self.n += 1
+
+    @constraint
+    def few(self) -> bool:
+        return 6 % (2 - self.n) == 0
+
+
+class Never(Machine):
+    n: Nat = 0
+
+    @transition()
+    def up(self) -> None:
+        self.n += 1
+
+    @constraint
+    def few(self) -> bool:
+        return self.n < 1 or (self.n > 2 and 6 % (3 - self.n) == 0)
+"""
+
+
+def test_a_constraint_without_a_value_is_undefined_where_exploration_comes() -> None:
+    both = texts.module(CONSTRAINTS)
+    for cls, verdict, events in (
+        (both.Early, "undefined", ["up", "up"]),
+        (both.Never, "bounded", None),
+    ):
+        found = {p.name: p for p in proof(cls, "bounded", 3).properties}["undefined"]
+        assert (found.verdict.value, found.trace and [s.event for s in found.trace.steps]) == (
+            verdict,
+            events,
+        )
+
+
+SKIPPED = """
+class Inner(Machine):
+    items: list[Nat] = [1]
+    most: Param[int] = 3
+
+    @assume
+    def negative(self) -> bool:
+        return self.most < 0
+
+
+class Outer(Machine):
+    inner: Inner = Inner()
+"""
+
+
+def test_a_default_without_an_encoding_may_have_no_value() -> None:
+    """Here no instance can be made, because the part breaks what it assumes."""
+    cls = texts.last_machine(texts.module(SKIPPED))
+    for method in ("induction", "bounded", "auto"):
+        found = {p.name: p for p in proof(cls, method, 3).properties}["undefined"]
+        assert found.verdict is Verdict.UNKNOWN
+
+
 @pytest.mark.parametrize(
     ("method", "verdict"), [("bounded", Verdict.BOUNDED), ("auto", Verdict.PROVED)]
 )
