@@ -10,6 +10,8 @@ reading          conditions whose source is in the language, over a model's attr
 transition_rows  the rows of a transitions.Machine
 text             rows as the text of a declaration
 flaws            problems in the rows
+timeouts         Timeout states
+options          options that a declaration does not have
 features         behaviour of the machine that a declaration of its rows does not contain
 decided          a transitions.Machine in which a declaration decides; imports transitions
 drop_in, bound   its two forms: with the imported declaration, and with one of your own

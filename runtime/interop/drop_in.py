@@ -143,7 +143,7 @@ class LawfulMachine(DecidedMachine):
         )
 
     def _make(self) -> _DeclaredRows:
-        writer = DeclarationWriter(self, automatic=True, reading=False)
+        writer = DeclarationWriter(self, automatic=True, whole=False)
         found = writer.imported(tuple(writer.renamed()))
         cls = found.load()
         numbers: Counter[tuple[str, str]] = Counter()

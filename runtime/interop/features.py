@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from .names import name_of
+from .timeouts import state_features, timeout_of
 
-STATES = frozenset({"transitions.extensions.states", "transitions.extensions.asyncio"})
 KNOWN = ("transitions", "lawful")  # Packages whose classes do what their rows say.
 # By what the classes of a machine decide, or do when a state is entered and left.
 STATE_METHODS = ("enter", "exit")
@@ -72,21 +72,16 @@ def tags(state: Any) -> tuple[str, ...]:
 def calls(state: Any) -> dict[str, list[Any]]:
     """The callbacks of a state's features, by the time at which they run."""
     found: dict[str, list[Any]] = {}
-    for kind in ("on_timeout", "on_failure"):
-        given: Any = getattr(state, kind, None) if _features(state) else None
+    kinds = [kind for kind in state.dynamic_methods if kind not in ("on_enter", "on_exit")]
+    for kind in (*sorted(kinds), "on_failure"):
+        given: Any = getattr(state, kind, None)
         if given:
             found[kind] = [given] if isinstance(given, str) or callable(given) else list(given)
     return found
 
 
-def _features(state: Any) -> frozenset[str]:
-    """The names of the features in a state's class."""
-    bases: tuple[type[Any], ...] = state.__class__.__mro__
-    return frozenset(base.__name__ for base in bases if base.__module__ in STATES)
-
-
 def _of_state(machine: Any, name: str, state: Any) -> Iterator[str]:
-    known = _features(state)
+    known = state_features(state)
     for feature, described in DESCRIPTIONS.items():
         text = described(machine, name, state) if feature in known else ""
         if text:
@@ -94,11 +89,14 @@ def _of_state(machine: Any, name: str, state: Any) -> Iterator[str]:
     yield from _overridden(f"{name}, a state,", state.__class__, STATE_METHODS)
 
 
-def _timeout(_machine: Any, name: str, state: Any) -> str:
-    if not state.timeout > 0:
+def _timeout(machine: Any, name: str, state: Any) -> str:
+    timeout = timeout_of(machine, state)
+    if timeout is None or not timeout.later:
         return ""
-    called = _named(state.on_timeout) or "nothing"
-    return f"{name} has a Timeout: after {state.timeout:g} seconds there it calls {called}"
+    first, later = timeout.trigger, ", ".join(timeout.later)
+    return (
+        f"{name} has a Timeout: after {first} it triggers {later} in the state that is then reached"
+    )
 
 
 def _retry(_machine: Any, name: str, state: Any) -> str:

@@ -7,13 +7,14 @@ reached, triggers that a model's own attribute hides, and callbacks that no mode
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 from .features import calls
 from .names import name_of
+from .timeouts import has_timeout, timeout_of
 from .transition_rows import TransitionRow, automatic
 
 STATE_CALLS = ("on_enter", "on_exit")
@@ -35,6 +36,7 @@ def flaws(machine: Any, rows: Sequence[TransitionRow]) -> Iterator[str]:
         yield from _of_row(machine, row, same)
         same.append(row)
     yield from _unreached(machine, rows)
+    yield from _timeouts(machine, before)
     for model in machine.models:
         yield from _hidden(machine, model)
         yield from _missing(machine, model, rows)
@@ -58,6 +60,20 @@ def _of_row(machine: Any, row: TransitionRow, before: Sequence[TransitionRow]) -
                 " whenever it could be"
             )
             return
+
+
+def _timeouts(
+    machine: Any, before: Mapping[tuple[str, str], Sequence[TransitionRow]]
+) -> Iterator[str]:
+    """Timeouts that never end, or that trigger what the state has no row for."""
+    for name, state in machine.states.items():
+        timeout = timeout_of(machine, state)
+        if timeout is None and has_timeout(state):
+            seconds = f"{state.timeout:g} seconds"
+            yield f"{name} has a Timeout of {seconds}: no timer can wait that long"
+        trigger = None if timeout is None else timeout.trigger
+        if trigger is not None and (trigger, name) not in before:
+            yield f"the Timeout of {name} triggers {trigger}, which has no row from {name}"
 
 
 def _unreached(machine: Any, rows: Sequence[TransitionRow]) -> Iterator[str]:

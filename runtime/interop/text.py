@@ -22,7 +22,9 @@ from ..instance import Machine
 from .features import calls, features, tags
 from .flaws import MACHINE_CALLS, STATE_CALLS, flaws
 from .names import IdentifierTable, identifier, name_of
+from .options import of_machine, of_state
 from .reading import Reading
+from .timeouts import timeout_of
 from .transition_rows import Input, TransitionRow, known
 
 HEAD = '''"""Imported from a transitions.Machine."""
@@ -40,8 +42,11 @@ class Imported(Machine):
     """{doc}"""
 
     state: Place = Place.{initial}
-'''
-NAMES = ("Machine", "Scope", "State", "event", "ignore", "require", "terminal", "transition")
+{timers}'''
+NAMES = (
+    *("Machine", "Scope", "State", "Timer", "event", "ignore", "require", "terminal"),
+    "transition",
+)
 RESERVED = frozenset(
     {*NAMES, "Place", "state", "lawful", "scope", "expects", "fairness", "deadlock_ok", "self"}
 )
@@ -120,6 +125,7 @@ def _is_readable(reading: Reading) -> bool:
         states="    A = 'a'",
         doc="One guard.",
         initial="A",
+        timers="",
     )
     text += f"\n    @transition()\n    def read(self{params}) -> None:\n"
     text += f"        require({reading.text({name: name for name in reading.attributes})})\n"
@@ -135,11 +141,12 @@ def _imports(enums: Mapping[str, str]) -> str:
 
 
 class DeclarationWriter:
-    """The text of one machine; `reading`: conditions that can be read are."""
+    """The text of one machine. `whole`: conditions that can be read are, and timeouts are timers;
+    else both stay with transitions."""
 
-    def __init__(self, machine: Any, *, automatic: bool, reading: bool = True) -> None:
+    def __init__(self, machine: Any, *, automatic: bool, whole: bool = True) -> None:
         self.machine = machine
-        self.known = known(machine, _is_readable if reading else lambda found: False)
+        self.known = known(machine, _is_readable if whole else lambda found: False)
         self.rows = self.known.rows
         self.automatic = automatic
         members = IdentifierTable(["mro"])
@@ -149,19 +156,26 @@ class DeclarationWriter:
         self.events = {trigger: self.names.of(trigger, trigger) for trigger in triggers}
         self.ways: dict[tuple[str, str, int], str | None] = {}
         self.inputs: dict[str, tuple[Input, ...]] = {}
+        found = {n: timeout_of(machine, state) for n, state in machine.states.items() if whole}
+        self.timeouts = {name: each for name, each in found.items() if each is not None}
+        self.timers = {n: self.names.of(("timer", n), f"timer_of_{n}") for n in self.timeouts}
         self.written = "".join(self._event(trigger) for trigger in triggers)
+        self.written += "".join(self._timeout(name) for name in self.timeouts)
 
     def imported(self, problems: tuple[str, ...]) -> Imported:
         """All of it."""
         body = self.written + "".join(self._ignored()) + self._final() + self._scope()
         enums = {name: of for each in self.known.readings for name, of in each.enums.items()}
-        used = [n for n in NAMES if f"{n}(" in body or f"@{n}\n" in body or n in "Machine State"]
+        timers = "".join(f"    {timer}: Timer = Timer()\n" for timer in self.timers.values())
+        text = timers + body
+        used = [n for n in NAMES if f"{n}(" in text or f"@{n}\n" in text or n in "Machine State"]
         head = HEAD.format(
             names=", ".join(used),
             imports=_imports(enums),
             doc=_doc(list(self._doc())),
             initial=self.states[self.machine.initial or next(iter(self.states))],
             states="\n".join(f"    {m} = {name!r}" for name, m in self.states.items()),
+            timers=timers,
         )
         return Imported(head + body, problems, self.events, self.inputs, self.states, self.ways)
 
@@ -173,21 +187,28 @@ class DeclarationWriter:
 
     def _doc(self) -> Iterator[str]:
         """The class docstring: it names what the declaration does not contain."""
+        machine, kind = self.machine, type(self.machine).__name__
         yield "The triggers of a transitions.Machine as events."
         rows: list[tuple[str, Sequence[Any]]] = [
             (f"{kind} of {identifier(name)}", getattr(state, kind))
-            for name, state in self.machine.states.items()
+            for name, state in machine.states.items()
             for kind in STATE_CALLS
         ]
-        for name, state in self.machine.states.items():
+        for name, state in machine.states.items():
             own = identifier(name)
             rows += [(f"{kind} of {own}", funcs) for kind, funcs in calls(state).items()]
             rows.append((f"tags of {own}", tags(state)))
-        rows += [(kind, getattr(self.machine, kind, [])) for kind in MACHINE_CALLS]
+            rows += [(f"{option} of {own}", [value]) for option, value in of_state(state)]
+        rows += [(kind, getattr(machine, kind, [])) for kind in MACHINE_CALLS]
+        rows += [(option, [value.removesuffix(": ")]) for option, value in of_machine(machine)]
         for where, funcs in rows:
             if funcs:
                 yield f"{where}: {', '.join(_plain(func) for func in funcs)}"
-        if self.machine.has_queue:
+        if kind != "Machine":
+            yield f"Its class is {kind}."
+        if machine.auto_transitions and not self.automatic:
+            yield "Its automatic triggers (to_STATE) are left out."
+        if machine.has_queue:
             yield "Triggers that callbacks call are queued."
 
     def _event(self, trigger: str) -> str:
@@ -211,8 +232,60 @@ class DeclarationWriter:
             for number, row, _ in alike:
                 self.ways[trigger, row.source, number] = name
             serves = "" if name == event else f"event={event!r}"
-            text += self._transition(serves, [row for _, row, _ in alike])
-            text += f"{_head(name, params)}\n{_body(alike[0][1], alike[0][2])}"
+            own = [row for _, row, _ in alike]
+            text += self._transition(serves, own)
+            text += f"{_head(name, params)}\n{_body(_said(own[0]), own[0], alike[0][2])}"
+            text += self._timing(own)
+        return text
+
+    def _timing(self, rows: Sequence[TransitionRow]) -> str:
+        """The lines of a transition that stop the timers of states left, and start that of the
+        state entered."""
+        dest = rows[0].dest
+        if dest is None:
+            return ""
+        left = dict.fromkeys(row.source for row in rows if row.source in self.timers)
+        text = "".join(f"        self.{self.timers[n]}.stop()\n" for n in left if n != dest)
+        return text + self._started(dest)
+
+    def _started(self, dest: str) -> str:
+        if dest not in self.timers:
+            return ""
+        return f"        self.{self.timers[dest]}.start({self.timeouts[dest].seconds!r})\n"
+
+    def _timeout(self, name: str) -> str:
+        """The end of a timeout: the rows that it tries, then what is left if none is taken."""
+        timeout = self.timeouts[name]
+        rows: list[TransitionRow | None] = []
+        for row in self.rows:
+            if (row.trigger, row.source) == (timeout.trigger, name):
+                rows.append(row)
+                if not row.clauses:
+                    break
+        else:
+            rows.append(None)
+        event = self.names.of(("timeout", name), f"timeout_of_{name}")
+        inputs = {i.name: i for row in rows if row for clause in row.clauses for i in clause.inputs}
+        self.inputs[event] = tuple(inputs.values())
+        params = "".join(f", {each.name}: {each.type}" for each in inputs.values())
+        text = "" if len(rows) < 2 else f"\n    @event\n{_head(event, params)} ...\n"
+        funcs = calls(self.machine.states[name]).get("on_timeout", [])
+        called = f"on_timeout: {', '.join(map(_plain, funcs)) or 'nothing'}"
+        for number, each in enumerate(rows):
+            if each is not None and each.dest not in {None, *self.states}:
+                continue
+            where = [f"source=Place.{self.states[name]}", f"timer={self.timers[name]!r}"]
+            if each is not None and each.dest is not None:
+                where.append(f"target=Place.{self.states[each.dest]}")
+            own = event
+            if len(rows) > 1:
+                own = self.names.of(("timeout", name, number), f"{event}_{number + 1}")
+                where.insert(0, f"event={event!r}")
+            earlier = [row for row in rows[:number] if row is not None]
+            doc = f"{called}; {_said(each)}" if each else f"{called}."
+            text += f"\n    @transition({', '.join(where)})\n{_head(own, params)}\n"
+            text += _body(doc, each, earlier)
+            text += self._started(each.dest) if each and each.dest else ""
         return text
 
     def _alike(
@@ -225,7 +298,8 @@ class DeclarationWriter:
         to_others = {_key(each, each[1].dest) for each in live if each[1].dest != each[1].source}
         for each in live:
             row, key = each[1], _key(each, each[1].dest)
-            if row.dest == row.source and key not in to_others:
+            timed = row.dest in self.timers
+            if row.dest == row.source and key not in to_others and not timed:
                 key = _key(each, "=")
             found.setdefault(key, []).append(each)
         return list(found.values())
@@ -298,7 +372,7 @@ class DeclarationWriter:
 def _key(live: tuple[int, TransitionRow, list[TransitionRow]], dest: str | None) -> str:
     """Alike of rows that are one transition."""
     _, row, earlier = live
-    return repr((dest, row.clauses, row.calls, [each.clauses for each in earlier]))
+    return repr((dest, row.clauses, row.calls, row.more, [each.clauses for each in earlier]))
 
 
 def ignores(machine: Any, state: str) -> bool:
@@ -323,7 +397,8 @@ def _said(row: TransitionRow) -> str:
     calls = [f"{kind}: {_plain(func)}" for kind, func in row.calls if kind != "conditions"]
     calls = [each for each in calls if not each.startswith("unless")]
     inside = ["No state is left or entered"] if row.dest is None else []
-    return "; ".join([*calls, *inside] or ["No callbacks"]) + "."
+    more = [f"{option}: {_plain(value)}" for option, value in row.more]
+    return "; ".join([*calls, *inside, *more] or ["No callbacks"]) + "."
 
 
 def _head(name: str, params: str) -> str:
@@ -335,10 +410,10 @@ def _head(name: str, params: str) -> str:
     return f"    def {name}(\n{lines}\n    ) -> None:"
 
 
-def _body(row: TransitionRow, earlier: Sequence[TransitionRow]) -> str:
+def _body(doc: str, row: TransitionRow | None, earlier: Sequence[TransitionRow]) -> str:
     """The body of a row: its docstring, its guards, and that no earlier row is taken."""
-    text = f'        """{_said(row)}"""\n'
-    for clause in row.clauses:
+    text = f'        """{doc}"""\n'
+    for clause in row.clauses if row is not None else ():
         text += f"        require({clause.condition}, {clause.why!r})\n"
     for each in earlier:
         held = " and ".join(_inner(clause.condition, len(each.clauses)) for clause in each.clauses)

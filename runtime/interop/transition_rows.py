@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from .names import IdentifierTable, name_of
+from .options import of_row
 from .reading import BUILTINS, Reading, read
 
 WORDS = frozenset({"self", "require", "Place", "Scope", *BUILTINS})
@@ -56,7 +57,8 @@ class TransitionRow:
     """A transition of a trigger from one state.
 
     `of`: the `transitions.Transition`. `calls`: its callbacks and conditions by kind, as given.
-    `automatic`: one of those that lead to each state from everywhere.
+    `more`: attributes that no declaration has. `automatic`: one of those that lead to each state
+    from everywhere.
     """
 
     trigger: str
@@ -64,6 +66,7 @@ class TransitionRow:
     dest: str | None
     clauses: tuple[ConditionClause, ...]
     calls: tuple[tuple[str, Any], ...]
+    more: tuple[tuple[str, str], ...]
     of: Any
     automatic: bool
 
@@ -164,6 +167,7 @@ def _group(
             each.dest,
             tuple(clauses.of(condition, again) for condition in each.conditions),
             tuple(_calls(each)),
+            tuple(of_row(each)),
             each,
             number == 0 and _is_automatic(machine, trigger, each),
         )

@@ -117,7 +117,8 @@ def test_nested_states_are_refused() -> None:
     with pytest.raises(ValueError, match=r"its states are nested \(p\)"):
         from_transitions(HierarchicalMachine(Matter(), states=parallel, initial="a"))
     flat = HierarchicalMachine(Matter(), states=STATES, transitions=ROWS, initial="solid")
-    assert from_transitions(flat).text == from_transitions(theirs(ROWS)).text
+    own = "    Its class is HierarchicalMachine.\n"
+    assert from_transitions(flat).text.replace(own, "") == from_transitions(theirs(ROWS)).text
 
 
 def test_without_an_initial_state_there_is_nothing_to_begin_with() -> None:

@@ -34,7 +34,10 @@ class Place(State):
 
 
 class Imported(Machine):
-    """The triggers of a transitions.Machine as events."""
+    """The triggers of a transitions.Machine as events.
+
+    Its automatic triggers (to_STATE) are left out.
+    """
 
     state: Place = Place.SOLID
 
