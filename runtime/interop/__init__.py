@@ -15,6 +15,10 @@ options          options that a declaration does not have
 features         behaviour of the machine that a declaration of its rows does not contain
 decided          a transitions.Machine in which a declaration decides; imports transitions
 drop_in, bound   its two forms: with the imported declaration, and with one of your own
+upstream         what the next two are derived from
+locked           the first form with the contexts of a LockedMachine
+async_drop_in    the first form for asynchronous machines
+unsupported      what these machines refuse
 """
 
 from .text import Imported, from_transitions

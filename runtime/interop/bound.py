@@ -23,7 +23,15 @@ from lawful.spec.text.statements import path
 from ..instance import Machine
 from ..kernel.dispatch import control
 from ..kernel.plan import Way
-from .decided import DecidedMachine, EventData, ProposedStep, State, Transition, listify
+from .decided import (
+    DecidedRow,
+    EventData,
+    ProposedStep,
+    State,
+    SyncMachine,
+    Transition,
+    listify,
+)
 
 Input = str | Callable[..., Any]
 
@@ -70,7 +78,7 @@ def _named(cls: type[Machine], as_text: bool) -> dict[enum.Enum, str]:
     return {member: str(member.value) if as_text else member.name for member in members}
 
 
-class Bound(DecidedMachine):
+class Bound(SyncMachine):
     """The result of `bind`: a `transitions.Machine` whose rows are those of a declaration.
 
     Callbacks and models can be added to it; states and rows cannot.
@@ -209,7 +217,7 @@ class Bound(DecidedMachine):
 
     # Deciding.
 
-    def proposed(self, row: Transition, event_data: EventData) -> ProposedStep | None:
+    def proposed(self, row: DecidedRow, event_data: EventData) -> ProposedStep | None:
         entry = self._of(event_data.model).entry
         ways = self._plan.ways
         event = ways[event_data.event.name]

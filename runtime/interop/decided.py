@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 import logging
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import transitions
 from transitions.core import EventData, MachineError, State, listify
@@ -26,14 +26,17 @@ from lawful.spec.outcomes import Refused
 from ..instance import Machine
 from ..kernel.dispatch import attempt, control
 from ..kernel.plan import Way
+from . import unsupported
 
 __all__ = [
     "DecidedMachine",
+    "DecidedRow",
     "Event",
     "EventData",
     "MachineError",
     "ProposedStep",
     "State",
+    "SyncMachine",
     "Transition",
     "listify",
 ]
@@ -76,12 +79,34 @@ class ProposedStep:
         raise MachineError(OVERTAKEN.format(self.way.event, self.state.name))
 
 
-class Transition(transitions.Transition):
+class Condition(transitions.core.Condition):
+    """A condition whose result is not awaited."""
+
+    def check(self, event_data: EventData) -> bool:
+        """Whether it has the wanted value."""
+        machine: Any = event_data.machine
+        func = machine.resolve_callable(self.func, event_data)
+        if machine.send_event:
+            result = func(event_data)
+        else:
+            result = func(*event_data.args, **event_data.kwargs)
+        if result is not True and result is not False:
+            unsupported.check_result(machine, self.func, result)
+        return bool(result == self.target)
+
+
+class DecidedRow:
     """A row; `law` is the name of the declaration's transition that decides about it, None of
     one that nothing can take. `asks`: the parameters that its conditions are."""
 
     law: str | None = None
     asks: tuple[str, ...] = ()
+
+
+class Transition(DecidedRow, transitions.Transition):
+    """A row that is taken at once."""
+
+    condition_cls = Condition
 
     def execute(self, event_data: EventData) -> bool:
         """Take the row, if the declaration admits it now."""
@@ -99,7 +124,7 @@ class Transition(transitions.Transition):
             machine.callbacks(itertools.chain(self.after, machine.after_state_change), event_data)
         return True
 
-    def _made(self, machine: DecidedMachine, event_data: EventData, step: ProposedStep) -> bool:
+    def _made(self, machine: SyncMachine, event_data: EventData, step: ProposedStep) -> bool:
         """Make the step, after the callbacks before it and before the state is entered. If there
         are no such callbacks, no observer of refusals and no `ignore`, one call decides and makes
         the step."""
@@ -149,7 +174,7 @@ class Event(transitions.Event):
             self._finish(machine, event_data)
         return bool(event_data.result)
 
-    def _run(self, machine: DecidedMachine, event_data: EventData) -> bool:
+    def _run(self, machine: SyncMachine, event_data: EventData) -> bool:
         state = event_data.state
         if state.name not in self.transitions:
             machine.unserved(event_data)
@@ -163,7 +188,7 @@ class Event(transitions.Event):
         machine.refusal(event_data)
         return False
 
-    def _finish(self, machine: DecidedMachine, event_data: EventData) -> None:
+    def _finish(self, machine: SyncMachine, event_data: EventData) -> None:
         """Run the final callbacks; exceptions that they raise are suppressed."""
         if machine.finalize_event:
             try:
@@ -173,21 +198,34 @@ class Event(transitions.Event):
 
 
 class DecidedMachine(transitions.Machine):
-    """The common part of the machines of `bound` and `drop_in`."""
+    """The common part of the machines of `bound`, `drop_in` and `async_drop_in`.
 
-    transition_cls = Transition
-    event_cls = Event
+    `decided_by`: the classes that rows and triggers are derived from. `beside`: classes of
+    transitions that may be bases, too.
+    """
+
+    decided_by: ClassVar[tuple[type[Any], type[Any]]]
+    beside: ClassVar[frozenset[str]]
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if hasattr(cls, "beside"):
+            unsupported.check_bases(cls, cls.beside)
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        for mine, base in ((self.transition_cls, Transition), (self.event_cls, Event)):
+        kinds: tuple[Any, Any] = self.transition_cls, self.event_cls
+        for mine, base in zip(kinds, self.decided_by, strict=True):
             if not issubclass(mine, base):
                 raise TypeError(f"{mine!r} would decide by itself: derive it from {base!r}")
+        unsupported.check_options(type(self), self.beside, options)
         super().__init__(*args, **options)
 
-    def proposed(self, row: Transition, event_data: EventData) -> ProposedStep | None:
-        """The step of a row, which the declaration must still accept; None if the declaration has
-        no such step."""
-        raise NotImplementedError
+    def add_states(self, states: Any, *args: Any, **options: Any) -> None:
+        """As in transitions. TypeError for nested states."""
+        unsupported.check_given(type(self), listify(states))
+        if options.keys() & set(unsupported.NESTED):
+            unsupported.check_given(type(self), [{"name": states, **options}])
+        super().add_states(states, *args, **options)
 
     def refusal(self, event_data: EventData) -> Refused | None:
         """The declaration's refusal of an event that no row takes; None if it ignores the event."""
@@ -221,6 +259,36 @@ class DecidedMachine(transitions.Machine):
             raise MachineError(text) from refused
         LOG.warning(text)
 
+
+class SyncMachine(DecidedMachine):
+    """One that awaits nothing."""
+
+    transition_cls = Transition
+    event_cls = Event
+    decided_by = (Transition, Event)
+    beside = frozenset[str]()
+
+    def add_states(self, states: Any, *args: Any, **options: Any) -> None:
+        """As in transitions. TypeError for nested states, and those that would be awaited."""
+        super().add_states(states, *args, **options)
+        for state in {type(state): state for state in self.states.values()}.values():
+            unsupported.check_state(type(self), state)
+
+    def callback(self, func: Any, event_data: EventData) -> None:
+        """As in transitions. TypeError for one whose result would have to be awaited."""
+        called = self.resolve_callable(func, event_data)
+        if self.send_event:
+            result = called(event_data)
+        else:
+            result = called(*event_data.args, **event_data.kwargs)
+        if result is not None:
+            unsupported.check_result(self, func, result)
+
+    def proposed(self, row: DecidedRow, event_data: EventData) -> ProposedStep | None:
+        """The step of a row, which the declaration must still accept; None if the declaration has
+        no such step."""
+        raise NotImplementedError
+
     def _can_trigger(self, model: Any, trigger: str, *args: Any, **named: Any) -> bool:
         """Whether a trigger would be taken: runs the `prepare` callbacks, and decides."""
         state, event = self.get_model_state(model), self.events.get(trigger)
@@ -234,7 +302,7 @@ class DecidedMachine(transitions.Machine):
             try:
                 self.callbacks(self.prepare_event, event_data)
                 self.callbacks(row.prepare, event_data)
-                step = self.proposed(cast("Transition", row), event_data)
+                step = self.proposed(cast("DecidedRow", row), event_data)
                 if step is not None and step.admitted():
                     return True
             except BaseException as error:
@@ -245,5 +313,5 @@ class DecidedMachine(transitions.Machine):
         return False
 
 
-def _machine(event_data: EventData) -> DecidedMachine:
-    return cast("DecidedMachine", event_data.machine)
+def _machine(event_data: EventData) -> SyncMachine:
+    return cast("SyncMachine", event_data.machine)

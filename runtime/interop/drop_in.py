@@ -12,7 +12,7 @@ import enum
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from lawful.spec.outcomes import Refused
 from lawful.spec.syntax.declare import slot
@@ -20,13 +20,20 @@ from lawful.spec.syntax.declare import slot
 from ..instance import Machine
 from ..kernel.dispatch import control
 from ..kernel.plan import Plan
-from .decided import DecidedMachine, EventData, ProposedStep, State, Transition, listify
+from .decided import (
+    DecidedMachine,
+    EventData,
+    ProposedStep,
+    State,
+    SyncMachine,
+    listify,
+)
 from .text import DeclarationWriter, Imported, ignores
 from .transition_rows import Input
 
 
 @dataclass(frozen=True)
-class _DeclaredRows:
+class DeclaredRows:
     """The declaration of a machine's rows at some time; `rows` maps each row to its content
     then."""
 
@@ -38,16 +45,11 @@ class _DeclaredRows:
     quiet: frozenset[str]
 
 
-class LawfulMachine(DecidedMachine):
-    """Replaces `transitions.Machine`: the same constructor and methods, but a declaration decides.
-
-    A condition is evaluated at most once for an event, even if several rows name it, unless one of
-    them has a `prepare` callback in between. Raises TypeError for rows of a class that would decide
-    by itself.
-    """
+class DeclaredMachine(DecidedMachine):
+    """A machine of transitions with the declaration of its rows, and an instance for each model."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
-        self._made: _DeclaredRows | None = None
+        self._made: DeclaredRows | None = None
         self._entries: dict[int, Machine] = {}
         super().__init__(*args, **options)
 
@@ -71,13 +73,23 @@ class LawfulMachine(DecidedMachine):
         for each in listify(model):
             self._entries.pop(id(each), None)
 
-    def proposed(self, row: Transition, event_data: EventData) -> ProposedStep | None:
-        if row.dest is not None and row.dest not in self.states:
-            self.get_state(row.dest)
+    def declared(self, row: Any, event_data: EventData) -> DeclaredRows | None:
+        """The declaration that decides about a row; None if nothing can take the row."""
         made = self._current(event_data)
+        leads_nowhere = row.dest is not None and row.dest not in self.states
+        return None if row.law is None and not leads_nowhere else made
+
+    def step(self, row: Any, made: DeclaredRows, event_data: EventData) -> ProposedStep | None:
+        """The step of a row whose conditions were evaluated. ValueError for one that would be
+        taken, and leads to an unknown state."""
+        answers = answers_of(event_data)
         if row.law is None:
+            asked = zip(row.asks, row.conditions, strict=True)
+            if all(answers.get((name, bool(each.target))) for name, each in asked):
+                self.get_state(row.dest)
             return None
-        args = self._asked(row, made, event_data)
+        inputs = made.found.inputs[made.found.events[event_data.event.name]]
+        args = _values(inputs, answers) if inputs else ()
         return ProposedStep(self._entry(made, event_data.model), made.plan.ways[row.law], args)
 
     def refusal(self, event_data: EventData) -> Refused | None:
@@ -85,7 +97,7 @@ class LawfulMachine(DecidedMachine):
         entry, event = self._entry(made, event_data.model), made.found.events.get(trigger)
         if event is None:
             return Refused(type(entry).__name__, trigger, event_data.state.name, ())
-        return _sent(entry, event, _values(made.found.inputs[event], _answers(event_data)))
+        return _sent(entry, event, _values(made.found.inputs[event], answers_of(event_data)))
 
     def state_of(self, entry: Machine) -> State:
         return self.states[control(entry).value]
@@ -98,27 +110,9 @@ class LawfulMachine(DecidedMachine):
 
     # Asking.
 
-    def _asked(
-        self, row: Transition, made: _DeclaredRows, event_data: EventData
-    ) -> tuple[Any, ...]:
-        """The arguments of the row's transition. Its conditions are evaluated up to the first that
-        has the wrong value; those that were evaluated before are not evaluated again."""
-        inputs = made.found.inputs[made.found.events[event_data.event.name]]
-        if not inputs:
-            return ()
-        answers = _answers(event_data)
-        for condition, name in zip(row.conditions, row.asks, strict=True):
-            wanted = bool(condition.target)
-            if (name, wanted) not in answers:
-                answers[name, wanted] = bool(condition.check(event_data))
-            answers[name] = wanted is answers[name, wanted]
-            if not answers[name, wanted]:
-                break
-        return _values(inputs, answers)
-
     # The declaration, and the instances.
 
-    def _current(self, event_data: EventData) -> _DeclaredRows:
+    def _current(self, event_data: EventData) -> DeclaredRows:
         made, of = self._made, (event_data.event, event_data.state.name)
         if made is None or not self._fits(made, *of):
             made = self._made = self._make()
@@ -127,7 +121,7 @@ class LawfulMachine(DecidedMachine):
     def _pairs(self) -> list[tuple[Any, str]]:
         return [(event, state) for event in self.events.values() for state in self.states]
 
-    def _fits(self, made: _DeclaredRows, event: Any, state: str) -> bool:
+    def _fits(self, made: DeclaredRows, event: Any, state: str) -> bool:
         """Whether the declaration and the machine agree on an event in a state."""
         rows = event.transitions.get(state)
         if rows is None:
@@ -142,7 +136,7 @@ class LawfulMachine(DecidedMachine):
             ]
         )
 
-    def _make(self) -> _DeclaredRows:
+    def _make(self) -> DeclaredRows:
         writer = DeclarationWriter(self, automatic=True, whole=False)
         found = writer.imported(tuple(writer.renamed()))
         cls = found.load()
@@ -164,9 +158,9 @@ class LawfulMachine(DecidedMachine):
         if watched:
             raise ValueError("its rows were changed while an instance is observed")
         self._entries = {}
-        return _DeclaredRows(found, cls, cls.lawful.plan, values, rows, quiet)
+        return DeclaredRows(found, cls, cls.lawful.plan, values, rows, quiet)
 
-    def _entry(self, made: _DeclaredRows, model: object) -> Machine:
+    def _entry(self, made: DeclaredRows, model: object) -> Machine:
         """The instance of a model, in the state that the model says it is in."""
         state = made.places.get(getattr(model, self.model_attribute))
         if state is None:
@@ -180,14 +174,45 @@ class LawfulMachine(DecidedMachine):
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the declaration, which is made again where it is needed."""
-        return {**self.__dict__, "_made": None, "_entries": {}}
+        kept = cast("dict[str, Any]", super().__getstate__())
+        return {**kept, "_made": None, "_entries": {}}
+
+
+class LawfulMachine(DeclaredMachine, SyncMachine):
+    """Replaces `transitions.Machine`: the same constructor and methods, but a declaration decides.
+
+    A condition is evaluated at most once for an event, even if several rows name it, unless one of
+    them has a `prepare` callback in between. Raises TypeError for rows of a class that would decide
+    by itself, and for what it does not do: nested states, and what would have to be awaited.
+    """
+
+    def proposed(self, row: Any, event_data: EventData) -> ProposedStep | None:
+        made = self.declared(row, event_data)
+        if made is None:
+            return None
+        if row.conditions:
+            _ask(row, event_data)
+        return self.step(row, made, event_data)
+
+
+def _ask(row: Any, event_data: EventData) -> None:
+    """Evaluate a row's conditions up to the first that has the wrong value; those that were
+    evaluated before are not evaluated again."""
+    answers = answers_of(event_data)
+    for condition, name in zip(row.conditions, row.asks, strict=True):
+        wanted = bool(condition.target)
+        if (name, wanted) not in answers:
+            answers[name, wanted] = bool(condition.check(event_data))
+        answers[name] = wanted is answers[name, wanted]
+        if not answers[name, wanted]:
+            break
 
 
 def _what(row: Any) -> tuple[Any, ...]:
     return row, row.dest, list(row.conditions)
 
 
-def _answers(event_data: EventData) -> dict[Any, bool]:
+def answers_of(event_data: EventData) -> dict[Any, bool]:
     """The results of this event's conditions so far."""
     found: dict[Any, bool] = event_data.__dict__.setdefault("answers", {})
     return found

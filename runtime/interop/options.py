@@ -37,7 +37,7 @@ def of_machine(machine: Any) -> Iterator[tuple[str, str]]:
             if option.name not in seen:
                 seen.add(option.name)
                 default = "" if option.default is None else option.default
-                held: dict[str, Any] = vars(machine)
+                held: dict[str, Any] = machine.__dict__
                 value = held.get(option.name, held.get(f"_{option.name}", default))
                 if value is not None and value != default:
                     yield option.name, _text(value)
@@ -57,7 +57,7 @@ def of_row(row: Any) -> Iterator[tuple[str, str]]:
 
 
 def _others(of: Any, known: frozenset[str]) -> Iterator[tuple[str, str]]:
-    held: dict[str, Any] = vars(of)
+    held: dict[str, Any] = of.__dict__
     for name, value in held.items():
         given = value is not None and not (isinstance(value, str | list) and not value)
         if name not in known and not name.startswith("_") and given:

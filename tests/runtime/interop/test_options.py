@@ -168,7 +168,7 @@ def options_of(function: Any) -> set[str]:
 
 def upstream(kind: type[Any], modules: Sequence[Any], methods: tuple[str, ...]) -> set[str]:
     """The options of all classes of a kind in the installed transitions."""
-    held: list[dict[str, Any]] = [vars(module) for module in modules]
+    held: list[dict[str, Any]] = [module.__dict__ for module in modules]
     every = [each for names in held for each in names.values()]
     classes = {each for each in every if isinstance(each, type) and issubclass(each, kind)}
     found: set[str] = set()
