@@ -11,6 +11,7 @@ transition_rows  the rows of a transitions.Machine
 text             rows as the text of a declaration
 flaws            problems in the rows
 timeouts         Timeout states
+nested           nested states as flat ones
 options          options that a declaration does not have
 features         behaviour of the machine that a declaration of its rows does not contain
 decided          a transitions.Machine in which a declaration decides; imports transitions

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from .names import name_of
+from .nested import every_state
 from .timeouts import state_features, timeout_of
 
 KNOWN = ("transitions", "lawful")  # Packages whose classes do what their rows say.
@@ -42,7 +43,7 @@ def features(machine: Any) -> Iterator[str]:
     for context in _contexts(machine):
         around = f"{kind.__name__} enters {context} around its events"
         yield f"{around}, which the declaration does not do"
-    for name, state in machine.states.items():
+    for name, state in every_state(machine).items():
         yield from _of_state(machine, name, state)
     for trigger, event in machine.events.items():
         rows: list[Any] = [row for several in event.transitions.values() for row in several]

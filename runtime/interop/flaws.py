@@ -14,6 +14,7 @@ from typing import Any
 
 from .features import calls
 from .names import name_of
+from .nested import every_state, inside, is_shadow, origin
 from .timeouts import has_timeout, timeout_of
 from .transition_rows import TransitionRow, automatic
 
@@ -54,7 +55,7 @@ def _of_row(machine: Any, row: TransitionRow, before: Sequence[TransitionRow]) -
     if both:
         yield f"{where} to {row.dest} is never taken: it wants {both[0]} to be true and false"
     for each in before:
-        if each.conditions <= row.conditions:
+        if each.conditions <= row.conditions and not is_shadow(each.of, row.of):
             yield (
                 f"{where} to {row.dest} is never reached: one before it, to {each.dest}, is taken"
                 " whenever it could be"
@@ -66,14 +67,15 @@ def _timeouts(
     machine: Any, before: Mapping[tuple[str, str], Sequence[TransitionRow]]
 ) -> Iterator[str]:
     """Timeouts that never end, or that trigger what the state has no row for."""
-    for name, state in machine.states.items():
+    for name, state in every_state(machine).items():
         timeout = timeout_of(machine, state)
         if timeout is None and has_timeout(state):
             seconds = f"{state.timeout:g} seconds"
             yield f"{name} has a Timeout of {seconds}: no timer can wait that long"
         trigger = None if timeout is None else timeout.trigger
-        if trigger is not None and (trigger, name) not in before:
-            yield f"the Timeout of {name} triggers {trigger}, which has no row from {name}"
+        for place in inside(machine, name) if trigger is not None else ():
+            if (trigger, place) not in before:
+                yield f"the Timeout of {name} triggers {trigger}, which has no row from {place}"
 
 
 def _unreached(machine: Any, rows: Sequence[TransitionRow]) -> Iterator[str]:
@@ -102,12 +104,16 @@ def _unreached(machine: Any, rows: Sequence[TransitionRow]) -> Iterator[str]:
 def _hidden(machine: Any, model: Any) -> Iterator[str]:
     """The methods that the machine cannot add to the model, because those names are taken."""
     kind = type(model).__name__
+    separated = getattr(machine.state_cls, "separator", "_") != "_"
     for trigger in machine.events:
         for name in (trigger, f"may_{trigger}"):
+            if separated and trigger.startswith("to_"):
+                continue  # Reached as `to_STATE.INNER`.
             if not _is_of(machine, getattr(model, name, None)):
                 yield f"{name} is no trigger of {kind}, {_instead(model, name)}"
     prefix = "is_" if machine.model_attribute == "state" else f"is_{machine.model_attribute}_"
-    for name in ("trigger", "may_trigger", *(f"{prefix}{state}" for state in machine.states)):
+    states = () if separated else every_state(machine)
+    for name in ("trigger", "may_trigger", *(f"{prefix}{state}" for state in states)):
         if not _is_of(machine, getattr(model, name, None)):
             yield f"{name} is no method of the machine on {kind}, {_instead(model, name)}"
 
@@ -123,6 +129,7 @@ def _is_of(machine: Any, found: Any) -> bool:
     while found.__class__ is partial:
         found = found.func
     owner = getattr(found, "__self__", None)
+    machine = origin(machine)
     return owner is machine or getattr(owner, "machine", None) is machine
 
 
@@ -146,7 +153,7 @@ def _resolves(resolve: Callable[..., Any], func: str, data: SimpleNamespace) -> 
 def _called(machine: Any) -> Iterator[tuple[str, Any]]:
     for kind in MACHINE_CALLS:
         yield from ((kind, func) for func in getattr(machine, kind, []))
-    for name, state in machine.states.items():
+    for name, state in every_state(machine).items():
         for kind in STATE_CALLS:
             yield from ((f"{kind} of {name}", func) for func in getattr(state, kind))
         for kind, funcs in calls(state).items():
@@ -168,7 +175,7 @@ def _never_called(machine: Any, model: Any) -> Iterator[str]:
         state = name.removeprefix(prefix)
         if not prefix or name in called or not callable(getattr(model, name, None)):
             continue
-        if state not in machine.states:
+        if state not in every_state(machine):
             yield f"{name} of {kind} is never called: there is no state {state}"
         elif not inspect.ismethod(getattr(model, name)):
             yield f"{name} of {kind} is never called: it is no method"

@@ -22,6 +22,7 @@ from ..instance import Machine
 from .features import calls, features, tags
 from .flaws import MACHINE_CALLS, STATE_CALLS, flaws
 from .names import IdentifierTable, identifier, name_of
+from .nested import every_state, flattened, inside, is_nested
 from .options import of_machine, of_state
 from .reading import Reading
 from .timeouts import timeout_of
@@ -93,20 +94,19 @@ def executed(text: str) -> dict[str, Any]:
 
 
 def from_transitions(machine: Any, *, automatic: bool = False) -> Imported:
-    """The declaration of a flat `transitions.Machine`, with its problems: mistakes in the machine
+    """The declaration of a `transitions.Machine`, with its problems: mistakes in the machine
     (see `flaws`), and behaviour that the declaration does not contain (see `features`).
 
     The declaration keeps states, triggers, their rows in order, `ignore_invalid_triggers` and final
     states. A name that no declaration can have is replaced, and a problem says so. Conditions are
     read if the language can express them; otherwise they, and all callbacks, are opaque, identified
-    by name. The automatic triggers `to_STATE` are left out unless `automatic` is true.
+    by name. The automatic triggers `to_STATE` are left out unless `automatic` is true. Nested
+    states become flat ones (see `nested`).
 
-    Errors: ValueError for nested or parallel states, and for a machine without an initial state.
+    Errors: ValueError for parallel states, and for a machine without an initial state.
     """
-    nested = [name for name, state in machine.states.items() if getattr(state, "states", None)]
-    if nested:
-        names = ", ".join(nested)
-        raise ValueError(f"its states are nested ({names}): only flat ones are imported")
+    if is_nested(machine):
+        machine = flattened(machine)
     if machine.initial not in machine.states:
         raise ValueError("it has no initial state, from which a declaration could begin")
     writer = DeclarationWriter(machine, automatic=automatic)
@@ -156,7 +156,8 @@ class DeclarationWriter:
         self.events = {trigger: self.names.of(trigger, trigger) for trigger in triggers}
         self.ways: dict[tuple[str, str, int], str | None] = {}
         self.inputs: dict[str, tuple[Input, ...]] = {}
-        found = {n: timeout_of(machine, state) for n, state in machine.states.items() if whole}
+        self.every = every_state(machine)
+        found = {n: timeout_of(machine, state) for n, state in self.every.items() if whole}
         self.timeouts = {name: each for name, each in found.items() if each is not None}
         self.timers = {n: self.names.of(("timer", n), f"timer_of_{n}") for n in self.timeouts}
         self.written = "".join(self._event(trigger) for trigger in triggers)
@@ -191,10 +192,10 @@ class DeclarationWriter:
         yield "The triggers of a transitions.Machine as events."
         rows: list[tuple[str, Sequence[Any]]] = [
             (f"{kind} of {identifier(name)}", getattr(state, kind))
-            for name, state in machine.states.items()
+            for name, state in self.every.items()
             for kind in STATE_CALLS
         ]
-        for name, state in machine.states.items():
+        for name, state in self.every.items():
             own = identifier(name)
             rows += [(f"{kind} of {own}", funcs) for kind, funcs in calls(state).items()]
             rows.append((f"tags of {own}", tags(state)))
@@ -238,55 +239,67 @@ class DeclarationWriter:
             text += self._timing(own)
         return text
 
-    def _timing(self, rows: Sequence[TransitionRow]) -> str:
-        """The lines of a transition that stop the timers of states left, and start that of the
-        state entered."""
-        dest = rows[0].dest
-        if dest is None:
-            return ""
-        left = dict.fromkeys(row.source for row in rows if row.source in self.timers)
-        text = "".join(f"        self.{self.timers[n]}.stop()\n" for n in left if n != dest)
-        return text + self._started(dest)
+    def _timing(self, rows: Sequence[TransitionRow], fired: str = "") -> str:
+        """The lines of a transition that stop the timers of states left, but for the one that has
+        fired, and start those of states entered."""
+        entered = self._timed(rows[0].entered)
+        left = dict.fromkeys(name for row in rows for name in self._timed(row.left))
+        text = "".join(
+            f"        self.{self.timers[n]}.stop()\n" for n in left if n not in {fired, *entered}
+        )
+        return text + self._started(entered)
 
-    def _started(self, dest: str) -> str:
-        if dest not in self.timers:
-            return ""
-        return f"        self.{self.timers[dest]}.start({self.timeouts[dest].seconds!r})\n"
+    def _timed(self, names: Sequence[str]) -> tuple[str, ...]:
+        return tuple(name for name in names if name in self.timers)
+
+    def _started(self, entered: Sequence[str]) -> str:
+        return "".join(
+            f"        self.{self.timers[name]}.start({self.timeouts[name].seconds!r})\n"
+            for name in self._timed(entered)
+        )
 
     def _timeout(self, name: str) -> str:
-        """The end of a timeout: the rows that it tries, then what is left if none is taken."""
-        timeout = self.timeouts[name]
-        rows: list[TransitionRow | None] = []
-        for row in self.rows:
-            if (row.trigger, row.source) == (timeout.trigger, name):
-                rows.append(row)
-                if not row.clauses:
-                    break
-        else:
-            rows.append(None)
+        """The end of a timeout: for each state in which it may end the rows that are tried, then
+        what is left if none is taken."""
+        places = inside(self.machine, name)
+        tried = [(place, *each) for place in places for each in self._tried(name, place)]
         event = self.names.of(("timeout", name), f"timeout_of_{name}")
-        inputs = {i.name: i for row in rows if row for clause in row.clauses for i in clause.inputs}
+        every = [row for _, row, _ in tried if row is not None]
+        inputs = {i.name: i for row in every for clause in row.clauses for i in clause.inputs}
         self.inputs[event] = tuple(inputs.values())
         params = "".join(f", {each.name}: {each.type}" for each in inputs.values())
-        text = "" if len(rows) < 2 else f"\n    @event\n{_head(event, params)} ...\n"
-        funcs = calls(self.machine.states[name]).get("on_timeout", [])
+        text = "" if len(tried) < 2 else f"\n    @event\n{_head(event, params)} ...\n"
+        funcs = calls(self.every[name]).get("on_timeout", [])
         called = f"on_timeout: {', '.join(map(_plain, funcs)) or 'nothing'}"
-        for number, each in enumerate(rows):
-            if each is not None and each.dest not in {None, *self.states}:
+        for count, (place, row, earlier) in enumerate(tried, 1):
+            if row is not None and row.dest not in {None, *self.states}:
                 continue
-            where = [f"source=Place.{self.states[name]}", f"timer={self.timers[name]!r}"]
-            if each is not None and each.dest is not None:
-                where.append(f"target=Place.{self.states[each.dest]}")
+            where = [f"source=Place.{self.states[place]}", f"timer={self.timers[name]!r}"]
             own = event
-            if len(rows) > 1:
-                own = self.names.of(("timeout", name, number), f"{event}_{number + 1}")
+            if len(tried) > 1:
+                own = self.names.of(("timeout", name, count), f"{event}_{count}")
                 where.insert(0, f"event={event!r}")
-            earlier = [row for row in rows[:number] if row is not None]
-            doc = f"{called}; {_said(each)}" if each else f"{called}."
+            if row is not None and row.dest is not None:
+                where.append(f"target=Place.{self.states[row.dest]}")
+            doc = f"{called}; {_said(row)}" if row else f"{called}."
             text += f"\n    @transition({', '.join(where)})\n{_head(own, params)}\n"
-            text += _body(doc, each, earlier)
-            text += self._started(each.dest) if each and each.dest else ""
+            text += _body(doc, row, earlier)
+            text += self._timing([row], fired=name) if row else ""
         return text
+
+    def _tried(
+        self, name: str, place: str
+    ) -> Iterator[tuple[TransitionRow | None, list[TransitionRow]]]:
+        """The rows that the end of a timeout tries, each with those before it, up to one that is
+        taken in any case; None behind the others."""
+        trigger, earlier = self.timeouts[name].trigger, list[TransitionRow]()
+        for row in self.rows:
+            if (row.trigger, row.source) == (trigger, place):
+                yield row, list(earlier)
+                if not row.clauses:
+                    return
+                earlier.append(row)
+        yield None, earlier
 
     def _alike(
         self, rows: Sequence[TransitionRow]
@@ -295,14 +308,21 @@ class DeclarationWriter:
         that differ in their source alone."""
         found: dict[str, list[tuple[int, TransitionRow, list[TransitionRow]]]] = {}
         live = list(self._live(rows))
-        to_others = {_key(each, each[1].dest) for each in live if each[1].dest != each[1].source}
+        others = [each for each in live if each[1].dest != each[1].source]
+        to_others = {self._key(each, each[1].dest) for each in others}
         for each in live:
-            row, key = each[1], _key(each, each[1].dest)
-            timed = row.dest in self.timers
+            row, key = each[1], self._key(each, each[1].dest)
+            timed = self._timed(row.entered)
             if row.dest == row.source and key not in to_others and not timed:
-                key = _key(each, "=")
+                key = self._key(each, "=")
             found.setdefault(key, []).append(each)
         return list(found.values())
+
+    def _key(self, live: tuple[int, TransitionRow, list[TransitionRow]], dest: str | None) -> str:
+        """Alike of rows that are one transition."""
+        _, row, earlier = live
+        timed, before = self._timed(row.entered), [each.clauses for each in earlier]
+        return repr((dest, row.clauses, row.calls, row.more, timed, before))
 
     def _live(
         self, rows: Sequence[TransitionRow]
@@ -367,12 +387,6 @@ class DeclarationWriter:
                 values = f"range({min(numbers) - 1}, {max(numbers) + 2})"
                 rows.append(f"        {each.name!r}: {values},\n")
         return f"\n    scope = Scope({{\n{''.join(rows)}    }})\n" if rows else ""
-
-
-def _key(live: tuple[int, TransitionRow, list[TransitionRow]], dest: str | None) -> str:
-    """Alike of rows that are one transition."""
-    _, row, earlier = live
-    return repr((dest, row.clauses, row.calls, row.more, [each.clauses for each in earlier]))
 
 
 def ignores(machine: Any, state: str) -> bool:

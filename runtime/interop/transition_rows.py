@@ -58,7 +58,7 @@ class TransitionRow:
 
     `of`: the `transitions.Transition`. `calls`: its callbacks and conditions by kind, as given.
     `more`: attributes that no declaration has. `automatic`: one of those that lead to each state
-    from everywhere.
+    from everywhere. `left`, `entered`: the states that it leaves and enters, with those around.
     """
 
     trigger: str
@@ -69,6 +69,8 @@ class TransitionRow:
     more: tuple[tuple[str, str], ...]
     of: Any
     automatic: bool
+    left: tuple[str, ...]
+    entered: tuple[str, ...]
 
     @property
     def callbacks(self) -> tuple[str, ...]:
@@ -170,7 +172,16 @@ def _group(
             tuple(of_row(each)),
             each,
             number == 0 and _is_automatic(machine, trigger, each),
+            *_crossed(each),
         )
+
+
+def _crossed(of: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The states that a row leaves and enters."""
+    held: dict[str, Any] = of.__dict__
+    if of.dest is None:
+        return (), ()
+    return held.get("_left", (of.source,)), held.get("_entered", (of.dest,))
 
 
 def _calls(of: Any) -> Iterator[tuple[str, Any]]:
@@ -179,7 +190,8 @@ def _calls(of: Any) -> Iterator[tuple[str, Any]]:
 
 
 def _is_automatic(machine: Any, trigger: str, of: Any) -> bool:
-    return bool(machine.auto_transitions) and trigger == automatic(machine, of.dest)
+    dest = of.__dict__.get("_dest", of.dest)
+    return bool(machine.auto_transitions) and trigger == automatic(machine, dest)
 
 
 def automatic(machine: Any, state: object) -> str:

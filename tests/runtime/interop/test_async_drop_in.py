@@ -24,7 +24,7 @@ async def done(model: Any, call: str) -> Any:
         return type(error), str(error)
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(setting, calls)
 def test_it_calls_the_same_in_the_same_order(given: dict[str, Any], several: list[str]) -> None:
     """What is called, with what and in which state; what comes back; where the model is."""

@@ -109,13 +109,19 @@ def test_overriding_models_get_only_what_they_declare() -> None:
     )
 
 
-def test_nested_states_are_refused() -> None:
-    nested: list[Any] = ["a", {"name": "b", "children": ["c"]}]
-    with pytest.raises(ValueError, match=r"its states are nested \(b\): only flat ones"):
-        from_transitions(HierarchicalMachine(Matter(), states=nested, initial="a"))
+def test_parallel_states_are_refused() -> None:
     parallel: list[Any] = ["a", {"name": "p", "parallel": ["c", "d"]}]
-    with pytest.raises(ValueError, match=r"its states are nested \(p\)"):
+    with pytest.raises(ValueError, match=r"its states are parallel \(p\): one state at a time is"):
         from_transitions(HierarchicalMachine(Matter(), states=parallel, initial="a"))
+    both: Any = HierarchicalMachine(
+        Matter(), states=["a", {"name": "p", "children": "c"}], initial="a"
+    )
+    both._initial = ["a", "p_c"]
+    with pytest.raises(ValueError, match=r"its states are parallel \(the initial ones\)"):
+        from_transitions(both)
+
+
+def test_a_nested_machine_without_nested_states_is_a_flat_one() -> None:
     flat = HierarchicalMachine(Matter(), states=STATES, transitions=ROWS, initial="solid")
     own = "    Its class is HierarchicalMachine.\n"
     assert from_transitions(flat).text.replace(own, "") == from_transitions(theirs(ROWS)).text

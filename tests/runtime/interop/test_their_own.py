@@ -11,53 +11,17 @@ import re
 import subprocess
 import sys
 import tarfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 import transitions
 
+from tests.runtime.interop.their_runs import NESTED, RUN
+
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "transitions.md"
-# Nothing may be decided by transitions itself.
-RUN = """
-import importlib, json, logging, sys, unittest
-import transitions.extensions.factory
-from transitions.extensions import asyncio
-from lawful.runtime.interop import async_drop_in, decided, drop_in, locked
-
-def asked(*args):
-    raise AssertionError("transitions was asked")
-
-def counted(step, make=decided.ProposedStep.make):
-    steps.append(step)
-    return make(step)
-
-logging.disable(logging.CRITICAL)
-steps = []
-decided.ProposedStep.make = counted
-for cls in transitions.Transition, asyncio.AsyncTransition:
-    cls._eval_conditions = cls._change_state = asked
-transitions.Event._process = asyncio.AsyncEvent._process = asyncio.AsyncTransition.execute = asked
-ours = {
-    "Machine": drop_in.LawfulMachine,
-    "LockedMachine": locked.LockedLawfulMachine,
-    "AsyncMachine": async_drop_in.AsyncLawfulMachine,
-    # A test of asynchronous machines that takes this one has no nested states.
-    "HierarchicalAsyncMachine": async_drop_in.AsyncLawfulMachine,
-}
-transitions.Machine = ours["Machine"]
-made = transitions.extensions.factory._CLASS_MAP
-made[False, False, False, False] = ours["Machine"]
-made[False, False, True, False] = ours["LockedMachine"]
-made[False, False, False, True] = ours["AsyncMachine"]
-module = importlib.import_module(f"tests.{sys.argv[1]}")
-for name in ours:
-    setattr(module, name, ours[name])
-suite = unittest.defaultTestLoader.loadTestsFromTestCase(getattr(module, sys.argv[2]))
-result = unittest.TextTestRunner(stream=sys.stderr).run(suite)
-wrong = [str(test) for test, _ in (*result.failures, *result.errors, *result.skipped)]
-print(json.dumps([result.testsRun, len(steps), wrong]))
-"""
 # How many tests a class of theirs has, and how many steps of our machines they make at least.
 COUNTS = {
     "test_core TestTransitions": (70, 141),
@@ -68,6 +32,22 @@ COUNTS = {
     "test_threading TestMultipleContexts": (72, 143),
     "test_async TestAsync": (87, 280),
     "test_experimental TestExperimental": (8, 18),
+}
+# How many tests a class of theirs for nested states has, how many of their events do the same in
+# the imported declaration, and how many are of machines with parallel states.
+COMPARED = {
+    "test_nesting TestNestedTransitions": (98, 130, 3),
+    "test_nesting TestSeparatorsBase": (9, 24, 0),
+    "test_nesting TestSeparatorsSlash": (9, 25, 0),
+    "test_nesting TestSeparatorsDot": (9, 25, 0),
+    "test_nesting TestSeparatorUnicode": (9, 25, 0),
+    "test_reuse TestReuse": (12, 57, 0),
+    "test_reuse TestReuseSeparatorBase": (1, 3, 0),
+    "test_reuse TestReuseSeparatorDot": (1, 3, 0),
+    "test_enum TestNestedStateEnums": (22, 20, 1),
+    "test_experimental TestHSMExperimental": (8, 18, 0),
+    "test_parallel TestParallel": (111, 130, 28),
+    "test_threading TestLockedHierarchicalTransitions": (104, 140, 3),
 }
 
 
@@ -87,36 +67,58 @@ def suite(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / archive.name.removesuffix(".tar.gz") / "tests"
 
 
+def on_the_page(numbers: int) -> dict[str, list[int]]:
+    """The rows of a table of the page that has so many numbers behind file and class."""
+    page = PAGE.read_text(encoding="utf-8")
+    row = r"^\| `(\w+)\.py` \| `(\w+)`" + r" \| (\d+)(?: of \d+)?" * numbers + r" \|$"
+    rows: list[list[str]] = re.findall(row, page, re.MULTILINE)
+    return {f"{file} {cls}": list(map(int, counts)) for file, cls, *counts in rows}
+
+
 def test_the_page_has_the_counts() -> None:
     """What the nightly run holds, for the version that is installed."""
     page = PAGE.read_text(encoding="utf-8")
-    row = r"^\| `(\w+)\.py` \| `(\w+)` \| (\d+) of (\d+) \| (\d+) \|"
-    rows: list[list[str]] = re.findall(row, page, re.MULTILINE)
-    assert {f"{file} {cls}": list(map(int, counts)) for file, cls, *counts in rows} == {
-        name: [count, count, steps] for name, (count, steps) in COUNTS.items()
-    }
+    assert on_the_page(2) == {name: list(counts) for name, counts in COUNTS.items()}
+    assert on_the_page(3) == {name: list(counts) for name, counts in COMPARED.items()}
+    assert all(f"| {count} of {count} |" in page for count, _ in COUNTS.values())
     assert f"version {transitions.__version__}" in page
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("tests", COUNTS)
-def test_their_own_tests_pass(suite: Path, tmp_path: Path, tests: str) -> None:
-    """As many as the page says, with at least as many steps of our machines."""
-    (tmp_path / "tests").symlink_to(suite)
-    script = tmp_path / "run.py"
-    script.write_text(RUN, encoding="utf-8")
-    kept = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
+def ran(program: str, suite: Path, folder: Path, tests: str) -> Any:
+    """What a program prints."""
+    (folder / "tests").symlink_to(suite)
+    script = folder / "run.py"
+    script.write_text(program, encoding="utf-8")
+    kept: Mapping[str, str] = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)]),
+    }
     made = subprocess.run(
         [sys.executable, str(script), *tests.split()],
         capture_output=True,
         text=True,
         check=False,
         env=kept,
-        cwd=tmp_path,
+        cwd=folder,
     )
     assert made.returncode == 0, made.stderr
-    ran, stepped, wrong = json.loads(made.stdout.splitlines()[-1])
-    assert wrong == [], made.stderr
-    count, least = COUNTS[tests]
-    assert ran == count
-    assert stepped >= least
+    return json.loads(made.stdout.splitlines()[-1])
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("tests", COUNTS)
+def test_their_own_tests_pass(suite: Path, tmp_path: Path, tests: str) -> None:
+    """As many as the page says, with at least as many steps of our machines."""
+    count, steps, wrong = ran(RUN, suite, tmp_path, tests)
+    assert (wrong, count) == ([], COUNTS[tests][0])
+    assert steps >= COUNTS[tests][1]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("tests", COMPARED)
+def test_imported_nested_states_do_what_their_own_tests_do(
+    suite: Path, tmp_path: Path, tests: str
+) -> None:
+    """Each event of a machine without parallel states; the counts are those of the page."""
+    *counts, wrong = ran(NESTED, suite, tmp_path, tests)
+    assert (wrong, tuple(counts)) == ([], COMPARED[tests])

@@ -81,7 +81,7 @@ rows = st.lists(
 steps = st.lists(st.sampled_from(["go", "stop", 1, 2, 3]), min_size=1, max_size=8)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(timeouts, rows, steps, st.booleans())
 def test_timers_do_what_the_threads_of_transitions_do(
     limits: dict[str, tuple[int, str]],

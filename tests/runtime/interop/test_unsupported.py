@@ -29,7 +29,7 @@ from lawful.runtime.interop.locked import LockedLawfulMachine
 from tests.runtime.interop.doors import Door, Leaf
 
 LOCKED = "enters no contexts; locked.LockedLawfulMachine does"
-NESTED = "LawfulMachine has no nested states; from_transitions imports them flattened"
+NESTED = "LawfulMachine has no nested states; from_transitions imports those that are not parallel"
 
 
 def nested_state() -> NestedState:
