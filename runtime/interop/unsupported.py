@@ -10,7 +10,9 @@ from .names import name_of
 
 # By the class of transitions that does it.
 INSTEAD: Mapping[str, str] = {
-    "HierarchicalMachine": "it has no nested states; from_transitions imports those that are not parallel",
+    "HierarchicalMachine": (
+        "it has no nested states; from_transitions imports those that are not parallel"
+    ),
     "AsyncMachine": "it awaits nothing; async_drop_in.AsyncLawfulMachine does",
     "MarkupMachine": "it draws nothing; `lawful draw` draws declaration().text",
     "LockedMachine": "it enters no contexts; locked.LockedLawfulMachine does",
