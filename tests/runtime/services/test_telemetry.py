@@ -11,7 +11,8 @@ import pytest
 
 from lawful import Machine, Nat, Refused, State, ignore, require, transition
 from lawful.runtime.journal import Hidden
-from lawful.runtime.telemetry import to_logging, to_spans
+from lawful.runtime.telemetry import Metrics, to_logging, to_spans
+from lawful.runtime.timers import SimulatedClock
 
 
 class Door(State):
@@ -34,9 +35,39 @@ class Span:
 
     def __init__(self) -> None:
         self.events: list[tuple[str, Mapping[str, Any]]] = []
+        self.statuses: list[tuple[object, str | None]] = []
 
     def add_event(self, name: str, attributes: Mapping[str, Any] | None = None) -> None:
         self.events.append((name, attributes or {}))
+
+    def set_status(self, status: object, description: str | None = None) -> None:
+        self.statuses.append((status, description))
+
+
+class Instrument:
+    """A counter and a histogram as OpenTelemetry's, as far as is needed."""
+
+    def __init__(self, name: str, unit: str) -> None:
+        self.name, self.unit = name, unit
+        self.values: list[tuple[float, dict[str, str]]] = []
+
+    def add(self, amount: int, attributes: Any = None) -> None:
+        self.values.append((amount, attributes))
+
+    def record(self, amount: float, attributes: Any = None) -> None:
+        self.values.append((amount, attributes))
+
+
+class Meter:
+    def __init__(self) -> None:
+        self.made: list[Instrument] = []
+
+    def create_counter(self, name: str, unit: str = "", description: str = "") -> Instrument:
+        self.made.append(Instrument(name, unit))
+        return self.made[-1]
+
+    def create_histogram(self, name: str, unit: str = "", description: str = "") -> Instrument:
+        return self.create_counter(name, unit, description)
 
 
 def all_of(gate: Gate) -> None:
@@ -123,10 +154,82 @@ def test_the_spans_of_opentelemetry_itself() -> None:
     sdk: Any = pytest.importorskip("opentelemetry.sdk.trace")
     trace: Any = pytest.importorskip("opentelemetry.trace")
     gate, tracer = Gate(), sdk.TracerProvider().get_tracer("gates")
-    to_spans(gate, "g", trace.get_current_span)  # Of no span nothing is told.
+    error = trace.StatusCode.ERROR
+    to_spans(gate, "g", trace.get_current_span, refused=error)  # Of no span nothing is told.
     with tracer.start_as_current_span("opening") as span:
         all_of(gate)
     names = [(event.name, event.attributes["lawful.outcome"]) for event in span.events]
     assert names == [("Gate.shut", outcome) for outcome in ("refused", "done", "ignored")]
     told = [event.attributes.get("lawful.why") for event in span.events]
     assert told == ["too simple (1 > 3 is false)", None, None]
+    assert (span.status.status_code, span.status.description) == (
+        error,
+        "shut: too simple (1 > 3 is false)",
+    )
+
+
+def test_the_metrics_of_opentelemetry_itself() -> None:
+    sdk: Any = pytest.importorskip("opentelemetry.sdk.metrics")
+    export: Any = pytest.importorskip("opentelemetry.sdk.metrics.export")
+    reader = export.InMemoryMetricReader()
+    metrics = Metrics(sdk.MeterProvider(metric_readers=[reader]).get_meter("gates"))
+    clock = SimulatedClock()
+    for _ in range(2):
+        gate = Gate(clock=clock)
+        metrics.follow(gate)
+        clock.advance(2)
+        all_of(gate)
+    held = reader.get_metrics_data().resource_metrics[0].scope_metrics[0].metrics
+    events, durations = (each.data.data_points for each in held)
+    assert {each.attributes["outcome"]: each.value for each in events} == {
+        "refused": 2,
+        "done": 2,
+        "ignored": 2,
+    }
+    assert [(each.count, each.sum) for each in durations] == [(2, 4.0)]
+
+
+def test_a_refusal_is_the_status_of_the_span_where_one_is_given() -> None:
+    gate, span = Gate(), Span()
+    end = to_spans(gate, "g", lambda: span, refused="ERROR")
+    all_of(gate)
+    assert span.statuses == [("ERROR", "shut: too simple (1 > 3 is false)")]
+    end()
+    to_spans(quiet := Gate(), "q", lambda: span)
+    all_of(quiet)
+    to_spans(other := Gate(), "o", lambda: span, Hidden(excluded=frozenset({"code"})), refused=2)
+    all_of(other)
+    assert span.statuses[1:] == [(2, "shut: refused by shut")]
+
+
+def test_events_are_counted_and_states_are_timed() -> None:
+    clock, meter = SimulatedClock(), Meter()
+    metrics = Metrics(meter)
+    gate, other = Gate(clock=clock), Gate(clock=clock)
+    end = metrics.follow(gate)
+    clock.advance(2.5)
+    metrics.follow(other)
+    all_of(gate)
+    clock.advance(1)
+    other.shut(5)
+    end()
+    gate.shut(9)
+    events, durations = meter.made
+    assert [(each.name, each.unit) for each in meter.made] == [
+        ("lawful.events", "{event}"),
+        ("lawful.state.duration", "s"),
+    ]
+    named = {"machine": "Gate", "event": "shut"}
+    outcomes = ["refused", "done", "ignored", "done"]
+    assert events.values == [(1, {**named, "outcome": outcome}) for outcome in outcomes]
+    left = {**named, "state": "OPEN"}
+    assert durations.values == [(2.5, left), (1.0, left)]
+
+
+def test_of_an_instance_with_the_clock_of_all_the_time_is_taken_too() -> None:
+    meter = Meter()
+    gate = Gate()
+    Metrics(meter).follow(gate)
+    gate.shut(7)
+    ((seconds, _),) = meter.made[1].values
+    assert 0 <= seconds < 3600
