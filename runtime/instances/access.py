@@ -21,7 +21,7 @@ from ..kernel.plan import Alarm, Asserted, Plan, Way
 from ..kernel.state import State
 from ..migration import Migration
 from ..timers import REAL, SHARED_ENVIRONMENT, Environment
-from . import enforcement, snapshots
+from . import enforcement, json_events, snapshots
 from .make import assume, bare, begin, plan_of
 from .observers import Observed, Stepped, foremost
 from .part_parameters import as_declared, taken_from_declaration
@@ -63,6 +63,10 @@ class Access(Generic[M]):
     def fingerprint(self) -> Fingerprints:
         """Three fingerprints: `shape`, `behaviour`, `whole`."""
         return fingerprint_of(self.plan)
+
+    def schema(self) -> dict[str, json_events.EventSchema]:
+        """The JSON Schemas of each event, for `take_json`."""
+        return json_events.schemas(self.plan)
 
     def generated(self) -> str:
         """The generated Python, as text; it is compiled under the lines that it names."""
@@ -287,6 +291,10 @@ class InstanceAccess(Access[M]):
         method = self._way(event).method
         assert method is not None
         return method(self._machine, *args)
+
+    def take_json(self, event: str, data: Any) -> Any:
+        """`take` with JSON arguments and output; ValueError for data outside of `schema`."""
+        return json_events.call(self.take, self.plan, self._way(event), data)
 
     def snapshot(self) -> dict[str, Any]:
         """The instance as JSON data for `restore`; `instances.snapshots` has its form.

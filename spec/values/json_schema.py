@@ -1,0 +1,114 @@
+"""JSON Schemas of types: they accept the JSON form of each value (see `world`).
+
+They are complete in themselves, without references, so that they can stand inside another
+document. Whether an integer is written as 1 or 1.0 is beyond JSON Schema: only 1 is read.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import types as t
+from ..ir import Json
+from .world import EXACT, TAGS
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+DIGITS = "^-?[0-9]+$"
+ENCODED = "^(bytes|str|int):"
+
+
+def schema_of(type: t.Type) -> dict[str, Json]:
+    """The schema of a type; TypeError for timers, clocks and parts, which are no values."""
+    match type:
+        case t.Bool():
+            return {"type": "boolean"}
+        case t.Nothing():
+            return {"type": "null"}
+        case t.Text():
+            return {"type": "string"}
+        case t.Float():
+            return {"type": "number"}
+        case t.Int():
+            return _integer(type)
+        case t.Enum(members=members):
+            return {"enum": list(members)}
+        case t.Sort(name=name):
+            return {"type": "string", "title": name}
+        case t.Opaque(name=name):
+            return _object(
+                {"$opaque": {"const": name}, "id": {"type": "string", "pattern": ENCODED}}
+            )
+        case t.Record(name=name, fields=fields):
+            held: dict[str, Json] = {field: schema_of(of) for field, of in fields}
+            return {"title": name, **_object({"$": {"const": name}, **held})}
+        case t.Union(options=options):
+            return {"anyOf": [schema_of(option) for option in options]}
+        case _:
+            return _container(type)
+
+
+def _container(type: t.Type) -> dict[str, Json]:
+    match type:
+        case t.Tuple(items=items):
+            each: list[Json] = [schema_of(item) for item in items]
+            size = {"minItems": len(each), "maxItems": len(each)}
+            return _object({"$tuple": {"type": "array", "prefixItems": each, **size}})
+        case t.Seq(item=item, mutable=mutable, most=most):
+            values: dict[str, Json] = {"type": "array", "items": schema_of(item)}
+            if most is not None:
+                values["maxItems"] = most
+            return values if mutable else _object({"$tuple": values})
+        case t.Set(item=item):
+            of: Json = {"type": "array", "items": schema_of(item), "uniqueItems": True}
+            return _object({"$set": of})
+        case t.Bag(item=item):
+            return _map(item, {"type": "integer", "minimum": 0}, total=False)
+        case t.Map(key=key, value=value, total=total):
+            return _map(key, schema_of(value), total)
+        case _:
+            raise TypeError(f"no JSON Schema for {type}")
+
+
+def _object(members: dict[str, Any]) -> dict[str, Json]:
+    """An object of exactly these members."""
+    return {
+        "type": "object",
+        "properties": members,
+        "required": list(members),
+        "additionalProperties": False,
+    }
+
+
+def _integer(type: t.Int) -> dict[str, Json]:
+    """An integer in its bounds; one that is not exact everywhere is also `{"$int": "..."}`."""
+    plain: dict[str, Json] = {"type": "integer"}
+    if type.low is not None:
+        plain["minimum"] = type.low
+    if type.high is not None:
+        plain["maximum"] = type.high
+    if type.low is not None and type.high is not None and max(-type.low, type.high) <= EXACT:
+        return plain
+    digits: Json = {"type": "string", "pattern": DIGITS}
+    return {"anyOf": [plain, _object({"$int": digits})]}
+
+
+def _map(key: t.Type, value: Json, total: bool) -> dict[str, Json]:
+    """A map: an object where keys are names, else rows of key and value."""
+    row: Json = {
+        "type": "array",
+        "prefixItems": [schema_of(key), value],
+        "minItems": 2,
+        "maxItems": 2,
+    }
+    rows = _object({"$map": {"type": "array", "items": row}})
+    match key:
+        case t.Enum(members=members) if TAGS.isdisjoint(members):
+            named = _object({member: value for member in members})
+            return {"anyOf": [named if total else {**named, "required": []}, rows]}
+        case t.Sort() | t.Text():
+            tags: list[Json] = [*sorted(TAGS)]
+            names: Json = {"not": {"enum": tags}}
+            free: dict[str, Json] = {"type": "object", "propertyNames": names}
+            return {"anyOf": [{**free, "additionalProperties": value}, rows]}
+        case _:
+            return rows
