@@ -45,6 +45,27 @@ def lawful(rows: list[Any], **options: Any) -> Any:
     return AsyncLawfulMachine(transitions=rows, **options)
 
 
+def test_a_condition_is_asked_once_for_an_event() -> None:
+    asked: list[str] = []
+
+    async def first() -> bool:
+        asked.append("first")
+        return False
+
+    async def second() -> bool:
+        asked.append("second")
+        return True
+
+    rows: list[Any] = [
+        {"trigger": "go", "source": "a", "dest": "b", "conditions": [first, second]},
+        {"trigger": "go", "source": "a", "dest": "c", "conditions": second, "unless": first},
+    ]
+    machine = lawful(rows)
+    assert asyncio.run(machine.go())
+    # One in `conditions` and the same in `unless` are asked each for itself.
+    assert (machine.state, asked) == ("c", ["first", "second", "first"])
+
+
 class Gate:
     """Callbacks that wait until they are let through."""
 

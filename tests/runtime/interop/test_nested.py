@@ -104,6 +104,20 @@ def test_inner_rows_come_before_outer_ones() -> None:
     ]
 
 
+def test_what_was_asked_for_an_inner_state_is_asked_again_where_something_is_prepared() -> None:
+    """For each state around, transitions calls `prepare_event` once more."""
+    rows = [
+        {"trigger": "end", "source": source, "dest": "a", "conditions": "is_hot"}
+        for source in ("b_x", "b")
+    ]
+    for options, names in (
+        ({}, ["is_hot"]),
+        ({"prepare_event": "log"}, ["is_hot", "is_hot_again"]),
+    ):
+        found = from_transitions(nested(Model(), rows, **options))
+        assert [each.name for each in found.inputs["end"]] == names
+
+
 def test_what_an_inner_row_replaces_is_no_flaw_but_a_row_behind_its_own_is() -> None:
     rows = [["go", "b", "a"], ["go", "b", "c"], ["go", "b_y", "a"]]
     problems = from_transitions(nested(Model(), rows)).problems
@@ -177,6 +191,7 @@ PATHS: list[list[Any]] = [
     ["enter", 1, "leave", 5],
     ["enter", "about", 1, "again", 1, 1],
     ["enter", 1, 1, 1],
+    ["about", 1, 1],
 ]
 
 
@@ -187,7 +202,7 @@ def test_a_timeout_of_a_state_around_others(path: list[Any], monkeypatch: Any) -
     Waiting.running, Waiting.now = [], 0.0
     timed = {"name": "b", "timeout": 2, "on_timeout": "end", "initial": "x", "children": ["x", "y"]}
     rows = [["enter", "a", "b"], ["about", "b_x", "b_y"], ["leave", "b", "a"], ["again", "b", "="]]
-    rows += [["end", "b_x", "b_y"], ["end", "b", "a"]]
+    rows += [["end", "b_x", "b_y"], ["end", "b", "a"], ["about", "a", "b_y"]]
     model: Any = Model()
     found = from_transitions(Timed(model, states=["a", timed], transitions=rows, initial="a"))
     clock = SimulatedClock()

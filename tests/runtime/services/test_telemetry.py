@@ -30,6 +30,16 @@ class Gate(Machine):
     again = ignore("shut", source=Door.SHUT, because="it is shut")
 
 
+class Swing(Machine):
+    state: Door = Door.OPEN
+
+    @transition(source=Door.OPEN, target=Door.SHUT)
+    def shut(self) -> None: ...
+
+    @transition(source=Door.SHUT, target=Door.OPEN)
+    def open(self) -> None: ...
+
+
 class Span:
     """As OpenTelemetry's, as far as is needed."""
 
@@ -233,3 +243,14 @@ def test_of_an_instance_with_the_clock_of_all_the_time_is_taken_too() -> None:
     gate.shut(7)
     ((seconds, _),) = meter.made[1].values
     assert 0 <= seconds < 3600
+
+
+def test_the_time_in_a_state_begins_where_it_is_entered() -> None:
+    clock, meter = SimulatedClock(), Meter()
+    swing = Swing(clock=clock)
+    Metrics(meter).follow(swing)
+    for seconds, event in ((2, swing.shut), (3, swing.open), (5, swing.shut)):
+        clock.advance(seconds)
+        event()
+    named = [(value, each["event"], each["state"]) for value, each in meter.made[1].values]
+    assert named == [(2, "shut", "OPEN"), (3, "open", "SHUT"), (5, "shut", "OPEN")]
