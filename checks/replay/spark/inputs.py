@@ -35,7 +35,7 @@ def of_frame(rows: DataFrame, program: ReplayProgram) -> DataFrame:
 
     Raises ReplayError where the columns are none of these.
     """
-    if rows.columns == [TEXT]:
+    if rows.dtypes in ([(TEXT, "string")], [(TEXT, "binary")]):
         return _keyed(_lines(rows, FRAME), program)
     if program.mapping is not None:
         return _mapped(rows, program.mapping)

@@ -146,6 +146,16 @@ def test_a_mapping_reads_fields_of_maps_and_integers_as_names(session: Any) -> N
     assert [row["reason"] for row in collected(frames.rejected)] == ["no value at $.who.name"]
 
 
+def test_a_struct_called_value_is_no_line(session: Any) -> None:
+    mapping = TraceMapping("$.value.who", "$.value.at", "$.value.what")
+    rows = session.createDataFrame(
+        [(("a", 1, "ring"),)], "value struct<who: string, at: int, what: string>"
+    )
+    assert collected(replay_frame(rows, Bell, mapping).verdicts.select("instance", "verdict")) == [
+        {"instance": "a", "verdict": "fits"}
+    ]
+
+
 def test_columns_that_are_none_of_the_forms(session: Any) -> None:
     empty = session.createDataFrame(
         [], "who struct<nick: string>, at long, what string, weight int"
