@@ -32,18 +32,23 @@ SYSTEMS = (
     "read_only_windows.transaction",
 )
 COMPILED = Path(tempfile.gettempdir()) / "lawful-benchmark"
-RUNS = 5  # By turns, the best of which is taken: a machine's clock changes.
+RUNS = 9  # By turns, the best of which is taken: a machine's clock changes.
 MANY = 20_000  # Instances whose memory is measured.
 
 
 def main(argv: list[str]) -> int:
-    """Print all lines. With a name, measure only that, for the process that started this one."""
+    """Print all lines; with `kinds` only each kind of event. With another name, measure only that,
+    for the process that started this one."""
+    if argv == ["kinds"]:
+        kinds()
+        return 0
     if argv:
         print(MEASURED[argv[0]]())
         return 0
     from benchmarks import _peers as peers
 
     print(f"{'':42}{'ours':>12}{'other':>12}{'ratio':>8}")
+    kinds()
     event, hand = best(lambda: alone("event"), lambda: other("by_methods") or 0.0)
     line("an event, a method by hand", (event, hand), "ns", 1.6)
     for peer in (peers.by_cases, *peers.PEERS):
@@ -67,6 +72,38 @@ def main(argv: list[str]) -> int:
     line("import lawful, its goal", (alone("import") * 1e3, 100.0), "ms", 1.0)
     line("classes of five systems, the goal", (alone("classes") * 1e3, 150.0), "ms", 1.0)
     return 0
+
+
+def kinds() -> None:
+    """Each kind of event and a class by hand, by turns in this process."""
+    from benchmarks import _pairs as pairs
+
+    for title, (most, make) in pairs.MAKERS.items():
+        line(title, _by_turns(*make()), "ns", most)
+    more, event = _by_turns(*pairs.observed())
+    line("what an observer adds, its goal", (more - event, 1000.0), "ns", 1.0)
+
+
+def _by_turns(mine: Callable[[], Any], theirs: Callable[[], Any]) -> tuple[float, float]:
+    """Nanoseconds of each call; the least of several short runs, taken alternately."""
+    times: list[int] = []
+    for call in (mine, theirs):
+        some = 10
+        while (taken := _run(call, some)) < 0.005:
+            some *= 2
+        times.append(max(1, int(some * 0.02 / taken)))
+    return best(
+        lambda: _run(mine, times[0]) / times[0] * 1e9,
+        lambda: _run(theirs, times[1]) / times[1] * 1e9,
+    )
+
+
+def _run(call: Callable[[], Any], times: int) -> float:
+    """Seconds of processor time of so many calls."""
+    began = time.process_time()
+    for _ in range(times):
+        call()
+    return time.process_time() - began
 
 
 TITLES = {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .ir import Json
@@ -33,11 +33,22 @@ def joined(reasons: Sequence[Reason]) -> str:
     return "; ".join(f"{', '.join(names)}: {text}" for text, names in by_text.items())
 
 
+# What `Refused` is made of: machine, event, state, reasons.
+Wording = Callable[[], tuple[str, str, str, Sequence[Reason]]]
+
+
 class Refused(Exception):
     """The caller's event is not possible now; nothing has changed.
 
-    `reasons` has one row for every transition that serves the event.
+    `reasons` has one row for every transition that serves the event. A refusal that the runtime
+    raises words them when something of it is read for the first time: callers often read nothing.
     """
+
+    machine: str
+    event: str
+    state: str
+    reasons: tuple[Reason, ...]
+    _later: Wording | None = None
 
     def __init__(self, machine: str, event: str, state: str, reasons: Sequence[Reason]) -> None:
         self.machine = machine
@@ -46,6 +57,36 @@ class Refused(Exception):
         self.reasons = tuple(reasons)
         shown = joined(self.reasons) or "no transition serves it here"
         super().__init__(f"{event}: {shown}")
+
+    @classmethod
+    def later(cls, refusal: Wording) -> Refused:
+        """A refusal that is worded when it is read; `refusal` gives what `__init__` takes."""
+        made = cls.__new__(cls)
+        made._later = refusal
+        return made
+
+    def _word(self) -> None:
+        """Word the reasons, once."""
+        if self._later is not None:
+            Refused.__init__(self, *self._later())
+            self._later = None
+
+    if not TYPE_CHECKING:  # Type checkers know the four attributes.
+
+        def __getattr__(self, name: str) -> Any:
+            """An attribute that `__init__` gives, of a refusal that is not worded yet."""
+            if name not in Refused.__annotations__ or self._later is None:
+                raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+            self._word()
+            return getattr(self, name)
+
+    def __str__(self) -> str:
+        self._word()
+        return super().__str__()
+
+    def __repr__(self) -> str:
+        self._word()
+        return super().__repr__()
 
     def __reduce__(self) -> tuple[type[Refused], tuple[object, ...]]:
         return type(self), (self.machine, self.event, self.state, self.reasons)

@@ -9,6 +9,7 @@ that the caller could change later are copied, and values that hold them are reb
 from __future__ import annotations
 
 import ast
+import functools
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -23,11 +24,12 @@ from lawful.spec.values.world import FrozenBag, FrozenMap, World
 
 from ..elements import NO_ELEMENTS, Elements
 from ..kernel.state import Untold
-from .expressions import GlobalNames
-from .python_ast import all_of, any_of, attribute, call, compare, name, outside
+from .global_names import GlobalNames
+from .python_ast import all_of, any_of, attribute, call, compare, if_, name, outside, target
 
 Check = Callable[..., Any]  # Of a value, and of the elements of the sorts where they are known.
-MOST_TESTS = 12  # For more tests the generated code calls the check at once.
+MOST_TESTS = 30  # For more tests the generated code calls the check at once.
+PLAIN: dict[type[t.Type], type[Any]] = {t.Seq: tuple, t.Set: frozenset, t.Map: FrozenMap}
 MOST_NAMED = 5  # Missing keys that a message names.
 
 
@@ -234,10 +236,55 @@ def _wrong(value: Any, kind: t.Type, what: str) -> NoReturn:
 # Fast tests in generated code. Where one is true, `check` decides and words the error.
 
 
-def suspicious(names: GlobalNames, value: Callable[[], ast.expr], kind: t.Type) -> ast.expr | None:
-    """The test that a value may not be of this type; None where only `check` can tell."""
+def checked(
+    names: GlobalNames, param: str, kind: t.Type, fixed: Callable[[], ast.stmt]
+) -> list[ast.stmt]:
+    """The statements that run `fixed`, which calls the check, where an argument needs it."""
+    value = functools.partial(name, param)
     tests = _tests(names, value, kind)
-    return any_of(tests) if tests is not None and 0 < len(tests) <= MOST_TESTS else None
+    if tests is not None:
+        return [if_(any_of(tests), fixed())] if _are_few(tests) else [fixed()]
+    return _elements_checked(names, value, kind, fixed) or [fixed()]
+
+
+def _elements_checked(
+    names: GlobalNames, value: Callable[[], ast.expr], kind: t.Type, fixed: Callable[[], ast.stmt]
+) -> list[ast.stmt] | None:
+    """The same for an immutable container, whose elements are tested one by one; None for others.
+
+    if type(chosen) is not frozenset:
+        chosen = check(chosen, ...)
+    else:
+        for item in chosen:
+            if type(item) is not int:
+                chosen = check(chosen, ...)
+                break
+    """
+    item, key = names.local("item"), names.local("key")
+    over, bound, cls = value(), [item], PLAIN.get(type(kind))
+    match kind:
+        case t.Seq(item=of, mutable=False, most=None) | t.Set(item=of, mutable=False):
+            tests = _tests(names, lambda: name(item), of)
+        case t.Map(key=of, value=to, mutable=False, total=False):
+            mine = _tests(names, lambda: name(key), of), _tests(names, lambda: name(item), to)
+            tests = None if mine[0] is None or mine[1] is None else [*mine[0], *mine[1]]
+            over, bound = call(attribute(over, "items")), [key, item]
+        case _:
+            return None
+    if cls is None or tests is None or not _are_few(tests):
+        return None
+    loop = ast.For(target(tuple(bound)), over, [if_(any_of(tests), fixed(), ast.Break())], [])
+    branch = if_(_not_a(names, value, cls), fixed())
+    branch.orelse = [loop]
+    return [branch]
+
+
+def _are_few(tests: list[ast.expr]) -> bool:
+    return 0 < sum(_count(test) for test in tests) <= MOST_TESTS
+
+
+def _count(test: ast.expr) -> int:
+    return sum(map(_count, test.values)) if isinstance(test, ast.BoolOp) else 1
 
 
 def _tests(
@@ -258,6 +305,25 @@ def _tests(
             return [_not_a(names, value, names.world.sorts[key]), all_of([some, strange])]
         case t.Bool():
             return [_not_a(names, value, bool)]
+        case t.Nothing():
+            return [compare(value(), ast.IsNot(), ast.Constant(None))]
+        case t.Union(options=options):
+            # Where it is None, no other test is made.
+            each = [_tests(names, value, of) for of in sorted(options, key=_is_record)]
+            every = [any_of(tests) for tests in each if tests is not None]
+            return [all_of(every)] if len(every) == len(each) else None
+        case t.Tuple(items=items) if items:
+            length = call(names.put("len", len), value())
+            tests = [
+                _not_a(names, value, tuple),
+                compare(length, ast.NotEq(), ast.Constant(len(items))),
+            ]
+            for i, of in enumerate(items):
+                inner = _tests(names, _at(value, i), of)
+                if inner is None:
+                    return None
+                tests += inner
+            return tests
         case t.Opaque(name=key):
             found = call(names.put("type", type), value())
             numbers = names.world.opaques.get(key, int)
@@ -276,6 +342,14 @@ def _tests(
             return tests
         case _:
             return None
+
+
+def _is_record(kind: t.Type) -> bool:
+    return isinstance(kind, t.Record)
+
+
+def _at(value: Callable[[], ast.expr], index: int) -> Callable[[], ast.expr]:
+    return lambda: ast.Subscript(value(), ast.Constant(index), ast.Load())
 
 
 def _part(value: Callable[[], ast.expr], field: str) -> Callable[[], ast.expr]:

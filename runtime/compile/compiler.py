@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+import enum
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from lawful.spec import ir
@@ -26,14 +27,17 @@ from lawful.spec.values.time import clock_of
 
 from ..kernel import guards
 from ..kernel.dispatch import at_one_instant
-from ..kernel.plan import Alarm, Candidate, Ignoring, Plan, Way
+from ..kernel.plan import Alarm, Candidate, Ignoring, Plan, Row, Way
 from . import arguments, initial
 from .alarms import due_timers, fireable
-from .expressions import GlobalNames
 from .generated_code import GeneratedCode, returning
+from .global_names import GlobalNames
+from .guard_tests import GuardedBody, guards_of
 from .header import Header
-from .method import MOST_RETURNS, Method
+from .method import Method
 from .python_ast import located
+
+MOST_RETURNS = 2  # The code after the body is repeated at each return, so often at most.
 
 
 class _Functions(dict[str, Any]):
@@ -62,17 +66,21 @@ class Compiler:
         names = GlobalNames(resolved.world, frozenset(all_names(m)), params)
         self.code = GeneratedCode(names, (m.name, m.module), self._helper)
         self.plan = self.empty_plan()
+        self.cores: dict[str, str] = {}
 
     def run(self) -> Plan:
         """Compile everything that an instance needs from its start."""
         m, plan = self.machine, self.plan
         plan.functions = _Functions(self)
-        cores = {tr.name: self.core(tr, tr.name) for tr in m.transitions}
+        self.cores = cores = {tr.name: self.core(tr, tr.name) for tr in m.transitions}
         starts = {f.name: self.initial(f) for f in m.initials}
         hints = {tr.name: self.hint(tr) for tr in m.transitions}
         whens = {row.name: self.when(row) for row in m.ignores}
         finds = self.finds()
         plan.ways = self.ways()
+        for way in plan.ways.values():
+            rows = [row for row in m.ignores if row.event == way.name]
+            way.silent, way.conditional = self.silent(rows), any(row.when for row in rows)
         methods = {way.name: self.method(way, watched=False) for way in plan.ways.values()}
         plan.starts = {f.name: self.start(f) for f in m.initials}
         defaults, fresh = initial.defaults(self.code, plan), initial.fresh(self.code, plan)
@@ -98,6 +106,7 @@ class Compiler:
         plan.parameters = dict(zip((p.name for p in m.parameters), checks, strict=True))
         plan.assumed = tuple(p.name for p in m.of_kind("assume"))
         plan.text, plan.watched, plan.fresh_but = self.code.text, self.watched, self.fresh_but
+        plan.rows = self.rows
         plan.constructor = self.constructor
         plan.only_reads = functools.partial(only_reads, m, self.ghosts)
         return plan
@@ -245,24 +254,46 @@ class Compiler:
 
     def method(self, way: Way, watched: bool) -> str:
         """The method that users call for an event."""
-        served = self.serving(way)
-        place = served[0].function.place if len(served) == 1 else self._event_place(way)
-        inline = None
-        if len(served) == 1 and not way.composite:
-            f = served[0].function
-            body = self.erased(f)
-            returns = sum(isinstance(s, ir.Return) for s in statements(body))
-            # A refusal reports the arguments as they were given, so the body may not assign them.
-            lost = assigned(body) & {n for n, _ in f.params}
-            if returns <= MOST_RETURNS and not lost:
-                inline = served[0], body
-        emitter = Method(self.code.names, self.code.called, self.plan.fields, way)
-        made = emitter.body(inline, watched)
+        emitter = Method(self.code.names, self.code.called, self.plan.fields, way, watched)
+        made = emitter.body(self.bodies(way))
         key = self.code.names.reserve(way.name)
-        return self.code.add(key, place, [n for n, _ in way.params], made, way.name)
+        return self.code.add(key, self._place(way), [n for n, _ in way.params], made, way.name)
 
-    def _event_place(self, way: Way) -> Place:
-        return self.machine.event(way.event).place
+    def bodies(self, way: Way) -> list[GuardedBody]:
+        """The transitions of a way as its method runs them; none where `commit.choose` runs them:
+        where parts change, or they were declared in several files."""
+        served = self.serving(way)
+        files = {tr.function.place.file for tr in served} | {self._place(way).file}
+        if way.composite or len(files) > 1:
+            return []
+        return [self.body(tr) for tr in served]
+
+    def body(self, tr: ir.Transition) -> GuardedBody:
+        body = self.erased(tr.function)
+        returns = sum(isinstance(s, ir.Return) for s in statements(body))
+        # A refusal reports the arguments as they were given, so the method may not assign them.
+        lost = assigned(body) & {n for n, _ in tr.function.params}
+        core = self.cores[tr.name] if returns > MOST_RETURNS or lost else None
+        writes = tuple(self.reach.of_transition(tr).variables)
+        return GuardedBody(tr, body, guards_of(tr, body), writes, core)
+
+    def rows(self, key: str) -> tuple[tuple[str, Row], ...]:
+        """Compile and return the function of each transition's first false guard."""
+        with ONE_AT_A_TIME:
+            way = self.plan.ways[key]
+            emitter = Method(self.code.names, self.code.called, self.plan.fields, way, False)
+            found: list[tuple[str, str]] = []
+            for each in self.bodies(way):
+                shown, f = each.transition.name, each.transition.function
+                made = self.code.names.reserve(f"{shown}_row")
+                self.code.add(made, f.place, [n for n, _ in f.params], emitter.row(each), shown)
+                found.append((shown, made))
+            self.code.define()
+            return tuple((shown, self.code.names.globals[made]) for shown, made in found)
+
+    def _place(self, way: Way) -> Place:
+        served = self.serving(way)
+        return served[0].function.place if len(served) == 1 else self.machine.event(way.event).place
 
     def watched(self, key: str) -> Any:
         """Compile and return the method that observed instances run."""
@@ -281,6 +312,19 @@ class Compiler:
         if source is not None and tr.control is not None:
             where = guards.elsewhere(tr.control, tr.source or ())
         return Candidate(tr.name, run, source, where)
+
+    def silent(self, rows: Sequence[ir.Ignore]) -> tuple[enum.Enum, ...] | None:
+        """The control states in which the first of these ignore the event, whatever the arguments
+        are; None for all. A condition may have no value, so none after it counts."""
+        found: list[enum.Enum] = []
+        for row in rows:
+            source = self.ignoring(row, None).source
+            if row.when is not None:
+                break
+            if source is None:
+                return None
+            found += source
+        return tuple(dict.fromkeys(found))
 
     def ignoring(self, row: ir.Ignore, when: str | None) -> Ignoring:
         source = None

@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
 from lawful.spec import ir, ops
@@ -18,9 +17,10 @@ from lawful.spec.analysis.partiality import always_defined, mixed
 from lawful.spec.sorting import in_order
 from lawful.spec.syntax.declare import slot
 from lawful.spec.text.reasons import spoken
-from lawful.spec.values.world import FrozenMap, World
+from lawful.spec.values.world import FrozenMap
 
 from ..kernel import dispatch, operators
+from .global_names import GlobalNames
 from .python_ast import attribute, call, located, name, target, without_places
 from .templates import BUILTINS, TemplateFiller, template
 
@@ -33,41 +33,6 @@ PYTHON: dict[type[t.Type], type[Any]] = {
     t.Map: FrozenMap,
 }
 PLACED = t.Timer | t.Clock | t.Part  # Never copied: a part or clock belongs to its variable.
-
-
-@dataclass
-class GlobalNames:
-    """The global names of one machine's generated code, none of which the declaration uses."""
-
-    world: World
-    taken: frozenset[str]
-    params: dict[str, tuple[t.Type, ...]]  # Of helpers, by their names.
-    globals: dict[str, Any] = field(default_factory=dict[str, Any])
-
-    def put(self, name: str, value: Any) -> str:
-        """Bind the value to this name, with underscores added where it is taken; the name."""
-        while name in self.taken or not _same(self.globals.get(name, value), value):
-            name += "_"
-        self.globals[name] = value
-        return name
-
-    def reserve(self, name: str) -> str:
-        """A name for a function that will be defined later."""
-        return self.put(name, object())
-
-    def number(self, prefix: str, value: Any) -> str:
-        """A new numbered name for the value."""
-        return self.put(f"{prefix}{len(self.globals)}", value)
-
-    def local(self, name: str) -> str:
-        """A name for a local variable that the declaration does not use."""
-        while name in self.taken:
-            name += "_"
-        return name
-
-
-def _same(known: Any, value: Any) -> bool:
-    return known is value or (isinstance(value, tuple) and bool(known == value))
 
 
 COMPARED: dict[str, type[ast.cmpop]] = {
@@ -171,6 +136,9 @@ class Expressions:
         by_rank = self._by_rank(e)
         if by_rank is not None:
             return by_rank
+        greater = self._greater(e)
+        if greater is not None:
+            return greater
         args = self._operands(e)
         if e.op == "counter_of" and isinstance(e.args[0].type, t.Map | t.Bag):
             return call(self.use(operators.counted), args[0])
@@ -184,6 +152,17 @@ class Expressions:
             # A view would change with the map. `in` looks into the map itself (see `_operands`).
             return call(self.use(frozenset), filled)
         return filled
+
+    def _greater(self, e: ir.Op) -> ast.expr | None:
+        """`max` or `min` of two integers that are read without a call; None for all others.
+
+        Like Python's, it is the first of two equal ones."""
+        compared = {"max": ast.Gt, "min": ast.Lt}.get(e.op)
+        if compared is None or len(e.args) != 2 or not all(map(_is_read, e.args)):
+            return None
+        one, other = e.args
+        test = ast.Compare(self.expr(other), [compared()], [self.expr(one)])
+        return ast.IfExp(test, self.expr(other), self.expr(one))
 
     def _by_rank(self, e: ir.Op) -> ast.expr | None:
         """An operation that compares elements by rank; None for all others."""
@@ -383,6 +362,17 @@ class Expressions:
                 spoken_text = call(self.use(spoken), self.expr(part), kind)
                 parts.append(ast.FormattedValue(spoken_text, -1, None))
         return ast.JoinedStr(parts)
+
+
+def _is_read(e: ir.Expr) -> bool:
+    """Whether it is an integer that no call gives: a constant, a local, or a field."""
+    match e:
+        case ir.Const(type=t.Int()) | ir.Local(type=t.Int()):
+            return True
+        case ir.Field(of=ir.Self() | ir.Local(type=t.Record()), type=t.Int()):
+            return True
+        case _:
+            return False
 
 
 def copier(kind: t.Type) -> type[Any]:

@@ -13,7 +13,7 @@ from types import FunctionType
 
 from lawful.spec.errors import Place
 
-from .expressions import GlobalNames
+from .global_names import GlobalNames
 from .python_ast import located
 from .statements import Body
 

@@ -12,7 +12,7 @@ from lawful.spec.analysis.places import variable_of
 from lawful.spec.analysis.walk import everything, replaced
 
 from ..kernel import commit, guards
-from .python_ast import all_of, assign, call, compare, if_, located, name
+from .python_ast import all_of, any_of, assign, call, compare, if_, located, name, negated
 from .statements import Body
 
 
@@ -40,9 +40,44 @@ class Header:
         out: list[ast.stmt] = []
         out += (assign(name(mine), name(given)) for given, mine in self.kept.items())
         out += self.looks(frozenset())
-        if self.transition.timer is not None:
-            out += self._write(self.transition.timer, ast.Constant(None))
-        return [located(s, self.transition.place) for s in out]
+        return [*(located(s, self.transition.place) for s in out), *self.disarming()]
+
+    def disarming(self) -> list[ast.stmt]:
+        """The disarming of the timer, the first change of the step."""
+        timer, place = self.transition.timer, self.transition.place
+        written = [] if timer is None else self._write(timer, ast.Constant(None))
+        return [located(s, place) for s in written]
+
+    def holds(self) -> list[ast.expr]:
+        """The same guards as tests that are true where the header admits the step."""
+        tr, b, out = self.transition, self.body, list[ast.expr]()
+        if tr.control is not None:
+            out += self._has(tr.control)
+            if tr.source is not None:
+                states = self._states(tr.control, tr.source)
+                out.append(any_of([compare(b.expr(tr.control), ast.Is(), each) for each in states]))
+        if tr.timer is not None:
+            none, late = ast.Constant(None), compare(b.expr(tr.timer), ast.Gt(), b.now())
+            out += self._has(tr.timer)
+            out += [compare(b.expr(tr.timer), ast.IsNot(), none), negated(late)]
+        return [located(each, tr.place) for each in out]
+
+    def _has(self, place: ir.Expr) -> list[ast.expr]:
+        """The tests that a family has the key that the header names."""
+        match place:
+            case ir.Item(of=of):
+                return [*self._has(of), negated(self._lacks(place))]
+            case ir.Field(of=of) | ir.Narrow(of=of):
+                return self._has(of)
+            case _:
+                return []
+
+    def _lacks(self, place: ir.Item) -> ast.expr:
+        """The test that a family lacks the key that the header names."""
+        b, of = self.body, place.of
+        if isinstance(of.type, t.Seq | t.Tuple):
+            return compare(b.expr(place.key), ast.GtE(), call(b.use(len), b.expr(of)))
+        return compare(b.expr(place.key), ast.NotIn(), b.expr(of))
 
     def looks(self, unknown: frozenset[str]) -> list[ast.stmt]:
         """The guards that do not read these arguments, without any change of the state."""
@@ -61,12 +96,8 @@ class Header:
         match place:
             case ir.Item(of=of, key=key):
                 b = self.body
-                test: ast.expr = compare(b.expr(key), ast.NotIn(), b.expr(of))
-                if isinstance(of.type, t.Seq | t.Tuple):
-                    length = call(b.use(len), b.expr(of))
-                    test = compare(b.expr(key), ast.GtE(), length)
                 refusal = b.refusal(guards.missing(of, key), None, b.expr(key))
-                return [*self._present(of), if_(test, refusal)]
+                return [*self._present(of), if_(self._lacks(place), *refusal)]
             case ir.Field(of=of) | ir.Narrow(of=of):
                 return self._present(of)
             case _:
@@ -82,7 +113,7 @@ class Header:
         at = b.names.local("at")
         tests = [compare(name(at), ast.IsNot(), s) for s in self._states(control, source)]
         refusal = b.refusal(guards.elsewhere(control, source), None, name(at))
-        return [assign(name(at), b.expr(control)), if_(all_of(tests), refusal)]
+        return [assign(name(at), b.expr(control)), if_(all_of(tests), *refusal)]
 
     def _timer(self, timer: ir.Expr) -> list[ast.stmt]:
         b = self.body
@@ -91,9 +122,9 @@ class Header:
         left = ast.BinOp(name(due), ast.Sub(), name(now))
         return [
             assign(name(due), b.expr(timer)),
-            if_(compare(name(due), ast.Is(), none), b.refusal(site, None, none)),
+            if_(compare(name(due), ast.Is(), none), *b.refusal(site, None, none)),
             assign(name(now), b.now()),
-            if_(compare(name(due), ast.Gt(), name(now)), b.refusal(site, None, left)),
+            if_(compare(name(due), ast.Gt(), name(now)), *b.refusal(site, None, left)),
         ]
 
     def _write(self, place: ir.Expr, value: ast.expr) -> list[ast.stmt]:

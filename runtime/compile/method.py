@@ -3,52 +3,79 @@
 def ack(self, message):
     if self.__watch__ is not None: ...       observers; parts, which take no calls
     if <message is no Ack>: ...              types and bounds of the arguments
+    if <a guard is false>: raise ...         the guards before the first change
     old_highest_acked = self._highest_acked  references to what the step may write
     try:
-        <source, timer, body, target, bounds>
+        <timer, body, target, bounds>
     except BaseException as error:
         self._highest_acked = old_highest_acked
         return failed(error, self, ...)
+
+Of several transitions the method tests the guards of each. Where they admit exactly one, it runs
+that one; where they admit none, the event is refused or ignored. Everything else (two are admitted,
+a guard has no value, a body refuses after its first change) is left to `commit.choose`, which runs
+the step from its start.
 """
 
 from __future__ import annotations
 
 import ast
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.effects import assigned
 from lawful.spec.errors import Place
 from lawful.spec.syntax.declare import slot
 from lawful.spec.values.bounds import bounded
 
-from ..kernel import commit, dispatch
+from ..kernel import commit, dispatch, guards
 from ..kernel.plan import Way
 from ..kernel.state import SUSPECT
-from .arguments import suspicious
-from .expressions import GlobalNames
+from .arguments import checked
+from .generated_code import returning
+from .global_names import GlobalNames
+from .guard_tests import GuardedBody, overlapping
 from .header import Header
 from .in_place import InPlaceWrite, in_place_writes
-from .python_ast import all_of, any_of, assign, attribute, call, compare, if_, name, outside
+from .python_ast import (
+    all_of,
+    any_of,
+    assign,
+    attribute,
+    call,
+    compare,
+    if_,
+    located,
+    name,
+    outside,
+)
+from .ranges import kept_within
 from .statements import Body
 
-MOST_RETURNS = 2  # The code after the body is repeated at each return, so often at most.
-Inline = tuple[ir.Transition, tuple[ir.Stmt, ...]]
+FALSE_GUARDS = (*dispatch.FAULTS, guards.Refusal)  # What evaluating a guard may raise.
 
 
 class Method:
-    """Emits one method; `kinds` are the types of the machine's fields."""
+    """Emits one method; `kinds` are the types of the machine's fields.
+
+    `watched`: the method of observed instances, which names the transition that ran.
+    """
 
     def __init__(
-        self, names: GlobalNames, functions: dict[str, str], kinds: dict[str, t.Type], way: Way
+        self,
+        names: GlobalNames,
+        functions: dict[str, str],
+        kinds: dict[str, t.Type],
+        way: Way,
+        watched: bool,
     ) -> None:
         self.names = names
         self.functions = functions
         self.kinds = kinds
         self.way = way
+        self.watched = watched
         self.error = names.local("error")
         self.way_name = names.number("way", way)
 
@@ -61,27 +88,15 @@ class Method:
     def given(self) -> ast.expr:
         return ast.Tuple([name(n) for n, _ in self.way.params], ast.Load())
 
-    def body(self, inline: Inline | None, watched: bool) -> list[ast.stmt]:
-        """The method's statements; without `inline` it leaves the step to `commit.choose`."""
-        out: list[ast.stmt] = [] if watched else [self.watch()]
+    def body(self, served: Sequence[GuardedBody]) -> list[ast.stmt]:
+        """The method's statements; without transitions it leaves the step to `commit.choose`."""
+        out: list[ast.stmt] = [] if self.watched else [self.watch()]
         out += self.arguments()
-        if inline is None:
-            args = [name("self"), name(self.way_name), self.given()]
-            return [*out, ast.Return(call(self.use(commit.choose), *args))]
-        saved = [(self.names.local(f"old_{v}"), v) for v in self.way.writes]
-        out += [assign(name(old), self.held(v)) for old, v in saved]
-        undo: list[ast.stmt] = [assign(self.held(v), name(old)) for old, v in saved]
-        places = in_place_writes(inline[1], self.kinds)
-        in_place = {
-            at: InPlaceWrite(self.names, v, self.kinds[v], self.error, pops)
-            for at, (v, pops) in places.items()
-        }
-        out += [each.begin() for each in in_place.values()]
-        undo += [each.undo() for each in in_place.values()]
-        args = [name(self.error), name("self"), name(self.way_name), self.given()]
-        undo.append(ast.Return(call(self.use(commit.failed), *args)))
-        caught = ast.ExceptHandler(name("BaseException"), self.error, undo)
-        return [*out, ast.Try(self.step(*inline, in_place), [caught], [], [])]
+        if not served:
+            return [*out, self.left_to(commit.choose)]
+        if len(served) == 1:
+            return [*out, *self.guarded(served[0]), *self.run(served[0])]
+        return [*out, *self.several(served)]
 
     def watch(self) -> ast.stmt:
         """Pass the call to the instance's watch, if it has one."""
@@ -92,39 +107,167 @@ class Method:
         return if_(compare(watch, ast.IsNot(), ast.Constant(None)), ast.Return(seen))
 
     def arguments(self) -> Iterator[ast.stmt]:
+        """The checks of the arguments."""
         for (param, kind), check in zip(self.way.params, self.way.checks, strict=True):
-            known = attribute(attribute(name("self"), "__environment__"), "universe")
-            checked = call(self.names.number("check", check), name(param), known)
-            fixed = assign(name(param), checked)
-            test = suspicious(self.names, functools.partial(name, param), kind)
-            yield fixed if test is None else if_(test, fixed)
+            fixed = functools.partial(self.fixed, param, self.names.number("check", check))
+            yield from checked(self.names, param, kind, fixed)
 
-    def step(
-        self, tr: ir.Transition, body: tuple[ir.Stmt, ...], in_place: dict[int, InPlaceWrite]
-    ) -> list[ast.stmt]:
-        """Guards, body, target and bounds."""
-        sure = {n for n, _ in self.way.params} - assigned(body)
-        emitter = Body(self.names, self.functions, "self", self.plain, sure)
+    def fixed(self, param: str, check: str) -> ast.stmt:
+        """Assign what the check makes of an argument, or raise."""
+        known = attribute(attribute(name("self"), "__environment__"), "universe")
+        return assign(name(param), call(check, name(param), known))
+
+    def left_to(self, function: Callable[..., Any], *row: ast.expr) -> ast.Return:
+        """Return what a function of `commit` gives for this call of the event."""
+        args = [name("self"), name(self.way_name), self.given()]
+        return ast.Return(call(self.use(function), *args, *row))
+
+    def handler(self, kinds: str, undo: list[ast.stmt]) -> ast.ExceptHandler:
+        """Undo, and raise what the caller sees."""
+        args = [name(self.error), name("self"), name(self.way_name), self.given()]
+        failed = ast.Return(call(self.use(commit.failed), *args))
+        return ast.ExceptHandler(name(kinds), self.error, [*undo, failed])
+
+    def emitter(self, inline: GuardedBody) -> Body:
+        sure = {n for n, _ in self.way.params} - assigned(inline.body)
+        return Body(self.names, self.functions, "self", returning, sure)
+
+    # One transition.
+
+    def guarded(self, inline: GuardedBody) -> list[ast.stmt]:
+        """The guards before the first change, each of which raises what the caller sees."""
+        emitter = self.emitter(inline)
+        emitter.refuse_by = self.refused
+        tests = Header(emitter, inline.transition).looks(frozenset())
+        tests += [made for each in inline.guards for made in emitter.statement(each)]
+        if not tests or inline.total:
+            return tests
+        kinds = self.names.put("FALSE_GUARDS", FALSE_GUARDS)
+        return [ast.Try(tests, [self.handler(kinds, [])], [], [])]
+
+    def refused(self, *row: ast.expr) -> list[ast.stmt]:
+        """End the event, which is refused unless the machine ignores it."""
+        if self.way.conditional:
+            return [*self.ignored(), self.left_to(commit.turned_away, *row)]
+        if self.way.silent is None:
+            return self.ignored()
+        refusal = call(self.use(commit.refusal), name("self"), name(self.way_name), *row)
+        return [*self.ignored(), ast.Raise(refusal, None)]
+
+    def ignored(self) -> list[ast.stmt]:
+        """Return where the control state alone says that the event is ignored."""
+        last = attribute(attribute(name("self"), "__environment__"), "last_transition")
+        done = assign(last, ast.Constant(None)), ast.Return(None)
+        if self.way.silent is None:
+            return [*done]
+        members = [
+            self.names.put(f"{type(each).__name__}_{each.name}", each) for each in self.way.silent
+        ]
+        tests = [compare(self.held("state"), ast.Is(), name(each)) for each in members]
+        return [if_(any_of(tests), *done)] if tests else []
+
+    def run(self, inline: GuardedBody) -> list[ast.stmt]:
+        """What follows the guards, undone where it fails."""
+        places = {} if inline.core else in_place_writes(inline.rest, self.kinds)
+        in_place = {
+            key: InPlaceWrite(self.names, change, self.error, number)
+            for number, (key, change) in enumerate(places.items())
+        }
+        made = self.step(inline, in_place)
+        out: list[ast.stmt] = []
+        undo: list[ast.stmt] = []
+        if not ends_quietly(made):
+            saved = [(self.names.local(f"old_{v}"), v) for v in inline.writes]
+            out += [assign(name(old), self.held(v)) for old, v in saved]
+            undo += [assign(self.held(v), name(old)) for old, v in saved]
+        out += [made for each in in_place.values() for made in each.begin()]
+        undo += [made for each in reversed(in_place.values()) for made in each.undo()]
+        return [*out, ast.Try(made, [self.handler("BaseException", undo)], [], [])]
+
+    def step(self, inline: GuardedBody, in_place: dict[int, InPlaceWrite]) -> list[ast.stmt]:
+        """The timer, the rest of the body, the target and the bounds."""
+        tr = inline.transition
+        emitter = self.emitter(inline)
         emitter.in_place = in_place
         header = Header(emitter, tr)
+        kept = kept_within(self.way.params, self.way.output, inline.body, self.kinds)
 
         def finish(value: ast.expr | None, place: Place) -> list[ast.stmt]:
             out: list[ast.stmt] = []
-            value = header.ending(value, out)
-            judged = list(self.judged())
-            if value is not None and (judged or bounded(self.way.output)):
+            value = header.ending(value, out) if inline.core is None else value
+            judged = list(self.judged(inline.writes, kept.variables))
+            if value is not None and (judged or (bounded(self.way.output) and not kept.output)):
                 value = emitter.held(value, out)
-            return [*out, *judged, *self.output(value), ast.Return(value)]
+            if not kept.output:
+                judged += self.output(value)
+            if self.watched:
+                judged.append(self.ran(inline))
+            return [*out, *judged, ast.Return(value)]
 
         emitter.finish = finish
-        return [*header.guards(), *emitter.whole(body, tr.place)]
+        if inline.core is None:
+            return [*header.disarming(), *emitter.whole(inline.rest, tr.place)]
+        given = [name(n) for n, _ in self.way.params]
+        return [
+            located(s, tr.place) for s in finish(call(inline.core, name("self"), *given), tr.place)
+        ]
 
-    def plain(self, value: ast.expr | None, place: Place) -> list[ast.stmt]:
-        return [ast.Return(value)]
+    def ran(self, inline: GuardedBody) -> ast.stmt:
+        """Name the transition that ran, for observers."""
+        last = attribute(attribute(name("self"), "__environment__"), "last_transition")
+        return assign(last, ast.Constant(inline.transition.name))
 
-    def judged(self) -> Iterator[ast.stmt]:
-        """The tests of the bounds of the variables that the step may write."""
-        kinds = {v: self.kinds[v] for v in self.way.writes if bounded(self.kinds[v])}
+    # Several transitions.
+
+    def several(self, served: Sequence[GuardedBody]) -> list[ast.stmt]:
+        """Run the one transition that its guards admit."""
+        pairs = list(overlapping(served))
+        flags = {each.transition.name: self.flag(each) for each in served}
+        tests = {each.transition.name: self.admits(each) for each in served}
+        places = {each.transition.name: each.transition.place for each in served}
+        out: list[ast.stmt] = []
+        if pairs or not all(each.total for each in served):
+            found: list[ast.stmt] = [
+                located(assign(name(flags[key]), test), places[key]) for key, test in tests.items()
+            ]
+            if not all(each.total for each in served):
+                kinds = name(self.names.put("FALSE_GUARDS", FALSE_GUARDS))
+                again = ast.ExceptHandler(kinds, None, [self.left_to(commit.choose)])
+                found = [ast.Try(found, [again], [], [])]
+            both = [all_of([name(flags[each.transition.name]) for each in pair]) for pair in pairs]
+            out += [*found, *([if_(any_of(both), self.left_to(commit.choose))] if both else [])]
+            tests = {key: name(flag) for key, flag in flags.items()}
+        for each in served:
+            tr = each.transition
+            out.append(located(if_(tests[tr.name], *self.run(each)), tr.place))
+        if self.way.silent is None:
+            return [*out, *self.ignored()]
+        return [*out, *self.ignored(), self.left_to(commit.unserved)]
+
+    def flag(self, inline: GuardedBody) -> str:
+        """The local that says whether the guards admit the transition."""
+        return self.names.local(f"is_{inline.transition.name}")
+
+    def admits(self, inline: GuardedBody) -> ast.expr:
+        """The test that all guards hold."""
+        emitter = self.emitter(inline)
+        tests = Header(emitter, inline.transition).holds()
+        tests += [emitter.expr(each.test) for each in inline.guards]
+        return all_of(tests) if tests else ast.Constant(True)
+
+    def row(self, inline: GuardedBody) -> list[ast.stmt]:
+        """A function's body that gives the first false guard as (site, text, values), else None."""
+        emitter = self.emitter(inline)
+        emitter.refuse_by = lambda *row: [
+            ast.Return(ast.Tuple([*row[:2], ast.Tuple([*row[2:]], ast.Load())], ast.Load()))
+        ]
+        tests = Header(emitter, inline.transition).looks(frozenset())
+        tests += [made for each in inline.guards for made in emitter.statement(each)]
+        return [*tests, located(ast.Return(ast.Constant(None)), inline.transition.place)]
+
+    def judged(self, writes: Sequence[str], kept: frozenset[str]) -> Iterator[ast.stmt]:
+        """The tests of the bounds of the variables that the step may write and may not keep."""
+        kinds = {v: self.kinds[v] for v in writes if bounded(self.kinds[v]) and v not in kept}
         for variable, kind in kinds.items():
             test = self.breached(variable, kind)
             if test is not None:
@@ -190,3 +333,53 @@ def _fields_outside(value: Callable[[], ast.expr], kind: t.Type) -> list[ast.exp
 
 def _field(value: Callable[[], ast.expr], field: str) -> ast.expr:
     return attribute(value(), field)
+
+
+def ends_quietly(made: Sequence[ast.stmt]) -> bool:
+    """Whether nothing can fail, and no interrupt can come, after the first change of the state.
+
+    CPython delivers an interrupt after a call, where a function begins, and where a loop goes
+    round; plain loads and stores of slots and locals do none of these.
+    """
+    left = [*made]
+    while left and _changes_nothing(left[0]):
+        left.pop(0)
+    match left:
+        case []:
+            return True
+        case [ast.Assign(targets=[ast.Attribute(value=ast.Name())]), *rest]:
+            return all(map(_is_quiet, rest))
+        case _:
+            return False
+
+
+def _changes_nothing(stmt: ast.stmt) -> bool:
+    """Whether it only assigns a local, returns, or raises."""
+    match stmt:
+        case ast.Assign(targets=[ast.Name()], value=value):
+            return not any(isinstance(each, ast.Call) for each in ast.walk(value))
+        case ast.If(test=test, body=[ast.Raise()], orelse=[]):
+            return not any(isinstance(each, ast.Call) for each in ast.walk(test))
+        case ast.Return(value=value):
+            return value is None or _is_plain(value)
+        case _:
+            return False
+
+
+def _is_quiet(stmt: ast.stmt) -> bool:
+    match stmt:
+        case ast.Assign(targets=[ast.Name() | ast.Attribute(value=ast.Name())], value=value):
+            return _is_plain(value)
+        case ast.Return(value=value):
+            return value is None or _is_plain(value)
+        case _:
+            return False
+
+
+def _is_plain(value: ast.expr) -> bool:
+    """Whether it is a constant, a local, a global, or a slot of the instance."""
+    match value:
+        case ast.Constant() | ast.Name() | ast.Attribute(value=ast.Name(id="self")):
+            return True
+        case _:
+            return False

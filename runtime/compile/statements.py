@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from lawful.spec import ir
 from lawful.spec import types as t
@@ -26,7 +26,8 @@ from lawful.spec.values.indices import clamped
 
 from ..kernel import dispatch, guards, operators
 from ..kernel.state import SUSPECT
-from .expressions import Expressions, GlobalNames, copier
+from .expressions import Expressions, copier
+from .global_names import GlobalNames
 from .in_place import InPlaceWrite
 from .python_ast import (
     assign,
@@ -48,7 +49,8 @@ Finish = Callable[[ast.expr | None, Place], list[ast.stmt]]
 class Body(Expressions):
     """Emits one function's statements.
 
-    `sure`: the locals whose values are known to be within the bounds of their types.
+    `sure`: the locals whose values are known to be within the bounds of their types. `refuse_by`:
+    the statements of a refusal, from its site, its text and its values.
     """
 
     def __init__(
@@ -59,20 +61,27 @@ class Body(Expressions):
         self.sure = sure
         self.copied: set[str] = set()
         self.in_place: dict[int, InPlaceWrite] = {}  # By `id` of their statements.
+        self.refuse_by: Callable[..., list[ast.stmt]] = self.raised
         self.count = 0  # How many locals `held` has named.
 
     def whole(self, body: Sequence[ir.Stmt], end: Place) -> list[ast.stmt]:
         """A function's body, and its ending where the body does not return."""
         out: list[ast.stmt] = []
         for stmt in body:
-            for variable in in_place(stmt):
-                if variable not in self.copied and id(stmt) not in self.in_place:
+            for variable in self.to_copy(stmt):
+                if variable not in self.copied:
                     self.copied.add(variable)
                     out.append(located(self.own_copy(variable), stmt.place))
             out += self.statement(stmt)
         if not body or not isinstance(body[-1], ir.Return | ir.Refuse):
             out += [located(s, end) for s in self.finish(None, end)]
         return out
+
+    def to_copy(self, stmt: ir.Stmt) -> Iterator[str]:
+        """The variables whose containers the statement changes other than in place."""
+        for each in statements((stmt,)):
+            if not isinstance(each, ir.Branch | ir.Loop) and id(each) not in self.in_place:
+                yield from in_place(each)
 
     def own_copy(self, variable: str) -> ast.stmt:
         """Assign a copy of a variable's container to the variable."""
@@ -89,17 +98,21 @@ class Body(Expressions):
 
     # Guards.
 
-    def refusal(self, site: guards.Site, why: ir.Expr | None, *values: ast.expr) -> ast.Raise:
+    def refusal(self, site: guards.Site, why: ir.Expr | None, *values: ast.expr) -> list[ast.stmt]:
+        """What a false guard does: it ends the function as `refuse_by` says."""
         text = ast.Constant("") if why is None else self.expr(why)
-        where = name(self.names.number("site", site))
-        return ast.Raise(call(self.use(guards.Refusal), where, text, *values), None)
+        return self.refuse_by(name(self.names.number("site", site)), text, *values)
+
+    def raised(self, *row: ast.expr) -> list[ast.stmt]:
+        """A refusal inside a step; who runs the step catches it."""
+        return [ast.Raise(call(self.use(guards.Refusal), *row), None)]
 
     def require(self, stmt: ir.Require) -> list[ast.stmt]:
         return [
             located(
                 if_(
                     negated(self.expr(test)),
-                    self.refusal(guards.false(test), stmt.why, *self.exprs(reasons.shown(test))),
+                    *self.refusal(guards.false(test), stmt.why, *self.exprs(reasons.shown(test))),
                 ),
                 test.place,
             )
@@ -107,7 +120,7 @@ class Body(Expressions):
         ]
 
     def refuse(self, stmt: ir.Refuse) -> list[ast.stmt]:
-        return [self.refusal(guards.plain_site(""), stmt.why)]
+        return self.refusal(guards.plain_site(""), stmt.why)
 
     def claim(self, stmt: ir.Assert) -> list[ast.stmt]:
         out: list[ast.stmt] = []
@@ -220,15 +233,23 @@ class Body(Expressions):
         out, after = list[ast.stmt](), list[ast.stmt]()
         bag = isinstance(of.type, t.Bag)
         value = self.expr(given) if bag else self.screened(given, _item(of.type), out)
-        held, at = self.owned(of, after), self.screened(key, _key(of.type), after)
+        held = self.owned(of, after) if write is None else self.expr(of)
+        at = self.screened(key, _key(of.type), after)
         if (bag or after or write) and not always_defined(given):
             value = self.held(value, out)
         if write is not None:
-            after += write.before(self.me, at)
-            at = name(write.at)
+            after += self.entered(write, of, at)
+            held, at = write.container(held), name(write.at)
         if bag:
             return [*out, *after, self.note_suspect(call(self.use(operators.put), held, at, value))]
         return [*out, *after, assign(ast.Subscript(held, at, ast.Load()), value)]
+
+    def entered(
+        self, write: InPlaceWrite, container: ir.Expr, at: ast.expr | None
+    ) -> list[ast.stmt]:
+        """The record of an update in place."""
+        key = self.given(container.key) if isinstance(container, ir.Item) else None
+        return write.before(self.me, key, at)
 
     def look(self, place: ir.Expr, value: ir.Expr) -> list[ast.stmt]:
         """The test of a container's bounds after it was assigned as a whole."""
@@ -245,16 +266,17 @@ class Body(Expressions):
         out: list[ast.stmt] = []
         if isinstance(kind, t.Timer):
             return self.timer(stmt)
-        of = self.owned(place, out)
-        if isinstance(place, ir.Item):
+        write = self.in_place.get(id(stmt))
+        of = self.owned(place, out) if write is None else self.expr(place)
+        if isinstance(place, ir.Item) and write is None:
             of = self.held(of, out)
         args = self.in_order(zip(stmt.args, _taken(stmt), strict=True), out)
         if (type(kind), stmt.op) == (t.Seq, "insert") and not _within(stmt.args[0].type, INDEX):
             args[0] = call(self.use(clamped), args[0])
-        write = self.in_place.get(id(stmt))
         if write is not None:
-            out += write.before(self.me, None if isinstance(kind, t.Seq) else args[0])
-            args = args if isinstance(kind, t.Seq) else [name(write.at)]
+            out += self.entered(write, place, None if isinstance(kind, t.Seq) else args[0])
+            args = args if isinstance(kind, t.Seq) else [name(write.at), *args[1:]]
+            of = write.container(of)
         if stmt.op == "delete":
             slot = ast.Subscript(of, args[0], ast.Del())
             return [*out, ast.Delete([slot])]

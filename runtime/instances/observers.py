@@ -156,7 +156,6 @@ class Observed:
         log: Log | None = None
         rows: list[tuple[Observer, Stepped]] = []
         try:
-            state.__environment__.last_transition = way.candidates[0].name
             output = step() if self.asserted is None else self._judged(state, way, step)
             done = before.stepped(state, args, output=output)
             rows += [(observer, done) for observer in self.observers]

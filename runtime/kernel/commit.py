@@ -6,20 +6,33 @@ with one candidate calls the other functions of this module where it needs them.
 
 from __future__ import annotations
 
+import functools
 import linecache
 import os
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from lawful.spec import types as t
-from lawful.spec.outcomes import MachineFault, PropertyViolated, Refused, Undefined
+from lawful.spec.outcomes import MachineFault, PropertyViolated, Reason, Refused, Undefined
 from lawful.spec.syntax.declare import slot
 from lawful.spec.text import reasons
 from lawful.spec.values.bounds import bounded, breach
 
-from .dispatch import NO_VALUE, UNSET, Saved, control, decide, ignored, path_to, save, tree, undoing
-from .guards import AllRefused, Broken, Refusal, plain_site
-from .plan import Way
+from .dispatch import (
+    FAULTS,
+    NO_VALUE,
+    UNSET,
+    Saved,
+    control,
+    decide,
+    ignored,
+    path_to,
+    save,
+    tree,
+    undoing,
+)
+from .guards import AllRefused, Broken, Refusal, Site, plain_site, worded
+from .plan import Plan, Way
 from .state import SUSPECT, State
 
 # Messages name the lines of declarations, never those of the runtime.
@@ -133,27 +146,74 @@ def choose(state: State, way: Way, args: tuple[Any, ...]) -> Any:
         raise_from(error, state, way)
 
 
-def failed(error: BaseException, state: State, way: Way, args: tuple[Any, ...]) -> None:
-    """Raise the exception that the caller sees, after the step of the only candidate was undone.
+def failed(error: BaseException, state: State, way: Way, args: tuple[Any, ...]) -> Any:
+    """Raise the exception that the caller sees, after the step of a method was undone.
 
-    Returns None where an `ignore` covers the refusal.
+    Of several transitions one whose body refuses after its first change is not the one that runs:
+    `choose` looks again. Returns None where an `ignore` covers the refusal.
     """
     SUSPECT.discard(id(state))
-    if way.ignores and isinstance(error, Refusal):
+    if isinstance(error, Refusal):
+        if len(way.candidates) > 1:
+            return choose(state, way, args)
         try:
-            if ignored(state, way, args):
+            if way.ignores and ignored(state, way, args):
                 state.__environment__.last_transition = None
-                return
+                return None
         except NO_VALUE as fault:
             error = fault
     raise_from(error, state, way)
+
+
+def turned_away(
+    state: State, way: Way, args: tuple[Any, ...], site: Site, why: str, *values: Any
+) -> None:
+    """A guard of the only transition is false: the event is ignored, or else refused."""
+    try:
+        if ignored(state, way, args):
+            state.__environment__.last_transition = None
+            return
+    except NO_VALUE as fault:
+        raise_from(fault, state, way)
+    raise refusal(state, way, site, why, *values)
+
+
+def unserved(state: State, way: Way, args: tuple[Any, ...]) -> Any:
+    """Guards of all transitions are false: the event is ignored, or else refused."""
+    try:
+        if way.conditional and ignored(state, way, args):
+            state.__environment__.last_transition = None
+            return None
+        if way.rows is None:
+            way.rows = state.__plan__.rows(way.name)
+        found = [(name, row(state, *args)) for name, row in way.rows]
+    except (*FAULTS, Refusal):
+        return choose(state, way, args)
+    rows = tuple((name, *row) for name, row in found if row is not None)
+    if len(rows) < len(found):  # The time has gone on since.
+        return choose(state, way, args)
+    raise Refused.later(functools.partial(_worded, state.__plan__, way, control(state), rows))
+
+
+def refusal(state: State, way: Way, site: Site, why: str, *values: Any) -> Refused:
+    """The refusal of the only transition, as the caller sees it."""
+    rows = ((way.candidates[0].name, site, why, values),)
+    return Refused.later(functools.partial(_worded, state.__plan__, way, control(state), rows))
+
+
+def _worded(
+    plan: Plan, way: Way, at: Any, rows: tuple[tuple[str, Site, str, tuple[Any, ...]], ...]
+) -> tuple[str, str, str, tuple[Reason, ...]]:
+    """What a refusal says, where `rows` are the transitions' false guards."""
+    reasons = tuple(worded(name, site, why, values) for name, site, why, values in rows)
+    return plan.name, way.event, getattr(at, "name", ""), reasons
 
 
 def raise_from(error: BaseException, state: State, way: Way) -> NoReturn:
     """Raise the error as the caller sees it: with the names of the machine and its event."""
     trace = error.__traceback__
     if isinstance(error, Refusal):
-        raise refused(error, state, way).with_traceback(trace) from None
+        raise _refused(error, state, way).with_traceback(trace) from None
     name = state.__plan__.name
     if isinstance(error, Broken):
         fault: MachineFault = PropertyViolated(name, way.event, error.name, error.what)
@@ -163,14 +223,15 @@ def raise_from(error: BaseException, state: State, way: Way) -> NoReturn:
     raise error
 
 
-def refused(error: Refusal, state: State, way: Way) -> Refused:
-    """The refusal as the caller sees it."""
-    if isinstance(error, AllRefused):
-        given = error.reasons
-    else:
-        given = (error.reason(way.candidates[0].name),)
-    name = getattr(control(state), "name", "")
-    return Refused(state.__plan__.name, way.event, name, given)
+def _refused(error: Refusal, state: State, way: Way) -> Refused:
+    """The refusal as the caller sees it; its reasons are worded when they are read."""
+    plan, at, first = state.__plan__, control(state), way.candidates[0].name
+
+    def said() -> tuple[str, str, str, tuple[Reason, ...]]:
+        reasons = error.reasons if isinstance(error, AllRefused) else (error.reason(first),)
+        return plan.name, way.event, getattr(at, "name", ""), reasons
+
+    return Refused.later(said)
 
 
 def _without_value(error: BaseException) -> str:

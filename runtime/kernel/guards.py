@@ -27,6 +27,12 @@ class Site:
     say: Callable[..., Said]
 
 
+def worded(transition: str, site: Site, why: str, values: tuple[Any, ...]) -> Reason:
+    """Why a transition refuses whose guard at this place is false."""
+    clause, named = site.say(*values)
+    return Reason(transition, clause, why, named)
+
+
 class Refusal(Exception):
     """A guard is false, inside a step; `commit.failed` raises it as a `Refused`."""
 
@@ -38,8 +44,7 @@ class Refusal(Exception):
 
     def reason(self, transition: str) -> Reason:
         """Why the candidate refuses."""
-        clause, values = self.site.say(*self.values)
-        return Reason(transition, clause, self.why, values)
+        return worded(transition, self.site, self.why, self.values)
 
 
 class Broken(Exception):

@@ -22,6 +22,7 @@ from lawful.spec.resolve import Resolved
 from .guards import Site
 
 Check = Callable[..., Any]  # See `compile.arguments.checker`.
+Row = Callable[..., tuple[Site, str, tuple[Any, ...]] | None]
 Instance = Any  # A `state.State`; that module names the plan, so this one cannot name it.
 
 
@@ -52,7 +53,10 @@ class Way:
     """A way into the machine: an event, or one transition called by its own name.
 
     `writes`: the variables that it may assign, `slots` their slots. `composite`: it may change
-    parts. `checks`: one for each parameter. `method`: what users call.
+    parts. `checks`: one for each parameter. `method`: what users call. `silent`: the control states
+    in which an `ignore` applies whatever the arguments are, None for all; `conditional`: whether
+    another `ignore` has a condition. `rows`: of each of several transitions the function of its
+    first false guard, None until an event was refused.
     """
 
     name: str
@@ -66,6 +70,9 @@ class Way:
     slots: tuple[str, ...] = ()
     checks: tuple[Check, ...] = ()
     method: Callable[..., Any] | None = None
+    silent: tuple[enum.Enum, ...] | None = ()
+    conditional: bool = False
+    rows: tuple[tuple[str, Row], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +157,7 @@ class Plan:
     text: Callable[[], str] = str
     constructor: Callable[..., Any] = print
     watched: Callable[[str], Callable[..., Any]] = lambda name: print
+    rows: Callable[[str], tuple[tuple[str, Row], ...]] = lambda name: ()
     runs: dict[str, Callable[..., Any]] = field(default_factory=dict[str, Callable[..., Any]])
     parameters: dict[str, Check] = field(default_factory=dict[str, Check])
     required: tuple[str, ...] = ()

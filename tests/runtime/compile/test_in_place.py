@@ -25,6 +25,8 @@ class Store(Machine):
     counts: dict[int, Nat] = {}
     queue: Annotated[list[int], MaxLen(3)] = []
     total: Few = 0
+    shelves: dict[int, set[int]] = {}
+    tables: dict[int, dict[int, Nat]] = {}
 
     @transition()
     def put(self, key: int, by: int) -> None:
@@ -47,6 +49,47 @@ class Store(Machine):
         self.known.discard(first)
         return first // by
 
+    @transition()
+    def shelve(self, key: int, by: int) -> int:
+        if key not in self.shelves:
+            self.shelves[key] = {by}
+        else:
+            self.shelves[key].add(by)
+            self.known.add(by)
+        self.known.discard(key)
+        return 6 // by
+
+    @transition()
+    def note(self, key: int, by: int) -> None:
+        if key in self.tables:
+            self.tables[key][by] = key
+            self.counts[key] = 7
+        else:
+            self.tables[key] = {key: 0}
+        self.counts[by] = key
+        require(by != key, "both are the same")
+        self.total += by
+
+    @transition()
+    def pack(self, key: int, by: int) -> None:
+        self.stamp(key)
+        self.known.add(by)
+        self.tables = {k: {by: 1} for k in (key, by)}
+        self.tables[key][key] = by
+        self.total += by
+
+    @transition()
+    def take(self, key: int, by: int) -> int:
+        self.total += by
+        there = self.counts.pop(key, 0)
+        if by in self.counts:
+            there += self.counts.pop(by)
+        return there // by
+
+    def stamp(self, key: int) -> None:
+        """A helper that changes the same set."""
+        self.known.add(key)
+
 
 FAULTS = (Refused, Undefined, PropertyViolated)
 
@@ -54,22 +97,26 @@ FAULTS = (Refused, Undefined, PropertyViolated)
 def held(store: Store) -> tuple[Any, ...]:
     """What the store has, in values of its own."""
     kept = set(store.known), dict(store.counts), list(store.queue), store.total
-    return copy.deepcopy(kept)
+    tables = {key: dict(table) for key, table in store.tables.items()}
+    return copy.deepcopy((*kept, dict(store.shelves), tables, [*tables, *tables.get(3, ())]))
+
+
+CONTAINERS = ("known", "counts", "queue", "shelves", "tables")
 
 
 def inside(store: Store) -> list[int]:
-    return [id(getattr(store, slot(name))) for name in ("known", "counts", "queue")]
+    return [id(getattr(store, slot(name))) for name in CONTAINERS]
 
 
 def test_what_nobody_else_holds_is_changed_where_it_stands() -> None:
-    store = Store()
+    store: Any = Store()
     before = inside(store)
     store.put(1, 2)
     store.put(2, 1)
     store.drop(1, 1)
     assert store.serve(1) == 1
     assert inside(store) == before
-    assert held(store) == ({2}, {2: 1}, [2], 2)
+    assert held(store)[:4] == ({2}, {2: 1}, [2], 2)
 
 
 def test_what_somebody_holds_stays_as_it_was() -> None:
@@ -78,12 +125,12 @@ def test_what_somebody_holds_stays_as_it_was() -> None:
     view, other, before = store.counts, copy.copy(store), inside(store)
     store.put(2, 1)
     assert dict(view) == {1: 2}
-    assert held(other) == ({1}, {1: 2}, [1], 2)
+    assert held(other)[:4] == ({1}, {1: 2}, [1], 2)
     # The copy and the store each have their own now; the view holds the old map alone.
-    assert not set(before) & set(inside(store))
+    assert not set(before[:3]) & set(inside(store)[:3])
     other.put(3, 1)
-    assert held(store) == ({1, 2}, {1: 2, 2: 1}, [1, 2], 3)
-    assert held(other) == ({1, 3}, {1: 2, 3: 1}, [1, 3], 3)
+    assert held(store)[:4] == ({1, 2}, {1: 2, 2: 1}, [1, 2], 3)
+    assert held(other)[:4] == ({1, 3}, {1: 2, 3: 1}, [1, 3], 3)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +163,7 @@ def test_a_list_that_got_too_long_has_its_old_items_again() -> None:
         store.put(key, 1)
     with pytest.raises(PropertyViolated):
         store.put(4, 1)
-    assert held(store) == ({1, 2, 3}, {1: 1, 2: 1, 3: 1}, [1, 2, 3], 3)
+    assert held(store)[:4] == ({1, 2, 3}, {1: 1, 2: 1, 3: 1}, [1, 2, 3], 3)
 
 
 def test_an_exception_that_is_kept_holds_nothing_that_changes() -> None:
@@ -133,7 +180,7 @@ def test_an_exception_that_is_kept_holds_nothing_that_changes() -> None:
 
 ACTS = st.lists(
     st.tuples(
-        st.sampled_from(("put", "drop", "serve")),
+        st.sampled_from(("put", "drop", "serve", "shelve", "note", "pack", "take")),
         st.integers(0, 5),
         st.integers(-2, 4),
         st.booleans(),
@@ -150,21 +197,64 @@ def taken(store: Store, event: str, key: int, by: int) -> Any:
         return type(error)
 
 
-@settings(max_examples=60, deadline=None)
+def copied(seen: Any) -> Any:
+    """What views show, in containers of its own."""
+    known, counts, queue, shelves, tables = seen
+    inner = {key: dict(table) for key, table in tables.items()}
+    return set(known), dict(counts), list(queue), copy.deepcopy(dict(shelves)), inner
+
+
+@settings(max_examples=80, deadline=None)
 @given(ACTS)
 def test_light_steps_do_what_copying_ones_do(acts: list[tuple[str, int, int, bool]]) -> None:
     store, copying = Store(), Store()
     views: list[tuple[Any, Any]] = []
     for event, key, by, look in acts:
         if look:
-            seen = store.known, store.counts, store.queue
-            views.append((seen, copy.deepcopy((set(seen[0]), dict(seen[1]), list(seen[2])))))
+            seen = store.known, store.counts, store.queue, store.shelves, store.tables
+            views.append((seen, copied(seen)))
         held_too = copy.copy(copying)  # So that nothing of it may be changed where it stands.
         assert taken(store, event, key, by) == taken(copying, event, key, by)
         assert held(store) == held(copying)
         del held_too
     for seen, was in views:
-        assert (set(seen[0]), dict(seen[1]), list(seen[2])) == was
+        assert copied(seen) == was
+
+
+def test_what_changes_under_an_if_or_inside_a_map_changes_where_it_stands() -> None:
+    store: Any = Store()
+    store.put(1, 1)
+    store.shelve(1, 2)
+    store.note(3, 1)
+    before, shelf = inside(store), id(store._shelves[1])
+    table = id(store._tables[3])
+    store.shelve(1, 3)
+    store.note(3, 2)
+    assert (inside(store), id(store._shelves[1]), id(store._tables[3])) == (before, shelf, table)
+    assert held(store)[4:6] == ({1: {2, 3}}, {3: {3: 0, 2: 3}})
+
+
+def test_a_set_that_a_helper_changes_before_keeps_both_changes() -> None:
+    store = Store()
+    views = copy.copy(store), copy.copy(store)
+    store.pack(1, 2)
+    assert (store.known, {*views[0].known, *views[1].known}) == ({1, 2}, set())
+
+
+@pytest.mark.parametrize(
+    ("event", "args"),
+    [("shelve", (1, 0)), ("shelve", (7, 0)), ("note", (3, 9)), ("note", (3, 3)), ("pack", (1, 9))],
+)
+def test_what_changed_in_several_places_is_undone(event: str, args: tuple[int, ...]) -> None:
+    store = Store()
+    for key in (1, 3):
+        store.put(key, 1)
+        store.shelve(key, 2)
+        store.note(key, 2)
+    before, places = held(store), inside(store)
+    with pytest.raises(FAULTS):
+        store.lawful.take(event, *args)
+    assert (held(store), inside(store)) == (before, places)
 
 
 TEXT = """

@@ -200,14 +200,29 @@ class Shop(Machine):
             self.stock[name] = 0
         self.last = []
 
+    @transition(event="move")
+    def up(self, name: int, n: Nat) -> None:
+        require(n > 2, "few")
+        self.names.add(name)
+        self.sold += n
+        if name in self.stock:
+            self.stock[name] = n
+        else:
+            self.stock[name] = len(self.last)
 
-@pytest.mark.parametrize("event", ["sell", "clear"])
+    @transition(event="move")
+    def down(self, name: int, n: Nat) -> None:
+        require(n <= 2 or name in self.stock, "many")
+        self.sold = n
+
+
+@pytest.mark.parametrize("event", ["sell", "clear", "move"])
 def test_an_interrupted_step_is_undone_or_done(event: str) -> None:
     def whole(shop: Shop) -> Any:
         return shop.sold, dict(shop.stock), set(shop.names), list(shop.last)
 
     def act(shop: Shop) -> None:
-        shop.lawful.take(event, *((2, 3) if event == "sell" else ()))
+        shop.lawful.take(event, *(() if event == "clear" else (2, 3)))
 
     def fresh() -> Shop:
         shop = Shop()
@@ -243,6 +258,7 @@ class Tagged(Machine):
     colors: dict[Color, Nat] = {}
     seen: set[Tag] = set()
     queue: list[int] = []
+    shelves: dict[Tag, dict[Tag, Nat]] = {}
 
     @transition()
     def put(self, tag: Tag, color: Color, number: int) -> int:
@@ -250,6 +266,10 @@ class Tagged(Machine):
         self.colors[color] = 1
         self.seen.add(tag)
         self.queue.append(number)
+        if tag in self.shelves:
+            self.shelves[tag][tag] = 1
+        else:
+            self.shelves[tag] = {tag: 1}
         return 1 // number
 
     @transition()
@@ -258,11 +278,13 @@ class Tagged(Machine):
         del self.colors[color]
         self.seen.remove(tag)
         self.queue.pop(0)
+        self.shelves[tag][Tag(9)] = 1
+        self.shelves[tag][tag] = 2
         return 1 // number
 
 
 def contents(tagged: Tagged) -> Any:
-    return {slot(n): copy.copy(getattr(tagged, slot(n))) for n in tagged.lawful.plan.variables}
+    return {slot(n): copy.deepcopy(getattr(tagged, slot(n))) for n in tagged.lawful.plan.variables}
 
 
 @pytest.mark.parametrize("event", ["put", "drop"])

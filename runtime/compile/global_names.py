@@ -1,0 +1,44 @@
+"""The global names of the generated code of one machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from lawful.spec import types as t
+from lawful.spec.values.world import World
+
+
+@dataclass
+class GlobalNames:
+    """The global names of one machine's generated code, none of which the declaration uses."""
+
+    world: World
+    taken: frozenset[str]
+    params: dict[str, tuple[t.Type, ...]]  # Of helpers, by their names.
+    globals: dict[str, Any] = field(default_factory=dict[str, Any])
+
+    def put(self, name: str, value: Any) -> str:
+        """Bind the value to this name, with underscores added where it is taken; the name."""
+        while name in self.taken or not _same(self.globals.get(name, value), value):
+            name += "_"
+        self.globals[name] = value
+        return name
+
+    def reserve(self, name: str) -> str:
+        """A name for a function that will be defined later."""
+        return self.put(name, object())
+
+    def number(self, prefix: str, value: Any) -> str:
+        """A new numbered name for the value."""
+        return self.put(f"{prefix}{len(self.globals)}", value)
+
+    def local(self, name: str) -> str:
+        """A name for a local variable that the declaration does not use."""
+        while name in self.taken:
+            name += "_"
+        return name
+
+
+def _same(known: Any, value: Any) -> bool:
+    return known is value or (isinstance(value, tuple) and bool(known == value))
