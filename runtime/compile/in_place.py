@@ -134,13 +134,13 @@ def _outside_loops(stmt: ir.Stmt) -> Iterator[ir.Stmt]:
 def _changed(stmt: ir.Stmt, kinds: dict[str, t.Type]) -> PlaceChanged | None:
     """What the statement changes; None where it may not do so in place."""
     match stmt:
-        case ir.Assign(target=ir.Item(of=of)):
-            op, place = "set", of
-        case ir.Update(op=op, target=place):
+        case ir.Assign(target=ir.Item(of=place, key=at)):
+            given: tuple[ir.Expr, ...] = (at,)
+        case ir.Update(target=place, args=given):
             pass
         case _:
             return None
-    pops = isinstance(stmt, ir.Update) and isinstance(place.type, t.Seq) and op == "pop"
+    pops = isinstance(stmt, ir.Update) and isinstance(place.type, t.Seq) and stmt.op == "pop"
     if not _is_in_place(stmt, place.type):
         return None
     match place:
@@ -148,7 +148,8 @@ def _changed(stmt: ir.Stmt, kinds: dict[str, t.Type]) -> PlaceChanged | None:
             return PlaceChanged(variable, place.type, place.type, None, pops, True)
         case ir.Item(of=ir.Field(of=ir.Self(), name=variable), key=key):
             kind = kinds[variable]
-            if not isinstance(kind, t.Map) or limited(kind) or not always_defined(key):
+            # The inner container is looked up before what is put into it is evaluated.
+            if not isinstance(kind, t.Map) or limited(kind) or not always_defined(key, *given):
                 return None
             return PlaceChanged(variable, kind, place.type, key, pops, True)
         case _:
