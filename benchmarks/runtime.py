@@ -88,6 +88,7 @@ def _by_turns(mine: Callable[[], Any], theirs: Callable[[], Any]) -> tuple[float
     """Nanoseconds of each call; the least of several short runs, taken alternately."""
     times: list[int] = []
     for call in (mine, theirs):
+        call()  # It may compile.
         some = 10
         while (taken := _run(call, some)) < 0.005:
             some *= 2

@@ -305,6 +305,8 @@ def _tests(
             return [_not_a(names, value, names.world.sorts[key]), all_of([some, strange])]
         case t.Bool():
             return [_not_a(names, value, bool)]
+        case t.Float():
+            return [all_of([_not_a(names, value, float), _not_a(names, value, int)])]
         case t.Nothing():
             return [compare(value(), ast.IsNot(), ast.Constant(None))]
         case t.Union(options=options):

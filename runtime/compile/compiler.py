@@ -27,7 +27,7 @@ from lawful.spec.values.time import clock_of
 
 from ..kernel import guards
 from ..kernel.dispatch import at_one_instant
-from ..kernel.plan import Alarm, Candidate, Ignoring, Plan, Row, Way
+from ..kernel.plan import Alarm, Candidate, Ignoring, Instance, Plan, Row, Way
 from . import arguments, initial
 from .alarms import due_timers, fireable
 from .generated_code import GeneratedCode, returning
@@ -35,6 +35,7 @@ from .global_names import GlobalNames
 from .guard_tests import GuardedBody, guards_of
 from .header import Header
 from .method import Method
+from .part_steps import PartCall, part_calls
 from .python_ast import located
 
 MOST_RETURNS = 2  # The code after the body is repeated at each return, so often at most.
@@ -199,10 +200,12 @@ class Compiler:
             self.code.define()
             return self.code.names.globals[made]
 
-    def constructor(self, otherwise: Callable[..., None]) -> Any:
+    def constructor(
+        self, otherwise: Callable[..., None], assume: Callable[[Instance], None]
+    ) -> Any:
         """Compile and return the `__init__` of a plain class."""
         with ONE_AT_A_TIME:
-            made = initial.constructor(self.code, self.plan, otherwise)
+            made = initial.constructor(self.code, self.plan, otherwise, assume)
             self.code.define()
             return self.code.names.globals[made]
 
@@ -261,21 +264,26 @@ class Compiler:
 
     def bodies(self, way: Way) -> list[GuardedBody]:
         """The transitions of a way as its method runs them; none where `commit.choose` runs them:
-        where parts change, or they were declared in several files."""
+        where parts come and go, or they were declared in several files."""
         served = self.serving(way)
+        calls = [self.part_calls(tr) for tr in served] if way.composite else [{} for _ in served]
         files = {tr.function.place.file for tr in served} | {self._place(way).file}
-        if way.composite or len(files) > 1:
+        if None in calls or len(files) > 1:
             return []
-        return [self.body(tr) for tr in served]
+        return [self.body(tr, mine or {}) for tr, mine in zip(served, calls, strict=True)]
 
-    def body(self, tr: ir.Transition) -> GuardedBody:
+    def part_calls(self, tr: ir.Transition) -> dict[int, PartCall] | None:
+        body = self.erased(tr.function)
+        return part_calls(tr, body, self.reach, self.resolved.parts)
+
+    def body(self, tr: ir.Transition, parts: dict[int, PartCall]) -> GuardedBody:
         body = self.erased(tr.function)
         returns = sum(isinstance(s, ir.Return) for s in statements(body))
         # A refusal reports the arguments as they were given, so the method may not assign them.
         lost = assigned(body) & {n for n, _ in tr.function.params}
         core = self.cores[tr.name] if returns > MOST_RETURNS or lost else None
         writes = tuple(self.reach.of_transition(tr).variables)
-        return GuardedBody(tr, body, guards_of(tr, body), writes, core)
+        return GuardedBody(tr, body, guards_of(tr, body), writes, core, parts)
 
     def rows(self, key: str) -> tuple[tuple[str, Row], ...]:
         """Compile and return the function of each transition's first false guard."""

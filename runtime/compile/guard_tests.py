@@ -15,13 +15,15 @@ from lawful.spec.analysis.partiality import always_defined
 from lawful.spec.analysis.walk import everything
 from lawful.spec.text import reasons
 
+from .part_steps import PartCall
+
 
 @dataclass(frozen=True, slots=True)
 class GuardedBody:
     """A transition as a method runs it: its guards before the first change, and the rest.
 
     `writes` are the variables that it may write. `core`: the function that the method calls for
-    the rest, instead of containing it.
+    the rest, instead of containing it. `parts`: its calls of parts, by the `id` of the statements.
     """
 
     transition: ir.Transition
@@ -29,6 +31,7 @@ class GuardedBody:
     guards: tuple[ir.Require, ...]
     writes: tuple[str, ...]
     core: str | None
+    parts: dict[int, PartCall]
 
     @property
     def rest(self) -> tuple[ir.Stmt, ...]:

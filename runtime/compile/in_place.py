@@ -107,7 +107,7 @@ def in_place_writes(body: Sequence[ir.Stmt], kinds: dict[str, t.Type]) -> dict[i
     found: dict[int, PlaceChanged] = {}
     for i, stmt in enumerate(body if COUNTS else ()):
         refuses = any(isinstance(n, MAY_REFUSE) for n in everything(body[i:]))
-        for each in _outside_loops(stmt):
+        for each in outside_loops(stmt):
             change = _changed(each, kinds)
             if change is not None and not (refuses and _loses_a_key(each)):
                 found[id(each)] = change
@@ -119,12 +119,12 @@ def in_place_writes(body: Sequence[ir.Stmt], kinds: dict[str, t.Type]) -> dict[i
     }
 
 
-def _outside_loops(stmt: ir.Stmt) -> Iterator[ir.Stmt]:
+def outside_loops(stmt: ir.Stmt) -> Iterator[ir.Stmt]:
     """The statement, or those in its branches."""
     match stmt:
         case ir.Branch(then=then, other=other):
             for each in (*then, *other):
-                yield from _outside_loops(each)
+                yield from outside_loops(each)
         case ir.Loop():
             pass
         case _:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from lawful.spec import ir
 from lawful.spec.analysis.walk import everything
 from lawful.spec.syntax.declare import slot
 
-from ..kernel.plan import Plan
+from ..kernel.dispatch import UNSET
+from ..kernel.plan import Instance, Plan
 from ..timers import REAL, SHARED_ENVIRONMENT, Environment
+from .arguments import checked
 from .generated_code import GeneratedCode
 from .python_ast import all_of, assign, attribute, call, compare, if_, located, name, negated
 
@@ -58,47 +61,96 @@ def _initial(code: GeneratedCode, plan: Plan, given: frozenset[str]) -> Iterator
             yield located(made, place)
 
 
-def constructor(code: GeneratedCode, plan: Plan, otherwise: Callable[..., None]) -> str:
-    """The `__init__` of a class whose instances need nothing but their initial values.
+def constructor(
+    code: GeneratedCode,
+    plan: Plan,
+    otherwise: Callable[..., None],
+    assume: Callable[[Instance], None],
+) -> str:
+    """The `__init__` of a class whose instances need only parameters and initial values.
 
-        def __init__(self, *, universe=None, clock=None, **parameters):
+        def __init__(self, *, universe=None, clock=None, most=UNSET, **parameters):
             if universe is None and clock is None and not parameters and type(self) is Job:
                 self.__watch__ = None
                 self.__environment__ = SHARED_ENVIRONMENT
+                if most is UNSET:
+                    most = default_most
+                elif type(most) is not int:
+                    most = check(most, ...)
+                self._most = most
                 self._done = 0
             else:
-                otherwise(self, universe=universe, clock=clock, **parameters)
+                otherwise(self, universe=universe, clock=clock, most=most, **parameters)
 
-    Most of the cost of an instance was in the general way, `otherwise`.
+    Most of the cost of an instance was in the general way, `otherwise`, which takes only what is
+    given. `assume` evaluates the assumptions.
     """
     put, me, words = code.names.put, name("self"), ("universe", "clock")
+    place, unset = plan.machine.place, name(put("UNSET", UNSET))
     environment: ast.expr = name(put("SHARED_ENVIRONMENT", SHARED_ENVIRONMENT))
     if plan.timed:
         environment = call(put("Environment", Environment), name(put("REAL", REAL)))
+    params = plan.machine.parameters
     plain = all_of(
         [
             *(compare(name(word), ast.Is(), ast.Constant(None)) for word in words),
             negated(name("parameters")),
             compare(call(put("type", type), me), ast.Is(), name(put(plan.machine.name, plan.cls))),
+            *(compare(name(key), ast.IsNot(), unset) for key in plan.required),
         ]
     )
     body = [
         assign(attribute(me, "__watch__"), ast.Constant(None)),
         assign(attribute(me, "__environment__"), environment),
-        *_fixed(code, plan),
+        *(made for p in params for made in _given(code, plan, p)),
         *_initial(code, plan, frozenset()),
     ]
-    rest = call(put("otherwise", otherwise), me)
-    given = [ast.keyword(word, name(word)) for word in words]
-    rest.keywords = [*given, ast.keyword(None, name("parameters"))]
+    if plan.assumed:
+        body.append(ast.Expr(call(put("assume", assume), me)))
+    rest = call(put("begin_given", begin_given), name(put("otherwise", otherwise)), me)
+    given: list[ast.expr | None] = [ast.Constant(p.name) for p in params]
+    every = ast.Dict([*given, None], [*(name(p.name) for p in params), name("parameters")])
+    rest.args += [name("universe"), name("clock"), every]
     branch = if_(plain, *body)
     branch.orelse = [ast.Expr(rest)]
-    key = code.add(code.names.reserve("begun"), plan.machine.place, [], [branch], "__init__")
+    key = code.add(code.names.reserve("begun"), place, [], [branch], "__init__")
     args = code.functions[-1].node.args
-    args.kwonlyargs = [located(ast.arg(word), plan.machine.place) for word in words]
-    args.kw_defaults = [located(ast.Constant(None), plan.machine.place) for _ in words]
-    args.kwarg = located(ast.arg("parameters"), plan.machine.place)
+    args.kwonlyargs = [located(ast.arg(word), place) for word in words]
+    args.kwonlyargs += [located(ast.arg(p.name), place) for p in params]
+    nothing: list[ast.expr | None] = [located(ast.Constant(None), place) for _ in words]
+    args.kw_defaults = [*nothing, *(located(name(put("UNSET", UNSET)), place) for _ in params)]
+    args.kwarg = located(ast.arg("parameters"), place)
     return key
+
+
+def _given(code: GeneratedCode, plan: Plan, p: ir.Parameter) -> Iterator[ast.stmt]:
+    """Assign a parameter, or its default."""
+    check = code.names.number("check", plan.parameters[p.name])
+    known = attribute(attribute(name("self"), "__environment__"), "universe")
+
+    def fixed() -> ast.stmt:
+        return assign(name(p.name), call(check, name(p.name), known))
+
+    tests = checked(code.names, p.name, p.type, fixed)
+    if p.default is not None:
+        if _goes_over_all(p.default):
+            default = code.emitter("self").value(p.default, p.type)
+        else:
+            default = name(code.names.put(f"default_{p.name}", plan.defaults[p.name]))
+        unset = compare(name(p.name), ast.Is(), name(code.names.put("UNSET", UNSET)))
+        branch = if_(unset, assign(name(p.name), default))
+        branch.orelse = tests
+        tests = [branch]
+    yield from tests
+    yield assign(attribute(name("self"), slot(p.name)), name(p.name))
+
+
+def begin_given(
+    otherwise: Callable[..., None], made: Instance, universe: Any, clock: Any, every: dict[str, Any]
+) -> None:
+    """Begin an instance the general way, with the parameters that the caller gave."""
+    given = {key: value for key, value in every.items() if value is not UNSET}
+    otherwise(made, universe=universe, clock=clock, **given)
 
 
 def _goes_over_all(default: ir.Expr) -> bool:

@@ -39,6 +39,7 @@ from .global_names import GlobalNames
 from .guard_tests import GuardedBody, overlapping
 from .header import Header
 from .in_place import InPlaceWrite, in_place_writes
+from .part_steps import PartStep
 from .python_ast import (
     all_of,
     any_of,
@@ -173,7 +174,11 @@ class Method:
             key: InPlaceWrite(self.names, change, self.error, number)
             for number, (key, change) in enumerate(places.items())
         }
-        made = self.step(inline, in_place)
+        calls = {
+            key: PartStep(self.names, each, number)
+            for number, (key, each) in enumerate(inline.parts.items())
+        }
+        made = self.step(inline, in_place, calls)
         out: list[ast.stmt] = []
         undo: list[ast.stmt] = []
         if not ends_quietly(made):
@@ -182,13 +187,20 @@ class Method:
             undo += [assign(self.held(v), name(old)) for old, v in saved]
         out += [made for each in in_place.values() for made in each.begin()]
         undo += [made for each in reversed(in_place.values()) for made in each.undo()]
+        out += [each.begin() for each in calls.values()]
+        undo += [made for each in reversed(calls.values()) for made in each.undo()]
         return [*out, ast.Try(made, [self.handler("BaseException", undo)], [], [])]
 
-    def step(self, inline: GuardedBody, in_place: dict[int, InPlaceWrite]) -> list[ast.stmt]:
+    def step(
+        self,
+        inline: GuardedBody,
+        in_place: dict[int, InPlaceWrite],
+        calls: dict[int, PartStep],
+    ) -> list[ast.stmt]:
         """The timer, the rest of the body, the target and the bounds."""
         tr = inline.transition
         emitter = self.emitter(inline)
-        emitter.in_place = in_place
+        emitter.in_place, emitter.part_steps = in_place, calls
         header = Header(emitter, tr)
         kept = kept_within(self.way.params, self.way.output, inline.body, self.kinds)
 
@@ -196,6 +208,7 @@ class Method:
             out: list[ast.stmt] = []
             value = header.ending(value, out) if inline.core is None else value
             judged = list(self.judged(inline.writes, kept.variables))
+            judged += self.parts_judged(calls)
             if value is not None and (judged or (bounded(self.way.output) and not kept.output)):
                 value = emitter.held(value, out)
             if not kept.output:
@@ -281,6 +294,16 @@ class Method:
         if any(isinstance(kind, t.Map | t.Set | t.Seq | t.Bag) for kind in kinds.values()):
             judge = call(self.use(commit.judge_suspect), name("self"), name(self.way_name))
             yield if_(name(self.names.put("SUSPECT", SUSPECT)), ast.Expr(judge))
+
+    def parts_judged(self, calls: dict[int, PartStep]) -> Iterator[ast.stmt]:
+        """The tests of the bounds of parts' variables; where one fails, everything is judged."""
+        if not calls:
+            return
+        tests = [test for each in calls.values() if (test := each.breached()) is not None]
+        suspect = name(self.names.put("SUSPECT", SUSPECT))
+        nothing = ast.List([], ast.Load())
+        judge = call(self.use(commit.judge), name("self"), name(self.way_name), nothing)
+        yield if_(any_of([*tests, suspect]), ast.Expr(judge))
 
     def breached(self, variable: str, kind: t.Type) -> ast.expr | None:
         """The test that a variable may be out of its bounds."""

@@ -56,7 +56,7 @@ def _breaks(stmt: ir.Stmt, sure: dict[str, t.Int], known: frozenset[str]) -> set
             kind = sure.get(name)
             fits = kind is not None and _within(_range(value, sure, known), _bounds(kind))
             return set() if fits else {name}
-        case ir.Do() | ir.Base() | ir.Step():
+        case ir.Do() | ir.Base():
             return set(sure)
         case _:
             places = (p for p in written(stmt) if isinstance(p, ir.Field))

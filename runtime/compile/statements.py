@@ -29,6 +29,7 @@ from ..kernel.state import SUSPECT
 from .expressions import Expressions, copier
 from .global_names import GlobalNames
 from .in_place import InPlaceWrite
+from .part_steps import PartStep
 from .python_ast import (
     assign,
     attribute,
@@ -61,6 +62,7 @@ class Body(Expressions):
         self.sure = sure
         self.copied: set[str] = set()
         self.in_place: dict[int, InPlaceWrite] = {}  # By `id` of their statements.
+        self.part_steps: dict[int, PartStep] = {}
         self.refuse_by: Callable[..., list[ast.stmt]] = self.raised
         self.count = 0  # How many locals `held` has named.
 
@@ -351,7 +353,12 @@ class Body(Expressions):
     # Calls that change the state.
 
     def step(self, stmt: ir.Step) -> list[ast.stmt]:
-        args = [self.expr(stmt.part), ast.Constant(stmt.name), *map(self.given, stmt.args)]
+        called = self.part_steps.get(id(stmt))
+        given = [*map(self.given, stmt.args)]
+        if called is not None:
+            before = called.before(self.expr(stmt.part))
+            return [*before, self.into(stmt.into, called.called(given))]
+        args = [self.expr(stmt.part), ast.Constant(stmt.name), *given]
         return [self.into(stmt.into, call(self.use(dispatch.step), *args))]
 
     def base(self, stmt: ir.Base) -> list[ast.stmt]:

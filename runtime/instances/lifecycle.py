@@ -16,7 +16,7 @@ from ..kernel.state import UNSTARTED, Mark, State, Untold
 from ..timers import SHARED_ENVIRONMENT, Clock, Environment
 from . import snapshots
 from .enforcement import judge
-from .make import assume, bare, equip, plan_of
+from .make import assume, assume_own, bare, equip, plan_of
 from .make import begin as give
 from .part_parameters import as_declared
 from .snapshots import Kept
@@ -33,8 +33,8 @@ def begin(
 ) -> None:
     """Make of a new object an instance, with its initial values.
 
-    A class whose instances need no more than initial values then gets an `__init__` of its own,
-    which does only that; it calls `otherwise` where it is given any argument.
+    A class without parts then gets an `__init__` of its own, which does only what its parameters
+    and initial values need; it calls `otherwise` where it is given a universe or a clock.
     """
     plan = equip(machine, universe, clock, parameters)
     if plan.abstract:
@@ -46,9 +46,9 @@ def begin(
     if plan.asserted is not None:
         judge(plan.asserted.invariants(), machine, "initial")
     elif otherwise is not None and universe is None and plan.judged and not plan.plain:
-        plan.plain = not (plan.required or plan.assumed or plan.families)
+        plan.plain = not plan.families
         if plan.plain:
-            plan.cls.__init__ = plan.constructor(otherwise)
+            plan.cls.__init__ = plan.constructor(otherwise, assume_own)
 
 
 def copied(machine: M) -> M:

@@ -90,7 +90,7 @@ def _begin_part(state: State, parameters: Mapping[str, Any]) -> None:
     plan.fresh(state)
     for name, value in parameters.items():
         setattr(state, slot(name), value)
-    _assume(state)
+    assume_own(state)
 
 
 def begin(
@@ -108,7 +108,7 @@ def begin(
     (fresh or plan.fresh)(state)
     for name, value in parameters.items():
         setattr(state, slot(name), plan.parameters[name](value, state.__environment__.universe))
-    _assume(state)
+    assume_own(state)
     if fresh is None and (plan.families or not plan.judged):
         judge_all(
             state
@@ -119,10 +119,11 @@ def begin(
 def assume(state: State) -> None:
     """ValueError where an assumption of the machine or of a part is false of its parameters."""
     for each in tree(state):
-        _assume(each)
+        assume_own(each)
 
 
-def _assume(state: State) -> None:
+def assume_own(state: State) -> None:
+    """The same of the machine alone."""
     plan = state.__plan__
     for name in plan.assumed:
         what = f"{plan.name}: the assumption {name}"

@@ -152,7 +152,8 @@ def failed(error: BaseException, state: State, way: Way, args: tuple[Any, ...]) 
     Of several transitions one whose body refuses after its first change is not the one that runs:
     `choose` looks again. Returns None where an `ignore` covers the refusal.
     """
-    SUSPECT.discard(id(state))
+    for each in tree(state) if way.composite else (state,):
+        SUSPECT.discard(id(each))
     if isinstance(error, Refusal):
         if len(way.candidates) > 1:
             return choose(state, way, args)

@@ -25,7 +25,7 @@ from typing import Any
 
 import pytest
 
-from lawful import Machine, Nat, Record, State, Timer, Undefined, require, transition
+from lawful import Machine, Nat, Record, State, Timer, Undefined, event, require, transition
 from lawful.runtime import runner as runners
 from lawful.runtime.instances import observers
 from lawful.runtime.instances.observers import Stepped
@@ -238,6 +238,87 @@ def test_an_interrupted_step_is_undone_or_done(event: str) -> None:
         assert whole(shop) in ((before, whole(after)) if was else (whole(after),))
 
     assert at_every_place((__file__,), play) > 4
+
+
+class Till(Machine):
+    sums: dict[int, Nat] = {}
+    total: Nat = 0
+
+    @event
+    def book(self, name: int, n: Nat) -> Nat:
+        """Two transitions serve it."""
+        raise NotImplementedError
+
+    @transition(event="book")
+    def more(self, name: int, n: Nat) -> Nat:
+        require(n > 1, "little")
+        self.sums[name] = n
+        self.total += n
+        return self.total
+
+    @transition(event="book")
+    def less(self, name: int, n: Nat) -> Nat:
+        require(n < 2, "much")
+        self.total += n
+        return self.total
+
+    @transition()
+    def count(self, n: Nat) -> None:
+        self.total += n
+        self.sums[n] = 1
+
+
+class Mall(Machine):
+    """Its events call those of parts."""
+
+    first: Till = Till()
+    tills: dict[int, Till] = {}
+    sold: Nat = 0
+
+    @transition()
+    def open(self, number: int) -> None:
+        self.tills[number] = Till()
+
+    @transition()
+    def sell(self, number: int, n: Nat) -> Nat:
+        require(number in self.tills, "no till")
+        self.sold += n
+        self.first.count(n)
+        if n > 1:
+            self.tills[number].count(n)
+        booked = self.first.book(number, n)
+        self.tills[number].count(5 // (4 - n))
+        return booked
+
+
+@pytest.mark.parametrize("number", [1, 3, 4])
+def test_an_interrupted_step_is_undone_or_done_in_all_parts(number: int) -> None:
+    """With the number 4 the step fails at its end."""
+
+    def whole(mall: Mall) -> Any:
+        tills = mall.first, *mall.tills.values()
+        return mall.sold, [(dict(till.sums), till.total) for till in tills]
+
+    def fresh() -> Mall:
+        mall = Mall()
+        mall.open(7)
+        mall.sell(7, 2)
+        return mall
+
+    def act(mall: Mall) -> None:
+        with contextlib.suppress(Undefined):
+            mall.sell(7, number)
+
+    before, after = whole(fresh()), fresh()
+    act(after)
+    assert (whole(after) == before) == (number == 4)
+
+    def play(attempt: Callable[..., bool]) -> None:
+        mall = fresh()
+        was = attempt(lambda: act(mall))
+        assert whole(mall) in ((before, whole(after)) if was else (whole(after),))
+
+    assert at_every_place((), play) > 20
 
 
 class Tag(Record):
