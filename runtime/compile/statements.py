@@ -9,7 +9,6 @@ puts the instance into `SUSPECT`, and only then the whole container is judged at
 from __future__ import annotations
 
 import ast
-import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from lawful.spec import ir
@@ -42,6 +41,7 @@ from .python_ast import (
     target,
     target_of,
 )
+from .written_types import INDEX, item_of, key_of, taken_types, within
 
 # The statements that end a function, with its output if it has one.
 Finish = Callable[[ast.expr | None, Place], list[ast.stmt]]
@@ -183,15 +183,15 @@ class Body(Expressions):
             case ir.Op(op="serial_add" | "serial_sub", type=t.Serial() as mine) if mine == kind:
                 return True
             case ir.Const(value=int() as value):
-                return isinstance(kind, t.Int) and _within(t.Int(value, value), kind)
+                return isinstance(kind, t.Int) and within(t.Int(value, value), kind)
             case ir.Const():
                 return True
             case ir.Local(name=key):
-                return key in self.sure and _within(e.type, kind)
+                return key in self.sure and within(e.type, kind)
             case ir.Field(of=ir.Self()):
-                return isinstance(e.type, t.Map | t.Set | t.Seq | t.Bag) and _within(e.type, kind)
+                return isinstance(e.type, t.Map | t.Set | t.Seq | t.Bag) and within(e.type, kind)
             case ir.Field(of=of) | ir.Narrow(of=of):
-                return _within(e.type, kind) and self.is_sure(of, of.type)
+                return within(e.type, kind) and self.is_sure(of, of.type)
             case ir.Comp(clauses=clauses):
                 return self._comp_is_sure(e, clauses, kind)
             case _:
@@ -234,9 +234,9 @@ class Body(Expressions):
         """An item is assigned. As in Python: the value, then the container, then the key."""
         out, after = list[ast.stmt](), list[ast.stmt]()
         bag = isinstance(of.type, t.Bag)
-        value = self.expr(given) if bag else self.screened(given, _item(of.type), out)
+        value = self.expr(given) if bag else self.screened(given, item_of(of.type), out)
         held = self.owned(of, after) if write is None else self.expr(of)
-        at = self.screened(key, _key(of.type), after)
+        at = self.screened(key, key_of(of.type), after)
         if (bag or after or write) and not always_defined(given):
             value = self.held(value, out)
         if write is not None:
@@ -272,8 +272,8 @@ class Body(Expressions):
         of = self.owned(place, out) if write is None else self.expr(place)
         if isinstance(place, ir.Item) and write is None:
             of = self.held(of, out)
-        args = self.in_order(zip(stmt.args, _taken(stmt), strict=True), out)
-        if (type(kind), stmt.op) == (t.Seq, "insert") and not _within(stmt.args[0].type, INDEX):
+        args = self.in_order(zip(stmt.args, taken_types(stmt), strict=True), out)
+        if (type(kind), stmt.op) == (t.Seq, "insert") and not within(stmt.args[0].type, INDEX):
             args[0] = call(self.use(clamped), args[0])
         if write is not None:
             out += self.entered(write, place, None if isinstance(kind, t.Seq) else args[0])
@@ -353,11 +353,9 @@ class Body(Expressions):
     # Calls that change the state.
 
     def step(self, stmt: ir.Step) -> list[ast.stmt]:
-        called = self.part_steps.get(id(stmt))
-        given = [*map(self.given, stmt.args)]
-        if called is not None:
-            before = called.before(self.expr(stmt.part))
-            return [*before, self.into(stmt.into, called.called(given))]
+        of, given = self.part_steps.get(id(stmt)), [*map(self.given, stmt.args)]
+        if of is not None:
+            return [*of.before(self.expr(stmt.part)), self.into(stmt.into, of.called(given))]
         args = [self.expr(stmt.part), ast.Constant(stmt.name), *given]
         return [self.into(stmt.into, call(self.use(dispatch.step), *args))]
 
@@ -373,55 +371,6 @@ class Body(Expressions):
         return [self.into(into, made)]
 
 
-def _item(kind: t.Type) -> t.Type:
-    """The type of what an item of a container holds."""
-    return kind.value if isinstance(kind, t.Map) else t.element(kind) or t.Unknown()
-
-
-def _key(kind: t.Type) -> t.Type:
-    """The type of a container's keys or indices."""
-    match kind:
-        case t.Map(key=key) | t.Bag(item=key):
-            return key
-        case _:
-            return t.Unknown()
-
-
-def _taken(stmt: ir.Update) -> tuple[t.Type, ...]:
-    """The types of the places that an update puts its arguments into."""
-    kind = stmt.target.type
-    match kind, stmt.op:
-        case (t.Set(), "update") | (t.Seq(), "extend") | (t.Map(), "update"):
-            return (kind,)
-        case t.Set(item=item), "add":
-            return (item,)
-        case t.Seq(item=item), "append":
-            return (item,)
-        case t.Seq(item=item), "insert":
-            return (t.Unknown(), item)
-        case t.Map(value=value), "pop":
-            return (t.Unknown(), value)[: len(stmt.args)]
-        case _:
-            return (t.Unknown(),) * len(stmt.args)
-
-
-def _within(mine: t.Type, theirs: t.Type) -> bool:
-    """Whether every value within the bounds of one type is within those of the other."""
-    match mine, theirs:
-        case t.Int(), t.Int():
-            low = theirs.low is None or (mine.low is not None and mine.low >= theirs.low)
-            return low and (
-                theirs.high is None or (mine.high is not None and mine.high <= theirs.high)
-            )
-        case t.Set(), t.Set():
-            return _within(mine.item, theirs.item)
-        case t.Map(), t.Map():
-            return _within(mine.key, theirs.key) and _within(mine.value, theirs.value)
-        case _:
-            return mine == theirs
-
-
-INDEX = t.Int(-sys.maxsize, sys.maxsize)  # `list.insert` takes these.
 STATEMENTS: dict[type[ir.Stmt], Callable[..., list[ast.stmt]]] = {
     ir.Assign: Body.assignment,
     ir.Update: Body.update,

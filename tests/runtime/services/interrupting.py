@@ -1,0 +1,99 @@
+"""Ctrl-C at each place where CPython delivers an exception from outside.
+
+It does so after a call, where a function begins, and where a loop goes round. Each of these places
+is tried, one after the other; but for those where a block ends with a call: there the exception is
+one of the block, and a tracer can only raise one after it.
+"""
+
+from __future__ import annotations
+
+import dis
+import gc
+import inspect
+import sys
+from collections.abc import Callable
+from types import CodeType, FrameType
+from typing import Any
+
+DELIVERED = frozenset(
+    {
+        "CALL",
+        "CALL_KW",
+        "CALL_FUNCTION_EX",
+        "RESUME",
+        "JUMP_BACKWARD",
+        "INSTRUMENTED_CALL",
+    }
+)
+
+
+class Interrupt:
+    """Raises KeyboardInterrupt at the place of this number, in code of these files, or anywhere."""
+
+    def __init__(self, number: int, *files: str) -> None:
+        self.left = number
+        self.files = files
+        self.before = dict[FrameType, int]()
+        self.names = dict[CodeType, dict[int, str]]()
+        self.blocks = dict[CodeType, list[tuple[int, int]]]()
+
+    def __call__(self, frame: FrameType, event: str, _: Any) -> Any:
+        if self.files and frame.f_code.co_filename not in self.files:
+            return None
+        frame.f_trace_opcodes = True
+        if event == "opcode" and self._delivers(frame):
+            self.left -= 1
+            if self.left < 0:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return self
+
+    def _delivers(self, frame: FrameType) -> bool:
+        before, self.before[frame] = self.before.get(frame), frame.f_lasti
+        code = frame.f_code
+        if code not in self.names:
+            read: Any = dis.Bytecode(code)
+            self.names[code] = {i.offset: i.opname for i in read}
+            self.blocks[code] = [(row.start, row.end) for row in read.exception_entries]
+        if before is None or self.names[code][before] not in DELIVERED:
+            return False
+        inside = [
+            [low <= at < high for low, high in self.blocks[code]] for at in (before, frame.f_lasti)
+        ]
+        return inside[0] == inside[1]
+
+
+def interrupted(number: int, files: tuple[str, ...], act: Callable[[], object]) -> bool:
+    """Whether the act was interrupted, and did not end before that place."""
+    kept, interrupt = sys.gettrace(), Interrupt(number, *files)
+    here = inspect.currentframe()
+    assert here is not None
+    here.f_trace_opcodes = True  # Before: CPython 3.12 looks at it when tracing begins.
+    gc.disable()  # What is raised in a callback of the collector, nobody gets.
+    sys.settrace(interrupt)
+    try:
+        act()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(kept)
+        gc.enable()
+    assert interrupt.left >= 0  # What was raised came out.
+    return False
+
+
+def at_every_place(files: tuple[str, ...], play: Callable[[Callable[..., bool]], None]) -> int:
+    """Play once for each place, until there is none of that number; how many there are."""
+    for number in range(10_000):
+        came = list[bool]()
+
+        def attempt(
+            act: Callable[[], object], number: int = number, came: list[bool] = came
+        ) -> bool:
+            came.append(interrupted(number, files, act))
+            return came[0]
+
+        play(attempt)
+        if not came[0]:
+            return number
+    raise AssertionError("it does not end")
