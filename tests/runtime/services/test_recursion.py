@@ -10,7 +10,8 @@ from functools import partial
 from lawful import Undefined
 from lawful.runtime.store import Store
 from lawful.runtime.timers import SimulatedClock
-from tests.runtime.services.test_interrupted_steps import Color, Counted, Tag, Tagged, contents
+from tests.runtime.services.test_interrupted_steps import Color, Tag, Tagged, contents
+from tests.runtime.services.test_interrupts import Counted
 
 MOST = 90  # Frames that an event needs, and more.
 
