@@ -65,6 +65,12 @@ class Refused(Exception):
         made._later = refusal
         return made
 
+    def untraced(self) -> Refused:
+        """The same without a traceback, which would keep alive what was read in the step."""
+        if self._later is not None:
+            return Refused.later(self._later)
+        return Refused(self.machine, self.event, self.state, self.reasons)
+
     def _word(self) -> None:
         """Word the reasons, once."""
         if self._later is not None:

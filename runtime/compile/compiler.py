@@ -26,7 +26,7 @@ from lawful.spec.syntax.declare import slot
 from lawful.spec.values.time import clock_of
 
 from ..kernel import guards
-from ..kernel.dispatch import at_one_instant
+from ..kernel.dispatch import at_one_instant, reader
 from ..kernel.plan import Alarm, Candidate, Ignoring, Instance, Plan, Row, Way
 from . import arguments, initial
 from .alarms import due_timers, fireable
@@ -235,6 +235,7 @@ class Compiler:
         )
         made.checks = self.checks(key, event.params)
         made.slots = tuple(map(slot, made.writes))
+        made.read = reader(made.slots)
         return made
 
     def checks(self, key: str, params: Iterable[tuple[str, t.Type]]) -> tuple[Any, ...]:
@@ -253,6 +254,7 @@ class Compiler:
         made = Way(f.name, f.name, f.params, f.output, (), (), held, writes.parts)
         made.checks = self.checks(f.name, f.params)
         made.slots = tuple(map(slot, made.writes))
+        made.read = reader(made.slots)
         return made
 
     def method(self, way: Way, watched: bool) -> str:

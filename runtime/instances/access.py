@@ -426,7 +426,7 @@ def _stepped(machine: State, way: Way, args: tuple[Any, ...]) -> Any:
     """Run a step of this way, observed if the instance is."""
     watch = machine.__watch__
     if isinstance(watch, Observed):
-        return watch.run(machine, way, args, lambda: choose(machine, way, args))
+        return watch.run(machine, way, args, lambda state, *given: choose(state, way, given))
     return choose(machine, way, args)
 
 

@@ -5,15 +5,17 @@ from __future__ import annotations
 import copy
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import repeat
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol
 
+from lawful.spec import types as t
 from lawful.spec.analysis.callee import bind
 from lawful.spec.outcomes import Reason, Refused
 from lawful.spec.syntax.declare import slot
 
-from ..kernel.dispatch import UNSET, control_name, save, tree, undoing
+from ..kernel.dispatch import UNSET, control, save, tree, undoing
 from ..kernel.plan import Asserted, Plan, Way
 from ..kernel.state import Closed, State
 from ..kernel.views import viewer
@@ -51,6 +53,19 @@ class Stepped(Generic[M_co]):
     output: Any
     reasons: tuple[Reason, ...]
     time: float
+    _later: tuple[Any, ...] | None = field(default=None, init=False, repr=False, compare=False)
+
+    if not TYPE_CHECKING:  # Type checkers know the fields.
+
+        def __getattr__(self, name: str) -> Any:
+            """A field of a `Stepped` that nobody has read yet: most observers read few."""
+            later = None if name == "_later" else self._later
+            if later is None or name not in Stepped.__slots__:
+                raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+            for key, value in zip(Stepped.__slots__, _fields(later), strict=False):
+                _SET(self, key, value)
+            _SET(self, "_later", None)
+            return _READ(self, name)
 
 
 Observer = Callable[[Stepped], None]
@@ -107,12 +122,11 @@ class Observed:
     def call(self, machine: State, way: str, args: tuple[Any, ...]) -> Any:
         """Run the event and call the observers; returns or raises what the event did."""
         plan = machine.__plan__
-        run = _watched(plan, way)
-        return self.run(machine, plan.ways[way], args, lambda: run(machine, *args))
+        return self.run(machine, plan.ways[way], args, plan.runs.get(way) or _watched(plan, way))
 
-    def run(self, machine: State, way: Way, args: tuple[Any, ...], step: Callable[[], Any]) -> Any:
-        """The same for any step of this way. A fault of the machine is raised and not reported:
-        nothing has happened."""
+    def run(self, machine: State, way: Way, args: tuple[Any, ...], step: Callable[..., Any]) -> Any:
+        """The same for any step of this way, a function of the instance and the arguments. A fault
+        of the machine is raised and not reported: nothing has happened."""
         taken = map(self._busy.acquire, NOT_WAITING)
         if [*taken] != [True]:  # No call by name: no interrupt between this and `try`.
             raise self._concurrent(machine, way)
@@ -136,7 +150,7 @@ class Observed:
         return RuntimeError(f"{type(machine).__name__}.{way.name}: {who}; {how}")
 
     def _event(
-        self, machine: State, way: Way, args: tuple[Any, ...], step: Callable[[], Any]
+        self, machine: State, way: Way, args: tuple[Any, ...], step: Callable[..., Any]
     ) -> Any:
         """Run the event with the time paused: observers get the time that the step read."""
         time = machine.__environment__
@@ -150,22 +164,29 @@ class Observed:
         finally:
             time.now = clock
 
-    def _step(self, state: State, way: Way, args: tuple[Any, ...], step: Callable[[], Any]) -> Any:
-        undo = undoing(save(state, way))
-        before = _StateBefore(state, way)
+    def _step(self, state: State, way: Way, args: tuple[Any, ...], step: Callable[..., Any]) -> Any:
+        parts = _PartsBefore(state, way) if way.composite else None
+        before = (control(state), way.read(state), way)
+        undo: Iterator[object] = map(setattr, repeat(state), way.slots, before[1])
+        if parts is not None:
+            undo = undoing(save(state, way))
         log: Log | None = None
         rows: list[tuple[Observer, Stepped]] = []
         try:
-            output = step() if self.asserted is None else self._judged(state, way, step)
-            done = before.stepped(state, args, output=output)
-            rows += [(observer, done) for observer in self.observers]
+            if self.asserted is None:
+                output = step(state, *args)
+            else:
+                output = self._judged(state, way, args, step)
+            done = _stepped(state, args, before, parts, output=output)
+            for observer in self.observers:
+                rows.append((observer, done))
             if self.log is not None:
                 self.log.kept = ()
                 log = self.log
                 log.write(done)
             self._untold += rows  # Last, and no call: what comes later is no interrupt of this.
         except Refused as refusal:
-            self._put(before.stepped(state, args, reasons=refusal.reasons))
+            self._put(_stepped(state, args, before, parts, refused=refusal.untraced()))
             raise
         except BaseException:  # Undo it, unless the log has it: a signal's may be any exception.
             try:
@@ -181,11 +202,13 @@ class Observed:
             raise
         return output
 
-    def _judged(self, machine: State, way: Way, step: Callable[[], Any]) -> Any:
+    def _judged(
+        self, machine: State, way: Way, args: tuple[Any, ...], step: Callable[..., Any]
+    ) -> Any:
         """Run the step and evaluate the asserted properties."""
         assert self.asserted is not None
         before = kept(machine, self.asserted)
-        output = step()
+        output = step(machine, *args)
         judge(self.asserted, machine, way.event, before)
         return output
 
@@ -251,43 +274,76 @@ def _watched(plan: Plan, way: str) -> Callable[..., Any]:
     return plan.runs[way]
 
 
-class _StateBefore:
-    """The values of an instance before an event that are needed to say what the event changed."""
+_NEW, _SET, _READ = object.__new__, object.__setattr__, object.__getattribute__
+
+
+def _stepped(
+    state: State,
+    args: tuple[Any, ...],
+    before: tuple[Any, tuple[Any, ...], Way],
+    parts: _PartsBefore | None,
+    *,
+    output: Any = None,
+    refused: Refused | None = None,
+) -> Stepped:
+    """What the event did; the environment knows which transition ran."""
+    at, values, way = before
+    time = state.__environment__
+    ran = None if refused is not None else time.last_transition
+    now = {} if parts is None or not ran else parts.changed(state)
+    both = (values, way.read(state)) if parts is None and ran else now
+    made = _NEW(Stepped)
+    controls = at, control(state)
+    _SET(made, "_later", (state, way, args, ran, controls, both, output, refused, time.now()))
+    return made
+
+
+def _fields(later: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The fields of a `Stepped`, in their order.
+
+    `values` are those of the variables that the way may write, before and after the event; of a way
+    that may change parts, which change where they stand, the variables that have changed.
+    """
+    way: Way
+    refused: Refused | None
+    state, way, args, ran, controls, values, output, refused, time = later
+    called = way.name if refused is not None and way.name != way.event else ran
+    outcome = "done" if ran else "ignored"
+    return (
+        state,
+        way.event,
+        called,
+        bind(way.params, args),
+        outcome if refused is None else "refused",
+        *(getattr(each, "name", None) for each in controls),
+        values if isinstance(values, dict) else _changed(state, way, *values),
+        output,
+        () if refused is None else refused.reasons,
+        time,
+    )
+
+
+def _changed(
+    state: State, way: Way, before: tuple[Any, ...], after: tuple[Any, ...]
+) -> dict[str, Any]:
+    """The variables whose values differ, in the order of the declaration."""
+    plan = state.__plan__
+    rows = zip(way.writes, before, after, strict=True)
+    new = {name: now for name, was, now in rows if now is not was and now != was}
+    return {name: _viewed(new[name], plan.fields[name]) for name in plan.variables if name in new}
+
+
+def _viewed(value: Any, kind: t.Type) -> Any:
+    view = viewer(kind)
+    return value if view is None else view(value)
+
+
+class _PartsBefore:
+    """The values of an instance and its parts before an event that may change them."""
 
     def __init__(self, state: State, way: Way) -> None:
-        self.way = way
-        self.control = control_name(state)
         self.values = {name: getattr(state, slot(name), UNSET) for name in way.writes}
-        families = state.__plan__.families if way.composite else {}
-        self.parts = {name: _inside(state, name) for name in families}
-
-    def stepped(
-        self,
-        machine: State,
-        args: tuple[Any, ...],
-        *,
-        output: Any = None,
-        reasons: tuple[Reason, ...] = (),
-    ) -> Stepped:
-        """What the event did; the environment knows which transition ran."""
-        state = machine
-        way = self.way
-        note = None if reasons else state.__environment__.last_transition
-        outcome: Literal["done", "refused", "ignored"] = "done" if note else "ignored"
-        called = way.name if reasons and way.name != way.event else note
-        return Stepped(
-            machine,
-            way.event,
-            called,
-            bind(self.way.params, args),
-            "refused" if reasons else outcome,
-            self.control,
-            control_name(state),
-            self.changed(state) if note else {},
-            output,
-            reasons,
-            state.__environment__.now(),
-        )
+        self.parts = {name: _inside(state, name) for name in state.__plan__.families}
 
     def changed(self, state: State) -> dict[str, Any]:
         """The variables whose values differ now, in the order of the declaration."""
@@ -299,8 +355,7 @@ class _StateBefore:
             elif name in self.values:
                 new, old = getattr(state, slot(name), UNSET), self.values[name]
                 if new is not old and new != old:
-                    view = viewer(plan.fields[name])
-                    out[name] = new if view is None else view(new)
+                    out[name] = _viewed(new, plan.fields[name])
         return out
 
 

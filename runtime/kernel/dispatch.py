@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 import functools
+import operator
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import chain, repeat, starmap
@@ -205,6 +206,13 @@ def _saved(state: State, slots: tuple[str, ...]) -> Saved:
     except AttributeError:  # Before an `@initial` not everything has a value.
         values = tuple(getattr(state, each, UNSET) for each in slots)
     return Saved(state, slots, values, id(state) in SUSPECT, False)
+
+
+def reader(slots: tuple[str, ...]) -> Callable[[State], tuple[Any, ...]]:
+    """The function that gives the values of these slots."""
+    if len(slots) > 1:
+        return operator.attrgetter(*slots)
+    return lambda state: tuple([getattr(state, each) for each in slots])
 
 
 def restore(saved: list[Saved]) -> None:

@@ -56,7 +56,7 @@ class Way:
     parts. `checks`: one for each parameter. `method`: what users call. `silent`: the control states
     in which an `ignore` applies whatever the arguments are, None for all; `conditional`: whether
     another `ignore` has a condition. `rows`: of each of several transitions the function of its
-    first false guard, None until an event was refused.
+    first false guard, None until an event was refused. `read` gives the values of `slots`.
     """
 
     name: str
@@ -73,6 +73,7 @@ class Way:
     silent: tuple[enum.Enum, ...] | None = ()
     conditional: bool = False
     rows: tuple[tuple[str, Row], ...] | None = None
+    read: Callable[[Instance], tuple[Any, ...]] = lambda state: ()
 
 
 @dataclass(frozen=True, slots=True)
