@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import repeat
@@ -107,11 +106,22 @@ class Observed:
     before the event is either undone or reported (see `dispatch.undoing`).
     """
 
+    __slots__ = (
+        "_busy",
+        "_row",
+        "_telling",
+        "_thread",
+        "_untold",
+        "asserted",
+        "log",
+        "observers",
+    )
+
     def __init__(self, asserted: Asserted | None = None) -> None:
         self.observers: list[Observer] = []
         self.asserted = asserted
         self.log: Log | None = None
-        self._untold: deque[tuple[Observer, Stepped]] = deque()
+        self._untold: list[tuple[Observer, Stepped]] = []  # An empty deque takes ten times as much.
         self._row: tuple[Observer, Stepped] | None = (
             None  # The call of an observer that runs, or ran last.
         )
@@ -230,7 +240,7 @@ class Observed:
                 while self._untold:
                     row = self._untold[0]
                     if row is self._row:
-                        self._untold.popleft()
+                        del self._untold[0]
                         continue
                     self._row = row  # An interrupt comes before this line, or in the observer.
                     try:
@@ -252,7 +262,7 @@ class Observed:
         if observer in self.observers:
             self.observers.remove(observer)
         left = [row for row in self._untold if row[0] != observer]
-        self._untold = deque(left)
+        self._untold = left
 
 
 def foremost(first: BaseException | None, error: BaseException, who: str) -> BaseException:

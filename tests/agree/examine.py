@@ -62,6 +62,7 @@ def examine(text: str, rng: Random, hits: Hits, folder: Path, solved: bool = Fal
         return []
     hits.add("total", "machines")
     hits.machine(engines.machine)
+    hits.methods(engines.running.cls.lawful.plan)
     loaded = engines.loads()
     found = engines.run() or _more(engines, loaded, rng, folder)
     if solved and not found:

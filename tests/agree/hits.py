@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import typing
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from lawful.runtime.compile.in_place import COUNTS
+from lawful.runtime.kernel.plan import Plan
 from lawful.spec import ir, ops
 from lawful.spec import types as t
 from lawful.spec.analysis.walk import everything
@@ -19,6 +22,26 @@ ALONE = {"Timer", "Clock", "Part", "Param", "Ghost"}
 CONSTRUCTORS = sorted({name for row in NESTINGS for name in row} | ALONE)
 OUTCOMES = ("done", "refused", "undefined", "bounds", "asserts", "ambiguous", "ignored")
 BY_IGNORES = ("refused by ignores", "undefined by ignores")
+# What the methods of events use, as names of globals, and how their locals begin.
+METHODS = {
+    "judge": "a part's bounds are judged",
+    "judge_variable": "a variable's bounds are judged",
+    "judge_suspect": "a container's bounds are judged",
+    "judge_output": "the output's bounds are judged",
+    "refusal": "one transition is refused",
+    "turned_away": "one transition is refused, or ignored under a condition",
+    "unserved": "several transitions are refused",
+    "choose": "the step is left to the runtime",
+    "last_transition": "the control state says that the event is ignored",
+    "FALSE_GUARDS": "a guard may have no value",
+    "getrefcount": "a container is updated in place",
+    "step": "a part's event of several transitions is called",
+    "is_": "guards of several transitions may hold at once",
+    "inner_": "a container in a map is updated in place",
+    "part0": "a part's event is called",
+    "item": "an argument's elements are tested",
+}
+IN_PLACE = ("getrefcount", "inner_")
 ABSTRACT = ("Node", "Expr", "Stmt")
 KINDS = (*typing.get_args(PropertyKind),)
 
@@ -39,6 +62,7 @@ def wanted() -> dict[str, list[str]]:
         "nesting": [f"{outer}[{inner}]" for outer, inner in NESTINGS],
         "property": list(KINDS),
         "outcome": [*OUTCOMES, *BY_IGNORES],
+        "method": sorted(METHODS[key] for key in METHODS if COUNTS or key not in IN_PLACE),
         "refusal": sorted(RULES),
     }
 
@@ -75,6 +99,15 @@ class Hits:
             self.add("type", constructor(kind))
             for outer, inner in nestings(kind):
                 self.add("nesting", f"{outer}[{inner}]")
+
+    def methods(self, plan: Plan) -> None:
+        """Count what the methods of a machine's events do."""
+        for way in plan.ways.values():
+            code = inspect.unwrap(way.method).__code__ if way.method is not None else None
+            if code is not None:
+                for key, what in METHODS.items():
+                    local = any(each.startswith(key) for each in code.co_varnames)
+                    self.add("method", what, key in code.co_names or local)
 
     def take(self, rows: Iterable[tuple[str, int]]) -> None:
         """Add the counts of another."""
