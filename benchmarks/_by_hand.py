@@ -143,6 +143,12 @@ class DoorByHand:
         if self.state is not SHUT:
             raise ValueError(f"never: the state is {self.state.name}, not SHUT")
 
+    def close(self) -> None:
+        """Shut it."""
+        if self.state is not OPEN:
+            raise ValueError(f"close: the state is {self.state.name}, not OPEN")
+        self.state = SHUT
+
     def guarded(self, by: int) -> None:
         """Refused by a guard."""
         if type(by) is not int:
@@ -193,6 +199,12 @@ class PanelByHand:
 
     def put(self, key: int) -> None:
         """Make a part."""
+        self.lamps[key] = LampByHand()
+
+    def renew(self, key: int) -> None:
+        """Make a part in the place of another."""
+        if type(key) is not int:
+            raise TypeError("renew")
         self.lamps[key] = LampByHand()
 
     def press_one(self, key: int, by: int) -> None:

@@ -108,6 +108,9 @@ class Door(Machine):
     @transition(source=Phase.SHUT)
     def never(self) -> None: ...
 
+    @transition(source=Phase.OPEN, target=Phase.SHUT)
+    def close(self) -> None: ...
+
     @transition()
     def guarded(self, by: Nat) -> None:
         require(by <= self.count, "too much")
@@ -144,6 +147,10 @@ class Panel(Machine):
 
     @transition()
     def put(self, key: int) -> None:
+        self.lamps[key] = Lamp()
+
+    @transition()
+    def renew(self, key: int) -> None:
         self.lamps[key] = Lamp()
 
     @transition()

@@ -67,6 +67,11 @@ def _refused(event: str, read: bool, *args: Any) -> Callable[[Any], Call]:
     return act
 
 
+def _refused_shut(made: Any) -> Call:
+    made.close()
+    return _refused("turn", False, 1)(made)
+
+
 def _filled(size: int, event: str, *args: Any) -> Callable[[Any], Call]:
     def act(made: Any) -> Call:
         made.fill(size)
@@ -95,8 +100,10 @@ _same("ignored", 3, Door, DoorByHand, _with("knock"))
 _same("refused by state, not read", 3, Door, DoorByHand, _refused("never", False))
 _same("refused by guard, not read", 3, Door, DoorByHand, _refused("guarded", False, 7))
 _same("refused by guard, read", 0, Door, DoorByHand, _refused("guarded", True, 7))
+_same("refused by two transitions", 3, Door, DoorByHand, _refused_shut)
 _same("a call of a part's event", 3, Panel, PanelByHand, _with("press", 1))
 _same("of one part of a family of 10", 3, Panel, PanelByHand, _lit)
+_same("a part is made in a family of 1", 3, Panel, PanelByHand, _with("renew", 1))
 _same("a map's entry", 2, Books, BooksByHand, _filled(SMALL, "set_one", 3, 1))
 _same("a map's entry under an if", 2, Books, BooksByHand, _filled(SMALL, "if_there", 3, 1))
 _same("an entry of a nested map", 2, Books, BooksByHand, _filled(SMALL, "inside", 3, 3, 1))

@@ -9,6 +9,8 @@ this Python is used. Missing peers are named.
 
 from __future__ import annotations
 
+import ast
+import gc
 import importlib
 import os
 import subprocess
@@ -69,6 +71,15 @@ def main(argv: list[str]) -> int:
     line("10,000 elements held, 10 held", pair, "ns", 1.2)
     pair = best(partial(alone, "told"), partial(alone, "untold"))
     line("an event on an element, told and not", pair, "ns", 1.8)
+    line("the first instance, its goal", (alone("first"), 60.0), "ms", 1.0)
+    line("a further class, its goal", (alone("further"), 5.0), "ms", 1.0)
+    line("the largest class; its text compiled", (alone("largest"), alone("its text")), "ms", 2.0)
+    line(
+        "a stored instance; bare, and 500 bytes",
+        (alone("stored"), alone("bytes") + 500),
+        "bytes",
+        1.0,
+    )
     line("import lawful, its goal", (alone("import") * 1e3, 100.0), "ms", 1.0)
     line("classes of five systems, the goal", (alone("classes") * 1e3, 150.0), "ms", 1.0)
     return 0
@@ -134,7 +145,7 @@ def alone(name: str) -> float:
     """The result of one measurement in a process of its own; the second run, which need not
     compile."""
     command = [sys.executable, str(HERE / "runtime.py"), name]
-    if name in ("import", "classes"):
+    if name in ("import", "classes", "first"):
         _said(command)
     return float(_said(command) or "nan")
 
@@ -235,12 +246,12 @@ def _refusing(job: Any) -> float:
     return _each(call)
 
 
-def _bytes(make: Callable[[], Any]) -> float:
+def _bytes(make: Callable[[], Any], many: int = MANY) -> float:
     make()
     tracemalloc.start()
-    kept = [make() for _ in range(MANY)]
+    kept = [make() for _ in range(many)]
     used = tracemalloc.get_traced_memory()[0]
-    return (used - sys.getsizeof(kept)) / MANY
+    return (used - sys.getsizeof(kept)) / many
 
 
 def _importing() -> float:
@@ -256,6 +267,40 @@ def _classes() -> float:
     for name in SYSTEMS:
         importlib.import_module(f"lawful.machines.{name}")
     return time.process_time() - began
+
+
+def _making(name: str, before: str = "") -> float:
+    """Milliseconds that the first instance of a class takes, after one of another class."""
+    kinds: Any = importlib.import_module("benchmarks._kinds")
+    if before:
+        getattr(kinds, before)()
+    began = time.process_time()
+    getattr(kinds, name)()
+    return (time.process_time() - began) * 1e3
+
+
+def _largest() -> tuple[float, float]:
+    """Milliseconds that the class with the longest code takes to compile, and its text alone."""
+    owners: Any = importlib.import_module("lawful.machines.queue_cluster.declaration")
+    make: Any = importlib.import_module("lawful.runtime.instances.make")
+    make.plan_of(owners.QueueOwner)  # It shares the modules and nothing else.
+    make.resolve(owners.QueueOwnerFixed)
+    gc.disable()
+    began = time.process_time()
+    plan = make.plan_of(owners.QueueOwnerFixed)
+    taken, text = time.process_time() - began, plan.text()
+    began = time.process_time()
+    compile(ast.parse(text), "text", "exec")
+    return taken * 1e3, (time.process_time() - began) * 1e3
+
+
+def _stored() -> float:
+    """Bytes of memory of an instance in a store."""
+    kinds: Any = importlib.import_module("benchmarks._kinds")
+    stores: Any = importlib.import_module("lawful.runtime.store")
+    with tempfile.TemporaryDirectory() as folder, stores.Store(f"{folder}/s.db") as store:
+        names = [f"name{i}" for i in range(2_001)]
+        return _bytes(lambda: store.add(kinds.Sender(), names.pop()), 2_000)
 
 
 def _jobs() -> Any:
@@ -286,6 +331,11 @@ MEASURED: dict[str, Callable[[], float]] = {
     "making by hand": lambda: _each(_peers().Methods),
     "bytes": lambda: _bytes(_jobs().Job),
     "bytes by hand": lambda: _bytes(_peers().Methods),
+    "first": lambda: _making("Sender"),
+    "further": lambda: _making("Sender", "Lamp"),
+    "largest": lambda: _largest()[0],
+    "its text": lambda: _largest()[1],
+    "stored": _stored,
     "import": _importing,
     "classes": _classes,
 }

@@ -36,6 +36,7 @@ from .plan import Plan, Way
 from .state import SUSPECT, State
 
 # Messages name the lines of declarations, never those of the runtime.
+FalseGuard = tuple[str, tuple[Site, str, tuple[Any, ...]]]  # Of the transition of this name.
 RUNTIME = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
@@ -187,26 +188,28 @@ def unserved(state: State, way: Way, args: tuple[Any, ...]) -> Any:
             return None
         if way.rows is None:
             way.rows = state.__plan__.rows(way.name)
-        found = [(name, row(state, *args)) for name, row in way.rows]
+        rows: list[FalseGuard] = []
+        for name, first in way.rows:
+            row = first(state, *args)
+            if row is None:  # The time has gone on since.
+                return choose(state, way, args)
+            rows.append((name, row))
     except (*FAULTS, Refusal):
-        return choose(state, way, args)
-    rows = tuple((name, *row) for name, row in found if row is not None)
-    if len(rows) < len(found):  # The time has gone on since.
         return choose(state, way, args)
     raise Refused.later(functools.partial(_worded, state.__plan__, way, control(state), rows))
 
 
 def refusal(state: State, way: Way, site: Site, why: str, *values: Any) -> Refused:
     """The refusal of the only transition, as the caller sees it."""
-    rows = ((way.candidates[0].name, site, why, values),)
+    rows = ((way.candidates[0].name, (site, why, values)),)
     return Refused.later(functools.partial(_worded, state.__plan__, way, control(state), rows))
 
 
 def _worded(
-    plan: Plan, way: Way, at: Any, rows: tuple[tuple[str, Site, str, tuple[Any, ...]], ...]
+    plan: Plan, way: Way, at: Any, rows: Sequence[FalseGuard]
 ) -> tuple[str, str, str, tuple[Reason, ...]]:
     """What a refusal says, where `rows` are the transitions' false guards."""
-    reasons = tuple(worded(name, site, why, values) for name, site, why, values in rows)
+    reasons = tuple(worded(name, *row) for name, row in rows)
     return plan.name, way.event, getattr(at, "name", ""), reasons
 
 
