@@ -23,6 +23,7 @@ from lawful.spec.analysis.walk import everything, statements
 from lawful.spec.errors import Place
 from lawful.spec.resolve.resolver import ONE_AT_A_TIME, Resolved
 from lawful.spec.syntax.declare import slot
+from lawful.spec.values.bounds import bounded
 from lawful.spec.values.time import clock_of
 
 from ..kernel import guards
@@ -103,6 +104,7 @@ class Compiler:
         plan.required = tuple(p.name for p in m.parameters if p.default is None)
         plan.timed = any(_has_time(kind) for kind in plan.fields.values())
         plan.fresh = made[fresh]
+        plan.bounds = tuple((slot(n), k) for n, k in plan.fields.items() if bounded(k))
         checks = self.checks(m.name, ((p.name, p.type) for p in m.parameters))
         plan.parameters = dict(zip((p.name for p in m.parameters), checks, strict=True))
         plan.assumed = tuple(p.name for p in m.of_kind("assume"))

@@ -24,8 +24,10 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.effects import assigned
+from lawful.spec.analysis.walk import everything
 from lawful.spec.errors import Place
 from lawful.spec.syntax.declare import slot
 from lawful.spec.values.bounds import bounded
@@ -208,7 +210,7 @@ class Method:
             out: list[ast.stmt] = []
             value = header.ending(value, out) if inline.core is None else value
             judged = list(self.judged(inline.writes, kept.variables))
-            judged += self.parts_judged(calls)
+            judged += self.parts_judged(inline, calls)
             if value is not None and (judged or (bounded(self.way.output) and not kept.output)):
                 value = emitter.held(value, out)
             if not kept.output:
@@ -295,9 +297,11 @@ class Method:
             judge = call(self.use(commit.judge_suspect), name("self"), name(self.way_name))
             yield if_(name(self.names.put("SUSPECT", SUSPECT)), ast.Expr(judge))
 
-    def parts_judged(self, calls: dict[int, PartStep]) -> Iterator[ast.stmt]:
-        """The tests of the bounds of parts' variables; where one fails, everything is judged."""
-        if not calls:
+    def parts_judged(self, inline: GuardedBody, calls: dict[int, PartStep]) -> Iterator[ast.stmt]:
+        """The tests of the bounds of parts' variables; where one fails, everything is judged. A
+        part that is made with a value out of bounds puts the instance into `SUSPECT`."""
+        makes = any(isinstance(each, ir.New) for each in everything(inline.body))
+        if not calls and not makes:
             return
         tests = [test for each in calls.values() if (test := each.breached()) is not None]
         suspect = name(self.names.put("SUSPECT", SUSPECT))

@@ -4,8 +4,8 @@
     saved0 = (part0._on, part0._times)
     flip_core(part0, by)
 
-A method contains such calls where it is known which parts they are of: not in a loop, no part comes
-or goes, and the parts have no parts of their own that change.
+A method contains such calls where it is known which parts they are of: not in a loop, and the parts
+have no parts of their own that change.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from typing import Any
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.effects import Reach
-from lawful.spec.analysis.walk import statements
+from lawful.spec.analysis.places import root, variable_of
+from lawful.spec.analysis.walk import statements, written
 from lawful.spec.syntax.declare import slot
 from lawful.spec.values.bounds import bounded
 
@@ -57,12 +58,19 @@ def part_calls(
                 found[id(stmt)] = made
             case ir.Branch() | ir.Loop():
                 pass
-            case _ if reach.of_body((stmt,)).parts:
+            case ir.Do() | ir.Base() if reach.of_body((stmt,)).parts:
+                return None
+            case _ if any(map(_is_in_a_part, written(stmt))):
                 return None
             case _:
                 pass
     outside_of_loops = {id(each) for stmt in body for each in outside_loops(stmt)}
     return found if found.keys() <= outside_of_loops else None
+
+
+def _is_in_a_part(place: ir.Expr) -> bool:
+    """Whether a statement that writes this place changes a part, not by a call of it."""
+    return variable_of(place) is None and not isinstance(root(place), ir.Local)
 
 
 def _called(part: ir.Expr, key: str, parts: Mapping[str, Any]) -> PartCall | None:

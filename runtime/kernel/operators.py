@@ -12,7 +12,7 @@ from lawful.spec.values.ranks import order_of, ring
 
 from ..timers import Ticks, ticks_of
 from .guards import NEEDED, Refusal
-from .state import State, Untold
+from .state import SUSPECT, State, Untold
 
 
 def needed(value: Any, why: str | Callable[[], str]) -> Any:
@@ -72,9 +72,16 @@ def ask(state: State, function: str, *args: Any) -> Any:
 
 
 def new(state: State, machine: str, **parameters: Any) -> Any:
-    """A part in its initial state, on its whole's clock."""
+    """A part in its initial state, on its whole's clock.
+
+    Its bounds are judged at the end of the step where one is broken, or where it has parts."""
     plan = state.__plan__
-    return plan.part_of(plan.resolved.parts[machine], state, parameters)
+    made: State = plan.part_of(plan.resolved.parts[machine], state, parameters)
+    if made.__plan__.families or any(
+        breach(getattr(made, place), kind) is not None for place, kind in made.__plan__.bounds
+    ):
+        SUSPECT.add(id(state))
+    return made
 
 
 def view(state: State, machine: str, **values: Any) -> Any:

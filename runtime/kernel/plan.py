@@ -167,6 +167,7 @@ class Plan:
     fingerprint: Fingerprints | None = None
     behaviour: str = ""
     abstract: bool = False
+    bounds: tuple[tuple[str, t.Type], ...] = ()  # The slots whose types have bounds.
     judged: bool = False
     asserted: Asserted | None = None  # After each event of the instances made from now on.
     plain: bool = False  # Instances need nothing but their initial values; one was made so.

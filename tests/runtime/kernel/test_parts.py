@@ -100,3 +100,57 @@ def test_a_part_changes_by_its_whole_only() -> None:
     with pytest.raises(RuntimeError, match="by the transitions of its whole"):
         rack.main.put(1)
     assert rack.main.room() == 2
+
+
+class Fuel(Machine):
+    size: Param[Nat] = 1
+    level: Nat = 0
+
+    @transition()
+    def fill(self, by: int) -> None:
+        self.level += by
+
+
+class Battery(Machine):
+    """It makes parts, and calls one of them, in methods that undo without a save of all parts."""
+
+    cells: dict[Nat, Fuel] = {}
+    made: Nat = 0
+
+    @transition()
+    def add(self, key: Nat, less: Nat) -> None:
+        self.made += 1
+        self.cells[key] = Fuel(size=3 - less)
+
+    @transition()
+    def fill(self, key: Nat, by: int) -> None:
+        require(key in self.cells, "no such cell")
+        self.cells[key].fill(by)
+        self.made += 1
+
+    @transition()
+    def replace(self, key: Nat, by: int) -> None:
+        self.cells[key].fill(by)
+        self.cells[key] = Fuel()
+        self.made += 1
+
+
+def battery_values(battery: Battery) -> tuple[int, dict[int, tuple[int, int]]]:
+    return battery.made, {k: (cell.size, cell.level) for k, cell in battery.cells.items()}
+
+
+def test_what_breaks_bounds_in_a_part_is_undone_in_all_of_them() -> None:
+    battery = Battery()
+    battery.add(1, 0)
+    battery.fill(1, 5)
+    before = battery_values(battery)
+    assert before == (2, {1: (3, 5)})
+    with pytest.raises(PropertyViolated, match=r"cells\[2\]\.size: -1 is below 0"):
+        battery.add(2, 4)
+    with pytest.raises(PropertyViolated, match=r"cells\[1\]\.level: -1 is below 0"):
+        battery.fill(1, -6)
+    with pytest.raises(Undefined):
+        battery.replace(2, 1)
+    assert battery_values(battery) == before
+    battery.replace(1, -6)  # What is gone has no bounds to keep.
+    assert battery_values(battery) == (3, {1: (1, 0)})
