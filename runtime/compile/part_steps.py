@@ -34,10 +34,12 @@ from .ranges import kept_within
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class PartCall:
-    """What a statement calls: the part's plan, and the way into it."""
+    """What a statement calls: the part's plan, and the way into it; `start`: an `@initial`, of a
+    part that the step has made and whose variables have no values yet."""
 
     plan: Plan
     way: Way
+    start: bool
 
 
 def part_calls(
@@ -83,7 +85,7 @@ def _called(part: ir.Expr, key: str, parts: Mapping[str, Any]) -> PartCall | Non
             return None
     plan: Plan = parts[machine].lawful.plan
     way = plan.ways.get(key) or plan.starts[key]
-    return None if way.composite else PartCall(plan, way)
+    return None if way.composite else PartCall(plan, way, key in plan.starts)
 
 
 class PartStep:
@@ -104,7 +106,8 @@ class PartStep:
 
     def before(self, part: ast.expr) -> list[ast.stmt]:
         """Keep what the call may change."""
-        values: list[ast.expr] = [self.field(v) for v in self.of.way.writes]
+        written = () if self.of.start else self.of.way.writes
+        values: list[ast.expr] = [self.field(v) for v in written]
         kept = ast.Tuple(values, ast.Load())
         return [assign(name(self.part), part), assign(name(self.saved), kept)]
 
@@ -119,7 +122,7 @@ class PartStep:
 
     def undo(self) -> list[ast.stmt]:
         """Put back what the call may have changed, without any call."""
-        if not self.of.way.writes:
+        if not self.of.way.writes or self.of.start:
             return []
         fields: list[ast.expr] = [self.field(v) for v in self.of.way.writes]
         for each in fields:
@@ -138,7 +141,8 @@ class PartStep:
             held = functools.partial(self.field, variable)
             test = outside(held, kind) if isinstance(kind, t.Int) else None
             was = ast.Subscript(name(self.saved), ast.Constant(i), ast.Load())
-            tests.append(test or compare(self.field(variable), ast.IsNot(), was))
+            changed = compare(self.field(variable), ast.IsNot(), was)
+            tests.append(test or (ast.Constant(True) if self.of.start else changed))
         if not tests:
             return None
         ran = compare(name(self.saved), ast.IsNot(), ast.Constant(None))

@@ -78,7 +78,8 @@ def new(state: State, machine: str, **parameters: Any) -> Any:
     plan = state.__plan__
     made: State = plan.part_of(plan.resolved.parts[machine], state, parameters)
     if made.__plan__.families or any(
-        breach(getattr(made, place), kind) is not None for place, kind in made.__plan__.bounds
+        hasattr(made, place) and breach(getattr(made, place), kind) is not None
+        for place, kind in made.__plan__.bounds
     ):
         SUSPECT.add(id(state))
     return made

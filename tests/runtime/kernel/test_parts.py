@@ -12,6 +12,7 @@ from lawful import (
     Undefined,
     can,
     ignore,
+    initial,
     require,
     transition,
 )
@@ -154,3 +155,41 @@ def test_what_breaks_bounds_in_a_part_is_undone_in_all_of_them() -> None:
     assert battery_values(battery) == before
     battery.replace(1, -6)  # What is gone has no bounds to keep.
     assert battery_values(battery) == (3, {1: (1, 0)})
+
+
+class Peer(Machine):
+    owner: int
+    level: Nat
+    seen: dict[int, Nat]
+
+    @initial
+    def begin(self, owner: int) -> None:
+        self.owner = owner
+        self.level = owner
+        self.seen = {owner: owner - 1}
+
+
+class Hub(Machine):
+    peers: dict[int, Peer] = {}
+    joined: Nat = 0
+
+    @transition()
+    def join(self, node: int) -> None:
+        self.peers[node] = Peer()
+        self.peers[node].begin(node)
+        self.joined += 6 // (node - 5)
+
+
+def test_a_part_is_made_and_started_in_one_step_or_not_at_all() -> None:
+    hub = Hub()
+    hub.join(7)
+    peer = hub.peers[7]
+    assert (peer.owner, peer.level, dict(peer.seen), hub.joined) == (7, 7, {7: 6}, 3)
+    for node, fault, what in (
+        (5, Undefined, "ZeroDivisionError"),
+        (-1, PropertyViolated, r"peers\[-1\]\.level: -1 is below 0"),
+        (0, PropertyViolated, "bounds"),
+    ):
+        with pytest.raises(fault, match=what):
+            hub.join(node)
+    assert ([*hub.peers], hub.joined) == ([7], 3)
