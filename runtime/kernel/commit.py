@@ -164,6 +164,9 @@ def failed(error: BaseException, state: State, way: Way, args: tuple[Any, ...]) 
                 return None
         except NO_VALUE as fault:
             error = fault
+        else:  # A part's event is refused, maybe by several transitions.
+            rows = ((way.candidates[0].name, error),)
+            error = AllRefused(rows).with_traceback(error.__traceback__)
     raise_from(error, state, way)
 
 
