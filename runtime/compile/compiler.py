@@ -268,9 +268,9 @@ class Compiler:
 
     def bodies(self, way: Way) -> list[GuardedBody]:
         """The transitions of a way as its method runs them; none where `commit.choose` runs them:
-        where parts come and go, or they were declared in several files."""
+        where it is not known which parts change, or they were declared in several files."""
         served = self.serving(way)
-        calls = [self.part_calls(tr) for tr in served] if way.composite else [{} for _ in served]
+        calls = [self.part_calls(tr) for tr in served]
         files = {tr.function.place.file for tr in served} | {self._place(way).file}
         if None in calls or len(files) > 1:
             return []

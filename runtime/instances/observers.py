@@ -300,8 +300,10 @@ def _stepped(
     at, values, way = before
     time = state.__environment__
     ran = None if refused is not None else time.last_transition
-    now = {} if parts is None or not ran else parts.changed(state)
-    both = (values, way.read(state)) if parts is None and ran else now
+    if parts is None and ran:
+        both: tuple[Any, ...] = values, way.read(state)
+    else:
+        both = ({} if parts is None or not ran else parts.changed(state),)
     made = _NEW(Stepped)
     controls = at, control(state)
     _SET(made, "_later", (state, way, args, ran, controls, both, output, refused, time.now()))
@@ -312,11 +314,12 @@ def _fields(later: tuple[Any, ...]) -> tuple[Any, ...]:
     """The fields of a `Stepped`, in their order.
 
     `values` are those of the variables that the way may write, before and after the event; of a way
-    that may change parts, which change where they stand, the variables that have changed.
+    that may change parts, which change where they stand, one dict of what has changed.
     """
     way: Way
     refused: Refused | None
     state, way, args, ran, controls, values, output, refused, time = later
+    changed: dict[str, Any] = values[0] if len(values) == 1 else _changed(state, way, *values)
     called = way.name if refused is not None and way.name != way.event else ran
     outcome = "done" if ran else "ignored"
     return (
@@ -326,7 +329,7 @@ def _fields(later: tuple[Any, ...]) -> tuple[Any, ...]:
         bind(way.params, args),
         outcome if refused is None else "refused",
         *(getattr(each, "name", None) for each in controls),
-        values if isinstance(values, dict) else _changed(state, way, *values),
+        changed,
         output,
         () if refused is None else refused.reasons,
         time,

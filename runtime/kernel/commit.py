@@ -165,7 +165,7 @@ def failed(error: BaseException, state: State, way: Way, args: tuple[Any, ...]) 
         except NO_VALUE as fault:
             error = fault
         else:  # A part's event is refused, maybe by several transitions.
-            rows = ((way.candidates[0].name, error),)
+            rows = [(each.name, error) for each in way.candidates]
             error = AllRefused(rows).with_traceback(error.__traceback__)
     raise_from(error, state, way)
 
