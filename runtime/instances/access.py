@@ -426,11 +426,7 @@ def _stepped(machine: State, way: Way, args: tuple[Any, ...]) -> Any:
     """Run a step of this way, observed if the instance is."""
     watch = machine.__watch__
     if isinstance(watch, Observed):
-
-        def step(state: State, *given: Any) -> Any:
-            return choose(state, way, given)
-
-        return watch.run(machine, way, args, step)
+        return watch.run(machine, way, args, lambda state, *given: choose(state, way, given))
     return choose(machine, way, args)
 
 
