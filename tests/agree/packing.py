@@ -5,15 +5,13 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 from random import Random
-from typing import Any
 
 from lawful.checks.explore.expansion import successors
 from lawful.checks.explore.expansion.successors import Stepping
+from lawful.checks.explore.layout.forms import FORM, Form
 from lawful.checks.explore.layout.layouts import (
-    FORM,
     MOST_BITS,
     BagLayout,
-    Form,
     Index,
     Layout,
     ListLayout,
@@ -27,11 +25,11 @@ from lawful.checks.explore.layout.layouts import (
     SparseSet,
     Sum,
     blank,
-    card,
     elements,
     inner,
     width,
 )
+from lawful.checks.explore.layout.numbering import code as code_of
 from lawful.checks.explore.space import Space
 from lawful.checks.reference import Done
 from lawful.checks.reference.states import PartState, State
@@ -164,7 +162,8 @@ def random(layout: Layout, rng: Random) -> list[int]:
             return [which, *(cell for row in rows for cell in row)]
         case MapLayout(key=key, value=of):
             rows = (_entry(layout.total, of, rng) for _ in range(elements(key)))
-            return [cell for row in rows for cell in row]
+            made = [cell for row in rows for cell in row]
+            return made + [0] * (width(layout) - len(made))
         case _:
             return _held(layout, rng)
 
@@ -194,9 +193,14 @@ def _held(layout: Layout, rng: Random) -> list[int]:
             length = rng.randint(0, min(most, 3))
             made = [length, *(c for _ in range(length) for c in random(item, rng))]
         case BagLayout(item=item, most=most):
-            count: Any = card(item)
-            codes = sorted(rng.sample(range(count), rng.randint(0, min(most, count, 2))))
-            made = [len(codes), *(cell for code in codes for cell in (code, 1))]
+            size = width(item)
+            cells = _rows([random(item, rng) for _ in range(rng.randint(0, min(most, 2)))])
+            starts = range(1, len(cells), size or 1)
+            rows = [cells[at : at + size] for at in starts] if size else [[]] * cells[0]
+            if layout.room:
+                rows = sorted([code_of(item, row)] for row in rows)
+            made = [] if layout.room else [0]
+            made += [len(rows), *(cell for row in rows for cell in (*row, 1))]
         case _:
             raise AssertionError(layout)
     return made + [0] * (width(layout) - len(made))

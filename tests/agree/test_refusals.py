@@ -1,4 +1,5 @@
-"""Which random machines the fast engine refuses, by seed, with the reason: as it was and as it is.
+"""Which random machines the fast engine refuses, by seed, with the reason: as it was and as it is;
+and which share of the states of the others it hands back.
 
 `refused/095ba0f.txt` has what that commit refused of the same machines. `REFUSALS=write` writes the
 list of today anew; that takes two minutes.
@@ -7,17 +8,19 @@ list of today anew; that takes two minutes.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 
 from lawful.checks.explore.expansion.successors import Stepping
 from lawful.checks.explore.layout.layouts import NotGenerated
+from lawful.checks.explore.space import Space
 from lawful.spec.errors import DeclarationError
 from lawful.spec.resolve import resolve
-from tests.agree import planning
+from tests.agree import planning, searching
 from tests.agree.examine import HEAD, forget, seeded
+from tests.agree.hits import Hits
 from tests.spec import texts
 
 FOLDER = Path(__file__).parent / "refused"
@@ -29,19 +32,26 @@ FEW = (*range(20), 83, 88, 162, 295, 665, 839, 1199)  # Some with wide sets, and
 def refused(seeds: Iterable[int]) -> tuple[int, dict[int, str]]:
     """How many machines of these seeds have a scope, and why the fast engine refuses some."""
     count, found = 0, dict[int, str]()
+    for seed, space in spaces(seeds):
+        count += 1
+        try:
+            Stepping(space.flat, space.world, space)
+        except NotGenerated as reason:
+            found[seed] = str(reason)
+    return count, found
+
+
+def spaces(seeds: Iterable[int]) -> Iterator[tuple[int, Space]]:
+    """The machines of these seeds that have a scope."""
     for seed in seeds:
         try:
             space = planning.space(resolve(texts.machine(seeded(seed), HEAD)))
             if space is not None:
-                count += 1
-                Stepping(space.flat, space.world, space)
+                yield seed, space
         except DeclarationError:
             continue
-        except NotGenerated as reason:
-            found[seed] = str(reason)
         finally:
             forget()
-    return count, found
 
 
 def listed(path: Path) -> tuple[int, dict[int, str]]:
@@ -71,3 +81,12 @@ def test_the_list_of_today_is_what_is_refused() -> None:
         rows = [f"{machines} machines with a scope", *(f"{s} {why}" for s, why in found.items())]
         TODAY.write_text("\n".join(rows) + "\n", encoding="utf-8")
     assert (machines, found) == listed(TODAY)
+
+
+@pytest.mark.nightly
+def test_less_than_one_in_a_hundred_states_of_whole_searches_is_handed_back() -> None:
+    hits = Hits()
+    for _, space in spaces(range(SEEDS)):
+        searching.search(space, hits)
+    assert hits.rows[f"total {searching.SEARCHED}"] > 3_000
+    assert searching.share(hits) < 0.01

@@ -22,7 +22,8 @@ from ..layout.layouts import (
     SparseMap,
     width,
 )
-from .contents import outside, put_entry
+from .bags import put_count
+from .contents import put_entry
 from .conversions import of_nothing, to_layout, type_of
 from .expressions import Expressions, Owner
 from .text import Value, plus
@@ -126,17 +127,9 @@ class Body(Expressions):
         match layout:
             case MapLayout() | SparseMap():
                 entry = self.into(key, layout.key), to_layout(self, value, layout.value)
-                put_entry(self, at, layout, entry, True)
+                put_entry(self, at, layout, entry)
             case BagLayout():
-                number = self.code_in(key, layout.item)
-                with self.block(f"if {number} < 0:"):
-                    self.line(f"if {value.text} != 0:")
-                    self.depth += 1
-                    outside(self, True)
-                    self.depth -= 1
-                with self.block("else:"):
-                    put = f"put_count(w, {at}, {layout.room}, {number}, {value.text})"
-                    self.passing(put)
+                put_count(self, at, layout, self.into(key, layout.item), value.text)
             case ListLayout(item=item):
                 index = self.row_index(at, key)
                 place = self.hold(f"{plus(at, 1)} + {index} * {width(item)}")
@@ -165,16 +158,6 @@ class Body(Expressions):
                         return None
             case _:
                 return None
-
-    def stores(self, target: ir.Expr) -> bool:
-        """Whether a place is in the state, and no local."""
-        match target:
-            case ir.Local():
-                return False
-            case ir.Narrow(of=of) | ir.Item(of=of) | ir.Field(of=of):
-                return self.stores(of)
-            case _:
-                return True
 
 
 def _assigned(stmt: ir.Node) -> tuple[str, ...]:

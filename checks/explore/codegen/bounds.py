@@ -2,89 +2,142 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 from ..layout.layouts import (
+    INTEGER,
     BagLayout,
     Layout,
     ListLayout,
     MapLayout,
     Number,
     Product,
+    SetLayout,
+    Sparse,
     SparseMap,
     SparseSet,
     Sum,
     elements,
     offsets,
+    row_size,
     stride,
     width,
 )
-from .text import plus
+from .contents import behind
+from .text import Program, plus
 
 
-def broken(layout: Layout, at: str) -> list[str]:
+def broken(program: Program, layout: Layout, at: str) -> list[str]:
     """Tests that are true where a value breaks the bounds of its type."""
-    return _tests(layout, at, declared=True)
+    return _Tests(program, declared=True).of(layout, at)
 
 
-def outside(layout: Layout, at: str) -> list[str]:
-    """Tests that are true where a value is not within the scope."""
-    return _tests(layout, at, declared=False)
+def outside(program: Program, layout: Layout, at: str) -> list[str]:
+    """Tests that are true where a value, which breaks no bounds of its type, is not within the
+    scope."""
+    return _Tests(program, declared=False).of(layout, at)
 
 
-def _tests(layout: Layout, at: str, declared: bool) -> list[str]:
-    match layout:
-        case Number():
-            low, high = (layout.least, layout.most) if declared else (layout.low, layout.high)
-            tests = [] if low is None else [f"w[{at}] < {low}"]
-            return tests if high is None else [*tests, f"w[{at}] > {high}"]
-        case Product(items=items):
-            places = offsets(items)
-            rows = zip(items, places, strict=True)
-            return [x for k, i in rows for x in _tests(k, plus(at, i), declared)]
-        case Sum(options=options):
-            return _in_option(options, at, declared)
-        case MapLayout(key=key, value=value):
-            return _in_table(layout, elements(key), value, at, declared)
-        case ListLayout(item=item, room=room):
-            most = layout.declared if declared else layout.most
-            tests = [] if most is None else [f"w[{at}] > {most}"]
-            return tests + _in_rows(room, item, at, declared)
-        case SparseSet(item=item, room=room):
-            return _in_rows(room, item, at, declared)
-        case SparseMap(key=key, value=value, room=room):
-            return _in_rows(room, Product(layout.type, (key, value)), at, declared)
-        case BagLayout(room=room):
-            counts = [f"w[{plus(at, 2 + 2 * i)}]" for i in range(room)]
-            if declared:
-                tests = [f"{c} < 0" for c in counts]
-                most = layout.declared
-                return tests if most is None else [*tests, f"{' + '.join(counts)} > {most}"]
-            return [f"{' + '.join(counts)} > {layout.most}"]
-        case _:
+@dataclass(frozen=True, slots=True)
+class _Tests:
+    program: Program
+    declared: bool
+
+    def of(self, layout: Layout, at: str) -> list[str]:
+        match layout:
+            case Number(low=low, high=high):
+                if self.declared:
+                    low, high = layout.least, layout.most
+                tests = [] if low is None else [f"w[{at}] < {low}"]
+                return tests if high is None else [*tests, f"w[{at}] > {high}"]
+            case Product(items=items):
+                rows = zip(items, offsets(items), strict=True)
+                return [x for k, i in rows for x in self.of(k, plus(at, i))]
+            case Sum(options=options):
+                return self._in_option(options, at)
+            case SetLayout():
+                return self._behind(behind(layout, at))
+            case MapLayout(value=value):
+                return self._in_table(layout, value, at) + self._behind(behind(layout, at))
+            case ListLayout(item=item, most=most):
+                last = layout.declared if self.declared else most
+                tests = [] if last is None else [f"w[{at}] > {last}"]
+                return tests + self._in_rows(item, at, most, more=self.declared)
+            case SparseSet(item=item, room=room):
+                return self._in_rows(item, at, room)
+            case SparseMap(key=key, value=value, room=room):
+                return self._in_rows(Product(layout.type, (key, value)), at, room)
+            case BagLayout():
+                return self._in_bag(layout, at)
+            case _:
+                return []
+
+    def _in_bag(self, layout: BagLayout, at: str) -> list[str]:
+        """Tests of a bag: no count is below 0 where no bounds of its type are broken, so that there
+        are at most as many elements as they count together."""
+        often = Number(0, None, 0)
+        coded, most = Product(layout.type, (INTEGER, often)), min(layout.most, layout.room)
+        tests = self._in_rows(coded, at, most, more=self.declared) if layout.room else []
+        counts = [f"w[{plus(at, 2 + 2 * i)}]" for i in range(layout.room)]
+        more = behind(layout, at)
+        if more is not None:
+            sparse, begin = replace(more[0], value=often), more[1]
+            if layout.room:
+                tests += self._behind((sparse, begin))
+            else:
+                tests += self.of(sparse, begin)
+            size = row_size(sparse)
+            if self.declared or not layout.room:
+                counts += [f"w[{plus(begin, (i + 1) * size)}]" for i in range(sparse.room)]
+        last = layout.declared if self.declared else layout.most
+        return tests if last is None else [*tests, f"{' + '.join(counts)} > {last}"]
+
+    def _behind(self, more: tuple[Sparse, str] | None) -> list[str]:
+        """Tests of what stands behind a dense set or map: all of it is outside the scope."""
+        if more is None:
             return []
+        if not self.declared:
+            return [f"w[{more[1]}] != 0"]
+        layout, at = more
+        row = (
+            Product(layout.type, (layout.key, layout.value))
+            if isinstance(layout, SparseMap)
+            else layout.item
+        )
+        return self._in_rows(row, at, 0, more=True)
 
+    def _in_rows(self, item: Layout, at: str, most: int, *, more: bool = False) -> list[str]:
+        """Tests of the first rows, and if there may be `more` of the others."""
+        starts = [plus(at, 1 + i * width(item)) for i in range(most)]
+        tests = [(i, self.of(item, place)) for i, place in enumerate(starts)]
+        made = [f"(w[{at}] > {i} and ({' or '.join(x)}))" for i, x in tests if x]
+        others = self.of(item, "row") if more else []
+        if not others:
+            return made
+        lines = [
+            f"for i in range({most}, w[at]):",
+            f"    row = at + 1 + i * {width(item)}",
+            f"    if {' or '.join(others)}: return 1",
+            "return 0",
+        ]
+        name = self.program.seldom(("bounds", item, self.declared, most), "w, at", lines)
+        return [*made, f"(w[{at}] > {most} and {name}(w, {at}) != 0)"]
 
-def _in_rows(room: int, item: Layout, at: str, declared: bool) -> list[str]:
-    starts = [plus(at, 1 + i * width(item)) for i in range(room)]
-    tests = [(i, _tests(item, place, declared)) for i, place in enumerate(starts)]
-    return [f"(w[{at}] > {i} and ({' or '.join(x)}))" for i, x in tests if x]
+    def _in_option(self, options: tuple[Layout, ...], at: str) -> list[str]:
+        tests: list[str] = []
+        for which, (k, i) in enumerate(zip(options, offsets(options, 1), strict=True)):
+            inside = self.of(k, plus(at, i))
+            if inside:
+                tests.append(f"(w[{at}] == {which} and ({' or '.join(inside)}))")
+        return tests
 
-
-def _in_option(options: tuple[Layout, ...], at: str, declared: bool) -> list[str]:
-    tests: list[str] = []
-    for which, (k, i) in enumerate(zip(options, offsets(options, 1), strict=True)):
-        inside = _tests(k, plus(at, i), declared)
-        if inside:
-            tests.append(f"(w[{at}] == {which} and ({' or '.join(inside)}))")
-    return tests
-
-
-def _in_table(layout: MapLayout, count: int, value: Layout, at: str, declared: bool) -> list[str]:
-    tests: list[str] = []
-    for i in range(count):
-        place = plus(at, i * stride(layout))
-        inside = _tests(value, plus(place, int(not layout.total)), declared)
-        if inside and layout.total:
-            tests += inside
-        elif inside:
-            tests.append(f"(w[{place}] != 0 and ({' or '.join(inside)}))")
-    return tests
+    def _in_table(self, layout: MapLayout, value: Layout, at: str) -> list[str]:
+        tests: list[str] = []
+        for i in range(elements(layout.key)):
+            place = plus(at, i * stride(layout))
+            inside = self.of(value, plus(place, int(not layout.total)))
+            if inside and layout.total:
+                tests += inside
+            elif inside:
+                tests.append(f"(w[{place}] != 0 and ({' or '.join(inside)}))")
+        return tests

@@ -8,9 +8,11 @@ from operator import mul
 
 from lawful.spec import types as t
 
+from ..layout.forms import may_lack
 from ..layout.layouts import (
     BOOL,
     BagLayout,
+    Dense,
     Index,
     Layout,
     ListLayout,
@@ -29,6 +31,8 @@ from ..layout.layouts import (
     longer,
     offsets,
     one_cell,
+    spare,
+    spare_at,
     stride,
     width,
 )
@@ -50,10 +54,10 @@ def alike(a: Layout, b: Layout) -> bool:
             mine, theirs = inner(a), inner(b)
             return len(mine) == len(theirs) and all(map(alike, mine, theirs))
         case SetLayout(item=mine), SetLayout(item=theirs):
-            return coded_alike(mine, theirs)
+            return coded_alike(mine, theirs) and _behind_alike(a, b)
         case MapLayout(), MapLayout():
             keys = coded_alike(a.key, b.key) and a.total == b.total
-            return keys and alike(a.value, b.value)
+            return keys and alike(a.value, b.value) and _behind_alike(a, b)
         case ListLayout(), ListLayout():
             return a.room == b.room and alike(a.item, b.item)
         case SparseSet(item=mine, room=here), SparseSet(item=theirs, room=there):
@@ -61,9 +65,15 @@ def alike(a: Layout, b: Layout) -> bool:
         case SparseMap(key=mine, room=here) as one, SparseMap(key=theirs, room=there) as other:
             return here == there and alike(mine, theirs) and alike(one.value, other.value)
         case BagLayout(item=mine, room=here), BagLayout(item=theirs, room=there):
-            return here == there and coded_alike(mine, theirs)
+            coded = here == 0 or coded_alike(mine, theirs)
+            return here == there and coded and _behind_alike(a, b)
         case _:
             return False
+
+
+def _behind_alike(a: Dense, b: Dense) -> bool:
+    one, other = spare(a), spare(b)
+    return one is other or (one is not None and other is not None and alike(one, other))
 
 
 def coded_alike(a: Layout, b: Layout) -> bool:
@@ -87,19 +97,6 @@ def coded_alike(a: Layout, b: Layout) -> bool:
             return False
 
 
-def may_lack(layout: Layout) -> bool:
-    """Whether a value may have no code: an integer or a length in it may be outside the scope."""
-    match layout:
-        case Index() | SetLayout():
-            return False
-        case Product() | Sum():
-            return any(map(may_lack, inner(layout)))
-        case MapLayout(value=value):
-            return may_lack(value)
-        case _:
-            return True
-
-
 def dense(layout: Layout) -> bool:
     """Whether values of the layout have codes."""
     return card(layout) is not None
@@ -112,9 +109,9 @@ def code(f: Writer, value: Value) -> str:
     """The code of a value by name: negative where it has none in its layout's scope."""
     layout = value.layout
     match layout:
-        case Index() | SetLayout():
-            if not value.single:
-                raise NotGenerated("a code of a large set")
+        case SetLayout() if width(layout) > 1 and not layout.spare:
+            raise NotGenerated("a code of a large set")
+        case Index() | SetLayout(spare=0):
             # Of a truth value, an integer: bits are shifted by it.
             return value.text if layout != BOOL else f.hold(f"{value.text} + 0")
         case Number(low=int() as low, high=int() as high) if value.text.isdigit():
@@ -212,7 +209,12 @@ def _write_code(f: Writer, layout: Layout) -> None:
                     f.line(f"return {own} + {before} if {own} >= 0 else {own}")
                 before += card(option) or 0
             f.line("return 0")
+        case SetLayout():
+            f.line(f"if w[{plus('at', spare_at(layout))}] != 0: return {OUTSIDE}")
+            f.line("return w[at]")
         case MapLayout():
+            if layout.spare:
+                f.line(f"if w[{plus('at', spare_at(layout))}] != 0: return {OUTSIDE}")
             _repeated(f, layout)
         case ListLayout(most=most):
             f.line(f"if w[at] > {most}: return {OUTSIDE}")
@@ -300,6 +302,9 @@ def _write_uncode(f: Writer, layout: Layout) -> None:
                     f.line(f"w[at] = {which}")
                     _put(f, k, f.hold(f"n - {before}"), plus("at", begin))
                 before += card(k) or 0
+        case SetLayout():
+            f.blank("at", width(layout))
+            f.line("w[at] = n")
         case MapLayout(key=key, value=of):
             f.line(f"clear(w, at, {width(layout)})")
             base = (card(of) or 0) + (not layout.total)

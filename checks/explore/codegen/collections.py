@@ -5,6 +5,7 @@ from __future__ import annotations
 from lawful.spec import ir
 from lawful.spec import types as t
 
+from ..layout.forms import may_lack, written
 from ..layout.layouts import (
     BOOL,
     INTEGER,
@@ -22,13 +23,24 @@ from ..layout.layouts import (
     SparseMap,
     SparseSet,
     elements,
+    spare_at,
     stride,
     width,
-    written,
 )
+from .bags import count_in, counts
 from .codes import alike
-from .contents import contains, entries, key_of, looked_up, members, put_entry, put_in, subset
-from .conversions import equal, of_nothing, part, product, to_layout, type_of
+from .contents import (
+    behind,
+    contains,
+    entries,
+    key_of,
+    looked_up,
+    members,
+    put_entry,
+    put_in,
+    subset,
+)
+from .conversions import equal, of_nothing, part, product, to_layout, type_of, wider
 from .expressions import Expressions, Operation, TargetedOperation
 from .loops import ROOM, append, each
 from .text import Target, Value, plus
@@ -44,19 +56,27 @@ def _len(f: Expressions, e: ir.Op) -> Value:
     match value.layout:
         case ListLayout():
             return Value(Number(0, value.layout.room), f.hold(f"w[{f.placed(value)}]"))
-        case BagLayout() | SparseSet() | SparseMap():
+        case BagLayout() as layout:
+            rows = behind(layout, value.text)
+            length = f"w[{value.text}]" + ("" if rows is None else f" + w[{rows[1]}]")
+            return Value(Number(0, layout.room + layout.spare), f.hold(length))
+        case SparseSet() | SparseMap():
             return Value(Number(0, value.layout.room), f.hold(f"w[{f.placed(value)}]"))
         case Product(items=items):
             return Value(Number(len(items), len(items)), str(len(items)))
         case SetLayout() if value.single:
             return Value(Number(0, MOST_BITS), f.hold(f"popcount({value.text})"))
-        case SetLayout():
-            words = range(width(value.layout))
-            total = " + ".join(f"popcount(w[{plus(value.text, i)}])" for i in words)
-            return Value(Number(0, elements(value.layout.item)), f.hold(total))
-        case MapLayout() if value.layout.total:
-            count = elements(value.layout.key)
-            return Value(Number(count, count), str(count))
+        case SetLayout() as layout:
+            words = range(spare_at(layout))
+            total = [f"popcount(w[{plus(value.text, i)}])" for i in words]
+            more = behind(layout, value.text)
+            total += [] if more is None else [f"w[{more[1]}]"]
+            most = elements(layout.item) + layout.spare
+            return Value(Number(0, most), f.hold(" + ".join(total)))
+        case MapLayout() as table if table.total:
+            count, rows = elements(table.key), behind(table, value.text)
+            text = str(count) if rows is None else f.hold(f"{count} + w[{rows[1]}]")
+            return Value(Number(count, count + table.spare), text)
         case _:
             return _counted(f, of)
 
@@ -75,45 +95,51 @@ SIGNS = {"union": "|", "intersection": "&", "symmetric_difference": "^"}
 def _algebra(f: Expressions, e: ir.Op, to: Target) -> Value:
     """Set algebra word by word; of maps, `|` takes the right one's values."""
     wanted = to.layout if isinstance(to.layout, SetLayout | SparseSet) else None
-    a = f.value(e.args[0], Target(wanted, to.in_state))
+    a = f.value(e.args[0], Target(wanted))
     if isinstance(a.layout, MapLayout | SparseMap):
         return _merged(f, e, a.layout, a)
     if not isinstance(a.layout, SetLayout | SparseSet):
         raise NotGenerated(f"{e.op} of {type_of(a.layout)}")
-    keeps = e.op in ("union", "symmetric_difference")
     want = wanted or (None if of_nothing(a.layout) else a.layout)
-    b = f.value(e.args[1], Target(want, to.in_state and keeps))
-    layout = want or b.layout
-    assert isinstance(layout, SetLayout | SparseSet)
+    narrow = isinstance(want, SetLayout) and not want.spare and may_lack(want.item)
+    b = f.value(e.args[1], Target(None if narrow else want))
+    assert isinstance(b.layout, SetLayout | SparseSet)
+    layout = wanted or wider(a, b)
     a, b = to_layout(f, a, layout), to_layout(f, b, layout)
+    at = f.region(layout)
     if isinstance(layout, SparseSet):
-        return _by_element(f, e.op, layout, a, b)
+        f.blank(at, width(layout))
+        _by_element(f, at, e.op, a, b)
+        return f.load(layout, at)
     sign = SIGNS.get(e.op)
     if a.single:
         text = f"{a.text} {sign} {b.text}" if sign else f"{a.text} & ~{b.text}"
         return Value(layout, f.hold(text))
-    at = f.region(layout)
-    for i in range(width(layout)):
+    for i in range(spare_at(layout)):
         one, other = f"w[{plus(a.text, i)}]", f"w[{plus(b.text, i)}]"
         f.line(f"w[{plus(at, i)}] = {one} {sign or '& ~'}{'' if not sign else ' '}{other}")
+    more, left, right = behind(layout, at), behind(layout, a.text), behind(layout, b.text)
+    if more is not None and left is not None and right is not None:
+        f.blank(more[1], width(more[0]))
+        with f.block(f"if w[{left[1]}] != 0 or w[{right[1]}] != 0:"):
+            _by_element(f, more[1], e.op, Value(*left), Value(*right))
     return Value(layout, at)
 
 
-def _by_element(f: Expressions, op: str, layout: SparseSet, a: Value, b: Value) -> Value:
-    """Set algebra of sparse sets: of each, some of the elements."""
-    at = f.region(layout)
-    f.blank(at, width(layout))
+def _by_element(f: Expressions, at: str, op: str, a: Value, b: Value) -> None:
+    """Set algebra of sparse sets, into an empty one at a place: of each, some of the elements."""
+    layout = a.layout
+    assert isinstance(layout, SparseSet)
     with members(f, a) as each_of_a:
         if op != "union":
             there = contains(f, b, each_of_a)
             f.line(f"if {f'not ({there})' if op == 'intersection' else there}: continue")
-        put_in(f, at, layout, each_of_a, False)
+        put_in(f, at, layout, each_of_a)
     if op in ("union", "symmetric_difference"):
         with members(f, b) as each_of_b:
             if op == "symmetric_difference":
                 f.line(f"if {contains(f, a, each_of_b)}: continue")
-            put_in(f, at, layout, each_of_b, False)
-    return f.load(layout, at)
+            put_in(f, at, layout, each_of_b)
 
 
 def _merged(f: Expressions, e: ir.Op, layout: Maps, a: Value) -> Value:
@@ -121,28 +147,35 @@ def _merged(f: Expressions, e: ir.Op, layout: Maps, a: Value) -> Value:
         raise NotGenerated(f"{e.op} of maps")
     at = f.region(layout)
     f.store(at, a)
-    merge(f, at, layout, e.args[1], False)
+    merge(f, at, layout, e.args[1])
     return f.load(layout, at)
 
 
-def merge(f: Expressions, at: str, layout: Maps, other: ir.Expr, storing: bool) -> None:
+def merge(f: Expressions, at: str, layout: Maps, other: ir.Expr) -> None:
     """The entries of a map put into one at a place."""
-    value = f.value(other, Target(layout, storing))
+    value = f.value(other, Target(layout))
     if not isinstance(value.layout, MapLayout | SparseMap):
         raise NotGenerated("a map updated by no map")
     source = Value(value.layout, f.placed(value))
     if isinstance(layout, SparseMap):
-        into_sparse = to_layout(f, source, layout)
-        with entries(f, into_sparse) as (key, inside):
-            entry = key_of(f, layout, key), f.load(layout.value, inside)
-            put_entry(f, at, layout, entry, storing)
-        return
-    if alike(value.layout, layout) and layout.total:
-        f.move(at, source.text, width(layout))
+        _put_all(f, at, layout, to_layout(f, source, layout))
         return
     wanted = written(layout, value.layout.type)
     assert isinstance(wanted, MapLayout)
     place = f.placed(to_layout(f, source, wanted))
+    if wanted.total and layout.total:
+        f.move(at, place, spare_at(layout))
+    else:
+        _put_dense(f, (at, layout), (place, wanted))
+    room, more = behind(layout, at), behind(wanted, place)
+    if room is not None and more is not None:
+        with f.block(f"if w[{more[1]}] != 0:"):
+            _put_all(f, room[1], room[0], Value(*more))
+
+
+def _put_dense(f: Expressions, to: tuple[str, MapLayout], of: tuple[str, MapLayout]) -> None:
+    """The entries with codes of one map put into another one of the same keys."""
+    (at, layout), (place, wanted) = to, of
     i = f.temporary()
     with f.block(f"for {i} in range({elements(layout.key)}):"):
         there = f.hold(f"{place} + {i} * {stride(wanted)}")
@@ -158,23 +191,32 @@ def merge(f: Expressions, at: str, layout: Maps, other: ir.Expr, storing: bool) 
         )
 
 
+def _put_all(f: Expressions, at: str, layout: SparseMap, source: Value) -> None:
+    """The entries of a sparse map put into one of the same layout at a place."""
+    with entries(f, source) as (key, inside):
+        put_entry(f, at, layout, (key_of(f, layout, key), f.load(layout.value, inside)))
+
+
 def _relation(word: str) -> Operation:
     def made(f: Expressions, e: ir.Op) -> Value:
         a = f.value(e.args[0])
         b = f.value(e.args[1], Target(a.layout))
         if not (isinstance(a.layout, Sets) and isinstance(b.layout, Sets)):
             raise NotGenerated(f"{word} of collections that are no sets")
-        b = to_layout(f, b, a.layout)
+        layout = wider(a, b)
+        a, b = to_layout(f, a, layout), to_layout(f, b, layout)
         if word.endswith("superset"):
             a, b = b, a
         if isinstance(a.layout, SparseSet):
             return _of_sparse(f, word, a, b)
         if word == "disjoint":
-            return Value(BOOL, f.hold(" and ".join(_words(a, b, "{0} & {1} == 0"))))
+            dense = f.hold(" and ".join(_words(a, b, "{0} & {1} == 0")))
+            return _and_behind(f, dense, a, b, disjoint=True)
         within = " and ".join(_words(a, b, "{0} & ~{1} == 0"))
         if word.startswith("proper"):
-            within += " and (" + " or ".join(_words(a, b, "{0} != {1}")) + ")"
-        return Value(BOOL, f.hold(within))
+            unlike = [*_words(a, b, "{0} != {1}"), *_lengths_behind(a, b)]
+            within += " and (" + " or ".join(unlike) + ")"
+        return _and_behind(f, f.hold(within), a, b)
 
     return made
 
@@ -187,16 +229,33 @@ def _of_sparse(f: Expressions, word: str, a: Value, b: Value) -> Value:
     return Value(BOOL, f.hold(f"{true} != 0{more}"))
 
 
+def _and_behind(f: Expressions, dense: str, a: Value, b: Value, disjoint: bool = False) -> Value:
+    """How two sets relate, where it is known how their dense parts do."""
+    assert isinstance(a.layout, SetLayout)
+    left, right = behind(a.layout, a.text), behind(a.layout, b.text)
+    if left is not None and right is not None:
+        with f.block(f"if {dense} != 0 and w[{left[1]}] != 0:"):
+            f.line(f"{dense} = {subset(f, Value(*left), Value(*right), disjoint)}")
+    return Value(BOOL, dense)
+
+
+def _lengths_behind(a: Value, b: Value) -> list[str]:
+    assert isinstance(a.layout, SetLayout)
+    left, right = behind(a.layout, a.text), behind(a.layout, b.text)
+    return [] if left is None or right is None else [f"w[{left[1]}] != w[{right[1]}]"]
+
+
 def _words(a: Value, b: Value, form: str) -> list[str]:
     if a.single:
         return [form.format(a.text, b.text)]
-    count = range(width(a.layout))
+    assert isinstance(a.layout, SetLayout)
+    count = range(spare_at(a.layout))
     return [form.format(f"w[{plus(a.text, i)}]", f"w[{plus(b.text, i)}]") for i in count]
 
 
 def _concat(f: Expressions, e: ir.Op, to: Target) -> Value:
     wanted = to.layout if isinstance(to.layout, ListLayout) else None
-    a = f.value(e.args[0], Target(wanted, to.in_state))
+    a = f.value(e.args[0], Target(wanted))
     if isinstance(a.layout, Product) and isinstance(e.type, t.Tuple):
         b = f.value(e.args[1])
         assert isinstance(b.layout, Product)
@@ -204,7 +263,7 @@ def _concat(f: Expressions, e: ir.Op, to: Target) -> Value:
         items += [part(f, b, i) for i in range(len(b.layout.items))]
         return product(f, Product(e.type, tuple(v.layout for v in items)), items)
     a = as_row(f, a)
-    b = as_row(f, f.value(e.args[1], Target(wanted or a.layout, to.in_state)))
+    b = as_row(f, f.value(e.args[1], Target(wanted or a.layout)))
     assert isinstance(a.layout, ListLayout) and isinstance(b.layout, ListLayout)
     layout = wanted or ListLayout(e.type, a.layout.item, ROOM, a.layout.room + b.layout.room)
     at = f.region(layout)
@@ -295,9 +354,7 @@ def _total(f: Expressions, e: ir.Op) -> Value:
     bag = f.value(e.args[0])
     found = f.temporary()
     f.line(f"{found} = 0")
-    i = f.temporary()
-    with f.block(f"for {i} in range(w[{bag.text}]):"):
-        count = f.hold(f"w[{plus(bag.text, 2)} + 2 * {i}]")
+    with counts(f, bag) as (_, count):
         f.line(f"{found} = {f.module.added(f, found, count)}")
     return Value(INTEGER, found)
 
@@ -306,9 +363,9 @@ def _get(f: Expressions, e: ir.Op, to: Target) -> Value:
     table = f.value(e.args[0])
     layout = table.layout
     if isinstance(layout, BagLayout):
-        number = f.code_in(e.args[1], layout.item)
+        item = f.into(e.args[1], layout.item)
         default = f.integer(e.args[2])
-        found = f.hold(f"count_of(w, {table.text}, {number})")
+        found = count_in(f, table.text, layout, item)
         return Value(INTEGER, f.hold(f"{found} if {found} != 0 else {default}"))
     if not isinstance(layout, MapLayout | SparseMap):
         raise NotGenerated("get of no map")

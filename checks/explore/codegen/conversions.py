@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from lawful.spec import types as t
 
+from ..layout.forms import may_lack
 from ..layout.layouts import (
     VOID,
     BagLayout,
@@ -23,13 +25,16 @@ from ..layout.layouts import (
     SparseMap,
     SparseSet,
     Sum,
+    elements,
     offsets,
     one_cell,
+    spare_at,
     width,
 )
 from ..layout.numbering import OUTSIDE
-from .codes import MOST_KNOWN, alike, code, cut, uncode
-from .contents import entries, key_of, members, put_entry, put_in
+from .bags import counts, put_count
+from .codes import MOST_KNOWN, alike, coded_alike, cut
+from .contents import behind, entries, key_of, members, put_entry, put_in
 from .text import Value, Writer, plus
 
 
@@ -55,6 +60,8 @@ def to_layout(f: Writer, value: Value, layout: Layout) -> Value:
             return _tuple_to_row(f, value, items, layout)
         case ListLayout() as mine, ListLayout():
             return _row(f, value, mine, layout)
+        case SetLayout() as mine, SetLayout() if coded_alike(mine.item, layout.item):
+            return _bits(f, value, mine, layout)
         case SetLayout() | SparseSet(), SetLayout() | SparseSet():
             return _subset(f, value, layout)
         case (MapLayout() | SparseMap() as mine, MapLayout() | SparseMap()):
@@ -220,11 +227,30 @@ def _row(f: Writer, value: Value, mine: ListLayout, layout: ListLayout) -> Value
     return f.load(layout, at)
 
 
+def _bits(f: Writer, value: Value, mine: SetLayout, layout: SetLayout) -> Value:
+    """A set of the same elements, with other room behind it."""
+    count = spare_at(layout)
+    if not layout.spare:
+        f.escape_if(f"w[{plus(value.text, count)}] != 0")
+        return f.load(layout, value.text)
+    at = f.region(layout)
+    if value.single:
+        f.line(f"w[{at}] = {value.text}")
+    else:
+        f.move(at, value.text, count)
+    f.blank(plus(at, count), width(layout) - count)
+    one, other = behind(mine, value.text), behind(layout, at)
+    if one is not None and other is not None:
+        with f.block(f"if w[{one[1]}] != 0:"):
+            f.store(other[1], to_layout(f, Value(*one), other[0]))
+    return Value(layout, at)
+
+
 def _subset(f: Writer, value: Value, layout: Sets) -> Value:
     at = f.region(layout)
     f.blank(at, width(layout))
     with members(f, value) as each:
-        put_in(f, at, layout, to_layout(f, each, layout.item), False)
+        put_in(f, at, layout, to_layout(f, each, layout.item))
     return f.load(layout, at)
 
 
@@ -234,21 +260,15 @@ def _table(f: Writer, value: Value, mine: Maps, layout: Maps) -> Value:
     with entries(f, value) as (which, inside):
         key = to_layout(f, key_of(f, mine, which), layout.key)
         of = to_layout(f, f.load(mine.value, inside), layout.value)
-        put_entry(f, at, layout, (key, of), False)
+        put_entry(f, at, layout, (key, of))
     return f.load(layout, at)
 
 
 def _heap(f: Writer, value: Value, mine: BagLayout, layout: BagLayout) -> Value:
     at = f.region(layout)
     f.blank(at, width(layout))
-    i = f.temporary()
-    value = Value(mine, f.placed(value))
-    with f.block(f"for {i} in range(w[{value.text}]):"):
-        of = f.hold(f"w[{value.text} + 1 + 2 * {i}]")
-        number = code(f, to_layout(f, uncode(f, mine.item, of), layout.item))
-        f.escape_if(f"{number} < 0")
-        count = f.hold(f"w[{value.text} + 2 + 2 * {i}]")
-        f.passing(f"put_count(w, {at}, {layout.room}, {number}, {count})")
+    with counts(f, Value(mine, f.placed(value))) as (item, count):
+        put_count(f, at, layout, to_layout(f, item, layout.item), count)
     return f.load(layout, at)
 
 
@@ -277,7 +297,29 @@ def _same_layout(f: Writer, a: Value, b: Value) -> tuple[Value, Value]:
         return to_layout(f, a, b.layout), b
     if of_nothing(a.layout) or (isinstance(a.layout, Product) and isinstance(b.layout, ListLayout)):
         return to_layout(f, a, b.layout), b
+    if (
+        isinstance(a.layout, Sets)
+        and isinstance(b.layout, Sets)
+        and not alike(a.layout, wider(a, b))
+    ):
+        layout = wider(a, b)
+        return to_layout(f, a, layout), to_layout(f, b, layout)
     return a, to_layout(f, b, a.layout)
+
+
+def wider(a: Value, b: Value) -> Sets:
+    """The layout of two sets that has room for more elements."""
+    mine, theirs = a.layout, b.layout
+    assert isinstance(mine, Sets) and isinstance(theirs, Sets)
+    if of_nothing(mine):
+        return theirs
+    if isinstance(mine, SparseSet) or of_nothing(theirs):
+        return mine
+    if isinstance(theirs, SparseSet):
+        return theirs
+    best = theirs if elements(theirs.item) > elements(mine.item) else mine
+    room = max(mine.spare, theirs.spare) if may_lack(best.item) else 0
+    return best if best.spare == room else replace(best, spare=room)
 
 
 def _is_part(narrow: Sum, wide: Sum) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from lawful.spec import ir
 from lawful.spec import types as t
 
+from ..layout.forms import of_bag, written
 from ..layout.layouts import (
     VOID,
     BagLayout,
@@ -20,11 +21,10 @@ from ..layout.layouts import (
     Sum,
     hull,
     width,
-    written,
 )
-from .codes import code
+from .bags import count_in, put_count
 from .collections import listed
-from .contents import outside, put_entry, put_in
+from .contents import put_entry, put_in
 from .conversions import product, to_layout
 from .expressions import Expressions, TargetedOperation
 from .loops import ROOM, each
@@ -79,7 +79,7 @@ def _counter_of(f: Expressions, e: ir.Op, to: Target) -> Value:
         return f.value(of, to)
     empty = isinstance(of, ir.Op) and of.op == "map" and not of.args
     if not isinstance(want, BagLayout):
-        want = BagLayout(e.type, _counted(f, of, empty), ROOM, ROOM)
+        want = of_bag(e.type, _counted(f, of, empty), ROOM, ROOM, None)
     at = f.region(want)
     f.blank(at, width(want))
     if empty:
@@ -88,12 +88,9 @@ def _counter_of(f: Expressions, e: ir.Op, to: Target) -> Value:
     over = ir.Op(of.place, of.type, "items", (of,)) if counts else of
     with each(f, over) as items:
         item, count = items if isinstance(items, tuple) else (items, None)
-        number = code(f, to_layout(f, item, want.item))
-        with f.block(f"if {number} < 0:"):
-            outside(f, to.in_state)
-        with f.block("else:"):
-            text = count.text if count is not None else f"count_of(w, {at}, {number}) + 1"
-            f.passing(f"put_count(w, {at}, {want.room}, {number}, {text})")
+        item = to_layout(f, item, want.item)
+        text = f.hold(f"{count_in(f, at, want, item)} + 1") if count is None else count.text
+        put_count(f, at, want, item, text)
     return Value(want, at)
 
 
@@ -113,7 +110,7 @@ def _set(f: Expressions, e: ir.Op, to: Target) -> Value:
     at = f.region(layout)
     f.blank(at, width(layout))
     for arg in e.args:
-        put_in(f, at, layout, f.into(arg, layout.item, to.in_state), to.in_state)
+        put_in(f, at, layout, f.into(arg, layout.item))
     return f.load(layout, at)
 
 
@@ -152,7 +149,7 @@ def _list(f: Expressions, e: ir.Op, to: Target) -> Value:
         return f.load(layout, at)
     f.line(f"w[{at}] = {len(e.args)}")
     for i, arg in enumerate(e.args):
-        f.store(plus(at, 1 + i * width(layout.item)), f.into(arg, layout.item, to.in_state))
+        f.store(plus(at, 1 + i * width(layout.item)), f.into(arg, layout.item))
     return f.load(layout, at)
 
 
@@ -163,8 +160,7 @@ def _tuple(f: Expressions, e: ir.Op, to: Target) -> Value:
     if isinstance(to.layout, Product) and len(to.layout.items) == len(e.args):
         wants = to.layout.items
     items = [
-        f.value(arg) if w is None else f.into(arg, w, to.in_state)
-        for arg, w in zip(e.args, wants, strict=True)
+        f.value(arg) if w is None else f.into(arg, w) for arg, w in zip(e.args, wants, strict=True)
     ]
     return product(f, Product(e.type, tuple(v.layout for v in items)), items)
 
@@ -179,8 +175,8 @@ def _map(f: Expressions, e: ir.Op, to: Target) -> Value:
     at = f.region(want)
     f.blank(at, width(want))
     for key, value in zip(e.args[::2], e.args[1::2], strict=True):
-        of = f.into(key, want.key, to.in_state)
-        put_entry(f, at, want, (of, f.into(value, want.value, to.in_state)), to.in_state)
+        of = f.into(key, want.key)
+        put_entry(f, at, want, (of, f.into(value, want.value)))
     return f.load(want, at)
 
 

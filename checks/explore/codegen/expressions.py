@@ -15,6 +15,7 @@ from lawful.spec import types as t
 from ...reference import Reference
 from ..layout.codec import Codec
 from ..layout.entries import cheap, place_of
+from ..layout.forms import may_lack
 from ..layout.layouts import (
     BOOL,
     INTEGER,
@@ -29,7 +30,6 @@ from ..layout.layouts import (
     NotGenerated,
     Number,
     Product,
-    SetLayout,
     Sets,
     SparseMap,
     Sum,
@@ -37,7 +37,8 @@ from ..layout.layouts import (
     one_cell,
     width,
 )
-from .codes import code, may_lack
+from .bags import count_in
+from .codes import code
 from .contents import looked_up
 from .conversions import (
     field_of_option,
@@ -51,7 +52,7 @@ from .conversions import (
     type_of,
 )
 from .functions import Function
-from .text import ANYWHERE, REFUSED, Program, Target, Value, Writer, plus
+from .text import ANYWHERE, GREATEST, LEAST, REFUSED, Program, Target, Value, Writer, plus
 
 
 class Owner(Protocol):
@@ -134,9 +135,9 @@ class Expressions(Writer):
         write = VALUES.get(e.__class__)
         return write(self, e) if write is not None else TARGETED[e.__class__](self, e, to)
 
-    def into(self, e: ir.Expr, layout: Layout, storing: bool = False) -> Value:
+    def into(self, e: ir.Expr, layout: Layout) -> Value:
         """The value in the cells of a layout."""
-        return to_layout(self, self.value(e, Target(layout, storing)), layout)
+        return to_layout(self, self.value(e, Target(layout)), layout)
 
     def truth(self, e: ir.Expr) -> str:
         """The truth value of an expression, by name or as a literal."""
@@ -251,18 +252,6 @@ class Expressions(Writer):
         """The code of a key or element; negative where it has none within the scope."""
         return code(self, self.into(e, layout))
 
-    def looked_at(self, layout: Layout) -> None:
-        """A collection is read: what was stored outside the scope would be missing in it."""
-        match layout:
-            case SetLayout(item=item) | BagLayout(item=item) | MapLayout(key=item) if may_lack(
-                item
-            ):
-                self.escape_if(f"w[{self.program.out}] != 0")
-            case MapLayout(value=value) | SparseMap(value=value):
-                self.looked_at(value)
-            case _:
-                pass
-
 
 def _const(f: Expressions, e: ir.Const) -> Value:
     match e.type:
@@ -270,7 +259,7 @@ def _const(f: Expressions, e: ir.Const) -> Value:
             return Value(BOOL, str(int(bool(e.value))))
         case t.Int():
             number = int(e.value or 0)
-            if abs(number) >= 2**62:
+            if not LEAST <= number <= GREATEST:
                 f.escape_if("True")  # No cell has it: the reference engine goes on from here.
                 return Value(INTEGER, "0")
             return Value(Number(number, number), str(number))
@@ -312,9 +301,7 @@ def _field(f: Expressions, e: ir.Field) -> Value:
     if isinstance(e.of.type, t.Timer):
         return Value(BOOL, f.hold(f"{f.value(e.of).text} != 0"))
     if isinstance(e.of.type, t.Part):
-        layout, at = f.place(e)
-        f.looked_at(layout)
-        return f.load(layout, at)
+        return f.load(*f.place(e))
     of = f.value(e.of)
     if isinstance(of.layout, Sum):
         return field_of_option(f, of, e.name)
@@ -327,11 +314,7 @@ def _field(f: Expressions, e: ir.Field) -> Value:
 def _item(f: Expressions, e: ir.Item) -> Value:
     layout, at = f.place(e.of)
     if isinstance(layout, BagLayout):
-        f.looked_at(layout)
-        number = f.code_in(e.key, layout.item)
-        found = f.hold(f"count_of(w, {at}, {number})")
-        return Value(Number(None, None), found)
-    f.looked_at(layout)
+        return Value(INTEGER, count_in(f, at, layout, f.into(e.key, layout.item)))
     return f.load(*f.item_place(layout, at, e.key))
 
 
@@ -366,19 +349,19 @@ def _if(f: Expressions, e: ir.If, to: Target) -> Value:
         name = f.temporary()
         for header, arm in ((f"if {test}:", e.then), ("else:", e.other)):
             with f.block(header):
-                f.line(f"{name} = {f.into(arm, layout, to.in_state).text}")
+                f.line(f"{name} = {f.into(arm, layout).text}")
         return Value(layout, name)
     at = f.region(layout)
     for header, arm in ((f"if {test}:", e.then), ("else:", e.other)):
         with f.block(header):
-            f.store(at, f.into(arm, layout, to.in_state))
+            f.store(at, f.into(arm, layout))
     return f.load(layout, at)
 
 
 def _make(f: Expressions, e: ir.Make, to: Target) -> Value:
     layout = f.layout_of(e.type)
     assert isinstance(layout, Product)
-    items = [f.into(arg, of, to.in_state) for arg, of in zip(e.args, layout.items, strict=True)]
+    items = [f.into(arg, of) for arg, of in zip(e.args, layout.items, strict=True)]
     return product(f, layout, items)
 
 

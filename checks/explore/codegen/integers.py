@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from lawful.spec import ir, ops
+from lawful.spec import types as t
 
 from ..layout.layouts import (
     BOOL,
@@ -21,13 +23,13 @@ from ..layout.layouts import (
     SparseSet,
     width,
 )
-from .codes import code
+from .bags import count_in
 from .contents import contains, subset
 from .conversions import equal, part, to_layout, type_of
 from .expressions import Expressions, Operation
 from .loops import each, universe_of
 from .minmax import compared
-from .text import Target, Value
+from .text import GREATEST, LEAST, Target, Value
 
 FIT = 2**31  # Products of integers below it fit a cell.
 
@@ -50,10 +52,16 @@ def added(f: Expressions, a: str, b: str) -> str:
     total = f.hold(f"{a} + {b}")
     if a.isdigit() or b.isdigit():
         other = b if a.isdigit() else a
-        f.escape_if(f"{total} < {other}")
+        f.escape_if(f"{total} < {other} or {total} > {GREATEST}")
     else:
-        f.escape_if(f"(({a} ^ {total}) & ({b} ^ {total})) < 0")
+        f.escape_if(f"(({a} ^ {total}) & ({b} ^ {total})) < 0 or {_too_long(total)}")
     return total
+
+
+def _too_long(total: str) -> str:
+    """A test that is true in Python where a number fits no cell; in machine code, which wraps, it
+    never is."""
+    return f"not {LEAST} <= {total} <= {GREATEST}"
 
 
 def _add(f: Expressions, e: ir.Op) -> Value:
@@ -80,7 +88,7 @@ def _sub(f: Expressions, e: ir.Op) -> Value:
 def subtracted(f: Expressions, a: str, b: str) -> str:
     """The difference; ESCAPE where it does not fit a cell."""
     total = f.hold(f"{a} - {b}")
-    f.escape_if(f"(({a} ^ {b}) & ({a} ^ {total})) < 0")
+    f.escape_if(f"(({a} ^ {b}) & ({a} ^ {total})) < 0 or {_too_long(total)}")
     return total
 
 
@@ -113,6 +121,9 @@ def _mul(f: Expressions, e: ir.Op) -> Value:
 
 
 def _neg(f: Expressions, e: ir.Op) -> Value:
+    of = e.args[0]
+    if isinstance(of, ir.Const) and isinstance(of.value, int) and isinstance(of.type, t.Int):
+        return f.value(replace(of, value=-of.value))
     a = f.value(e.args[0])
     low, high = _bounds(a)
     layout = Number(None if high is None else -high, None if low is None else -low)
@@ -179,6 +190,10 @@ def _round_the_ring(by: int) -> Operation:
 
 def _equality(negated: bool) -> Operation:
     def made(f: Expressions, e: ir.Op) -> Value:
+        for at, arg in enumerate(e.args):
+            if _beyond(arg) is not None:
+                f.value(e.args[1 - at])
+                return Value(BOOL, str(int(negated)))
         a = f.value(e.args[0])
         b = f.value(e.args[1], Target(a.layout))
         found = equal(f, a, b)
@@ -187,8 +202,23 @@ def _equality(negated: bool) -> Operation:
     return made
 
 
+def _beyond(e: ir.Expr) -> int | None:
+    """The integer of a literal that no cell holds."""
+    match e:
+        case ir.Const(type=t.Int(), value=int() as number) if not LEAST <= number <= GREATEST:
+            return number
+        case _:
+            return None
+
+
 def _comparison(sign: str) -> Operation:
     def made(f: Expressions, e: ir.Op) -> Value:
+        for at, arg in enumerate(e.args):
+            number = _beyond(arg)
+            if number is not None:  # All that a cell holds is on the same side of it.
+                f.value(e.args[1 - at])
+                less = (number < 0) == (at == 0)
+                return Value(BOOL, str(int(less == (sign[0] == "<"))))
         a, b = (f.value(arg) for arg in e.args)
         if a.single and b.single:
             return Value(BOOL, f.hold(f"{a.text} {sign} {b.text}"))
@@ -229,7 +259,7 @@ def _contains(f: Expressions, item: ir.Expr, of: ir.Expr) -> str:
         case BagLayout(item=wanted):
             value = f.into(item, wanted)
             f.lines += lines
-            return f.hold(f"count_of(w, {where.text}, {code(f, value)}) != 0")
+            return f.hold(f"{count_in(f, where.text, layout, value)} != 0")
         case (
             SetLayout(item=wanted)
             | SparseSet(item=wanted)

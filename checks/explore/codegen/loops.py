@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import replace
 
 from lawful.spec import ir
 from lawful.spec import types as t
 
+from ..layout.forms import written
 from ..layout.layouts import (
     BOOL,
     MOST_BITS,
@@ -24,12 +26,13 @@ from ..layout.layouts import (
     card,
     elements,
     rounds,
+    spare_at,
     width,
-    written,
 )
+from .bags import counts
 from .codes import uncode
 from .contents import entries, key_of, members, put_entry, put_in
-from .conversions import part, product, type_of
+from .conversions import part, product, to_layout, type_of
 from .expressions import Expressions
 from .text import LONG, Target, Value, plus
 
@@ -82,6 +85,8 @@ def universe_of(f: Expressions, of: ir.Expr) -> Value:
         value = Value(layout, str((1 << elements(layout.item)) - 1))
     else:
         value = f.value(of)
+    if isinstance(value.layout, SetLayout) and spare_at(value.layout) == 1:
+        value = to_layout(f, value, replace(value.layout, spare=0))
     if not (isinstance(value.layout, SparseSet) or value.single):
         raise NotGenerated("the subsets of a set in several words")
     return value
@@ -234,15 +239,9 @@ def _table(f: Expressions, value: Value, which: str, owned: bool) -> Generator[I
 def _heap(f: Expressions, value: Value, which: str, owned: bool) -> Generator[Items]:
     layout = value.layout
     assert isinstance(layout, BagLayout)
-    at = _own(f, value).text if owned else value.text
-    i = f.temporary()
-    with f.loop(f"for {i} in range(w[{at}]):", layout.room):
-        count = Value(Number(None, None), f.hold(f"w[{plus(at, 2)} + 2 * {i}]"))
-        if which == "values":
-            yield count
-            return
-        item = uncode(f, layout.item, f.hold(f"w[{plus(at, 1)} + 2 * {i}]"))
-        yield (item, count) if which == "items" else item
+    with counts(f, _own(f, value) if owned else value) as (item, often):
+        count = Value(Number(None, None), often)
+        yield count if which == "values" else (item, count) if which == "items" else item
 
 
 # Operators whose value is iterated and stored nowhere, as loops over their elements.
@@ -357,7 +356,7 @@ def _set(f: Expressions, e: ir.Comp, to: Target) -> Value:
     at = f.region(layout)
     f.blank(at, width(layout))
     with clauses(f, e.clauses):
-        put_in(f, at, layout, f.into(e.element, layout.item, to.in_state), to.in_state)
+        put_in(f, at, layout, f.into(e.element, layout.item))
     return f.load(layout, at)
 
 
@@ -370,7 +369,7 @@ def _list(f: Expressions, e: ir.Comp, to: Target) -> Value:
     at = f.region(layout)
     f.blank(at, width(layout))
     with clauses(f, e.clauses):
-        append(f, at, layout, f.into(e.element, layout.item, to.in_state))
+        append(f, at, layout, f.into(e.element, layout.item))
     return f.load(layout, at)
 
 
@@ -393,6 +392,6 @@ def _map(f: Expressions, e: ir.Comp, to: Target) -> Value:
     at = f.region(want)
     f.blank(at, width(want))
     with clauses(f, e.clauses):
-        key = f.into(e.key, want.key, to.in_state)
-        put_entry(f, at, want, (key, f.into(e.element, want.value, to.in_state)), to.in_state)
+        key = f.into(e.key, want.key)
+        put_entry(f, at, want, (key, f.into(e.element, want.value)))
     return f.load(want, at)

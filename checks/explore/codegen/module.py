@@ -13,11 +13,11 @@ from lawful.spec.analysis.walk import everything, statements
 
 from ...reference import Reference
 from ..layout.codec import Codec
+from ..layout.forms import of_bag, of_map, of_set
 from ..layout.layouts import (
     BOOL,
     INTEGER,
     NONE,
-    BagLayout,
     Index,
     Layout,
     ListLayout,
@@ -31,8 +31,6 @@ from ..layout.layouts import (
     SparseSet,
     Sum,
     hull,
-    of_map,
-    of_set,
     width,
 )
 from . import collections, integers, loops, minmax, operators, parts
@@ -77,7 +75,7 @@ class Module:
                 return ListLayout(kind, self.layout_of(item), loops.ROOM, loops.ROOM, most)
             case t.Bag(item=item, most=most):
                 item_layout = self.member(self.layout_of(item))
-                return BagLayout(kind, item_layout, loops.ROOM, loops.ROOM, most)
+                return of_bag(kind, item_layout, loops.ROOM, loops.ROOM, most)
             case t.Float() | t.Text():
                 return Index(kind, 1)
             case _:
@@ -98,7 +96,7 @@ class Module:
         step.
 
         An element needs a code, so that an integer without bounds gets those of the scope. What is
-        beyond them is left to the reference engine.
+        beyond them stands behind.
         """
         match layout:
             case Number(low=low, high=high) if low is None or high is None:

@@ -103,10 +103,9 @@ def _dispatch(m: Owner, owner: ir.Machine, event: Several, layouts: tuple[Layout
 def _try(f: Body, inner: Function, made: Function, kept: str) -> None:
     """One transition on a copy of the machine; the first enabled one is kept."""
     whole = f.module.codec.machine(f.machine.name)
-    size, trial, out = width(whole), f.region(whole), f.program.out
+    size, trial = width(whole), f.region(whole)
     f.line(f"copy(w, {trial}, b, {size})")
     f.calls(inner.rounds)
-    before = f.hold(f"w[{out}] + 0")
     status = f.hold(f"{inner.name}({', '.join(('w', trial, *(v.text for v in f.given)))})")
     with f.block(f"if {status} != {REFUSED}:"):
         f.escape_if(f"{status} == {ESCAPE}")
@@ -115,8 +114,6 @@ def _try(f: Body, inner: Function, made: Function, kept: str) -> None:
             f.line(f"said = {status}")
             f.line(f"copy(w, {kept}, {trial}, {size})")
             _keep_output(f, made, inner)
-    with f.block(f"if {status} == {REFUSED} or taken > 1:"):
-        f.line(f"w[{out}] = {before}")
 
 
 def _keep_output(f: Body, made: Function, inner: Function) -> None:
@@ -163,11 +160,8 @@ def can(f: Expressions, e: ir.Can) -> Value:
     f.line(f"copy(w, {trial}, {at}, {width(whole)})")
     made = _taking(f.module, owner, e.name, tuple(v.layout for v in args))
     f.calls(made.rounds)
-    out = f.module.program.out
-    before = f.hold(f"w[{out}] + 0")
     with f.uncounted():
         status = f.hold(f"{made.name}({', '.join(('w', trial, *(v.text for v in args)))})")
-    f.line(f"w[{out}] = {before}")
     f.escape_if(f"{status} == {ESCAPE}")
     return Value(BOOL, f.hold(f"{status} != {REFUSED}"))
 
@@ -177,15 +171,13 @@ def enabled(f: Expressions, e: ir.Enabled) -> Value:
     owner = f.machine
     args = arguments(f, owner, e.event, e.args)
     whole = f.module.codec.machine(owner.name)
-    trial, out = f.region(whole), f.module.program.out
-    taken, before = f.temporary(), f.hold(f"w[{out}] + 0")
+    trial, taken = f.region(whole), f.temporary()
     f.line(f"{taken} = 0")
     for row in owner.serving(e.event):
         made = f.module.transition(owner, row, tuple(v.layout for v in args))
         f.line(f"copy(w, {trial}, {f.me}, {width(whole)})")
         f.calls(made.rounds)
         status = f.hold(f"{made.name}({', '.join(('w', trial, *(v.text for v in args)))})")
-        f.line(f"w[{out}] = {before}")
         f.escape_if(f"{status} == {ESCAPE}")
         f.line(f"if {status} != {REFUSED}: {taken} = 1")
     return Value(BOOL, f.hold(f"{taken} != 0"))
@@ -213,9 +205,9 @@ def fresh(f: Expressions, e: ir.New) -> Value:
             value = to_layout(f, f.value(arg, Target(layout)), layout)
         place = plus(at, places[names.index(name)])
         f.store(place, value)
-        beyond = broken(layout, place)
+        beyond = broken(f.program, layout, place)
         if not isinstance(arg, ir.Const):
-            beyond += outside(layout, place)
+            beyond += outside(f.program, layout, place)
         if beyond:
             f.escape_if(" or ".join(beyond))
     owner = f.module.machines[e.type.machine]

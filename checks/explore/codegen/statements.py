@@ -34,8 +34,7 @@ def block(f: Body, body: Iterable[ir.Stmt]) -> None:
 
 
 def _assign(f: Body, s: ir.Assign) -> None:
-    to = Target(f.target_layout(s.target), f.stores(s.target))
-    f.assign(s.target, f.value(s.value, to))
+    f.assign(s.target, f.value(s.value, Target(f.target_layout(s.target))))
 
 
 def _unpack(f: Body, s: ir.Unpack) -> None:
@@ -135,7 +134,7 @@ def _within_bounds(f: Body, value: Value, declared: t.Type) -> None:
     if not bounded(declared):
         return
     made = to_layout(f, value, f.layout_of(declared))
-    tests = broken(made.layout, f.placed(made))
+    tests = broken(f.program, made.layout, f.placed(made))
     if tests:
         f.line(f"if {' or '.join(tests)}: w[{f.program.out}] = {BROKEN}")
 

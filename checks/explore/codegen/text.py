@@ -7,7 +7,7 @@ a function has no room for a value, it returns ESCAPE, and the reference engine 
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -19,9 +19,11 @@ from .prelude import ESCAPE
 
 DONE, REFUSED, UNDEFINED, ASSERTS, BOUNDS, AMBIGUOUS = range(6)
 STATUS = ("done", "refused", "undefined", "asserts", "bounds", "ambiguous", "escape")
-BROKEN = -2  # In the cell `out`: the output breaks the bounds of its type.
+BROKEN = 1  # In the cell `out`: the output breaks the bounds of its type.
 LONG = 1 << 10  # Loops inside each other of so many rounds in all count them.
 AT_ONCE = 1 << 12  # A loop of more rounds counts each of them; others count all when they begin.
+SELDOM = "seldom called"  # The docstring of a function that is not to be inlined.
+LEAST, GREATEST = -(2**63), 2**63 - 1  # That a cell holds.
 MOST_CELLS = 200_000  # Of the shared array: more is no machine to be packed.
 
 
@@ -44,14 +46,9 @@ class Value:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The destination of a value: its layout there, None if any will do, and whether it is in the
-    state.
-
-    If an element outside the scope would be stored in the state, the step leaves the scope.
-    """
+    """The destination of a value: its layout there, None if any will do."""
 
     layout: Layout | None = None
-    in_state: bool = False
 
 
 ANYWHERE = Target()
@@ -63,7 +60,7 @@ class Program:
 
     codec: Codec
     cells: int
-    out: int = 0  # The cell that tells whether something outside the scope was stored.
+    out: int = 0  # The cell that tells whether the output breaks the bounds of its type.
     texts: list[str] = field(default_factory=list[str])
     names: dict[object, str] = field(default_factory=dict[object, str])
     making: set[object] = field(default_factory=set[object])
@@ -103,6 +100,14 @@ class Program:
     def name(self, wanted: str) -> str:
         """A name for a function that no other has."""
         return f"{wanted}_{len(self.names)}"
+
+    def seldom(self, key: object, params: str, lines: Sequence[str]) -> str:
+        """The name of a function of these lines, which is seldom called and never inlined."""
+        if key not in self.names:
+            name = self.names[key] = self.name("rows")
+            rows = (f"def {name}({params}):", repr(SELDOM), *lines)
+            self.texts.append("\n    ".join(rows))
+        return self.names[key]
 
     @property
     def source(self) -> str:

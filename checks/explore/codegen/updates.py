@@ -7,14 +7,14 @@ from typing import Any
 
 from lawful.spec import ir
 
-from ..layout.layouts import Layout, ListLayout, Maps, Sets, SparseSet, width
+from ..layout.layouts import Layout, ListLayout, Maps, Sets, SparseSet, spare_at, width
 from .body import Body, into
 from .codes import alike
 from .collections import extend, listed, merge
-from .contents import drop, looked_up, members, put_in, take_from
+from .contents import behind, drop, looked_up, members, put_in, take_from
 from .conversions import of_nothing, to_layout
 from .loops import append
-from .text import Target, plus
+from .text import Target, Value, plus
 from .time import start_timer, stop_timer
 
 
@@ -35,29 +35,35 @@ def _clear(f: Body, _s: ir.Update, layout: Layout, at: str) -> None:
 
 
 def _add(f: Body, s: ir.Update, layout: Sets, at: str) -> None:
-    put_in(f, at, layout, f.into(s.args[0], layout.item), f.stores(s.target))
+    put_in(f, at, layout, f.into(s.args[0], layout.item))
 
 
 def _unite(f: Body, s: ir.Update, layout: Sets, at: str) -> None:
-    more = to_layout(f, f.value(s.args[0], Target(layout, f.stores(s.target))), layout)
+    more = to_layout(f, f.value(s.args[0], Target(layout)), layout)
     if isinstance(layout, SparseSet):
-        with members(f, more) as each:
-            put_in(f, at, layout, each, f.stores(s.target))
+        _put_all(f, at, layout, more)
         return
-    for i in range(width(layout)):
+    for i in range(spare_at(layout)):
         word = more.text if more.single else f"w[{plus(more.text, i)}]"
         f.line(f"w[{plus(at, i)}] |= {word}")
+    here, away = behind(layout, at), behind(layout, more.text)
+    if here is not None and away is not None:
+        with f.block(f"if w[{away[1]}] != 0:"):
+            _put_all(f, here[1], here[0], Value(*away))
+
+
+def _put_all(f: Body, at: str, layout: Sets, more: Value) -> None:
+    with members(f, more) as each:
+        put_in(f, at, layout, each)
 
 
 def _discard(f: Body, s: ir.Update, layout: Sets, at: str) -> None:
     item = f.into(s.args[0], layout.item)
-    f.looked_at(layout)
     take_from(f, at, layout, item)
 
 
 def _remove(f: Body, s: ir.Update, layout: Sets, at: str) -> None:
     item = f.into(s.args[0], layout.item)
-    f.looked_at(layout)
     f.fail_if(f"not {take_from(f, at, layout, item)}")
 
 
@@ -65,7 +71,7 @@ def _remove(f: Body, s: ir.Update, layout: Sets, at: str) -> None:
 
 
 def _append(f: Body, s: ir.Update, layout: ListLayout, at: str) -> None:
-    append(f, at, layout, f.into(s.args[0], layout.item, f.stores(s.target)))
+    append(f, at, layout, f.into(s.args[0], layout.item))
 
 
 def _extend(f: Body, s: ir.Update, layout: ListLayout, at: str) -> None:
@@ -75,7 +81,7 @@ def _extend(f: Body, s: ir.Update, layout: ListLayout, at: str) -> None:
 def _insert(f: Body, s: ir.Update, layout: ListLayout, at: str) -> None:
     size = width(layout.item)
     index = f.integer(s.args[0])
-    value = f.into(s.args[1], layout.item, f.stores(s.target))
+    value = f.into(s.args[1], layout.item)
     length = f.hold(f"w[{at}]")
     f.escape_if(f"{length} >= {layout.room}")
     up = f.hold(f"{index} if {index} >= 0 else {index} + {length}")
@@ -111,11 +117,10 @@ def _remove_item(f: Body, s: ir.Update, layout: ListLayout, at: str) -> None:
 
 
 def _merge(f: Body, s: ir.Update, layout: Maps, at: str) -> None:
-    merge(f, at, layout, s.args[0], f.stores(s.target))
+    merge(f, at, layout, s.args[0])
 
 
 def _pop_key(f: Body, s: ir.Update, layout: Maps, at: str) -> None:
-    f.looked_at(layout)
     key = f.into(s.args[0], layout.key)
     other = None if len(s.args) < 2 else f.own(f.value(s.args[1]))
     place, there = looked_up(f, at, layout, key)

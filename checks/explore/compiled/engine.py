@@ -28,7 +28,8 @@ from ..codegen.text import STATUS
 from ..expansion.properties import column_of
 from ..expansion.successors import Stepping, stepping
 from ..initial_states import Start, begin
-from ..layout.layouts import FORM, MOST_ROOM, Crowded, Form, NotGenerated
+from ..layout.forms import FORM, Form
+from ..layout.layouts import MOST_ROOM, Crowded, NotGenerated
 from ..layout.packing import pack
 from ..limits import Budget, Limits, OutOfBudget, Progress, Reason, resident
 from ..liveness.fairness import Groups
@@ -470,6 +471,11 @@ class PackedSearch:
     def _first(self, j: PropertyOf, number: int) -> None:
         if j.kind == "invariant":
             self._invariant(j, number)
+            return
+        if j.kind != "step_property":
+            failing = self.space.undefined(j, self.states[number])
+            if failing is not None:
+                self._failing(j, number, None, failing)
             return
         for edge in self.space.edges(self.states[number]):
             if isinstance(edge.outcome, Done) and edge.cut is None:

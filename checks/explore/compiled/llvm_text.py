@@ -16,6 +16,7 @@ from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from ..codegen.text import SELDOM
 from . import intrinsics
 
 # Parameters of these names are arrays of integers of so many bits; narrow ones have no sign.
@@ -130,7 +131,8 @@ class _Function:
         places = "\n".join(f"  %v.{n} = alloca i64\n  store i64 0, ptr %v.{n}" for n in self.places)
         scope = "" if seen else "internal "
         lines = "\n".join(self.lines)
-        head = f"define {scope}i64 @{node.name}({', '.join(given)}) nounwind"
+        apart = " noinline cold" if ast.get_docstring(node) == SELDOM else ""
+        head = f"define {scope}i64 @{node.name}({', '.join(given)}) nounwind{apart}"
         return f"{head} {{\nentry:\n{places}\n{lines}\n}}\n"
 
     # Lines and blocks.

@@ -15,16 +15,8 @@ from ..codegen.contents import put_in
 from ..codegen.conversions import narrowed, option_of, tag_of, to_layout, type_of
 from ..codegen.loops import clauses, each, held, one
 from ..codegen.text import Value
-from ..layout.layouts import (
-    Layout,
-    NotGenerated,
-    Number,
-    Product,
-    Sum,
-    card,
-    inner,
-    width,
-)
+from ..layout.forms import tight
+from ..layout.layouts import Layout, NotGenerated, Number, Product, Sum, card, inner, width
 
 UNORDERED = (t.Set, t.Map, t.Bag)  # No two of their members are equal.
 
@@ -62,7 +54,7 @@ def among(f: Body, stack: ExitStack, over: ir.Expr, layout: Layout) -> Value:
             at = f.region(found)
             f.blank(at, width(found))
             with clauses(f, rows):
-                put_in(f, at, found, _fitting(f, f.value(element), layout), False)
+                put_in(f, at, found, _fitting(f, f.value(element), layout))
             item = one(f, stack.enter_context(held(f, f.load(found, at))))
         case ir.Expr(type=of) if isinstance(of, UNORDERED):
             item = one(f, stack.enter_context(each(f, over)))
@@ -81,13 +73,14 @@ def _fitting(f: Body, item: Value, layout: Layout) -> Value:
         which = option_of(item.layout, type_of(layout))
         f.line(f"if {tag_of(f, item)} != {which}: continue")
         item = narrowed(f, item, type_of(layout))
-    if not alike(item.layout, layout) or not _same_bounds(item.layout, layout):
+    held = tight(item.layout)  # No member of what is in a state has anything outside the scope.
+    if not alike(held, layout) or not _same_bounds(held, layout):
         if isinstance(layout, Sum):
             raise NotGenerated("arguments of a wider union")
         moved = to_layout(f, item, layout)
         f.line(f"if {code(f, moved)} < 0: continue")
         return moved
-    return Value(layout, item.text, item.cells)
+    return item
 
 
 def _same_bounds(a: Layout, b: Layout) -> bool:

@@ -26,7 +26,8 @@ from ..codegen.loops import long
 from ..codegen.prelude import ESCAPE
 from ..codegen.text import REFUSED, Value
 from ..layout import numbering
-from ..layout.layouts import FORM, Form, Layout, NotGenerated, card, elements
+from ..layout.forms import FORM, Form
+from ..layout.layouts import Layout, NotGenerated, card, elements
 from ..space import Space
 from .arguments import among
 from .footprint import Span, changes

@@ -34,10 +34,16 @@ from ..layout.layouts import (
     Number,
     Product,
     SetLayout,
+    Sparse,
+    SparseMap,
+    SparseSet,
     Sum,
     elements,
     inner,
     offsets,
+    row_size,
+    spare,
+    spare_at,
     stride,
     width,
     words,
@@ -210,12 +216,31 @@ class OrbitSteps(Stepping):
                     here = f.hold(f"{of} + 1 + {i} * {width(item)}")
                     there = f.hold(f"{to} + 1 + {i} * {width(item)}")
                     self._moved(f, item, here, there)
-            case BagLayout(item=item, room=room):
+            case BagLayout(item=item, room=room) if room:
                 with f.block(f"for {i} in range(w[{of}]):"):
                     code = f.hold(self._code(item, f"w[{of} + 1 + 2 * {i}]"))
                     f.line(f"put_count(w, {to}, {room}, {code}, w[{of} + 2 + 2 * {i}])")
+            case BagLayout():
+                rows, at = spare(layout), spare_at(layout)
+                assert rows is not None
+                self._rows(f, rows, rows.key, plus(of, at), plus(to, at))
+            case SparseSet(item=key) | SparseMap(key=key):
+                self._rows(f, layout, key, of, to)
             case _:
-                raise NotGenerated("elements renamed in a sparse set or map")
+                raise AssertionError(layout)
+
+    def _rows(self, f: Body, layout: Sparse, key: Layout, of: str, to: str) -> None:
+        """The rows of a sparse set or map, each at its place among the others."""
+        size, keys, i = row_size(layout), width(key), f.temporary()
+        renamed = f.region(key)
+        with f.block(f"for {i} in range(w[{of}]):"):
+            here = f.hold(f"{of} + 1 + {i} * {size}")
+            self._moved(f, key, here, renamed)
+            row = f.hold(f"new_row(w, {to}, {size}, {keys}, {renamed})")
+            there = f.hold(f"{to} + 1 + {row} * {size} + {keys}")
+            here = f.hold(f"{here} + {keys}")
+            if isinstance(layout, SparseMap):
+                self._moved(f, layout.value, here, there)
 
     # Tables.
 

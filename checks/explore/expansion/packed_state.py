@@ -23,12 +23,14 @@ class PackedState:
         self.packed = program.frame(self.words)
 
     def unpack(self, f: Writer) -> None:
+        """The cells of the state; those that are always 0 are so before and after each step."""
         for word in range(self.words):
             f.line(f"p{word} = store[at + {word}]")
             f.line(f"w[{self.packed + word}] = p{word}")
         for s in self.slots:
             if not s.bits:
-                f.line(f"w[{s.cell}] = {s.low}")
+                if s.low:
+                    f.line(f"w[{s.cell}] = {s.low}")
                 continue
             text = f"(p{s.word} >> {s.shift} & {(1 << s.bits) - 1})"
             f.line(f"w[{s.cell}] = {text}{f' + {s.low}' if s.low else ''}")

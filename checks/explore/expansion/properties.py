@@ -16,6 +16,7 @@ from ..codegen.loops import long
 from ..codegen.module import Module
 from ..codegen.text import Value, plus
 from ..layout.codec import Codec
+from ..layout.forms import tight
 from ..layout.layouts import MachineLayout, MapLayout, elements, offsets, rounds, stride
 from ..space import Args
 from .notes import Notes
@@ -103,7 +104,9 @@ class Judging:
         values: list[Value] = []
         number = "0"
         pairs = zip(j.rule.plans, params(j.row), strict=True)
-        layouts = [self.module.codec.layout(declared, plan.type) for plan, (_, declared) in pairs]
+        layouts = [
+            tight(self.module.codec.layout(declared, plan.type)) for plan, (_, declared) in pairs
+        ]
         for at, layout in enumerate(layouts):
             i = f.temporary()
             stack.enter_context(f.block(f"for {i} in range({rounds(layout)}):"))
@@ -163,8 +166,10 @@ class Judging:
                 bound, which = self.bound(g, stack, j)
                 status, value = self.asked(g, j, self.machine, "0", bound)
                 g.line(f"if {status} == 0 and {value}: info[{at} + {which}] = 1")
-                # Where it has no value, the reference engine says so.
-                g.line(f"if {status} != 0: info[{self.notes['escaped']}] = 1")
+                self._escaping(g, status)
+                if j.name in self.notes.properties:  # Without a value it fails.
+                    failing = self.notes["property"] + self.notes.properties.index(j.name)
+                    g.line(f"if {status} != 0: info[{failing}] = 1")
             self.close(g)
             f.line(f"{name}(w, info)")
             at += count

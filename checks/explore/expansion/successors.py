@@ -34,9 +34,8 @@ from ..codegen.module import Module
 from ..codegen.prelude import ESCAPE
 from ..codegen.text import BOUNDS, BROKEN, LONG, REFUSED, STATUS, Program, Value
 from ..layout.defaults import Defaulted
+from ..layout.forms import FORM, Form, tight
 from ..layout.layouts import (
-    FORM,
-    Form,
     MachineLayout,
     MapLayout,
     NotGenerated,
@@ -47,7 +46,6 @@ from ..layout.layouts import (
     stride,
     width,
 )
-from ..layout.numbering import OUTSIDE
 from ..layout.packing import Slot, slots
 from ..space import Space
 from .arguments import argument
@@ -108,7 +106,7 @@ class Stepping:
         self.settles: dict[tuple[Span, ...], str] = {}
         self.tests: dict[str, str] = {}
         self.module = Module(self.codec, space.reference, self.program)
-        self.judged = [j for j in space.judged if j.kind in ("invariant", "step_property")]
+        self.judged = [*space.invariants, *space.step_properties, *space.partial]
         self.seen = [(j, self._values(j)) for j in space.reachables]
         self.marks = [(j, self._values(j)) for j in space.of_kind("recoverable")]
         self.lives = [
@@ -227,7 +225,9 @@ class Stepping:
         with ExitStack() as stack:
             values: list[Value] = []
             pairs = zip(rule.plans, row.function.params, strict=True)
-            layouts = [self.codec.layout(declared, plan.type) for plan, (_, declared) in pairs]
+            layouts = [
+                tight(self.codec.layout(declared, plan.type)) for plan, (_, declared) in pairs
+            ]
             for i, (plan, (param, _)) in enumerate(
                 zip(rule.plans, row.function.params, strict=True)
             ):
@@ -313,9 +313,8 @@ class Stepping:
             f.line(f"info[{put['cut']}] = 1")
             if self.labelled:
                 with f.block(f"if w[{self.following}] != 0:"):
-                    f.line("if n >= room: return -1")
-                    f.line(f"out[room * {self.words} + n] = -1 - rule")
-                    f.line("n += 1")
+                    f.line(f"if n < room: out[room * {self.words} + n] = -1 - rule")
+                    f.line("n = n + 1 if n < room else -1")
         with f.block(f"elif status == {ESCAPE}:"):
             f.line(f"info[{put['escaped']}] = 1")
         with f.block("else:"):
@@ -338,8 +337,6 @@ class Stepping:
         if declared:
             f.line(f"if {' or '.join(declared)}: return {BOUNDS}")
         f.line(f"if {out} == {BROKEN}: return {BOUNDS}")
-        # The reference engine knows which variable it was, and by which bounds.
-        f.line(f"if {out} == {OUTSIDE}: return {ESCAPE}")
         for row in rows:
             if row.outside:
                 with f.block(f"if {self._any(row.outside)}:"):
@@ -348,7 +345,7 @@ class Stepping:
             with ExitStack() as stack:
                 bound, _ = self.judging.bound(f, stack, j)
                 status, value = self.judging.asked(f, j, self.machine, "0", bound)
-                f.line(f"if {status} != 0: return {ESCAPE}")
+                f.line(f"if {status} != 0: return {status}")
                 with f.block(f"if not {value}:"):
                     self._cut(f, j.name)
         self.judging.close(f)
@@ -385,7 +382,8 @@ class Stepping:
                     inside = begin + (not layout.total)
                     found += self._bounded(layout.value, f"{prefix}{name}.", inside, there)
             elif name in variables:
-                tests = (broken(layout, str(place)), outside(layout, str(place)))
+                where = self.program, layout, str(place)
+                tests = broken(*where), outside(*where)
                 worse, more = ([f"({guard}{x})" if guard else x for x in row] for row in tests)
                 found.append(Bounds(prefix + name, (place, place + width(layout)), worse, more))
         return found

@@ -16,11 +16,12 @@ from lawful.spec.values.time import counted_by
 from lawful.spec.values.world import World, chosen, decode
 
 from .decoding import Read, reader
+from .forms import Form, of_bag, of_map, of_set, tight
 from .layouts import (
     MOST_BITS,
     BagLayout,
     Crowded,
-    Form,
+    Dense,
     Index,
     Layout,
     ListLayout,
@@ -34,17 +35,18 @@ from .layouts import (
     SparseSet,
     Sum,
     blank,
-    card,
     inner,
-    of_map,
-    of_set,
+    spare,
+    spare_at,
     stride,
     width,
 )
-from .numbering import code, uncode
+from .numbering import OUTSIDE, code, uncode
 from .timer_lengths import last_tick, most_ticks
 
-SLACK = 2  # Items that a list or bag may have beyond the scope's bound in the middle of a step.
+SLACK = 8  # Items that a list may have beyond the scope's bound in the middle of a step,
+LEAST_SLACK = 2  # and those that it may where they take many cells, or in a bag.
+SLACK_CELLS = 24
 
 
 class Codec:
@@ -142,7 +144,7 @@ class Codec:
             values.append(self.default(p))
         if t.contains(p.type, t.Float):
             return Index(p.type, len(values), tuple(values))
-        return self.hull(p.type, values)
+        return tight(self.hull(p.type, values))
 
     def _tried(self, p: ir.Parameter) -> list[Any]:
         """The values of a parameter of the whole machine within the scope."""
@@ -241,12 +243,10 @@ class Codec:
                 key = self.layout(declared.key, scoped.key)
                 return of_map(self.form, scoped, key, self.layout(declared.value, scoped.value))
             case (t.Seq(item=a), t.Seq(item=b, most=int() as most)):
-                return ListLayout(scoped, self.layout(a, b), most, most + SLACK, declared.most)
-            case (t.Bag(item=a), t.Bag(item=b, most=int() as most)):
                 item = self.layout(a, b)
-                if card(item) is None:
-                    raise NotGenerated(f"{scoped} over unboundedly many values")
-                return BagLayout(scoped, item, most, most + SLACK, declared.most)
+                return ListLayout(scoped, item, most, most + _slack(item), declared.most)
+            case (t.Bag(item=a), t.Bag(item=b, most=int() as most)):
+                return of_bag(scoped, self.layout(a, b), most, most + LEAST_SLACK, declared.most)
             case _:
                 raise NotGenerated(f"{scoped} in a state")
 
@@ -307,14 +307,24 @@ class Codec:
         made = list(blank(layout))
         match layout:
             case SetLayout(item=item):
+                far: list[Any] = []
                 for each in value:
-                    number = self.code_of(item, each)
-                    made[number // MOST_BITS] |= 1 << number % MOST_BITS
+                    number = code(item, self.encode(item, each))
+                    if number < 0:
+                        far.append(each)
+                    else:
+                        made[number // MOST_BITS] |= 1 << number % MOST_BITS
+                self._put_behind(made, layout, far)
             case MapLayout(key=key, value=of):
-                step = stride(layout)
+                step, more = stride(layout), dict[Any, Any]()
                 for k, v in value.items():
-                    at = self.code_of(key, k) * step
-                    made[at : at + step] = [*(() if layout.total else (1,)), *self.encode(of, v)]
+                    at = code(key, self.encode(key, k)) * step
+                    if at < 0:
+                        more[k] = v
+                    else:
+                        there = () if layout.total else (1,)
+                        made[at : at + step] = [*there, *self.encode(of, v)]
+                self._put_behind(made, layout, more)
             case SparseSet(item=item):
                 self._put_rows(made, layout, [self.encode(item, each) for each in value])
             case SparseMap(key=key, value=of):
@@ -328,10 +338,14 @@ class Codec:
                     *(c for v in value for c in self.encode(item, v)),
                 ]
             case BagLayout(item=item, room=room):
-                rows = sorted((self.code_of(item, k), n) for k, n in value.items() if n)
+                counts = {k: n for k, n in value.items() if n}
+                coded = {k: code(item, self.encode(item, k)) for k in counts} if room else {}
+                rows = sorted((c, counts[k]) for k, c in coded.items() if c >= 0)
                 if len(rows) > room:
                     raise NotGenerated("more entries than there is room for")
-                made[: 1 + 2 * len(rows)] = [len(rows), *(c for row in rows for c in row)]
+                made[: 1 + 2 * len(rows)] = [len(rows), *chain(*rows)]
+                away = {k: n for k, n in counts.items() if coded.get(k, OUTSIDE) < 0}
+                self._put_behind(made, layout, away)
             case _:
                 raise AssertionError(layout)
         return made
@@ -342,6 +356,14 @@ class Codec:
         if len(rows) > layout.room:
             raise Crowded(f"more than {layout.room} elements of {layout.type} in a state")
         made[: width(layout)] = [len(rows), *chain(*sorted(rows)), *made[1 + sum(map(len, rows)) :]]
+
+    def _put_behind(self, made: list[int], layout: Dense, away: Any) -> None:
+        """What is outside the scope stands behind a dense set or map."""
+        behind = spare(layout)
+        if away and (behind is None or len(away) > behind.room):
+            raise NotGenerated(f"{away!r} outside the scope")
+        if away and behind is not None:
+            made[spare_at(layout) :] = self._held(behind, away)
 
     def code_of(self, layout: Layout, value: Any) -> int:
         """The code of a value within the scope; NotGenerated where it is outside."""
@@ -363,3 +385,8 @@ class Codec:
         if number not in known:
             known[number] = self.decode(layout, uncode(layout, number))
         return known[number]
+
+
+def _slack(item: Layout) -> int:
+    """The items that a list may have beyond the scope's bound in the middle of a step."""
+    return max(LEAST_SLACK, min(SLACK, SLACK_CELLS // max(1, width(item))))

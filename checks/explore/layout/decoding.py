@@ -26,6 +26,8 @@ from .layouts import (
     Sum,
     elements,
     offsets,
+    spare,
+    spare_at,
     stride,
     width,
 )
@@ -67,8 +69,8 @@ def reader(codec: Elements, layout: Layout) -> Read:
         case MachineLayout(fields=fields):
             row = _in_a_row(codec, [k for _, k in fields])
             return lambda held, at: PartState(row(held, at))
-        case SetLayout(item=item):
-            return _subset(codec, item)
+        case SetLayout():
+            return _subset(codec, layout)
         case MapLayout():
             return _table(codec, layout)
         case ListLayout(item=item):
@@ -79,13 +81,8 @@ def reader(codec: Elements, layout: Layout) -> Read:
         case SparseMap(key=key, value=value):
             row = _row(codec, Product(t.Tuple(()), (key, value)))
             return lambda held, at: FrozenMap(row(held, at))
-        case BagLayout(item=item):
-            return lambda held, at: FrozenBag(
-                {
-                    codec.coded(item, held[i]): held[i + 1]
-                    for i in range(at + 1, at + 1 + 2 * held[at], 2)
-                }
-            )
+        case BagLayout():
+            return _bag(codec, layout)
 
 
 def _in_a_row(codec: Elements, layouts: Sequence[Layout]) -> Read:
@@ -103,20 +100,45 @@ def _sum(codec: Elements, options: Sequence[Layout]) -> Read:
     return read
 
 
-def _subset(codec: Elements, item: Layout) -> Read:
+def _subset(codec: Elements, layout: SetLayout) -> Read:
+    item, behind = layout.item, spare(layout)
     bits = [(i, i // MOST_BITS, i % MOST_BITS) for i in range(elements(item))]
-    return lambda held, at: frozenset(
-        [codec.coded(item, i) for i, word, bit in bits if held[at + word] >> bit & 1]
-    )
+    more, begin = None if behind is None else reader(codec, behind), spare_at(layout)
+
+    def read(held: Sequence[int], at: int) -> Any:
+        found = [codec.coded(item, i) for i, word, bit in bits if held[at + word] >> bit & 1]
+        if more is not None and held[at + begin]:
+            found += more(held, at + begin)
+        return frozenset(found)
+
+    return read
+
+
+def _bag(codec: Elements, layout: BagLayout) -> Read:
+    item, behind, begin = layout.item, spare(layout), spare_at(layout)
+    more = None if behind is None else reader(codec, behind)
+
+    def read(held: Sequence[int], at: int) -> Any:
+        rows = range(at + 1, at + 1 + 2 * held[at], 2)
+        found = {codec.coded(item, held[i]): held[i + 1] for i in rows}
+        if more is not None and held[at + begin]:
+            found.update(more(held, at + begin))
+        return FrozenBag(found)
+
+    return read
 
 
 def _table(codec: Elements, layout: MapLayout) -> Read:
     value, step = reader(codec, layout.value), stride(layout)
     keys, shift = range(elements(layout.key)), not layout.total  # What has no fields takes no cell.
+    behind, begin = spare(layout), spare_at(layout)
+    more = None if behind is None else reader(codec, behind)
 
     def read(held: Sequence[int], at: int) -> Any:
         there = keys if layout.total else compress(keys, [held[at + i * step] for i in keys])
         rows = [(codec.coded(layout.key, i), value(held, at + i * step + shift)) for i in there]
+        if more is not None and held[at + begin]:
+            rows += more(held, at + begin).items()
         return FrozenMap(rows)
 
     return read

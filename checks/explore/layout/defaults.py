@@ -8,7 +8,8 @@ from lawful.spec.values.world import World
 
 from ...reference import Reference
 from .codec import Codec
-from .layouts import Form, NotGenerated
+from .forms import Form
+from .layouts import NotGenerated
 
 
 class Defaulted(Codec):

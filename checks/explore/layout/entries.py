@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from lawful.spec import ir
 from lawful.spec.analysis.walk import everything
 
-from .layouts import MOST_BITS, MachineLayout, MapLayout, elements, offsets, stride, width
+from .layouts import MOST_BITS, MachineLayout, MapLayout, elements, offsets, spare_at, stride
 from .packing import Slot, is_large
 
 COSTLY = (ir.Call, ir.Comp, ir.Can, ir.Enabled, ir.If)  # In a key that is not evaluated twice.
@@ -57,7 +57,7 @@ def entries(whole: MachineLayout, places: Sequence[Slot]) -> dict[str, Entries]:
     for (name, layout), begin in zip(whole.fields, begins, strict=True):
         if isinstance(layout, MapLayout) and is_large(layout):
             count = elements(layout.key)
-            mine = places[begin : begin + width(layout)]
+            mine = places[begin : begin + spare_at(layout)]
             row = _regular(begin, stride(layout), count, bit, mine)
             if row is not None and bit + count <= MOST_BITS:
                 found[name] = row

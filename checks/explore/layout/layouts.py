@@ -4,19 +4,24 @@
             | Index(type, count)                   bool, enum, sort, opaque, None: a position
             | Product(type, items)                 record, tuple: the cells of all items in turn
             | Sum(type, options)                   union: which one, then the cells of all options
-            | SetLayout(type, item)                one bit for each element of the item's universe
-            | MapLayout(type, key, value)          for each key the cells of its value; in a partial
+            | SetLayout(type, item, spare)         one bit for each element of the item's universe
+            | MapLayout(type, key, value, spare)   for each key the cells of its value; in a partial
                                                    map, a cell before them says whether it is there
             | SparseSet(type, item, room)          the number of elements, then the elements
             | SparseMap(type, key, value, room)    the number of entries, then (key, value) by key
             | ListLayout(type, item, most, room)   list, tuple[T, ...]: the length, then the items
-            | BagLayout(type, item, most, room)    the number of entries, then (code, count) by code
+            | BagLayout(type, item, most, room,    the number of entries, then (code, count) by code
+                        spare)
             | MachineLayout(type, fields)          a machine: its variables, then its parameters
 
 Each value has exactly one form: what is absent is blank, every cell 0, and what a sparse set or map
 holds is in the order of its cells. A layout is *dense* if its values can be numbered from 0; the
 number is the value's *code*. A layout of values that exist only in the middle of a step may have no
 bounds: such values have cells, and no code.
+
+In the middle of a step a dense set, map or bag may hold elements outside the scope, which have no
+code. They stand behind it, in a sparse one with room for `spare`. In a state this one is empty, and
+takes no bits. The elements of a bag that never have codes all stand there.
 """
 
 from __future__ import annotations
@@ -24,9 +29,9 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import chain
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar, overload
 
 from lawful.spec import types as t
 from lawful.spec.errors import Unsupported
@@ -42,20 +47,6 @@ class NotGenerated(Unsupported):
 
 class Crowded(NotGenerated):
     """A state has more elements in a sparse set or map than there is room for."""
-
-
-class Form(NamedTuple):
-    """Sets and maps over more than `dense` possible elements are sparse, with room for `room`."""
-
-    dense: int = MOST_ELEMENTS
-    room: int = 8
-
-    def roomier(self) -> Form:
-        """The same with more room; what a state is too crowded for in the end has no code."""
-        return Form(self.dense, 4 * self.room)
-
-
-FORM = Form()
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,6 +128,7 @@ class Sum(HashedOnce):
 class SetLayout(HashedOnce):
     type: t.Type
     item: Layout
+    spare: int = 0
 
 
 @hashed_once
@@ -145,6 +137,7 @@ class MapLayout(HashedOnce):
     type: t.Type
     key: Layout
     value: Layout
+    spare: int = 0
 
     @property
     def total(self) -> bool:
@@ -155,9 +148,12 @@ class MapLayout(HashedOnce):
 @hashed_once
 @dataclass(frozen=True, slots=True)
 class SparseSet(HashedOnce):
+    """`seldom`: it stands behind a dense one, and in most steps nothing is there."""
+
     type: t.Type
     item: Layout
     room: int
+    seldom: bool = False
 
 
 @hashed_once
@@ -169,6 +165,7 @@ class SparseMap(HashedOnce):
     key: Layout
     value: Layout
     room: int
+    seldom: bool = False
 
 
 @hashed_once
@@ -191,6 +188,7 @@ class BagLayout(HashedOnce):
     most: int
     room: int
     declared: int | None = None
+    spare: int = 0
 
 
 @hashed_once
@@ -200,6 +198,8 @@ class MachineLayout(HashedOnce):
     fields: tuple[tuple[str, Layout], ...]
 
 
+Dense = SetLayout | MapLayout | BagLayout
+Sparse = SparseSet | SparseMap
 Sets = SetLayout | SparseSet
 Maps = MapLayout | SparseMap
 Containers = Sets | Maps | ListLayout | BagLayout
@@ -240,14 +240,39 @@ def width(layout: Layout) -> int:
             return sum(map(width, inner(layout)))
         case Sum(options=options):
             return 1 + sum(map(width, options))
-        case SetLayout(item=item):
-            return words(elements(item))
-        case MapLayout(key=key):
-            return elements(key) * stride(layout)
+        case SetLayout() | MapLayout() | BagLayout():
+            behind = spare(layout)
+            return spare_at(layout) + (0 if behind is None else width(behind))
         case ListLayout(item=item, room=room) | SparseSet(item=item, room=room):
             return 1 + room * width(item)
         case SparseMap(room=room):
             return 1 + room * stride(layout)
+
+
+@overload
+def spare(layout: SetLayout) -> SparseSet | None: ...
+@overload
+def spare(layout: MapLayout | BagLayout) -> SparseMap | None: ...
+def spare(layout: Dense) -> Sparse | None:
+    """The layout of what stands behind a dense set or map, if anything does."""
+    if not layout.spare:
+        return None
+    match layout:
+        case SetLayout(item=item):
+            return SparseSet(layout.type, item, layout.spare, True)
+        case MapLayout(key=key, value=value):
+            return SparseMap(layout.type, key, value, layout.spare, True)
+        case BagLayout(item=item, most=most):
+            return SparseMap(layout.type, item, Number(0, most), layout.spare, layout.room > 0)
+
+
+def spare_at(layout: Dense) -> int:
+    """The cells of a dense set, map or bag before what stands behind it."""
+    match layout:
+        case SetLayout(item=item):
+            return words(elements(item))
+        case MapLayout(key=key):
+            return elements(key) * stride(layout)
         case BagLayout(room=room):
             return 1 + 2 * room
 
@@ -266,6 +291,11 @@ def one_cell(layout: Layout) -> bool:
             return width(layout) == 1
 
 
+def row_size(layout: Sparse) -> int:
+    """The cells of one row of a sparse set or map."""
+    return stride(layout) if isinstance(layout, SparseMap) else width(layout.item)
+
+
 def words(count: int) -> int:
     """How many words a set over so many elements has."""
     return max(1, -(-count // MOST_BITS))
@@ -279,38 +309,6 @@ def stride(layout: Maps) -> int:
 def before_value(layout: Maps) -> int:
     """The cells of one key of a map that are before its value."""
     return width(layout.key) if isinstance(layout, SparseMap) else int(not layout.total)
-
-
-def of_set(form: Form, kind: t.Type, item: Layout, room: int = 0) -> Sets:
-    """The layout of a set, sparse where its elements may be too many for a bit each; with room for
-    at least so many."""
-    if _few(form, item):
-        return SetLayout(kind, item)
-    return SparseSet(kind, item, max(form.room, room))
-
-
-def of_map(form: Form, kind: t.Type, key: Layout, value: Layout, room: int = 0) -> Maps:
-    """The same of a map. A total map has all its keys, and parts have places that stay."""
-    total = isinstance(kind, t.Map) and kind.total
-    if total or isinstance(value, MachineLayout) or _few(form, key):
-        return MapLayout(kind, key, value)
-    return SparseMap(kind, key, value, max(form.room, room))
-
-
-def _few(form: Form, item: Layout) -> bool:
-    count = card(item)
-    return count is not None and count <= form.dense
-
-
-def written(layout: Maps, of: t.Type) -> Maps:
-    """The layout for a map of that type where this layout is wanted: total only if the type is."""
-    if isinstance(layout, SparseMap):
-        return layout
-    assert isinstance(layout.type, t.Map)
-    total = isinstance(of, t.Map) and of.total  # Of an empty display the type may not be known.
-    return (
-        layout if layout.total == total else replace(layout, type=replace(layout.type, total=total))
-    )
 
 
 def elements(layout: Layout) -> int:
@@ -338,7 +336,7 @@ def card(layout: Layout) -> int | None:
     """The number of values; None if they have no code."""
     match layout:
         case Number(low=low, high=high):
-            return None if low is None or high is None else high - low + 1
+            return None if low is None or high is None else _within([high - low + 1], sum)
         case Index(count=count):
             return count
         case Product(items=items):
@@ -389,10 +387,12 @@ def cells(layout: Layout) -> tuple[Cell, ...]:
             tag = Cell(0, len(options) - 1)
             return (tag, *chain.from_iterable(map(_or_blank, options)))
         case SetLayout(item=item):
-            return tuple(_word(elements(item), i) for i in range(words(elements(item))))
+            made = tuple(_word(elements(item), i) for i in range(words(elements(item))))
+            return (*made, *(Cell(0, 0),) * (width(layout) - len(made)))
         case MapLayout(key=key, value=value):
             one = cells(value) if layout.total else (Cell(0, 1), *_or_blank(value))
-            return one * elements(key)
+            made = one * elements(key)
+            return (*made, *(Cell(0, 0),) * (width(layout) - len(made)))
         case ListLayout(item=item, most=most, room=room):
             gap = (Cell(0, 0),) * (width(item) * (room - most))
             return (Cell(0, most), *_or_blank(item) * most, *gap)
@@ -401,8 +401,12 @@ def cells(layout: Layout) -> tuple[Cell, ...]:
         case SparseMap(key=key, value=value, room=room):
             return (Cell(0, room), *(*_or_blank(key), *_or_blank(value)) * room)
         case BagLayout(item=item, most=most, room=room):
-            gap = (Cell(0, 0), Cell(0, 0)) * (room - most)
-            return (Cell(0, most), *(Cell(0, (card(item) or 1) - 1), Cell(0, most)) * most, *gap)
+            if room:
+                row = (Cell(0, (card(item) or 1) - 1), Cell(0, most))
+                made = (Cell(0, most), *row * most)
+            else:
+                made = (Cell(0, 0), Cell(0, most), *(*_or_blank(item), Cell(0, most)) * most)
+            return (*made, *(Cell(0, 0),) * (width(layout) - len(made)))
 
 
 def _or_blank(layout: Layout) -> tuple[Cell, ...]:

@@ -23,6 +23,7 @@ from .layouts import (
     elements,
     longer,
     offsets,
+    spare_at,
     stride,
     width,
 )
@@ -37,7 +38,11 @@ def code(layout: Layout, held: Sequence[int], at: int = 0) -> int:
             value = held[at]
             assert low is not None and high is not None
             return value - low if low <= value <= high else OUTSIDE
-        case Index() | SetLayout():
+        case Index():
+            return held[at]
+        case SetLayout() | MapLayout() if layout.spare and held[at + spare_at(layout)]:
+            return OUTSIDE
+        case SetLayout():
             return held[at]
         case Product(items=items):
             digits = [code(k, held, i) for k, i in zip(items, offsets(items, at), strict=True)]
@@ -47,7 +52,7 @@ def code(layout: Layout, held: Sequence[int], at: int = 0) -> int:
             own = code(options[which], held, offsets(options, at + 1)[which])
             return own if own < 0 else own + sum(card(k) or 0 for k in options[:which])
         case MapLayout(value=of):
-            starts = range(at, at + width(layout), stride(layout))
+            starts = range(at, at + spare_at(layout), stride(layout))
             if layout.total:
                 return number_of([code(of, held, i) for i in starts], [card(of) or 0])
             digits = [_digit(code(of, held, i + 1)) if held[i] else 0 for i in starts]
@@ -82,8 +87,10 @@ def uncode(layout: Layout, number: int) -> list[int]:
     match layout:
         case Number(low=low):
             return [number + (low or 0)]
-        case Index() | SetLayout():
+        case Index():
             return [number]
+        case SetLayout():
+            return [number, *blank(layout)[1:]]
         case Product(items=items):
             made: list[int] = []
             for item in reversed(items):
@@ -100,7 +107,8 @@ def uncode(layout: Layout, number: int) -> list[int]:
         case MapLayout(key=key, value=of):
             base = (card(of) or 0) + (not layout.total)
             rows = [_entry(layout, d) for d in _digits(number, base, elements(key))]
-            return [c for row in rows for c in row]
+            cells = [c for row in rows for c in row]
+            return [*cells, *blank(layout)[len(cells) :]]
         case ListLayout(item=item):
             length, count = 0, card(item) or 0
             while number >= count**length:

@@ -15,8 +15,8 @@ from .layouts import (
     cells,
     elements,
     inner,
+    spare_at,
     stride,
-    width,
 )
 
 LEAST = 6  # Cells of a map: a smaller one is packed as a whole.
@@ -77,11 +77,12 @@ def _groups(layout: Layout, regular: bool) -> Iterator[tuple[int, Sequence[Cell]
         yield (whole if whole <= MOST_BITS + 1 else MOST_BITS + 2), ()
         for at in range(0, count * step, step):
             yield bits, all_cells[at : at + step]
+        yield 0, all_cells[count * step :]
 
 
 def is_large(layout: MapLayout) -> bool:
     """Whether the entries of a map are packed one by one."""
-    return width(layout) >= LEAST and elements(layout.key) > 1
+    return spare_at(layout) >= LEAST and elements(layout.key) > 1
 
 
 def pack(places: Sequence[Slot], held: Sequence[int]) -> tuple[int, ...]:

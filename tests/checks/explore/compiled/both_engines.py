@@ -173,6 +173,7 @@ class Both:
         if any(n > 1 and not machine.event(event).choice for (event, _), n in events.items()):
             said.faults.add("ambiguous")
         said.failing.update(j.name for j in space.invariants if space.failing(j, state))
+        said.failing.update(j.name for j in space.partial if space.undefined(j, state))
         said.deadlock = not said.admitted and not may_rest(space, state)
         return said
 
