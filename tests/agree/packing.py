@@ -196,7 +196,8 @@ def _held(layout: Layout, rng: Random) -> list[int]:
             size = width(item)
             cells = _rows([random(item, rng) for _ in range(rng.randint(0, min(most, 2)))])
             starts = range(1, len(cells), size or 1)
-            rows = [cells[at : at + size] for at in starts] if size else [[]] * cells[0]
+            empty: list[list[int]] = [[]] * cells[0]  # Of items without cells.
+            rows = [cells[at : at + size] for at in starts] if size else empty
             if layout.room:
                 rows = sorted([code_of(item, row)] for row in rows)
             made = [] if layout.room else [0]

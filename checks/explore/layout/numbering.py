@@ -40,7 +40,7 @@ def code(layout: Layout, held: Sequence[int], at: int = 0) -> int:
             return value - low if low <= value <= high else OUTSIDE
         case Index():
             return held[at]
-        case SetLayout() | MapLayout() if layout.spare and held[at + spare_at(layout)]:
+        case SetLayout() | MapLayout() as dense if dense.spare and held[at + spare_at(dense)]:
             return OUTSIDE
         case SetLayout():
             return held[at]
