@@ -64,9 +64,9 @@ def alike(a: Layout, b: Layout) -> bool:
             return here == there and alike(mine, theirs)
         case SparseMap(key=mine, room=here) as one, SparseMap(key=theirs, room=there) as other:
             return here == there and alike(mine, theirs) and alike(one.value, other.value)
-        case BagLayout(item=mine, room=here), BagLayout(item=theirs, room=there):
-            coded = here == 0 or coded_alike(mine, theirs)
-            return here == there and coded and _behind_alike(a, b)
+        case BagLayout() as one, BagLayout() as other:
+            coded = one.room == 0 or coded_alike(one.item, other.item)
+            return one.room == other.room and coded and _behind_alike(one, other)
         case _:
             return False
 
