@@ -38,6 +38,26 @@ def outside(program: Program, layout: Layout, at: str) -> list[str]:
     return _Tests(program, declared=False).of(layout, at)
 
 
+def entry_broken(program: Program, layout: MapLayout, at: str) -> list[str]:
+    """As `broken`, of one entry of a map, whose cells begin there."""
+    return _Tests(program, declared=True).in_table(layout, at, 1)
+
+
+def entry_outside(program: Program, layout: MapLayout, at: str) -> list[str]:
+    """As `outside`, of one entry of a map."""
+    return _Tests(program, declared=False).in_table(layout, at, 1)
+
+
+def behind_broken(program: Program, layout: MapLayout, at: str) -> list[str]:
+    """As `broken`, of what stands behind a map that begins there."""
+    return _Tests(program, declared=True).behind(behind(layout, at))
+
+
+def behind_outside(program: Program, layout: MapLayout, at: str) -> list[str]:
+    """As `outside`, of what stands behind a map."""
+    return _Tests(program, declared=False).behind(behind(layout, at))
+
+
 @dataclass(frozen=True, slots=True)
 class _Tests:
     program: Program
@@ -56,9 +76,11 @@ class _Tests:
             case Sum(options=options):
                 return self._in_option(options, at)
             case SetLayout():
-                return self._behind(behind(layout, at))
-            case MapLayout(value=value):
-                return self._in_table(layout, value, at) + self._behind(behind(layout, at))
+                return self.behind(behind(layout, at))
+            case MapLayout():
+                return self.in_table(layout, at, elements(layout.key)) + self.behind(
+                    behind(layout, at)
+                )
             case ListLayout(item=item, most=most):
                 last = layout.declared if self.declared else most
                 tests = [] if last is None else [f"w[{at}] > {last}"]
@@ -83,7 +105,7 @@ class _Tests:
         if more is not None:
             sparse, begin = replace(more[0], value=often), more[1]
             if layout.room:
-                tests += self._behind((sparse, begin))
+                tests += self.behind((sparse, begin))
             else:
                 tests += self.of(sparse, begin)
             size = row_size(sparse)
@@ -92,7 +114,7 @@ class _Tests:
         last = layout.declared if self.declared else layout.most
         return tests if last is None else [*tests, f"{' + '.join(counts)} > {last}"]
 
-    def _behind(self, more: tuple[Sparse, str] | None) -> list[str]:
+    def behind(self, more: tuple[Sparse, str] | None) -> list[str]:
         """Tests of what stands behind a dense set or map: all of it is outside the scope."""
         if more is None:
             return []
@@ -131,11 +153,12 @@ class _Tests:
                 tests.append(f"(w[{at}] == {which} and ({' or '.join(inside)}))")
         return tests
 
-    def _in_table(self, layout: MapLayout, value: Layout, at: str) -> list[str]:
+    def in_table(self, layout: MapLayout, at: str, count: int) -> list[str]:
+        """Tests of so many entries, the first of which begins there."""
         tests: list[str] = []
-        for i in range(elements(layout.key)):
+        for i in range(count):
             place = plus(at, i * stride(layout))
-            inside = self.of(value, plus(place, int(not layout.total)))
+            inside = self.of(layout.value, plus(place, int(not layout.total)))
             if inside and layout.total:
                 tests += inside
             elif inside:

@@ -95,6 +95,16 @@ def take_out(w: Cells, at: int, size: int, index: int) -> None:
     w[at] -= 1
 
 
+def take_first(w: Cells, at: int, count: int, size: int) -> None:
+    """Remove the first item of a row with room for so many cells. All of them move, those of no
+    item too, so that the processor need not foresee how many items there are."""
+    for i in range(at + 1, at + 1 + count - size):
+        w[i] = w[i + size]
+    for i in range(at + 1 + count - size, at + 1 + count):
+        w[i] = 0
+    w[at] -= 1
+
+
 def make_place(w: Cells, at: int, size: int, index: int) -> None:
     """Make a place for one more item before an index; there is room."""
     first = at + 1 + index * size
@@ -174,6 +184,7 @@ FUNCTIONS = (
     count_of,
     put_count,
     take_out,
+    take_first,
     make_place,
     in_row,
     new_row,

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from lawful.spec import ir
+from lawful.spec import types as t
 
 from ..layout.layouts import Layout, ListLayout, Maps, Sets, SparseSet, spare_at, width
 from .body import Body, into
@@ -17,14 +18,23 @@ from .loops import append
 from .text import Target, Value, plus
 from .time import start_timer, stop_timer
 
+FEW = 32  # Cells of a row that are moved all at once.
+
 
 def update(f: Body, s: ir.Update) -> None:
     """Generate one update of a container or timer."""
-    f.writes(s.target)
+    f.writes(_written(s))
     layout, at = f.place(s.target)
     UPDATES[type(s.target.type).__name__, s.op](f, s, layout, at)
     if isinstance(s.target, ir.Local) and f.env[s.target.name].single:
         f.line(f"{f.env[s.target.name].text} = w[{at}]")
+
+
+def _written(s: ir.Update) -> ir.Expr:
+    """The place that an update may change: of a map that loses a key, the entry of that key."""
+    if isinstance(s.target.type, t.Map) and s.op in ("pop", "delete"):
+        return ir.Item(s.place, s.target.type.value, s.target, s.args[0])
+    return s.target
 
 
 def _clear(f: Body, _s: ir.Update, layout: Layout, at: str) -> None:
@@ -101,8 +111,15 @@ def _pop(f: Body, s: ir.Update, layout: ListLayout, at: str) -> None:
         index = f.hold(f"w[{at}] - 1")
     place = f.hold(f"{plus(at, 1)} + {index} * {size}")
     taken = f.own(f.load(layout.item, place))
-    f.line(f"take_out(w, {at}, {size}, {index})")
+    if s.args and _is_zero(s.args[0]) and layout.room * size <= FEW:
+        f.line(f"take_first(w, {at}, {layout.room * size}, {size})")
+    else:
+        f.line(f"take_out(w, {at}, {size}, {index})")
     into(f, s.into, taken)
+
+
+def _is_zero(e: ir.Expr) -> bool:
+    return isinstance(e, ir.Const) and e.value == 0
 
 
 def _remove_item(f: Body, s: ir.Update, layout: ListLayout, at: str) -> None:

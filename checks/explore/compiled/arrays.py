@@ -14,6 +14,7 @@ from .folding import shape
 PLACES = 1 << 13  # Of the table at the beginning.
 INDEX = 1 << 15  # Likewise of the index of pieces.
 LARGE = 1 << 20  # Bytes of an array that is worth pages of its own.
+HUGE = 1 << 28  # Of one that is worth large pages; those cost the system several times as much.
 AHEAD = 16  # Times the room that an array asks for: the system gives memory when it is used.
 
 
@@ -33,9 +34,6 @@ class Arrays(NamedTuple):
     batch: Any
     origins: Any
     hashes: Any
-    known: Any
-    traces: Any
-    roots: Any
     recent: Any
     opened: Any
     pieces: Any
@@ -51,16 +49,13 @@ class Arrays(NamedTuple):
     def with_room(self, words: int, successors: int, gathered: int) -> Arrays:
         """The same with room for the successors of one state, and for so many gathered states."""
         most = gathered + successors
-        folded, _, pieces, root, wide = shape(words)
+        root = shape(words).root
         return self._replace(
-            out=_zeros(successors * (words + 1)),
-            batch=_zeros(most * wide),
+            out=_zeros(successors * (words + 1) + kernel.AT_ONCE),
+            batch=_zeros(most * root),
             origins=_zeros(2 * most),
             hashes=_zeros(most),
-            known=_zeros(folded * most * pieces),
-            traces=_zeros(folded * most * pieces),
-            roots=_zeros(folded * most * root),
-            opened=_zeros(wide),
+            opened=_zeros(words + kernel.AT_ONCE),
         )
 
     def of_thread(
@@ -93,7 +88,7 @@ def empty(words: int, cells: Sequence[int], notes: int) -> Arrays:
 
     The steps work on these cells, and note so many numbers of each state.
     """
-    folded, piece, _, root, _ = shape(words)
+    folded, piece, _, root = shape(words)
     control, states = _zeros(kernel.CONTROLS), filled(PLACES)
     return Arrays(
         w=np.array(cells, np.int64),
@@ -109,9 +104,6 @@ def empty(words: int, cells: Sequence[int], notes: int) -> Arrays:
         batch=_zeros(0),
         origins=_zeros(0),
         hashes=_zeros(0),
-        known=_zeros(0),
-        traces=_zeros(0),
-        roots=_zeros(0),
         opened=_zeros(0),
         pieces=_zeros(folded * filled(INDEX) * piece),
         piece_table=np.zeros(folded * INDEX, np.uint32),
@@ -141,6 +133,14 @@ def longer(array: Any, size: int) -> Any:
     return whole[:size]
 
 
+def blank(array: Any, size: int) -> Any:
+    """So many numbers, all 0, where the array is if it has the room: memory that was used before
+    comes for nothing, new memory does not."""
+    made = longer(array, size)
+    made[: len(array)] = 0
+    return made
+
+
 def _ahead(size: int, kind: Any) -> Any:
     """Numbers, all 0, with more room behind them where the system promises so much."""
     try:
@@ -150,12 +150,14 @@ def _ahead(size: int, kind: Any) -> Any:
 
 
 def large(size: int, kind: Any) -> Any:
-    """Numbers, all 0, in large pages where there are such: looking for a place is faster then."""
+    """Numbers, all 0. Very many are in large pages where there are such: looking for a place is
+    faster then."""
     wanted = size * np.dtype(kind).itemsize
     if wanted < LARGE or not hasattr(mmap, "MADV_HUGEPAGE"):
         return np.zeros(size, kind)
     pages = mmap.mmap(-1, wanted, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
-    pages.madvise(mmap.MADV_HUGEPAGE)
+    if wanted >= HUGE:
+        pages.madvise(mmap.MADV_HUGEPAGE)
     return np.frombuffer(pages, kind, size)
 
 

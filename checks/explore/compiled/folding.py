@@ -11,18 +11,17 @@ PIECE = 2  # Words of a piece. A number of one takes half a word, a quarter of i
 
 class Shape(NamedTuple):
     """Of a state of so many words: whether it is folded, the words of a piece, how many pieces it
-    has, how many words it has in the store, and how many while it is gathered."""
+    has, and how many words it has in the store."""
 
     folded: int
     piece: int
     pieces: int
     root: int
-    wide: int
 
 
 def shape(words: int) -> Shape:
     """States of up to one piece stand in the store as they are."""
     if words <= FOLDED:
-        return Shape(0, PIECE, 1, words, words)
+        return Shape(0, PIECE, 1, words)
     pieces = -(-words // PIECE)
-    return Shape(1, PIECE, pieces, -(-pieces // 2), pieces * PIECE)
+    return Shape(1, PIECE, pieces, -(-pieces // 2))

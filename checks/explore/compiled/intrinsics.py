@@ -25,6 +25,56 @@ define internal i64 @copy(ptr %w, i64 %to, i64 %of, i64 %count) alwaysinline {
 
 declare i32 @sched_yield()
 
+define internal i64 @differing(ptr %row, i64 %at, ptr %other, i64 %there) alwaysinline {
+  %here = getelementptr inbounds i64, ptr %row, i64 %at
+  %beside = getelementptr inbounds i64, ptr %other, i64 %there
+  %a = load <8 x i64>, ptr %here, align 8
+  %b = load <8 x i64>, ptr %beside, align 8
+  %differ = icmp ne <8 x i64> %a, %b
+  %bits = bitcast <8 x i1> %differ to i8
+  %mask = zext i8 %bits to i64
+  ret i64 %mask
+}
+
+define internal i64 @scanned(ptr %row, i64 %at, i64 %tag, i64 %mask) alwaysinline {
+  %place = getelementptr inbounds i32, ptr %row, i64 %at
+  %entries = load <16 x i32>, ptr %place, align 4
+  %short.tag = trunc i64 %tag to i32
+  %short.mask = trunc i64 %mask to i32
+  %others = xor i32 %short.mask, -1
+  %one.tag = insertelement <16 x i32> poison, i32 %short.tag, i64 0
+  %tags = shufflevector <16 x i32> %one.tag, <16 x i32> poison, <16 x i32> zeroinitializer
+  %one.mask = insertelement <16 x i32> poison, i32 %others, i64 0
+  %masks = shufflevector <16 x i32> %one.mask, <16 x i32> poison, <16 x i32> zeroinitializer
+  %upper = and <16 x i32> %entries, %masks
+  %like = icmp eq <16 x i32> %upper, %tags
+  %none = icmp eq <16 x i32> %entries, zeroinitializer
+  %free = bitcast <16 x i1> %none to i16
+  %alike = bitcast <16 x i1> %like to i16
+  %taken = xor i16 %free, -1
+  %same = and i16 %alike, %taken
+  %low = zext i16 %same to i64
+  %high = zext i16 %free to i64
+  %up = shl i64 %high, 16
+  %bits = or i64 %low, %up
+  ret i64 %bits
+}
+
+define internal i64 @lock(ptr %row, i64 %at) {
+entry:
+  %place = getelementptr inbounds i64, ptr %row, i64 %at
+  br label %look
+look:
+  %pair = cmpxchg ptr %place, i64 0, i64 1 acquire monotonic, align 8
+  %free = extractvalue { i64, i1 } %pair, 1
+  br i1 %free, label %end, label %wait
+wait:
+  %ignored = call i32 @sched_yield()
+  br label %look
+end:
+  ret i64 0
+}
+
 define internal i64 @turn_of(ptr %row, i64 %at, i64 %mine) {
 entry:
   %place = getelementptr inbounds i64, ptr %row, i64 %at

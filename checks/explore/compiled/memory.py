@@ -10,7 +10,7 @@ import numpy as np
 
 from ..expansion.successors import Stepping
 from . import search_kernel as kernel
-from .arrays import Arrays, empty, filled, large, longer
+from .arrays import Arrays, blank, empty, filled, longer
 from .folding import shape
 from .llvm import Native
 from .pace import Pace
@@ -110,7 +110,7 @@ class Memory:
 
     def _column(self, word: int, count: int) -> Any:
         """One of the words of so many states."""
-        folded, piece, _, root, _ = self.shape
+        folded, piece, _, root = self.shape
         rows = self.arrays.store[: count * root].reshape(count, root)
         if not folded:
             return rows[:, word]
@@ -164,7 +164,7 @@ class Memory:
 
     def _few_pieces(self, states: int) -> bool:
         """Whether there may be no room for the pieces of so many states more."""
-        c, (folded, _, pieces, _, _) = self.arrays.control, self.shape
+        c, (folded, _, pieces, _) = self.arrays.control, self.shape
         return bool(folded and c[kernel.PIECED] + states * pieces > c[kernel.PIECE_ROOM])
 
     @property
@@ -183,7 +183,7 @@ class Memory:
                 store=longer(a.store, size * self.shape.root),
                 parents=longer(a.parents, size),
                 rules=longer(a.rules, size),
-                table=large(places, np.uint32),
+                table=blank(a.table, places),
             )
             self._enter(0, count)
         if self.shape.folded:
@@ -197,7 +197,7 @@ class Memory:
         if places > len(a.piece_table):
             self.arrays = a._replace(
                 pieces=longer(a.pieces, filled(places) * self.shape.piece),
-                piece_table=large(places, np.uint32),
+                piece_table=blank(a.piece_table, places),
             )
             self._enter_pieces(count)
 

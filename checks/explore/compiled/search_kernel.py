@@ -18,29 +18,37 @@ states share their pieces with many others, so that this takes a third of the me
 `table` says which states are there, by open addressing over a hash of their words: the number of
 a state plus one in the low bits, which are as many as tell places of the table apart, and in those
 above as much of its hash as there is room for, so that other states are seldom looked at.
-`piece_table` says the same of pieces. Most of a search is waiting for memory; so successors are
-gathered, and looked up many at a time.
+`piece_table` says the same of pieces. Places are looked at in groups, the places of a group all at
+once: a state is in the first group from its hash on that had a free place.
+
+Most of a search is waiting for memory; so successors are gathered, and looked up many at a time.
+A successor of a folded state has most pieces in common with that state: only those that differ are
+looked up.
 """
 
 from __future__ import annotations
 
 from collections.abc import MutableSequence
 
-from ..codegen.prelude import clear
+from ..codegen.prelude import clear, popcount
 
 Cells = MutableSequence[int]
 
 WORDS = NOTES = NOTED = ROUNDS = 1
 LABELLED: int = 0
-FOLDED = PIECE = PIECES = ROOT = WIDE = 1
+FOLDED = PIECE = PIECES = ROOT = 1
 DONE, FULL, ROOM, ESCAPED, STOPPED, PAUSED, SPENT = range(7)  # Why a search came back.
 BATCH = 512  # Successors gathered before they are looked up: enough to wait for memory once.
+AT_ONCE = 8  # Words that `differing` compares; rows that it reads have room for them at their end.
 RECENT = 1 << 13  # Cells in which the states are that were met a moment ago.
 LOW = (1 << 32) - 1
 # Where `control` says what.
 NEXT, LAST, COUNT, MOST, FAILING, FAILED, MASK, STATES, PLACES, EDGES = range(10)
 FIRST, ENOUGH, LEFT, BEGIN, TURN, WORKER, WORKERS, STATUS = range(10, 18)
-PIECED, PIECE_MASK, PIECE_ROOM, CONTROLS = range(18, 22)
+PIECED, PIECE_MASK, PIECE_ROOM, LOCK, CONTROLS = range(18, 23)
+GROUP = 16  # Places of a table that are looked at together: those of a line of the cache.
+GROUPED = (1 << GROUP) - 1
+WHOLE = ~(GROUP - 1)
 CHUNK = 1 << 9  # States that one of several threads expands before what it gathered is kept.
 
 
@@ -54,12 +62,9 @@ info: Cells = []
 totals: Cells = []
 firsts: Cells = []
 control: Cells = []
-batch: Cells = []  # Of states that are to be looked up the words,
+batch: Cells = []  # Of states that are to be looked up the words in `store`,
 origins: Cells = []  # the state that each comes from and by which rule,
-hashes: Cells = []  # and the hash; of folded ones
-known: Cells = []  # of each piece the number plus one, 0 where it is not known yet,
-traces: Cells = []  # the hash of each piece,
-roots: Cells = []  # and the words in `store`.
+hashes: Cells = []  # and the hash.
 recent: Cells = []
 opened: Cells = []  # The words of the state that is expanded.
 pieces: Cells = []
@@ -81,6 +86,22 @@ def expand(*given: Cells | int) -> int:
 
 def prefetch(row: Cells, at: int) -> None:
     """Tell the processor that this place is looked at soon."""
+    raise NotImplementedError
+
+
+def differing(row: Cells, at: int, other: Cells, there: int) -> int:
+    """A bit for each of eight words: whether it differs from the other row's."""
+    raise NotImplementedError
+
+
+def scanned(row: Cells, at: int, tag: int, mask: int) -> int:
+    """Of the `GROUP` numbers of 32 bits from there: a bit for each that is not 0 and has this tag
+    where the mask has no bits, and above those a bit for each that is 0."""
+    raise NotImplementedError
+
+
+def lock(row: Cells, at: int) -> None:
+    """Wait until the number there is 0, and put 1."""
     raise NotImplementedError
 
 
@@ -122,6 +143,17 @@ def mixed(row: Cells, at: int, count: int) -> int:
     return h
 
 
+def mixed_pair(a: int, b: int) -> int:
+    """The same of two words that are no row."""
+    h = 0x9E3779B97F4A7C15
+    h += (a ^ (a >> 32 & LOW)) * 0xFF51AFD7ED558CCD
+    h += (b ^ (b >> 32 & LOW)) * 0x9D8929916CA008E3
+    h ^= h >> 32 & LOW
+    h *= 0xC4CEB9FE1A85EC53
+    h ^= h >> 33 & LOW >> 1
+    return h
+
+
 def equal(row: Cells, here: int, other: Cells, there: int, count: int) -> int:
     """Whether so many words are the same."""
     for i in range(count):
@@ -137,24 +169,35 @@ def enter(first: int, count: int) -> None:
         few = min(count - first, BATCH)
         for k in range(few):
             hashes[k] = mixed(store, (first + k) * ROOT, ROOT)
-            prefetch(table, hashes[k] & mask)
+            prefetch(table, hashes[k] & mask & WHOLE)
         for k in range(few):
-            place = hashes[k] & mask
-            while table[place] != 0:
-                place = place + 1 & mask
+            place = hashes[k] & mask & WHOLE
+            free = scanned(table, place, 0, mask) >> GROUP
+            while free == 0:
+                place = place + GROUP & mask
+                free = scanned(table, place, 0, mask) >> GROUP
+            place += popcount((free & -free) - 1)
             table[place] = first + k + 1 | hashes[k] >> 32 & LOW & ~mask
         first += few
 
 
 def enter_pieces(count: int) -> None:
     """The same for all pieces, of which the table is empty."""
-    mask = control[PIECE_MASK]
     for number in range(count):
-        hashed = mixed(pieces, number * PIECE, PIECE)
-        place = hashed & mask
-        while piece_table[place] != 0:
-            place = place + 1 & mask
-        piece_table[place] = number + 1 | hashed >> 32 & LOW & ~mask
+        enter_piece(pieces[number * PIECE], pieces[number * PIECE + 1], number)
+
+
+def enter_piece(a: int, b: int, number: int) -> None:
+    """The same for one piece, of these words, which is not there."""
+    mask = control[PIECE_MASK]
+    hashed = mixed_pair(a, b)
+    place = hashed & mask & WHOLE
+    free = scanned(piece_table, place, 0, mask) >> GROUP
+    while free == 0:
+        place = place + GROUP & mask
+        free = scanned(piece_table, place, 0, mask) >> GROUP
+    place += popcount((free & -free) - 1)
+    released(piece_table, place, number + 1 | hashed >> 32 & LOW & ~mask)
 
 
 def unfold(row: Cells, at: int, number: int) -> None:
@@ -175,151 +218,186 @@ def unfold_all(row: Cells, count: int) -> None:
         unfold(row, number * WORDS, number)
 
 
-def piece_of(k: int, p: int, mask: int) -> int:
-    """The number plus one of a piece of a state that was gathered, 0 where it is not there yet;
-    `traces` has its place then."""
-    hashed = traces[k * PIECES + p]
-    tag = hashed >> 32 & LOW & ~mask
-    place = hashed & mask
-    entry = acquired(piece_table, place)
-    while entry != 0:
-        number = entry & mask
-        same = entry & ~mask == tag
-        if same and equal(pieces, (number - 1) * PIECE, batch, k * WIDE + p * PIECE, PIECE):
-            return number
-        place = place + 1 & mask
-        entry = acquired(piece_table, place)
-    return 0
-
-
-def look_for_pieces(first: int, last: int, adding: int) -> None:
-    """Of the states gathered from the first to the last: the words in `store` and their hash.
-
-    If `adding`, pieces that are not there are added; otherwise the hash of a state with such a
-    piece is 0, and its words are none. Memory is waited for once for all of them.
-    """
+def piece_of(a: int, b: int) -> int:
+    """The number of the piece of these two words, or -1 where it is not there."""
     mask = control[PIECE_MASK]
-    for k in range(first, last):
-        for p in range(PIECES):
-            if known[k * PIECES + p] == 0:
-                hashed = mixed(batch, k * WIDE + p * PIECE, PIECE)
-                traces[k * PIECES + p] = hashed
-                prefetch(piece_table, hashed & mask)
-    for k in range(first, last):
-        complete = 1
-        for i in range(ROOT):
-            roots[k * ROOT + i] = 0
-        for p in range(PIECES):
-            if known[k * PIECES + p] == 0:
-                number = piece_of(k, p, mask)
-                if number == 0:
-                    if adding:
-                        number = add_piece(k, p, mask)
-                    else:
-                        complete = 0
-                known[k * PIECES + p] = number
-            roots[k * ROOT + (p >> 1)] |= (known[k * PIECES + p] - 1) << 32 * (p & 1)
-        hashes[k] = 0
-        if complete:
-            hashes[k] = mixed(roots, k * ROOT, ROOT)
+    hashed = mixed_pair(a, b)
+    tag = hashed >> 32 & LOW & ~mask
+    place = hashed & mask & WHOLE
+    while True:
+        seen = scanned(piece_table, place, tag, mask)
+        like = seen & GROUPED
+        while like != 0:
+            entry = acquired(piece_table, place + popcount((like & -like) - 1))
+            number = (entry & mask) - 1
+            if pieces[number * PIECE] == a and pieces[number * PIECE + 1] == b:
+                return number
+            like &= like - 1
+        if seen >> GROUP != 0:
+            return -1
+        place = place + GROUP & mask
 
 
-def add_piece(k: int, p: int, mask: int) -> int:
-    """The number plus one of a piece that is not there, and is now."""
-    number = shared[PIECED]
-    shared[PIECED] = number + 1
-    for i in range(PIECE):
-        pieces[number * PIECE + i] = batch[k * WIDE + p * PIECE + i]
-    hashed = traces[k * PIECES + p]
-    place = hashed & mask
-    while piece_table[place] != 0:
-        place = place + 1 & mask
-    released(piece_table, place, number + 1 | hashed >> 32 & LOW & ~mask)
-    return number + 1
+def piece_for(a: int, b: int) -> int:
+    """The same, of a piece that is there now; -1 where there is no room for it.
+
+    Several threads may add pieces, one at a time: a piece has one number, whoever added it.
+    """
+    number = piece_of(a, b)
+    if number < 0:
+        lock(shared, LOCK)
+        number = piece_of(a, b)
+        if number < 0 and shared[PIECED] < shared[PIECE_ROOM]:
+            number = shared[PIECED]
+            shared[PIECED] = number + 1
+            add_piece(a, b, number)
+        give_turn(shared, LOCK, 0)
+    return number
 
 
-def take(row: Cells, at: int, k: int) -> None:
-    """Words that are not folded, as the state that is gathered at a place."""
-    for i in range(WORDS):
-        batch[k * WIDE + i] = row[at + i]
+def add_piece(a: int, b: int, number: int) -> None:
+    """A piece that is not there gets this number."""
+    pieces[number * PIECE] = a
+    pieces[number * PIECE + 1] = b
+    enter_piece(a, b, number)
+
+
+def fold_all(row: Cells, at: int, k: int, adding: int) -> int:
+    """Words, as the state that is gathered at a place; 0 where one of its pieces is not there, and
+    is not to be added."""
+    for i in range(ROOT):
+        batch[k * ROOT + i] = 0
+    for p in range(PIECES):
+        a = row[at + p * PIECE]
+        b = 0
+        if p * PIECE + 1 < WORDS:
+            b = row[at + p * PIECE + 1]
+        number = piece_for(a, b) if adding else piece_of(a, b)
+        if number < 0:
+            return 0
+        batch[k * ROOT + (p >> 1)] |= number << 32 * (p & 1)
+    return 1
+
+
+def fold(e: int, number: int, k: int) -> int:
+    """The e-th state in `out`, as the state that is gathered at a place; 0 where there is no room
+    for its pieces.
+
+    It has most pieces in common with the state that it comes from, which is `opened`: of those the
+    numbers are known.
+    """
+    for i in range(ROOT):
+        batch[k * ROOT + i] = store[number * ROOT + i]
+    for first in range(0, WORDS, 64):
+        changed = 0
+        for word in range(first, min(WORDS, first + 64), AT_ONCE):
+            changed |= differing(out, e * WORDS + word, opened, word) << word - first
+        if WORDS - first < 64:
+            changed &= (1 << (WORDS - first & 63)) - 1
+        changed = (changed | changed >> 1) & 0x5555555555555555
+        while changed != 0:
+            word = first + popcount((changed & -changed) - 1)
+            changed &= changed - 1
+            a = out[e * WORDS + word]
+            b = 0
+            if word + 1 < WORDS:
+                b = out[e * WORDS + word + 1]
+            piece = piece_of(a, b)
+            if piece < 0:
+                piece = piece_for(a, b)
+                if piece < 0:
+                    return 0
+            at = k * ROOT + (word >> 2)
+            half = word << 4 & 32
+            batch[at] = batch[at] & ~(LOW << half) | piece << half
+    return 1
+
+
+def take(row: Cells, at: int, k: int, adding: int) -> int:
+    """Words, as the state that is gathered at a place, and its hash; as `fold_all`."""
     if FOLDED:
-        for p in range(PIECES):
-            known[k * PIECES + p] = 0
+        if not fold_all(row, at, k, adding):
+            return 0
     else:
-        hashes[k] = mixed(row, at, WORDS)
+        for i in range(WORDS):
+            batch[k * ROOT + i] = row[at + i]
+    hashes[k] = mixed(batch, k * ROOT, ROOT)
+    return 1
 
 
 def fill(row: Cells, count: int) -> None:
     """So many states, all different, whose words are there, are the first in `store`."""
     for number in range(count):
-        take(row, number * WORDS, 0)
-        if FOLDED:
-            look_for_pieces(0, 1, 1)
-            for i in range(ROOT):
-                store[number * ROOT + i] = roots[i]
-        else:
-            for i in range(WORDS):
-                store[number * WORDS + i] = batch[i]
+        take(row, number * WORDS, 0, 1)
+        for i in range(ROOT):
+            store[number * ROOT + i] = batch[i]
 
 
 def find(row: Cells, at: int) -> int:
     """The number of the state whose words begin at `row[at]`, or -1 where it is not there."""
-    take(row, at, 0)
-    if FOLDED:
-        look_for_pieces(0, 1, 0)
-        return held(roots, 0, hashes[0])
-    return held(batch, 0, hashes[0])
-
-
-def held(row: Cells, at: int, hashed: int) -> int:
-    """The number of the state that is in `store` as these words with this hash, or -1."""
-    mask = control[MASK]
-    tag = hashed >> 32 & LOW & ~mask
-    place = hashed & mask
-    entry = acquired(table, place)
-    while entry != 0:
-        number = (entry & mask) - 1
-        if entry & ~mask == tag and equal(store, number * ROOT, row, at, ROOT):
-            return number
-        place = place + 1 & mask
-        entry = acquired(table, place)
+    if take(row, at, 0, 0):
+        return held(0, hashes[0])
     return -1
 
 
+def held(k: int, hashed: int) -> int:
+    """The number of the state that is gathered at a place and has this hash, or -1."""
+    mask = control[MASK]
+    tag = hashed >> 32 & LOW & ~mask
+    place = hashed & mask & WHOLE
+    while True:
+        seen = scanned(table, place, tag, mask)
+        like = seen & GROUPED
+        while like != 0:
+            entry = acquired(table, place + popcount((like & -like) - 1))
+            number = (entry & mask) - 1
+            if equal(store, number * ROOT, batch, k * ROOT, ROOT):
+                return number
+            like &= like - 1
+        if seen >> GROUP != 0:
+            return -1
+        place = place + GROUP & mask
+
+
 def gather(n: int, number: int, left: int) -> int:
-    """The n states in `out`, successors of a state, to those to be looked up; how many they are.
+    """The n states in `out`, successors of a state, to those to be looked up; how many they are, or
+    -1 where there is no room for their pieces.
 
     `recent` holds, at a place by their hash, states that were met a moment ago: most successors
-    are among them, and known without a look at the table.
+    are among them, and known without a look at the table. The processor cannot foresee which, so
+    there is no branch: each is put at the next place, and the next one over it if it is known.
     """
     room = control[PLACES]
     for e in range(n):
-        at = e * WORDS
-        hashed = mixed(out, at, WORDS)
-        near = ((hashed >> 32 & LOW) * (RECENT // WORDS) >> 32) * WORDS
-        if not equal(recent, near, out, at, WORDS):
+        if FOLDED:
+            if not fold(e, number, left):
+                return -1
+        else:
             for i in range(WORDS):
-                recent[near + i] = out[at + i]
-                batch[left * WIDE + i] = out[at + i]
-            if FOLDED:
-                for p in range(PIECES):
-                    same = equal(opened, p * PIECE, batch, left * WIDE + p * PIECE, PIECE)
-                    piece = store[number * ROOT + (p >> 1)] >> 32 * (p & 1) & LOW
-                    known[left * PIECES + p] = same * (piece + 1)
-            hashes[left] = hashed
-            origins[2 * left] = number
-            origins[2 * left + 1] = out[room * WORDS + e]
-            left += 1
+                batch[left * ROOT + i] = out[e * WORDS + i]
+        hashed = mixed(batch, left * ROOT, ROOT)
+        near = ((hashed >> 32 & LOW) * (RECENT // ROOT) >> 32) * ROOT
+        unlike = 0
+        for i in range(ROOT):
+            word = batch[left * ROOT + i]
+            unlike |= recent[near + i] ^ word
+            recent[near + i] = word
+        hashes[left] = hashed
+        origins[2 * left] = number
+        origins[2 * left + 1] = out[room * WORDS + e]
+        left += unlike != 0
     return left
 
 
 def look_ahead(first: int, last: int, mask: int) -> None:
     """Memory in which states from the first to the last may be is waited for once for all."""
     for k in range(first, last):
-        prefetch(table, hashes[k] & mask)
+        prefetch(table, hashes[k] & mask & WHOLE)
     for k in range(first, last):
-        entry = acquired(table, hashes[k] & mask)
-        if entry != 0 and entry & ~mask == hashes[k] >> 32 & LOW & ~mask:
+        place = hashes[k] & mask & WHOLE
+        like = scanned(table, place, hashes[k] >> 32 & LOW & ~mask, mask) & GROUPED
+        if like != 0:
+            entry = acquired(table, place + popcount((like & -like) - 1))
             prefetch(store, ((entry & mask) - 1) * ROOT)
 
 
@@ -333,17 +411,9 @@ def sift(left: int) -> int:
     first = 0
     while first < left:
         last = min(first + BATCH, left)
-        if FOLDED:
-            look_for_pieces(first, last, 0)
         look_ahead(first, last, mask)
         for k in range(first, last):
-            found = -1
-            if FOLDED:
-                if hashes[k] != 0:
-                    found = held(roots, k * ROOT, hashes[k])
-            else:
-                found = held(batch, k * ROOT, hashes[k])
-            if found < 0:
+            if held(k, hashes[k]) < 0:
                 move(k, few)
                 few += 1
         first = last
@@ -352,11 +422,8 @@ def sift(left: int) -> int:
 
 def move(k: int, to: int) -> None:
     """What was gathered of a state, to an earlier place."""
-    for i in range(WIDE):
-        batch[to * WIDE + i] = batch[k * WIDE + i]
-    if FOLDED:
-        for p in range(PIECES):
-            known[to * PIECES + p] = known[k * PIECES + p]
+    for i in range(ROOT):
+        batch[to * ROOT + i] = batch[k * ROOT + i]
     origins[2 * to] = origins[2 * k]
     origins[2 * to + 1] = origins[2 * k + 1]
     hashes[to] = hashes[k]
@@ -374,38 +441,37 @@ def keep(left: int, count: int) -> int:
 
 def looked_up(first: int, last: int, count: int) -> int:
     """The same for those from the first to the last."""
-    if FOLDED:
-        look_for_pieces(first, last, 1)
-        return new_ones(roots, first, last, count)
-    return new_ones(batch, first, last, count)
-
-
-def new_ones(row: Cells, first: int, last: int, count: int) -> int:
-    """The same, whose words for `store` are in this row."""
     mask = control[MASK]
     look_ahead(first, last, mask)
     for k in range(first, last):
         tag = hashes[k] >> 32 & LOW & ~mask
-        place = hashes[k] & mask
+        place = hashes[k] & mask & WHOLE
         new = 1
-        while new and table[place] != 0:
-            number = (table[place] & mask) - 1
-            if table[place] & ~mask == tag and equal(store, number * ROOT, row, k * ROOT, ROOT):
-                new = 0
-            place = place + new & mask
+        free = 0
+        while new and free == 0:
+            seen = scanned(table, place, tag, mask)
+            like = seen & GROUPED
+            while like != 0:
+                at = place + popcount((like & -like) - 1)
+                if equal(store, ((table[at] & mask) - 1) * ROOT, batch, k * ROOT, ROOT):
+                    new = 0
+                like &= like - 1
+            free = seen >> GROUP
+            if free == 0:
+                place = place + GROUP & mask
         if new:
             for i in range(ROOT):
-                store[count * ROOT + i] = row[k * ROOT + i]
+                store[count * ROOT + i] = batch[k * ROOT + i]
             parents[count] = origins[2 * k]
             rules[count] = origins[2 * k + 1]
             count += 1
-            released(table, place, count | tag)
+            released(table, place + popcount((free & -free) - 1), count | tag)
     return count
 
 
 def insert(row: Cells, parent: int, rule: int, number: int) -> int:
     """A state with these words gets this number if it is new; how many states there are then."""
-    take(row, 0, 0)
+    take(row, 0, 0, 1)
     origins[0] = parent
     origins[1] = rule
     return looked_up(0, 1, number)
@@ -459,13 +525,19 @@ def scout() -> int:
         if info[1] != 0 and w[ROUNDS] < 0:
             status = SPENT
             break
-        number += 1
         if info[1] != 0:
+            number += 1
             status = ESCAPED
             break
-        if note(number - 1):
+        more = gather(n, number, left)
+        if more < 0:
+            forget()
+            status = FULL
+            break
+        left = more
+        if note(number):
             status = STOPPED
-        left = gather(n, number - 1, left)
+        number += 1
     control[NEXT] = number
     control[LEFT] = left
     return status
@@ -481,8 +553,7 @@ def search() -> int:
     status = PAUSED
     while status == PAUSED and count < control[MOST]:
         place = control[STATES] - control[PLACES] - count
-        most_pieces = (BATCH + control[PLACES]) * PIECES
-        if place < 0 or control[PIECED] + most_pieces * FOLDED > control[PIECE_ROOM]:
+        if place < 0:
             status = FULL
         else:
             control[ENOUGH] = min(BATCH, control[MOST] - count, place + 1)
@@ -520,9 +591,7 @@ def work() -> int:
             forget()
             return DONE
         next_turn = chunk + 1
-        most_pieces = control[LEFT] * PIECES * FOLDED
-        no_room = shared[PIECED] + most_pieces > shared[PIECE_ROOM]
-        if no_room or shared[COUNT] + control[LEFT] > shared[ENOUGH]:
+        if shared[COUNT] + control[LEFT] > shared[ENOUGH]:
             forget()
             next_turn = -1
         else:

@@ -13,8 +13,9 @@ with no state, and notes the values of liveness properties.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Generator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from itertools import groupby
 from typing import NamedTuple
 
 from lawful.spec import ir
@@ -26,7 +27,6 @@ from lawful.spec.verdicts import LIVENESS
 
 from ...reference.properties import PropertyOf
 from ..codegen.body import Body
-from ..codegen.bounds import broken, outside
 from ..codegen.codes import code
 from ..codegen.functions import plain, states
 from ..codegen.loops import long
@@ -34,16 +34,13 @@ from ..codegen.module import Module
 from ..codegen.prelude import ESCAPE
 from ..codegen.text import BOUNDS, BROKEN, LONG, REFUSED, STATUS, Program, Value
 from ..layout.defaults import Defaulted
+from ..layout.entries import Entries
 from ..layout.forms import FORM, Form, tight
 from ..layout.layouts import (
-    MachineLayout,
-    MapLayout,
     NotGenerated,
     card,
     elements,
-    offsets,
     rounds,
-    stride,
     width,
 )
 from ..layout.packing import Slot, slots
@@ -51,24 +48,15 @@ from ..space import Space
 from .arguments import argument
 from .footprint import Span, changes, meets
 from .notes import Notes
-from .packed_state import PackedState
+from .packed_state import PackedState, written
 from .properties import Judging, params
+from .variable_bounds import bounds_of
 
 CUT = 7  # The status of a step that leaves the scope.
 LONG_TESTS = 200  # Characters of tests of bounds that are written once for all steps.
 MOST_PAIRS = 1 << 16  # Arguments of an event that several transitions serve.
 RULES = 1 << 16  # More than a machine has rules.
 MOST_LABELS = 1 << 40  # Of a rule with its arguments.
-
-
-class Bounds(NamedTuple):
-    """Of a variable: where it is, tests that it breaks the bounds of its type, and tests that it
-    is outside the scope."""
-
-    name: str
-    span: Span
-    broken: list[str]
-    outside: list[str]
 
 
 class Text(NamedTuple):
@@ -133,7 +121,7 @@ class Stepping:
         )
 
     def _cuts(self) -> tuple[str, ...]:
-        names = [row.name for row in self._bounded(self.whole, "", 0)]
+        names = [row.name for row in bounds_of(self.program, self.codec, self.whole)]
         names += [c.name for c in self.machine.of_kind("constraint")]
         return tuple(dict.fromkeys(names))
 
@@ -332,15 +320,22 @@ class Stepping:
         """Whether the state after a step keeps the bounds of its types, then those of the scope."""
         f = self.judging.function(name, "w, info")
         out = f"w[{self.size}]"
-        rows = [row for row in self._bounded(self.whole, "", 0) if meets(row.span, spans)]
-        declared = [self._any(row.broken) for row in rows if row.broken]
-        if declared:
-            f.line(f"if {' or '.join(declared)}: return {BOUNDS}")
+        rows = [
+            row for row in bounds_of(self.program, self.codec, self.whole) if meets(row.span, spans)
+        ]
+        for of, bounds in groupby(rows, lambda row: row.of):
+            declared = [self._any(row.broken, of) for row in bounds if row.broken]
+            if declared:
+                with self._entries(f, of):
+                    f.line(f"if {' or '.join(declared)}: return {BOUNDS}")
         f.line(f"if {out} == {BROKEN}: return {BOUNDS}")
-        for row in rows:
-            if row.outside:
-                with f.block(f"if {self._any(row.outside)}:"):
-                    self._cut(f, row.name)
+        for of, bounds in groupby(rows, lambda row: row.of):
+            tested = [row for row in bounds if row.outside]
+            if tested:
+                with self._entries(f, of):
+                    for row in tested:
+                        with f.block(f"if {self._any(row.outside, of)}:"):
+                            self._cut(f, row.name)
         for j in self.space.of_kind("constraint"):
             with ExitStack() as stack:
                 bound, _ = self.judging.bound(f, stack, j)
@@ -351,42 +346,33 @@ class Stepping:
         self.judging.close(f)
         return name
 
-    def _any(self, tests: Sequence[str]) -> str:
+    @contextmanager
+    def _entries(self, f: Body, of: Entries | None) -> Generator[None]:
+        """A loop over the entries of a map that the step wrote; the others are as they were in the
+        state before, which is within its bounds."""
+        if of is None:
+            yield
+            return
+        with written(f, of) as (_, at):
+            f.line(f"at = {at}")
+            yield
+
+    def _any(self, tests: Sequence[str], of: Entries | None) -> str:
         """Whether any of these is true; many tests stand in a function, once for all steps."""
         text = " or ".join(tests)
         if len(text) < LONG_TESTS:
             return text
+        given = "w" if of is None else "w, at"
         if text not in self.tests:
             name = self.tests[text] = f"test_{len(self.tests)}"
-            f = self.judging.function(name, "w")
+            f = self.judging.function(name, given)
             f.line(f"if {text}: return 1")
             self.judging.close(f)
-        return f"{self.tests[text]}(w) != 0"
+        return f"{self.tests[text]}({given}) != 0"
 
     def _cut(self, f: Body, name: str) -> None:
         f.line(f"info[{self.notes['cut_by'] + self.notes.cuts.index(name)}] += 1")
         f.line(f"return {CUT}")
-
-    def _bounded(self, whole: MachineLayout, prefix: str, at: int, guard: str = "") -> list[Bounds]:
-        """The bounds of each variable, parts' ones by `part.variable`; `guard`: if it is there."""
-        found: list[Bounds] = []
-        variables = {v.name for v in self.codec.machines[str(whole.type)].variables}
-        layouts = [k for _, k in whole.fields]
-        for (name, layout), place in zip(whole.fields, offsets(layouts, at), strict=True):
-            if isinstance(layout, MachineLayout):
-                found += self._bounded(layout, f"{prefix}{name}.", place, guard)
-            elif isinstance(layout, MapLayout) and isinstance(layout.value, MachineLayout):
-                for i in range(elements(layout.key)):
-                    begin = place + i * stride(layout)
-                    there = guard if layout.total else f"{guard}w[{begin}] != 0 and "
-                    inside = begin + (not layout.total)
-                    found += self._bounded(layout.value, f"{prefix}{name}.", inside, there)
-            elif name in variables:
-                where = self.program, layout, str(place)
-                tests = broken(*where), outside(*where)
-                worse, more = ([f"({guard}{x})" if guard else x for x in row] for row in tests)
-                found.append(Bounds(prefix + name, (place, place + width(layout)), worse, more))
-        return found
 
 
 def stepping(space: Space, labelled: bool = False, form: Form = FORM) -> Stepping:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from lawful import Machine, Nat, Scope, Sort, State, Timer, require, total, transition
+from lawful.checks.explore.codegen.body import Body
 from lawful.checks.explore.codegen.expressions import Expressions
-from lawful.checks.explore.layout.entries import entries
+from lawful.checks.explore.expansion.successors import Stepping
+from lawful.checks.explore.layout.entries import Entries, entries
 from lawful.checks.explore.layout.layouts import Index, MachineLayout, MapLayout, Number, Product
 from lawful.checks.explore.layout.packing import slots
 from lawful.spec import types as t
@@ -111,6 +115,77 @@ def test_an_entry_that_is_not_noted_is_noticed(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(Expressions, "writes", nothing)
     assert compared(Hall, 3).differences
+
+
+class Purse(Machine):
+    """What a guest has: never less than nothing, which is a fault; much of it leaves the scope."""
+
+    coins: Nat = 0
+    debts: int = 0
+
+    @transition()
+    def earn(self) -> None:
+        self.coins += 1
+        self.debts += 2
+
+    @transition()
+    def pay(self) -> None:
+        self.coins -= 1
+
+
+class Inn(Machine):
+    """Entries of maps break bounds and leave the scope: one at a time, or several in one step."""
+
+    purses: dict[Seat, Purse] = {}
+    queue: dict[Seat, list[Seat]] = total([])
+
+    @transition()
+    def come(self, s: Seat) -> None:
+        require(s not in self.purses, "there is one")
+        self.purses[s] = Purse()
+
+    @transition()
+    def earn(self, s: Seat) -> None:
+        require(s in self.purses, "nobody")
+        self.purses[s].earn()
+
+    @transition()
+    def pay(self, s: Seat, r: Seat) -> None:
+        require(s in self.purses and r in self.purses, "nobody")
+        self.purses[s].pay()
+        self.purses[r].earn()
+
+    @transition()
+    def wait(self, s: Seat, r: Seat) -> None:
+        self.queue[s].append(r)
+        self.queue[r].append(s)
+
+    @transition()
+    def leave(self, s: Seat) -> None:
+        require(s in self.purses and len(self.queue[s]) > 0, "nobody waits")
+        del self.purses[s]
+        self.queue[s].pop(0)
+
+    deadlock_ok = True
+    scope = Scope(Seat=3, queue=2, Nat=range(0, 3), int=range(0, 5))
+
+
+def test_the_bounds_of_an_entry_are_tested_where_a_step_wrote_it() -> None:
+    found = compared(Inn, 300)
+    assert (found.states, found.escaped, found.differences) == (300, 0, ())
+
+
+def test_bounds_of_entries_that_are_not_tested_are_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    @contextmanager
+    def first(_self: Stepping, f: Body, of: Entries | None) -> Generator[None]:
+        if of is not None:
+            f.line(f"at = {of.begin}")
+        yield
+
+    monkeypatch.setattr(Stepping, "_entries", first)
+    assert compared(Inn, 6).differences
 
 
 def test_entries_stand_at_equal_distances() -> None:

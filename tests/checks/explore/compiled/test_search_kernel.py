@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 
 import numpy as np
@@ -10,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lawful.checks.explore.compiled import search_kernel
-from lawful.checks.explore.compiled.arrays import Arrays, empty
+from lawful.checks.explore.compiled.arrays import Arrays, blank, empty, longer
 from lawful.checks.explore.compiled.llvm import Native, compiled
 from lawful.checks.explore.expansion.successors import Text
 
@@ -37,6 +39,7 @@ def entered(words: int, held: list[tuple[int, ...]], places: int, once: bool) ->
     rows = rows._replace(table=np.zeros(places, np.uint32))
     rows.control[search_kernel.MASK] = places - 1
     rows.control[search_kernel.PIECE_MASK] = len(rows.piece_table) - 1
+    rows.control[search_kernel.PIECE_ROOM] = len(rows.piece_table)
     code(words)("fill", rows, np.array(held, np.int64).reshape(-1), len(held))
     first = 0
     for end in [len(held)] if once else range(1, len(held) + 1):
@@ -68,11 +71,36 @@ def test_pieces_of_one_hash_are_told_apart() -> None:
         piece_table=np.zeros(places, np.uint32),
     )
     rows.control[search_kernel.PIECE_MASK] = places - 1
+    rows.control[search_kernel.PIECE_ROOM] = places
     code(4)("fill", rows, held, count)
     found = np.zeros(count * 4, np.int64)
     code(4)("unfold_all", rows, found, count)
     assert (found == held).all()
     assert rows.control[search_kernel.PIECED] == 2 * count
+    code(4)("fill", rows, held, count)
+    assert rows.control[search_kernel.PIECED] == 2 * count  # Each was found again.
+
+
+def test_a_piece_that_another_thread_added_meanwhile_gets_no_second_number() -> None:
+    row = np.array([3, 4, 3, 4], np.int64)
+    mine, other = (empty(4, [0], 1).with_room(4, 1, search_kernel.BATCH) for _ in range(2))
+    for rows in (mine, other):
+        rows.control[search_kernel.MASK] = len(rows.table) - 1
+        rows.control[search_kernel.PIECE_MASK] = len(rows.piece_table) - 1
+        rows.control[search_kernel.PIECE_ROOM] = len(rows.piece_table)
+    code(4)("fill", other, row, 1)
+    mine.control[search_kernel.LOCK] = 1  # The other thread is about to add it.
+    with ThreadPoolExecutor(1) as pool:
+        inserted = pool.submit(code(4), "insert", mine, row, -1, 0, 0)
+        for _ in range(10_000):
+            os.sched_yield()
+        mine.pieces[:] = other.pieces
+        mine.piece_table[:] = other.piece_table
+        mine.control[search_kernel.PIECED] = other.control[search_kernel.PIECED]
+        mine.control[search_kernel.LOCK] = 0
+        assert inserted.result() == 1
+    assert mine.control[search_kernel.PIECED] == 1
+    assert mine.control[search_kernel.LOCK] == 0
 
 
 @given(stores(), st.booleans())
@@ -87,13 +115,25 @@ def test_each_state_is_found_and_no_other(
     assert np.count_nonzero(kept.table) == len(held)
 
 
+def test_a_table_grows_where_it_stands_and_is_blank_again() -> None:
+    """Room that an array has is taken; what stood there would be states of other places."""
+    table = longer(np.zeros(8, np.uint32), 1 << 18)
+    table[:] = 7
+    grown = blank(table, 1 << 20)
+    assert grown.ctypes.data == table.ctypes.data and len(grown) == 1 << 20
+    assert not grown.any()
+    assert len(blank(grown, 1 << 23)) == 1 << 23  # Beyond that room it is another array.
+
+
 @pytest.mark.parametrize(("words", "word", "shift"), [(1, 0, 0), (1, 0, 40), (3, 2, 0)])
 def test_states_seldom_stand_in_each_others_way(words: int, word: int, shift: int) -> None:
     """Counters in one word, in its upper half, and in the last of three words."""
     rows = [tuple(n << shift if i == word else 0 for i in range(words)) for n in range(4096)]
-    filled = np.flatnonzero(entered(words, rows, 8192, True).table)
-    runs = np.count_nonzero(np.diff(filled) > 1)
-    assert 1_500 < runs < 1_720  # Thrown at random, 1,612 rows of neighbours are filled.
+    table = entered(words, rows, 8192, True).table.reshape(-1, search_kernel.GROUP)
+    taken = np.count_nonzero(table, axis=1)
+    assert 6.4 < taken.var() < 10.2  # Thrown at random, 512 groups of 8 have 8, less what is full.
+    assert np.count_nonzero(taken == search_kernel.GROUP) < 12
+    assert all((group[: int(n)] != 0).all() for group, n in zip(table, taken, strict=True))
 
 
 def test_the_rows_stand_in_their_order() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
 from lawful import (
@@ -16,7 +17,7 @@ from lawful import (
     total,
     transition,
 )
-from lawful.checks.explore.compiled import search_kernel, threads
+from lawful.checks.explore.compiled import arrays, search_kernel, threads
 from lawful.checks.explore.compiled.counting import coverage
 from lawful.checks.explore.compiled.engine import PackedSearch, search
 from lawful.checks.explore.compiled.memory import Memory
@@ -127,6 +128,68 @@ def test_folded_states_are_the_same_by_one_by_several_and_unfolded() -> None:
     assert rows[0] == rows[1]
     seen = [coverage(s, Limits()) for s in (one, unfolded)]
     assert seen[0].values == seen[1].values and seen[0].guards == seen[1].guards
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_where_the_room_for_pieces_ends_no_state_is_forgotten(
+    workers: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With little room it ends in the middle of the successors of a state, again and again; and
+    each piece has one number, whichever thread was first to find it."""
+    space = space_of(Ring)
+    wanted = told(search(space, Limits(states=30_000), tier="generated"))
+    monkeypatch.setattr(arrays, "INDEX", 1 << 6)
+
+    def few(self: Memory, _states: int) -> bool:
+        return bool(self.arrays.control[PIECED] > 40)
+
+    monkeypatch.setattr(Memory, "_few_pieces", few)
+    full = list[int]()
+    grow = Memory.grow_on
+
+    def noted(self: Memory, count: int) -> None:
+        full.append(int(self.arrays.control[PIECED]))
+        grow(self, count)
+
+    monkeypatch.setattr(Memory, "grow_on", noted)
+    one = found(space, workers, states=30_000)
+    assert told(one) == wanted
+    assert isinstance(one.store, Memory)
+    count = one.store.arrays.control[PIECED]
+    pieces = one.store.arrays.pieces.reshape(-1, 2)[:count]
+    assert len(np.unique(pieces, axis=0)) == count
+    assert len(full) > 3, full
+
+
+class Lamp(OrderedSort):
+    """One of many lamps."""
+
+
+class Panel(Machine):
+    """Lamps of sixty bits each: states of seventy words, of which a step changes one or two."""
+
+    lamps: dict[Lamp, int] = total(0)
+
+    @transition()
+    def brighter(self, n: Lamp) -> None:
+        require(self.lamps[n] < 2, "it is bright")
+        self.lamps[n] += 1
+
+    @transition()
+    def dim(self, n: Lamp) -> None:
+        require(self.lamps[n] > 0 and self.lamps[predecessor(n)] > 0, "it is dark")
+        self.lamps[n] = 0
+        self.lamps[predecessor(n)] -= 1
+
+    deadlock_ok = True
+    scope = Scope(Lamp=70, int=range(0, 1 << 60))
+
+
+def test_of_many_words_each_that_changes_is_seen() -> None:
+    space = space_of(Panel)
+    one = found(space, 1, states=4_000)
+    assert isinstance(one.store, Memory) and one.store.words == 70
+    assert told(one) == told(search(space, Limits(states=4_000), tier="generated"))
 
 
 def test_they_stop_where_one_stops(monkeypatch: pytest.MonkeyPatch) -> None:
