@@ -278,8 +278,7 @@ class InstanceAccess(Access[M]):
         return dispatch.reasons(self._machine, way, given)
 
     def at(self, state: Any) -> bool:
-        """Whether this is the control state; TypeError for a value that is no state of this
-        machine."""
+        """Whether this is the control state; TypeError for what is no state of this machine."""
         now = dispatch.control(self._machine)
         if type(state) is not type(now):
             raise TypeError(f"{state!r} is no control state of {self.plan.name}")
@@ -364,8 +363,7 @@ class InstanceAccess(Access[M]):
         return fired
 
     def fire(self, now: float, fired: list[Fired]) -> None:
-        """Like `fire_due`, but appends to a list, which also has the timers that fired before an
-        error."""
+        """Like `fire_due`, but appends to a list, which also has what fired before an error."""
         self._open("fire_due")
         if not self.plan.alarms:
             return
@@ -405,9 +403,8 @@ class InstanceAccess(Access[M]):
             if dispatch.attempt(state, way, args) is not None:
                 continue
             output = _stepped(machine, way, args)
-            fired.append(
-                Fired(way.event, state.__environment__.last_transition or way.event, output)
-            )
+            transition = state.__environment__.last_transition or way.event
+            fired.append(Fired(way.event, transition, output))
             return
 
     def _open(self, what: str) -> None:
@@ -426,7 +423,11 @@ def _stepped(machine: State, way: Way, args: tuple[Any, ...]) -> Any:
     """Run a step of this way, observed if the instance is."""
     watch = machine.__watch__
     if isinstance(watch, Observed):
-        return watch.run(machine, way, args, lambda state, *given: choose(state, way, given))
+
+        def step(state: State, *given: Any) -> Any:
+            return choose(state, way, given)
+
+        return watch.run(machine, way, args, step)
     return choose(machine, way, args)
 
 
