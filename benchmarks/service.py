@@ -8,6 +8,7 @@ machine.
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
 import tempfile
 import threading
@@ -23,10 +24,20 @@ from lawful.runtime.deadlines import Deadlines
 from lawful.runtime.journal import Journal
 from lawful.runtime.runner import Runner
 from lawful.runtime.store import Store
+from lawful.runtime.store_database import COLUMNS, EVENT, HEAD, opened
 from lawful.runtime.tasks import TaskRunner
 from lawful.runtime.timers import SimulatedClock
 
 INSTANCES = 10_000
+SOME = 640
+
+
+class Shelf(Machine):
+    held: dict[Nat, Nat] = {}
+
+    @transition()
+    def put(self, key: Nat, number: Nat) -> None:
+        self.held[key] = number
 
 
 class Bell(Machine):
@@ -53,7 +64,7 @@ class Bell(Machine):
 
 
 def main() -> int:
-    print(f"{'':42}{'ours':>12}{'other':>12}{'ratio':>8}  ns")
+    print(f"{'':50}{'ours':>12}{'other':>12}{'ratio':>8}  ns")
     line("an event in a Runner, in a Lock", *in_threads())
     line("an event in a TaskRunner, in asyncio.Lock", *asyncio.run(in_tasks()))
     ours, others = timers(), asyncio.run(handles())
@@ -63,8 +74,79 @@ def main() -> int:
         alone, kept = in_files(Path(folder))
     for name, took in kept.items():
         line(f"an event {name}, alone", took, alone)
+    for size in (10, INSTANCES):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, (took, alone) in rows(Path(folder), size).items():
+                line(f"{name}, {size:,} held; observed + ready bytes", took, alone)
     strands()
     return 0
+
+
+def rows(folder: Path, size: int) -> dict[str, tuple[float, float]]:
+    """An event that sets one entry of a map of this size, with its row; and the same event with an
+    observer that does nothing, plus the write or the statements with the bytes of such a row."""
+
+    def shelf() -> Shelf:
+        return Shelf.lawful.state(held={key: 0 for key in range(size)})
+
+    def events(of: Shelf) -> float:
+        def some() -> None:
+            for number in range(SOME):
+                turn[0] += 1
+                of.put(number % size, turn[0])
+
+        return best(some, SOME)
+
+    turn = [0]
+    observed, journalled, stored = shelf(), shelf(), shelf()
+    observed.lawful.observe(lambda done: None)
+    with (
+        Journal(folder / "rows.jsonl") as journal,
+        Store(folder / "shelves.db", synchronous="NORMAL") as store,
+    ):
+        journal.attach(journalled, "a")
+        store.add(stored, "a")
+        kept = events(journalled), events(stored)
+        journal.flush()
+        with (folder / "rows.jsonl").open("rb") as file:
+            text = file.readlines()[-1]
+        event = store.events("a")[-1]
+    alone = events(observed)
+    return {
+        "a journal row": (kept[0], alone + written(folder / "ready.jsonl", text)),
+        "a store's row": (kept[1], alone + inserted(folder / "ready.db", event)),
+    }
+
+
+def written(path: Path, text: bytes) -> float:
+    """The write of ready bytes, 64 at once as a journal does."""
+    with path.open("ab", buffering=0) as file:
+
+        def some() -> None:
+            for _ in range(SOME // 64):
+                file.write(b"".join([text] * 64))
+
+        return best(some, SOME)
+
+
+def inserted(path: Path, event: dict[str, Any]) -> float:
+    """The statements of one event with ready values."""
+    db = opened(path, 1.0, "NORMAL")
+    db.execute("INSERT INTO instance VALUES ('a', 'Shelf', 0, 'x', NULL)")
+    row = {**event, "args": json.dumps(event["args"])}
+    seq = [0]
+
+    def some() -> None:
+        for _ in range(SOME):
+            before, seq[0] = seq[0], seq[0] + 1
+            db.execute("BEGIN IMMEDIATE")
+            db.execute(HEAD, (seq[0], "x", None, "a", before, "x"))
+            db.execute(EVENT, tuple((row | {"seq": seq[0]})[name] for name in COLUMNS))
+            db.execute("COMMIT")
+
+    took = best(some, SOME)
+    db.close()
+    return took
 
 
 def strands() -> None:
@@ -97,7 +179,7 @@ def in_files(folder: Path) -> tuple[float, dict[str, float]]:
 
 def line(name: str, ours: float, other: float) -> None:
     """One comparison."""
-    print(f"{name:42}{ours:12,.0f}{other:12,.0f}{ours / other:8.2f}")
+    print(f"{name:50}{ours:12,.0f}{other:12,.0f}{ours / other:8.2f}")
 
 
 def best(call: Callable[[], Any], each: int) -> float:

@@ -368,6 +368,13 @@ def _diff(commands: Subparsers) -> None:
         metavar="NEW=OLD",
         help="a variable's name in the newer machine and in the older; may be repeated",
     )
+    parser.add_argument(
+        "--dropped",
+        action="append",
+        default=[],
+        metavar="OLD",
+        help="a variable of the older machine that the newer one drops on purpose; may be repeated",
+    )
     _scope(parser)
     _solver(parser)
 

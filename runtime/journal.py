@@ -1,14 +1,16 @@
 """The journal: one JSON line for each event of each instance, to be replayed against the machine.
 
-    row := {"v": 1, "instance", "seq", "time", "machine", "fingerprint", "event", "transition",
+    row := {"v": 1 | 2, "instance", "seq", "time", "machine", "fingerprint", "event", "transition",
             "args": {name: JSON}, "outcome", "before", "after", "changed": {name: JSON},
             "output", "why", "wall"}
 
 `seq` counts an instance's rows from 0 without gaps; `time` is in seconds of the instance's clock,
 `wall` in seconds since 1970 when the row was made (rows of older journals lack it);
 `fingerprint` is that of the machine's behaviour. `outcome` is "done", "refused" (`why` says why)
-or "ignored". Three more outcomes have the event null, the parameters as `args` and the whole state
-as `changed`, so that a replay can begin at such a row:
+or "ignored". `changed` has the new values of the variables that the event changed, and of a large
+container only the entries that differ (`instances.container_changes` has the form); a row that
+holds such a change has `v` 2, any other 1. Three more outcomes have the event null, the parameters
+as `args` and the whole state as `changed`, so that a replay can begin at such a row:
 
     "made"       an instance that is as its class makes it, and whose name is new to the journal
     "attached"   any other instance that is attached: it had events before, or was restored
@@ -33,6 +35,7 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 from .instances.journal_rows import HIDDEN, KEYS, UNIVERSE, WALL, Hidden, RowWriter
 from .instances.observers import Observed
+from .json_text import text_of
 
 if sys.platform != "win32":
     import fcntl
@@ -41,7 +44,7 @@ if TYPE_CHECKING:
 
 __all__ = ["HIDDEN", "KEYS", "Hidden", "Journal", "JournalError", "read", "rotated"]
 
-ENCODED = json.JSONEncoder(separators=(",", ":")).encode  # One for all rows: making one costs.
+VERSIONS = (1, 2)
 
 
 class JournalError(Exception):
@@ -199,7 +202,7 @@ class Journal:
             raise self._error
         if self._process != os.getpid():
             raise RuntimeError("a journal is written by the process that opened it")
-        text = ENCODED(row) + "\n"
+        text = text_of(row) + "\n"
         with self._lock:
             self._rows += [text]
             writer.at = writer.next  # No call between: see `RowWriter`.
@@ -320,8 +323,9 @@ def _row(path: str, number: int, line: bytes) -> dict[str, Any]:
     except ValueError as error:
         raise JournalError(path, number, f"not JSON: {line[:60]!r}") from error
     found = _object(row)
-    if found.get("v", 1) != 1:
-        raise JournalError(path, number, f"a row of version {found['v']}; this lawful reads 1")
+    if found.get("v", 1) not in VERSIONS:
+        what = f"a row of version {found['v']}; this lawful reads 1 and 2"
+        raise JournalError(path, number, what)
     named = isinstance(found.get("instance"), str) and type(found.get("seq")) is int
     optional = {UNIVERSE, WALL}
     if set(found) | optional != set(KEYS) | optional or not named:

@@ -9,38 +9,40 @@
 
 An event and its row are one step: where the row cannot be written, the event is undone and its
 caller gets the error. A row is one transaction, so there are no torn ones. An instance comes back
-as its last snapshot with the events after it, which are run again, each at its own time; they must
-be of the same behaviour and lead where they led. Only events that ran are kept: refused and
-ignored ones change nothing.
+as its last snapshot, with what the rows after it say changed, whatever its machine has become (see
+`recovery` for the other ways). Only events that ran are kept: refused and ignored ones change
+nothing.
 
-    instance := (name, machine, seq, sum)
-    snapshot := (name, seq, time, wall, data, started, chain, sum)     the last one of each instance
-    event    := (name, seq, time, wall, behaviour, transition, args, after, sum)
+    instance := (name, machine, seq, sum, due)
+    snapshot := (name, seq, time, wall, data, started, version, chain, sum)     the last one of each
+    event    := (name, seq, time, wall, behaviour, transition, args, after, changed, sum)
 
 `seq` counts an instance's events from 1; a snapshot has that of the last event in it. `time` is in
-seconds of the instance's clock, `wall` since 1970. `data` is a snapshot as of time 0, so that
-deadlines are kept as they are, `started` for how many seconds each armed timer was started. The
-checksums `sum` and `chain` show rows that somebody else has changed: see `store_database`.
+seconds of the instance's clock, `wall` and `due` (when its next timer is due) since 1970. `data` is
+a snapshot as of time 0, so that deadlines are kept as they are, `started` for how many seconds each
+armed timer was started, `version` the fingerprint of the code that made it. `stored_instance` has
+the form of `changed`. The checksums `sum` and `chain` show rows that somebody else has changed: see
+`store_database`.
 """
 
 from __future__ import annotations
 
-import json
+import logging
 import os
 import sqlite3
 import threading
 import time as clocks
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
-from .elements import other_elements
-from .instances.access import behaviour_of, fingerprint_of
+from .instances.access import fingerprint_of
 from .instances.armed_timers import armed_timers
 from .instances.make import bare
 from .instances.observers import Observed, Stepped
-from .instances.snapshots import elements_in, fill, keep, snapshot, taken, written
-from .kernel.dispatch import control_name
+from .instances.snapshots import fill, keep
+from .kernel.state import Closed
+from .recovery import Found, Policy, Recovery
 from .store_database import (
     COLUMNS,
     EVENT,
@@ -50,69 +52,37 @@ from .store_database import (
     LAST,
     PRUNE,
     SNAPSHOT,
+    Due,
     Position,
     StoreBusy,
     StoreError,
     beginning,
     check_name,
-    checksum,
     is_busy,
     json_of,
     opened,
-    seconds_of,
-    started_in,
-    unwritten,
+    sum_of_event,
+    sum_of_snapshot,
 )
+from .stored_instance import StoredInstance, gone_elsewhere
 from .timers import Clock
 
 if TYPE_CHECKING:
     from .instance import Machine
 
-__all__ = ["Store", "StoreBusy", "StoreError", "Timers"]
+__all__ = ["Due", "Policy", "Store", "StoreBusy", "StoreError", "Timers"]
 
 M = TypeVar("M", bound="Machine")
 T = TypeVar("T")
-ENCODED = json.JSONEncoder(separators=(",", ":")).encode
 Timers = Literal["remaining", "deadline", "restart"]
-
-
-class _Instant:
-    """The clock of events that `restore` runs again."""
-
-    def __init__(self) -> None:
-        self.at = 0.0
-
-    def now(self) -> float:
-        return self.at
-
-
-class _StoredInstance:
-    """An instance with its position in the store, which is the log of its events."""
-
-    def __init__(self, store: Store, entry: Machine, name: str, at: Position) -> None:
-        self.store = store
-        self.entry = entry
-        self.name = name
-        self.at = at
-        self.next = at
-        self.kept: Iterable[object] = ()
-
-    def write(self, done: Stepped) -> None:
-        """Write the row of an event; see `observers.Log`."""
-        self.store.write(self, done)
-
-    def started(self, now: float) -> dict[str, tuple[float, float]]:
-        """The armed timers after an event at `now`: it has started each timer whose deadline is
-        another than before."""
-        timers: dict[str, tuple[float, float]] = {}
-        for timer in armed_timers(self.entry):
-            due, known = timer.deadline, self.at.timers.get(timer.place)
-            timers[timer.place] = known if known and known[0] == due else (due, due - now)
-        return timers
+LOGGER = logging.getLogger("lawful")
+UNLEFT = "%s: no snapshot at the end: %s"
+RELEASED = Closed("the store has released it: restore the instance, and use that one")
 
 
 class Store:
-    """Keeps instances in an SQLite database, a snapshot after every `snapshot_every` events.
+    """Keeps instances in an SQLite database, with a snapshot after `snapshot_every` events, or more
+    where the state is larger than the rows of these.
 
     `synchronous="NORMAL"` is faster: a crash of the machine, not of the process, may then take
     the last events with it, though never a part of one. `timeout`: for so many seconds an event
@@ -133,8 +103,9 @@ class Store:
         self._lock = threading.Lock()
         self._thread: int | None = None  # The one that has the lock.
         self._process = os.getpid()
-        self._logged: dict[str, tuple[_StoredInstance, Observed]] = {}
+        self._logged: dict[str, tuple[StoredInstance, Observed]] = {}
         self._db = opened(path, timeout, synchronous)
+        self._open = True
 
     def __enter__(self) -> Self:
         return self
@@ -143,11 +114,33 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the database; what its instances do from now on is kept nowhere."""
+        """Leave a snapshot of each instance, and close the database; what its instances do from now
+        on is kept nowhere.
+
+        Where a snapshot cannot be written, the logger `lawful` gets the reason: the rows are enough
+        to come back."""
+        if not self._open:
+            return
+        for name in list(self._logged):
+            try:
+                self._leave(name)
+            except RuntimeError as error:
+                LOGGER.warning(UNLEFT, name, error)
         for _, watch in self._logged.values():
             watch.log = None
         self._logged.clear()
+        self._open = False
         self._db.close()
+
+    def _leave(self, name: str) -> None:
+        """Store a snapshot of an instance that had events since its last one, if that can be
+        written. RuntimeError while it runs an event."""
+        logged, watch = self._logged[name]
+        try:
+            if logged.at.rows:
+                watch.at_rest(lambda: self._transaction(lambda: self._snapshot(logged, logged.at)))
+        except (StoreError, sqlite3.Error) as error:
+            LOGGER.warning(UNLEFT, name, error)
 
     def __contains__(self, name: str) -> bool:
         return self._row("SELECT 1 FROM instance WHERE name = ?", name) is not None
@@ -170,14 +163,15 @@ class Store:
         machine = entry.lawful.plan.name
         now, begins = float(entry.__environment__.now()), beginning(name, machine)
         at = Position(0, now, clocks.time(), {}, begins)
-        logged = _StoredInstance(self, entry, name, at)
-        logged.at = at._replace(timers=logged.started(at.last))
+        logged = StoredInstance(self, entry, name, at)
+        due = logged.due(at.wall, now)
+        logged.at = at._replace(timers=logged.started(now), due=due)
 
         def write() -> None:
             if name in self:
                 raise StoreError(f"the store has an instance {name} already")
-            row = name, machine, 0, begins
-            self._db.execute("INSERT INTO instance VALUES (?, ?, ?, ?)", row)
+            row = name, machine, 0, begins, due
+            self._db.execute("INSERT INTO instance VALUES (?, ?, ?, ?, ?)", row)
             self._snapshot(logged, logged.at)
 
         self._transaction(write)
@@ -189,6 +183,7 @@ class Store:
         cls: type[M],
         name: str,
         *,
+        policy: Policy = "take",
         timers: Timers = "remaining",
         universe: Mapping[type[Any], Any] | None = None,
         clock: Clock | None = None,
@@ -196,49 +191,77 @@ class Store:
     ) -> M:
         """The instance as it was after its last event; its further events are stored too.
 
+        `policy`: with "take" it has the state that the rows tell; no event runs again, and the rows
+        may be of another behaviour, if every invariant is true of the state. With "replay" the
+        events after the last snapshot run again, on this code: each must be possible, and lead to
+        the same control state. With "same" they must be of the same behaviour, and lead to the
+        state that the rows tell.
+
         Armed timers have the time that was left after the last event ("remaining"), or that minus
         the time that has passed since by the wall clock ("deadline"), or all of it ("restart").
-        `universe` and `renamed` are as for `lawful.restore`: the snapshot may then be of another
-        version or with another universe, but events after it may not. Errors: StoreError if there
-        is no such instance, or if its events are of another behaviour or lead elsewhere; those of
-        `lawful.restore`.
+        `universe` and `renamed` are as for `lawful.restore`: they take over another version or
+        another universe. Errors: StoreError if there is no such instance, or if the policy does not
+        bring it back; those of `lawful.restore`.
         """
-        of = cls.lawful.plan.name
+        of = cls.lawful.plan
         try:
-            found, rows = self._transaction(lambda: self._verified(name, of))
+            found = self._transaction(lambda: self._verified(name, of.name))
         except UnicodeDecodeError as error:  # Of a damaged name in a message of SQLite.
             raise StoreError(f"{name}: the database is damaged: {error}") from error
-        seq, last, wall, data, started, chained = found
-        past, saved = _Instant(), json_of(name, data)
-        entry = cls.lawful.restore(saved, universe=universe, clock=past, renamed=renamed)
-        known = entry.__environment__.universe.universe()
-        other = other_elements(known, elements_in(saved, entry.lawful.plan))
-        if other and rows:
-            what = f"{name} with another universe, {other}, and events of the other one"
-            raise StoreError(f"{what}: restore it with that one, and snapshot it, first")
-        last, wall = seconds_of(name, last, wall)
-        at = Position(seq, last, wall, {}, chained)
-        old = _StoredInstance(self, entry, name, at)
-        armed = old.started(last)
-        for place, seconds in started_in(name, started):
-            if place in armed:
-                armed[place] = armed[place][0], seconds
-        old.at = at._replace(timers=armed)
-        self._again(old, rows, past)
-        listed = entry.__environment__.universe.universe()
-        logged = _moved(old, bare(cls, listed or None, clock, entry.lawful.plan.parameters), timers)
+        old = Recovery(self, cls, found, universe, renamed).run(policy)
+        listed = old.entry.__environment__.universe.universe()
+        logged = _moved(old, bare(cls, listed or None, clock, of.parameters), timers)
         watch = logged.entry.lawful.watched("restore")
-        self._transaction(lambda: self._snapshot(logged, logged.at))
+        other = found.version != fingerprint_of(of).whole or universe is not None
+        if other or of.timed or found.rows:
+            self._transaction(lambda: self._settle(logged))
         self._follow(logged, watch)
         return logged.entry  # type: ignore[return-value]  # it was made of `cls`
 
+    def _settle(self, logged: StoredInstance) -> None:
+        """Store a snapshot, and when the instance is due by its new clock."""
+        self._snapshot(logged, logged.at)
+        row = logged.at.due, logged.name
+        self._db.execute("UPDATE instance SET due = ? WHERE name = ?", row)
+
     def snapshot(self, name: str) -> None:
-        """Store the present state, so that earlier events need not be run again. StoreError for an
-        instance that is not in this store."""
+        """Store the present state, so that earlier events need not be read again. StoreError for an
+        instance that is not in this store; RuntimeError while it runs an event."""
         if name not in self._logged:
             raise StoreError(f"no instance {name} was added or restored")
-        logged, _ = self._logged[name]
-        self._transaction(lambda: self._snapshot(logged, logged.at))
+        logged, watch = self._logged[name]
+        watch.at_rest(lambda: self._transaction(lambda: self._snapshot(logged, logged.at)))
+
+    def snapshot_all(self) -> int:
+        """Store the present state of each instance that was added or restored and had events since
+        its last snapshot; how many there were. Raises as `snapshot`."""
+        several = [name for name, (logged, _) in self._logged.items() if logged.at.rows]
+        for name in several:
+            self.snapshot(name)
+        return len(several)
+
+    def release(self, name: str) -> None:
+        """Leave a snapshot of the instance, and forget it: it takes no further event, and nothing
+        here holds it any more. `restore` brings it back. Where no snapshot can be written, the
+        logger `lawful` gets the reason. StoreError for an instance that is not in this store;
+        RuntimeError while it runs an event."""
+        if name not in self._logged:
+            raise StoreError(f"no instance {name} was added or restored")
+        logged, watch = self._logged[name]
+        self._leave(name)
+        watch.at_rest(lambda: setattr(logged.entry, "__watch__", RELEASED))
+        del self._logged[name]
+
+    def due(self, cls: type[Machine], until: float | None = None) -> Iterator[Due]:
+        """The instances of a machine that have an armed timer, the first to be due first, up to a
+        time in seconds since 1970; whether they were restored or not.
+
+        A timer that is due and whose transition is refused stays armed, and is among them. Of a
+        database of version 2, instances are among them at time 0 until they are restored, if nobody
+        has told whether they have an armed timer."""
+        most = float("inf") if until is None else until
+        query = "SELECT name, due, seq FROM instance WHERE machine = ? AND due <= ? ORDER BY due"
+        return map(Due._make, self._db.execute(query, (cls.lawful.plan.name, most)))
 
     def prune(self) -> int:
         """Delete the events that no instance needs to come back: those before its last snapshot.
@@ -279,14 +302,14 @@ class Store:
         for row in rows:
             seq = row[1]
             pruned = not out and (chained is None or seq != after + 1)
-            if not pruned and row[-1] != checksum(chained or "", *row[:-1]):
+            if not pruned and row[-1] != sum_of_event(chained or "", row[:-1]):
                 raise StoreError(f"{name}: event {seq} is not as it was written: its checksum")
             chained = row[-1]
             of = dict(zip(COLUMNS, row, strict=True))
             out.append({**of, "args": json_of(name, of["args"])})
         return out
 
-    def _verified(self, name: str, machine: str) -> tuple[tuple[Any, ...], list[dict[str, Any]]]:
+    def _verified(self, name: str, machine: str) -> Found:
         """The snapshot of an instance, and the events after it. StoreError where they are not as
         they were written."""
         head = self._row("SELECT machine, seq, sum FROM instance WHERE name = ?", name)
@@ -296,98 +319,50 @@ class Store:
         if head[0] != machine:
             raise StoreError(f"{name} is of the machine {head[0]}, not of {machine}")
         *row, chained, whole = found
-        if whole != checksum(chained, machine, *row):
+        if whole != sum_of_snapshot(machine, row, chained):
             raise StoreError(f"{name}: the snapshot is not as it was written: its checksum")
         rows = self._events(name, row[1], chained)
         last = (rows[-1]["seq"], rows[-1]["sum"]) if rows else (row[1], chained)
         if last != head[1:] or any(each["seq"] != row[1] + n for n, each in enumerate(rows, 1)):
             raise StoreError(f"{name}: events are missing before {head[1]}, the last one")
-        return (*row[1:], chained), rows
+        return Found(name, (*row[1:], chained), rows)
 
-    def _again(self, old: _StoredInstance, rows: list[dict[str, Any]], past: _Instant) -> None:
-        """Run the events after the snapshot again."""
-        plan, access = old.entry.lawful.plan, old.entry.lawful
-        for row in rows:
-            where = f"{old.name}: event {row['seq']}, {row['transition']}"
-            if row["behaviour"] != behaviour_of(plan):
-                raise StoreError(f"{where}, is of another {plan.name}; snapshot it with that one")
-            past.at, _ = seconds_of(where, row["time"], row["wall"])
-            try:
-                kinds = plan.ways[row["transition"]].params
-                args = [taken(row["args"][of], kind, plan) for of, kind in kinds]
-                if len(args) != len(row["args"]):
-                    raise LookupError(", ".join(row["args"]))
-            except (LookupError, TypeError, ValueError) as error:
-                raise StoreError(f"{where}, has other arguments: {error!r}") from error
-            try:
-                access.take(row["transition"], *args)
-            except Exception as error:
-                raise StoreError(f"{where}: it ran once, and now {error!r}") from error
-            after = control_name(old.entry)
-            if after != row["after"] or row["seq"] != old.at.seq + 1:
-                raise StoreError(f"{where}: it led to {row['after']}, and now to {after}")
-            timers = old.started(past.at)
-            old.at = Position(row["seq"], row["time"], row["wall"], timers, row["sum"])
-
-    def _follow(self, logged: _StoredInstance, watch: Observed) -> None:
+    def _follow(self, logged: StoredInstance, watch: Observed) -> None:
         self._logged[logged.name] = logged, watch
         watch.log = logged
 
-    def write(self, logged: _StoredInstance, done: Stepped) -> None:
+    def write(self, logged: StoredInstance, done: Stepped) -> None:
         """Write the row of an event, which the caller undoes if this raises. Internal."""
         if done.transition is None:
             return
-        plan, at = logged.entry.__plan__, logged.at
-        kinds = dict(plan.ways[done.transition].params)
-        try:
-            args = {of: written(value, kinds[of], plan) for of, value in done.args.items()}
-            text = ENCODED(args)
-        except ValueError as error:  # An integer of more digits than Python writes.
-            raise unwritten(f"{logged.name}: {done.transition}", error) from error
-        seq, wall, time = at.seq + 1, clocks.time(), float(done.time)
-        row = (
-            logged.name,
-            seq,
-            time,
-            wall,
-            behaviour_of(plan),
-            done.transition,
-            text,
-            done.after,
-        )
-        timers = logged.started(done.time) if plan.timed else at.timers
-        after = Position(seq, time, wall, timers, checksum(at.sum, *row))
+        at = logged.at
+        row, after = logged.event(done, done.transition)
+        whole = logged.wants_snapshot(after, self.snapshot_every)
+        after = after._replace(rows=0, bytes=0) if whole else after
 
         def write() -> None:
-            head = seq, after.sum, logged.name, at.seq, at.sum
+            head = after.seq, after.sum, after.due, logged.name, at.seq, at.sum
             if self._db.execute(HEAD, head).rowcount != 1:
                 has = "SELECT 1 FROM event WHERE name = ? AND seq = ?"
-                there = self._db.execute(has, (logged.name, seq)).fetchone()
-                how = f": it has event {seq}" if there else ", or was removed"
-                raise StoreError(f"{logged.name} went on elsewhere{how}")
+                there = self._db.execute(has, (logged.name, after.seq)).fetchone()
+                raise gone_elsewhere(logged.name, *[f": it has event {after.seq}"] * bool(there))
             self._db.execute(EVENT, (*row, after.sum))
-            if seq % self.snapshot_every == 0:
+            if whole:
                 self._snapshot(logged, after)
 
         self._own()
         logged.next = after
-        unique = logged.name, seq, after.sum
+        unique = logged.name, after.seq, after.sum
         logged.kept = chain.from_iterable(map(self._db.execute, (KEPT,), (unique,)))
         self._transaction(write)
         logged.at = after
 
-    def _snapshot(self, logged: _StoredInstance, at: Position) -> None:
-        data = snapshot(logged.entry, fingerprint_of(logged.entry.__plan__).shape, 0.0)
-        started = {place: seconds for place, (_, seconds) in at.timers.items()}
-        try:
-            texts = json.dumps(data), json.dumps(started)
-        except ValueError as error:
-            raise unwritten(logged.name, error) from error
-        row = (logged.name, at.seq, at.last, at.wall, *texts)
-        whole = checksum(at.sum, logged.entry.__plan__.name, *row)
+    def _snapshot(self, logged: StoredInstance, at: Position) -> None:
         of = logged.name, at.seq, at.sum
-        if self._db.execute(SNAPSHOT, (*row, at.sum, whole, *of)).rowcount != 1:
-            raise StoreError(f"{logged.name} went on elsewhere, or was removed")
+        if self._db.execute(SNAPSHOT, (*logged.snapshot(at), *of)).rowcount != 1:
+            raise gone_elsewhere(logged.name)
+        if at is logged.at:
+            logged.at = at._replace(rows=0, bytes=0)
 
     def _row(self, query: str, name: str) -> Any:
         return self._db.execute(query, (name,)).fetchone()
@@ -433,7 +408,7 @@ class Store:
         return made
 
 
-def _moved(old: _StoredInstance, entry: Machine, timers: Timers) -> _StoredInstance:
+def _moved(old: StoredInstance, entry: Machine, timers: Timers) -> StoredInstance:
     """The instance `old` moved into `entry`, which is on another clock."""
     now, wall, at = entry.__environment__.now(), clocks.time(), old.at
     passed = max(0.0, wall - at.wall) if timers == "deadline" else 0.0
@@ -444,6 +419,7 @@ def _moved(old: _StoredInstance, entry: Machine, timers: Timers) -> _StoredInsta
         if timers == "restart":
             timer.put_off(now + seconds)
         started[timer.place] = timer.deadline, seconds
-    return _StoredInstance(
-        old.store, entry, old.name, Position(at.seq, float(now), wall, started, at.sum)
-    )
+    position = Position(at.seq, float(now), wall, started, at.sum, at.rows)
+    logged = StoredInstance(old.store, entry, old.name, position)
+    logged.at = position._replace(due=logged.due(wall, now))
+    return logged

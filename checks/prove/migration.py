@@ -8,7 +8,7 @@ begin as declared, and removed ones are left out. `handover` says which values c
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from lawful.runtime.instances import enforcement
@@ -36,6 +36,7 @@ from ..smt.solver.solve import Answer, ask, preferred_model
 from ..smt.system import TransitionSystem
 from ..verdict import Verdict
 from .handover import taken
+from .older_types import apart, changed_enums
 from .result import ENDED, Obligation
 from .scope_text import covers, types
 
@@ -49,6 +50,7 @@ NOT_READ = "no state is found that has values of the newer types: nothing is pro
 class Versions:
     """Two versions of a machine; `renamed` gives the former names.
 
+    `dropped`: variables and parameters of the older version that the newer one lacks on purpose.
     `refused`: an opaque type whose values the newer version refuses by their Python type, with
     whether it refuses all of them. The IR does not have these Python types.
     """
@@ -57,9 +59,12 @@ class Versions:
     new: ir.Machine
     renamed: Mapping[str, str]
     refused: Mapping[str, bool] = field(default_factory=dict[str, bool])
+    dropped: tuple[str, ...] = ()
 
     @staticmethod
-    def of(old: Resolved, new: Resolved, renamed: Mapping[str, str]) -> Versions:
+    def of(
+        old: Resolved, new: Resolved, renamed: Mapping[str, str], dropped: Iterable[str] = ()
+    ) -> Versions:
         """The versions of two resolved classes."""
         every = frozenset(ENCODED)
         rows = {
@@ -67,7 +72,7 @@ class Versions:
             for name, admitted in new.world.encodable.items()
         }
         refused = {name: not was & now for name, (was, now) in rows.items() if was - now}
-        return Versions(old.machine, new.machine, renamed, refused)
+        return Versions(old.machine, new.machine, renamed, refused, tuple(dropped))
 
     def former(self, name: str) -> str | None:
         """The former name of a variable or parameter; None for a new one."""
@@ -76,11 +81,20 @@ class Versions:
         return was if mine[name] == theirs.get(was) else None
 
     def check(self) -> None:
-        """Raise ValueError for an unknown name, and for a parameter that was a variable."""
+        """Raise ValueError for an unknown name, for a parameter that was a variable, and where some
+        that vanish are told as dropped and others not."""
         for name, was in self.renamed.items():
             kind = _kinds(self.new).get(name)
             if kind is None or _kinds(self.old).get(was) != kind:
                 raise ValueError(f"{self.new.name}.{name} was not {was}: no such {kind or 'name'}")
+        lost = self.lost()
+        for name in self.dropped:
+            if name not in lost:
+                what = "it is taken over" if name in _kinds(self.old) else "there is none"
+                raise ValueError(f"{self.new.name} does not drop {name}: {what}")
+        if self.dropped and set(lost) - set(self.dropped):
+            more = ", ".join(name for name in lost if name not in self.dropped)
+            raise ValueError(f"{self.new.name} drops {more}, too")
         others = [name for name, was in self.renamed.items() if name != was]
         if others and fingerprints(self.old).shape == fingerprints(self.new).shape:
             raise ValueError(
@@ -92,18 +106,30 @@ class Versions:
         """What became of each variable and parameter, a line each."""
         kinds = dict(fields_of(self.new))
         before = dict(fields_of(self.old))
-        taken: set[str] = set()
+        for enum, had, has in changed_enums(self.old, self.new):
+            more = ", ".join(name for name in has if name not in had)
+            less = ", ".join(name for name in had if name not in has)
+            yield from [f"{enum} has {more}, too"] * bool(more)
+            yield from [f"{enum} no longer has {less}"] * bool(less)
         for name, kind in kinds.items():
             was = self.former(name)
             if was is None:
                 yield f"{name} is new"
                 continue
-            taken.add(was)
             if was != name:
                 yield f"{name} was {was}"
-            if before[was] != kind:
+            if str(before[was]) != str(kind):
                 yield f"{name} is a {kind}, and was a {before[was]}"
-        yield from (f"{name} no longer exists" for name in before if name not in taken)
+        for name in self.lost():
+            if name in self.dropped:
+                yield f"{name} is dropped"
+            else:
+                yield f"{name} vanishes with its values; --dropped {name} says that it shall"
+
+    def lost(self) -> list[str]:
+        """The variables and parameters of the older version that are not taken over."""
+        taken = {self.former(name) for name, _ in fields_of(self.new)}
+        return [name for name, _ in fields_of(self.old) if name not in taken]
 
 
 def evolve(
@@ -114,7 +140,7 @@ def evolve(
     `workers` is the number of processes, as in `prove`. Raises ValueError for unknown names.
     """
     versions.check()
-    lowered = sized(versions.old, sizes)
+    lowered = sized(apart(versions.old, versions.new), sizes)
     taking = attempt(_Taking, versions, lowered, effort)
     about, within = covers(lowered)
     names = ("bounds", *_judged(versions.new))
@@ -150,7 +176,7 @@ class _Taking:
     """A state of the older version, and the restored state; raises NotEncodable."""
 
     def __init__(self, versions: Versions, old: Sized, effort: Effort) -> None:
-        _same_types(versions.old, versions.new)
+        _same_types(old.machine, versions.new)
         self.versions, self.effort = versions, effort
         self.old, self.new = old.machine, with_ticks(versions.new)
         self.system = TransitionSystem(self.old, Options(old.sizes))

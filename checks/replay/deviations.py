@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NoReturn
+
 from lawful.spec.ir import Json
+
+from ..reference import Done, Fault, Outcome, Refusal
 
 
 class Malformed(Exception):
@@ -24,3 +29,20 @@ class Deviation(Exception):
         self.kind = kind
         self.clause = clause
         self.details = details
+
+
+def none_taken(outcomes: Sequence[Outcome]) -> NoReturn:
+    """Raise Deviation: no transition takes the event, each for a reason that the text gives."""
+    reasons = [str(o.reason()) for o in outcomes if isinstance(o, Refusal)]
+    faults = [o for o in outcomes if isinstance(o, Fault)]
+    if faults:
+        raise Deviation("fault", f"{faults[0].name}: {faults[0].what}")
+    text = "; ".join(dict.fromkeys(reasons)) or "no transition serves it"
+    raise Deviation("refused", text)
+
+
+def another_taken(named: str, outcomes: Sequence[Outcome], done: Done) -> NoReturn:
+    """Raise Deviation: the machine takes another transition than the one that the row names."""
+    tried = [o for o in outcomes if not isinstance(o, Done) and o.transition == named]
+    why = f" ({tried[0].reason()})" if tried and isinstance(tried[0], Refusal) else ""
+    raise Deviation("transition", f"{named} is not possible{why}; {done.transition} is")

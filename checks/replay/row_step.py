@@ -7,9 +7,10 @@ says which tick it is, and that never decreases. Of a timer only whether it is a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 from lawful.runtime.elements import NO_ELEMENTS, Elements
+from lawful.runtime.instances.container_changes import is_change
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis import walk
@@ -27,11 +28,12 @@ from ..reference import Done, Fault, Outcome, Reference, Refusal
 from ..reference.expressions import SELF, Guard, NoValue
 from ..reference.states import State
 from ..reference.time import at_tick, waiting
-from .deviations import Deviation, Inconclusive, Malformed
+from .deviations import Deviation, Inconclusive, Malformed, another_taken, none_taken
 from .difference import at, changes, exact, hidden, pair, same, sentence
 from .mapping import HAPPENED, SKIPPED
 from .row_state import StateReader, form
 from .rows import WHOLE, Absent, Row
+from .told_containers import changed
 from .unknown_elements import unknown_element
 
 CONTROL = "state"  # The variable that is the control state, where it is an enum.
@@ -327,9 +329,9 @@ class Stepper:
                 return self._checked(row, state, Done(state, None, ""))
             if ignored is not None:
                 raise Deviation("ignored", f"{row.event} is ignored: {ignored.because}")
-            _refused(row, outcomes)
+            none_taken(outcomes)
         if isinstance(row.transition, str):
-            _another(row, outcomes, done[0])
+            another_taken(row.transition, outcomes, done[0])
         if row.outcome == "done":
             raise Malformed("done by no transition")
         if len(done) > 1:
@@ -362,7 +364,7 @@ class Stepper:
         if row.outcome == "refused" and ignored is not None:
             raise Deviation("ignored", f"{row.event} is ignored: {ignored.because}")
         if row.outcome == "ignored" and ignored is None:
-            _refused(row, outcomes)
+            none_taken(outcomes)
         self._compare(row, state, Done(state, None, ""))
         if isinstance(row.transition, str) and not named:
             raise Malformed(f"{row.outcome} by a transition that does not serve the event")
@@ -407,7 +409,14 @@ class Stepper:
         self, found: dict[str, Json], rows: Mapping[str, Json], before: State | None, after: State
     ) -> None:
         mine: dict[str, Json] = {}
+        rows = dict(rows)
         for i, v in self.kept:
+            if before is not None and is_change(data := rows.get(v.name)):
+                value = changed(v.name, before[i], data, v.type, self._held)
+                if value == after[i]:
+                    del rows[v.name]
+                    continue
+                rows[v.name] = self._json(value, v.type)
             if before is None or (after[i] is not before[i] and after[i] != before[i]):
                 mine.update(self._changes(v, None if before is None else before[i], after[i]))
         for name in sorted(mine.keys() | rows.keys()):
@@ -430,20 +439,3 @@ class Stepper:
         if before is None or not isinstance(v.type, t.Part):
             return {v.name: now}
         return changes({v.name: self._json(before, v.type)}, {v.name: now})
-
-
-def _refused(row: Row, outcomes: Sequence[Outcome]) -> NoReturn:
-    """Raise Deviation: no transition takes the event, each for a reason that the text gives."""
-    reasons = [str(o.reason()) for o in outcomes if isinstance(o, Refusal)]
-    faults = [o for o in outcomes if isinstance(o, Fault)]
-    if faults:
-        raise Deviation("fault", f"{faults[0].name}: {faults[0].what}")
-    text = "; ".join(dict.fromkeys(reasons)) or "no transition serves it"
-    raise Deviation("refused", text)
-
-
-def _another(row: Row, outcomes: Sequence[Outcome], done: Done) -> NoReturn:
-    """Raise Deviation: the machine takes another transition than the one that the row names."""
-    named = [o for o in outcomes if not isinstance(o, Done) and o.transition == row.transition]
-    why = f" ({named[0].reason()})" if named and isinstance(named[0], Refusal) else ""
-    raise Deviation("transition", f"{row.transition} is not possible{why}; {done.transition} is")

@@ -1,8 +1,11 @@
 """Rows of a journal: one event of one instance each, as JSON lines or as columns.
 
-    {"v": 1, "instance", "seq", "time", "machine", "fingerprint", "event", "transition",
+    {"v": 1 | 2, "instance", "seq", "time", "machine", "fingerprint", "event", "transition",
      "args": {name: JSON}, "outcome": "made" | "attached" | "continued" | "done" | "refused"
      | "ignored", "before", "after", "changed": {name: JSON}, "output", "why", "wall"}
+
+In a row with `"v": 2` a value in `changed` may be a change of a container, of which only the
+entries that differ are told: `runtime.instances.container_changes` has the form.
 
 `seq` counts from 0 without a gap within an instance; `time` is a finite number that never
 decreases; `wall`, in seconds since 1970, may be missing and is not compared. Three outcomes stand
@@ -35,7 +38,7 @@ from typing import Any
 from lawful.spec.codec.as_json import is_object
 from lawful.spec.ir import Json
 
-VERSION = 1
+VERSIONS = (1, 2)  # Rows of version 2 hold changes of containers.
 LARGEST = 2**63  # Sequence numbers are below it: a column of 64-bit integers holds them.
 # Rows with a whole state, in which a replay can begin: see `runtime.journal`.
 WHOLE = ("made", "attached", "continued")
@@ -145,7 +148,7 @@ def journal_row(data: dict[str, Any], text: str) -> Row | Rejected:
 
 def _flaw(data: Mapping[str, Any]) -> str:
     """Why the object is no row; empty where it is one."""
-    if type(data.get("v")) is not int or data["v"] != VERSION:
+    if type(data.get("v")) is not int or data["v"] not in VERSIONS:
         return "a row of another format version"
     for name, kinds in SHAPE.items():
         if name not in data:

@@ -46,13 +46,13 @@ def diff(options: DiffOptions, output: Output) -> int:
 def between(old: type[Machine], new: type[Machine], options: DiffOptions) -> Difference:
     """Compare the versions, and prove what can be proved of the older version's states.
 
-    Raises CommandError where `--renamed` is malformed or names what does not exist.
+    Raises CommandError where `--renamed` is malformed, or it or `--dropped` names what is not so.
     """
     pairs = [each.partition("=") for each in options.renamed]
     if not all(name and was for name, _, was in pairs):
         raise CommandError(f"--renamed {' '.join(options.renamed)}: expected NEW=OLD")
     renamed = {name: was for name, _, was in pairs}
-    versions = Versions.of(resolve(old), resolve(new), renamed)
+    versions = Versions.of(resolve(old), resolve(new), renamed, options.dropped)
     bounds = targets.scope_of(new, options.scope).bounds
     sizes = {name: size for name, size in bounds.items() if type(size) is int}
     try:
@@ -98,6 +98,8 @@ def to_json(found: Difference) -> Json:
         "fingerprints": [each.whole for each in found.fingerprints],
         "shapes": [each.shape for each in found.fingerprints],
         "renamed": dict(found.versions.renamed),
+        "dropped": list(found.versions.dropped),
+        "vanished": [each for each in found.versions.lost() if each not in found.versions.dropped],
         "changes": list(found.versions.lines()),
         "obligations": [
             {

@@ -154,6 +154,7 @@ class DiffOptions:
     old: str
     target: str
     renamed: Sequence[str]
+    dropped: Sequence[str]
     scope: Sequence[str]
     solver: SolverBudget
 

@@ -27,6 +27,7 @@ from ..kernel.plan import Plan, Way
 from ..kernel.state import State
 from ..timers import Environment
 from .access import behaviour_of
+from .container_changes import changes, is_change
 from .make import bare, begin, plan_of
 from .observers import Stepped
 
@@ -96,11 +97,10 @@ class Hidden:
 
 
 class Written(NamedTuple):
-    """What a writer knows from its rows: the number of the next one, what is armed, the tick, and
-    the event of the last row."""
+    """What a writer knows from its rows: the number of the next one, the tick, and the event of
+    the last row."""
 
     seq: int
-    timers: Mapping[str, Json]
     tick: int
     last: Stepped | None
 
@@ -125,8 +125,9 @@ class RowWriter:
         self.plan = plan_of(type(entry))
         self.fingerprint = behaviour_of(self.plan)
         self.params = {way.name: dict(way.params) for way in self.plan.ways.values()}
+        self.outputs = {event.name: event.output for event in self.plan.machine.events}
         self.clock = clock_of(self.plan.machine)
-        self.at = self.next = Written(0, {}, 0, None)
+        self.at = self.next = Written(0, 0, None)
         self.waiting: deque[Stepped] = deque()
         self.hidden = hidden
         if hidden is not None:
@@ -153,15 +154,17 @@ class RowWriter:
                 if rest[side] is not None:
                     rest[side] = self.hidden.recorded(STATE, rest[side])
             rest["output"] = self.hidden.recorded(f"{rest['event']}.output", rest["output"])
-        head = {
-            "v": 1,
+        row = {
+            "v": 2 if any(map(is_change, rest["changed"].values())) else 1,
             "instance": self.instance,
             "seq": self.at.seq,
             "time": time,
             "machine": self.plan.name,
             "fingerprint": self.fingerprint,
+            **rest,
+            WALL: clocks.time(),
         }
-        self.write(self, head | rest | {WALL: clocks.time()})
+        self.write(self, row)
 
     def attached(self, entry: State) -> None:
         """Write the first row: the present state, and whether the instance is new."""
@@ -172,8 +175,7 @@ class RowWriter:
         plan, environment = self.plan, entry.__environment__
         at = control_name(entry)
         whole = variables(entry)
-        timers = {name: whole[name] for name in whole if _of_timers(plan.fields[name])}
-        self.next = Written(self.at.seq + 1, timers, self._now(entry), self.at.last)
+        self.next = Written(self.at.seq + 1, self._now(entry), self.at.last)
         rows = plan.machine.parameters
         fixed = {p.name: plain(getattr(entry, slot(p.name)), p.type) for p in rows}
         known = {name: list(map(str, every)) for name, every in environment.universe.items()}
@@ -193,7 +195,7 @@ class RowWriter:
 
     def stepped(self, done: Stepped) -> None:
         """Write the row of an event."""
-        kinds, plan = self.params[done.event], self.plan
+        kinds = self.params[done.event]
         why = self.why(done) if done.outcome == "refused" else None
         changed = self.changed(done)
         self.row(
@@ -205,7 +207,7 @@ class RowWriter:
             before=done.before,
             after=done.after,
             changed=changed,
-            output=plain(done.output, plan.machine.event(done.event).output),
+            output=plain(done.output, self.outputs[done.event]),
             why=why,
         )
 
@@ -216,24 +218,15 @@ class RowWriter:
         return "refused by " + ", ".join(reason.transition for reason in done.reasons)
 
     def changed(self, done: Stepped) -> dict[str, Json]:
-        """The new values; for a timer only whether it is armed.
+        """What has changed; of timers only whether they are armed.
 
         The clock advances between events: the row of the next event has its tick.
         """
-        tick, timers = self._now(done.instance), dict(self.at.timers)
-        out: dict[str, Json] = {}
+        tick = self._now(done.instance)
+        out = changes(done, self.plan, plain)
         if self.clock is not None and tick != self.at.tick:
-            out[self.clock.name] = tick
-        for (
-            name,
-            value,
-        ) in done.changed.items():  # Not the present ones: the instance may have gone on since.
-            new = plain(_inside(value, self.plan.fields[name]), self.plan.fields[name])
-            if name not in timers:
-                out[name] = new
-            elif new != timers[name]:
-                out[name] = timers[name] = new
-        self.next = Written(self.at.seq + 1, timers, tick, done)
+            out = {self.clock.name: tick, **out}
+        self.next = Written(self.at.seq + 1, tick, done)
         return out
 
     def _now(self, state: State) -> int:
@@ -273,21 +266,6 @@ def _but_clocks(state: State) -> dict[str, Json]:
     return {k: v for k, v in variables(state).items() if not isinstance(kinds[k], t.Clock)}
 
 
-def _inside(value: Any, kind: t.Type) -> Any:
-    """The value inside of a variable of timers, from the value that observers get."""
-    match kind:
-        case t.Timer():
-            return value.deadline
-        case t.Map(value=t.Timer()):
-            return {key: timer.deadline for key, timer in value.items()}
-        case _:
-            return value
-
-
-def _of_timers(kind: t.Type) -> bool:
-    return isinstance(kind.value if isinstance(kind, t.Map) else kind, t.Timer)
-
-
 # The JSON forms of values as they are inside an instance.
 
 
@@ -313,6 +291,8 @@ def _fields(state: State, names: Iterable[str]) -> dict[str, Json]:
 
 def plain(value: Any, kind: t.Type) -> Json:
     """The JSON form of an internal value; a part is an object of its variables and parameters."""
+    if kind.__class__ is t.Int and value.__class__ is int:  # A refused event has no output.
+        return encode(value, kind)
     match kind:
         case t.Clock():
             return value.now  # type: ignore[no-any-return]  # a number of ticks

@@ -30,6 +30,9 @@ else:  # A default is Python 3.13's; type checkers know it of every version.
     M_co = TypeVar("M_co", covariant=True)
 
 
+Changes = Mapping[str, tuple[Any, Any]]
+
+
 @dataclass(frozen=True, slots=True)
 class Stepped(Generic[M_co]):
     """One event of one instance, which is an `M_co`; plain `Stepped` is of any machine.
@@ -53,6 +56,15 @@ class Stepped(Generic[M_co]):
     reasons: tuple[Reason, ...]
     time: float
     _later: tuple[Any, ...] | None = field(default=None, init=False, repr=False, compare=False)
+    _inside: Changes | None = field(default=None, init=False, repr=False, compare=False)
+
+    @property
+    def inside(self) -> Changes:
+        """The values before and after, as they are inside, of what has changed and is no part; for
+        the runtime's own use."""
+        if self._inside is None:
+            object.__setattr__(self, "_inside", {} if self._later is None else _inner(self._later))
+        return self._inside or {}
 
     if not TYPE_CHECKING:  # Type checkers know the fields.
 
@@ -61,7 +73,8 @@ class Stepped(Generic[M_co]):
             later = None if name == "_later" else self._later
             if later is None or name not in Stepped.__slots__:
                 raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
-            for key, value in zip(Stepped.__slots__, _fields(later), strict=False):
+            inside = self.inside
+            for key, value in zip(Stepped.__slots__, _fields(later, inside), strict=False):
                 _SET(self, key, value)
             _SET(self, "_later", None)
             return _READ(self, name)
@@ -150,8 +163,19 @@ class Observed:
         except BaseException:
             self._tell()
             raise
+        if self.log is not None:
+            self.log.kept = ()  # The event is over: nobody asks.
         self._tell()
         return output
+
+    def at_rest(self, act: Callable[[], Any]) -> Any:
+        """Do it while no event runs; RuntimeError if one does."""
+        if not self._busy.acquire(blocking=False):
+            raise RuntimeError("an event of this instance is not over")
+        try:
+            return act()
+        finally:
+            self._busy.release()
 
     def _concurrent(self, machine: State, way: Way) -> RuntimeError:
         mine = self._thread == threading.get_ident()  # Of a signal handler, say.
@@ -303,23 +327,34 @@ def _stepped(
     if parts is None and ran:
         both: tuple[Any, ...] = values, way.read(state)
     else:
-        both = ({} if parts is None or not ran else parts.changed(state),)
+        both = (({}, {}) if parts is None or not ran else parts.changed(state),)
     made = _NEW(Stepped)
+    _SET(made, "_inside", None)
     controls = at, control(state)
     _SET(made, "_later", (state, way, args, ran, controls, both, output, refused, time.now()))
     return made
 
 
-def _fields(later: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The fields of a `Stepped`, in their order.
+def _inner(later: tuple[Any, ...]) -> Changes:
+    """The values that differ before and after the event; none of parts.
 
     `values` are those of the variables that the way may write, before and after the event; of a way
-    that may change parts, which change where they stand, one dict of what has changed.
+    that may change parts, which change where they stand, one pair of `changed` and `inside`.
     """
+    _, way, _, _, _, values, *_ = later
+    if len(values) == 1:
+        inside: Changes = values[0][1]
+        return inside
+    rows = zip(way.writes, *values, strict=True)
+    return {name: (was, now) for name, was, now in rows if now is not was and now != was}
+
+
+def _fields(later: tuple[Any, ...], inside: Changes) -> tuple[Any, ...]:
+    """The fields of a `Stepped`, in their order."""
     way: Way
     refused: Refused | None
     state, way, args, ran, controls, values, output, refused, time = later
-    changed: dict[str, Any] = values[0] if len(values) == 1 else _changed(state, way, *values)
+    changed: dict[str, Any] = values[0][0] if len(values) == 1 else _changed(state, inside)
     called = way.name if refused is not None and way.name != way.event else ran
     outcome = "done" if ran else "ignored"
     return (
@@ -336,14 +371,14 @@ def _fields(later: tuple[Any, ...]) -> tuple[Any, ...]:
     )
 
 
-def _changed(
-    state: State, way: Way, before: tuple[Any, ...], after: tuple[Any, ...]
-) -> dict[str, Any]:
-    """The variables whose values differ, in the order of the declaration."""
+def _changed(state: State, inside: Changes) -> dict[str, Any]:
+    """The new values as code outside reads them, in the order of the declaration."""
     plan = state.__plan__
-    rows = zip(way.writes, before, after, strict=True)
-    new = {name: now for name, was, now in rows if now is not was and now != was}
-    return {name: _viewed(new[name], plan.fields[name]) for name in plan.variables if name in new}
+    return {
+        name: _viewed(inside[name][1], plan.fields[name])
+        for name in plan.variables
+        if name in inside
+    }
 
 
 def _viewed(value: Any, kind: t.Type) -> Any:
@@ -358,9 +393,10 @@ class _PartsBefore:
         self.values = {name: getattr(state, slot(name), UNSET) for name in way.writes}
         self.parts = {name: _inside(state, name) for name in state.__plan__.families}
 
-    def changed(self, state: State) -> dict[str, Any]:
-        """The variables whose values differ now, in the order of the declaration."""
-        plan, out = state.__plan__, dict[str, Any]()
+    def changed(self, state: State) -> tuple[dict[str, Any], Changes]:
+        """The variables whose values differ now, in the order of the declaration; and of those that
+        are no parts, the values before and now."""
+        plan, out, both = state.__plan__, dict[str, Any](), dict[str, tuple[Any, Any]]()
         for name in plan.variables:
             if name in self.parts:
                 if _inside(state, name) != self.parts[name]:
@@ -369,7 +405,8 @@ class _PartsBefore:
                 new, old = getattr(state, slot(name), UNSET), self.values[name]
                 if new is not old and new != old:
                     out[name] = _viewed(new, plan.fields[name])
-        return out
+                    both[name] = old, new
+        return out, both
 
 
 def _inside(state: State, name: str) -> list[tuple[int, list[Any]]]:

@@ -23,7 +23,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 EXACT = 2**53  # Integers beyond it are not exact in every JSON reader.
 # The keys that tell the other objects from maps: no map is written as an object with one of them.
-TAGS = frozenset({"$", "$int", "$opaque", "$tuple", "$set", "$map"})
+TAGS = frozenset({"$", "$int", "$opaque", "$tuple", "$set", "$map", "$changed"})
 
 
 class FrozenMap(dict[K, V]):
@@ -162,6 +162,8 @@ def encode(value: Any, type: t.Type) -> Json:
     Parts are objects, timers whether they are armed; those that count ticks until they are due
     are that number, null while disarmed.
     """
+    if type.__class__ is t.Int and -EXACT <= value <= EXACT:
+        return int(value)  # Most values are such.
     match type:
         case t.Bool() | t.Nothing() | t.Text() | t.Float():
             return value  # type: ignore[no-any-return]  # the type says which plain value it is

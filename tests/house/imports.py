@@ -42,14 +42,16 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("text", "lower", "freeze"),
     ),
     "runtime": (
-        ("elements", "migration", "runner", "store_database"),
+        ("elements", "json_text", "migration", "runner", "store_database"),
         ("timers",),
         ("kernel",),
         ("compile",),
         ("instances",),
         ("instance",),
+        ("stored_instance",),
+        ("recovery",),
         ("journal", "store", "deadlines", "tasks", "interop"),
-        ("driving", "telemetry"),
+        ("driving", "telemetry", "registry"),
     ),
     "checks": (
         ("verdict", "cache_folder"),

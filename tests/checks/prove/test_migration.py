@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawful import Machine, Opaque, transition
+from lawful import Machine, Opaque, targets, transition
 from lawful.checks.prove.migration import NO_STATE, Versions, evolve
 from lawful.checks.prove.result import Obligation
 from lawful.checks.verdict import Verdict
@@ -148,11 +148,88 @@ def test_the_command_says_what_changed_and_what_is_proved(
 def test_another_type_of_the_same_name_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    old = written(tmp_path, "before", OLD)
-    other = written(tmp_path, "after", OLD.replace("SHUT", "DRAINING"))
+    record = OLD.replace("on: Nat = 0", "on: Nat = 0\n    last: Slip = Slip(0)")
+    record = record.replace("class Phase", "class Slip(Record):\n    of: Nat\n\nclass Phase")
+    record = record.replace("import Machine", "import Machine, Record")
+    old = written(tmp_path, "before", record)
+    other = written(tmp_path, "after", record.replace("of: Nat", "by: Nat"))
     assert main(["diff", old, other]) == 3
-    why = "not encodable: Phase, which is another type in the older version"
+    why = "not encodable: Slip, which is another type in the older version"
     assert capsys.readouterr().out.count(why) == 2
+
+
+LAMP = OLD.replace("on: Nat = 0", "on: Nat = 0\n    seen: dict[Phase, set[Phase]] = {}")
+
+
+def diff_of(folder: Path, new: str, *options: str, old: str = LAMP) -> tuple[int, Any]:
+    """What `lawful diff` ends with, and the machine's row in its JSON."""
+    paths = [written(folder, name, text) for name, text in (("older", old), ("newer", new))]
+    code = main(["diff", *paths, *options, "--quiet", "--json", str(folder / "diff.json")])
+    data = json.loads((folder / "diff.json").read_text())
+    return code, data["machines"][0] if "machines" in data else data["error"]["message"]
+
+
+def outcome(row: Any) -> tuple[list[str], dict[str, str]]:
+    return row["changes"], {each["property"]: each["verdict"] for each in row["obligations"]}
+
+
+def test_a_state_more_is_proved_and_the_runtime_takes_it_over(tmp_path: Path) -> None:
+    more = LAMP.replace('SHUT = "shut"', 'SHUT = "shut"\n    PAUSED = "paused"')
+    code, row = diff_of(tmp_path, more)
+    changes = ["Phase has PAUSED, too"]
+    assert (code, *outcome(row)) == (0, changes, {"bounds": "proved", "few": "proved"})
+    old, new = (targets.machine(str(tmp_path / f"{name}.py")) for name in ("older", "newer"))
+    taken: Any = new.lawful.restore(
+        old.lawful.state(on=3).lawful.snapshot(), renamed=proved(tmp_path / "diff.json")
+    )
+    assert (taken.on, taken.phase.name) == (3, "OPEN")
+
+
+def test_a_state_less_is_proved_where_no_state_has_it(tmp_path: Path) -> None:
+    less = OLD.replace('    SHUT = "shut"\n', "")
+    code, row = diff_of(tmp_path, less, old=OLD)
+    assert (code, *outcome(row)) == (
+        1,
+        ["Phase no longer has SHUT"],
+        {"bounds": "violated", "few": "proved"},
+    )
+    assert row["obligations"][0]["counterexample"] == {
+        "state": {"phase": "SHUT", "on": 0},
+        "after": {"on": 0},
+    }
+    never = OLD.replace("self.on < 9", "self.on < 9 and self.phase == Phase.OPEN")
+    code, row = diff_of(tmp_path, less, old=never)
+    assert (code, outcome(row)[1]) == (0, {"bounds": "proved", "few": "proved"})
+    inside = LAMP.replace("self.on < 9", "self.on < 9 and self.phase == Phase.OPEN")
+    code, row = diff_of(tmp_path, LAMP.replace('    SHUT = "shut"\n', ""), old=inside)
+    assert (code, outcome(row)[1]) == (1, {"bounds": "violated", "few": "proved"})
+
+
+def test_a_variable_that_vanishes_is_told_and_may_be_dropped_on_purpose(tmp_path: Path) -> None:
+    less = OLD.replace("on: Nat = 0", "lit: Nat = 0").replace("self.on", "self.lit")
+    old = LAMP.replace("on: Nat = 0", "on: Nat = 0\n    used: Nat = 0")
+    both = {"bounds": "proved", "few": "proved"}
+    code, row = diff_of(tmp_path, less, "--renamed", "lit=on", old=old)
+    assert (code, *outcome(row)) == (
+        0,
+        [
+            "lit was on",
+            "used vanishes with its values; --dropped used says that it shall",
+            "seen vanishes with its values; --dropped seen says that it shall",
+        ],
+        both,
+    )
+    assert (row["dropped"], row["vanished"]) == ([], ["used", "seen"])
+    named = ("--renamed", "lit=on", "--dropped", "used")
+    assert diff_of(tmp_path, less, *named, old=old) == (5, "Lamp drops seen, too")
+    code, row = diff_of(tmp_path, less, *named, "--dropped", "seen", old=old)
+    changes = ["lit was on", "used is dropped", "seen is dropped"]
+    assert (code, *outcome(row)) == (0, changes, both)
+    assert (row["dropped"], row["vanished"]) == (["used", "seen"], [])
+    assert dict(proved(tmp_path / "diff.json")) == {"lit": "on"}
+    for name, why in (("on", "it is taken over"), ("nothing", "there is none")):
+        found = diff_of(tmp_path, less, "--renamed", "lit=on", "--dropped", name, old=old)
+        assert found == (5, f"Lamp does not drop {name}: {why}")
 
 
 # In a service.

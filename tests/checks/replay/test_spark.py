@@ -17,6 +17,8 @@ from lawful.checks.replay.spark import inputs, tallying
 from lawful.checks.replay.spark import session as spark_session
 from lawful.checks.replay.spark.partitions import TallyPartition
 from lawful.machines.unicast import declaration
+from lawful.runtime.journal import Journal
+from lawful.runtime.timers import SimulatedClock
 from tests.checks.replay import test_mapping
 from tests.checks.replay.conftest import NEEDS_SPARK
 from tests.checks.replay.journals import (
@@ -32,6 +34,7 @@ from tests.checks.replay.journals import (
 from tests.checks.replay.test_runtime_journals import Shelf
 from tests.checks.replay.test_validation import BOTH, LINES, MARK, unread
 from tests.frozen import USE, compiled, freeze, imported, package, run
+from tests.runtime.instances.test_container_changes import Store
 
 pytestmark = NEEDS_SPARK
 
@@ -145,6 +148,25 @@ def test_a_universe_travels(session: Any, tmp_path: Path) -> None:
     found = same([lines], program)
     assert found["by_instance"] == {"x": "fits", "y": "inconclusive"}
     assert same([tmp_path / "table"], program) == found
+
+
+def test_changes_of_containers_and_whole_ones(session: Any, tmp_path: Path) -> None:
+    with Journal(tmp_path / "j.jsonl") as journal:
+        store = Store(clock=SimulatedClock())
+        journal.attach(store, "a")
+        store.fill(20)
+        store.put(200, 7)
+        store.drop(3)
+    lines = [json.loads(line) for line in (tmp_path / "j.jsonl").read_text().splitlines()]
+    assert [row["v"] for row in lines] == [1, 1, 2, 2]
+    lied = {**lines[2]["changed"], "ids": {"$changed": {"added": [201], "removed": []}}}
+    others = [row | {"instance": "b"} for row in (*lines[:2], lines[2] | {"changed": lied})]
+    program = ReplayProgram((Store.lawful.ir,))
+    both = written(tmp_path / "both.jsonl", lines + others)
+    to_parquet([both], tmp_path / "table")
+    for path in (both, tmp_path / "table"):
+        found = same([path], program)
+        assert found["by_instance"] == {"a": "fits", "b": "deviates"}
 
 
 def test_machines_that_share_a_journal(session: Any, tmp_path: Path) -> None:

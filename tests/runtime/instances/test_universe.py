@@ -27,6 +27,7 @@ from lawful import (
 from lawful.runtime.store import Store, StoreError
 from lawful.runtime.store_database import seal
 from tests.runtime.declarations.halls import STRANGE, TOLD, A, B, Hall, N, X, hall
+from tests.runtime.services.test_store import died
 
 # What is proved of every universe.
 
@@ -297,11 +298,10 @@ def test_a_store_keeps_the_universe(tmp_path: Path) -> None:
     more = {N: ["a", "b", "x"]}
     with Store(tmp_path / "halls.db") as store:
         store.restore(Hall, "h").take(A)
-        store.close()
+        died(store, "h")
     with Store(tmp_path / "halls.db") as store:
         with pytest.raises(StoreError, match=r"another universe, N is .*, and events of the other"):
-            store.restore(Hall, "h", universe=more, renamed={})
-        store.restore(Hall, "h")
+            store.restore(Hall, "h", policy="same", universe=more, renamed={})
         grown = store.restore(Hall, "h", universe=more, renamed={})
         grown.take(X)
         assert grown.one == X
@@ -311,12 +311,17 @@ def test_an_event_of_a_store_is_checked(tmp_path: Path) -> None:
     file = tmp_path / "halls.db"
     with Store(file) as store:
         store.add(hall(), "h").take(A)
+        died(store, "h")
     with sqlite3.connect(file) as db:
         db.execute("UPDATE event SET args = ?", (json.dumps({"n": "x"}),))
+        db.execute("UPDATE event SET changed = ?", (json.dumps({"variables": {"one": "x"}}),))
         seal(db)
     db.close()
-    with Store(file) as store, pytest.raises(StoreError, match="no element"):
-        store.restore(Hall, "h")
+    with Store(file) as store:
+        with pytest.raises(StoreError, match="no element"):
+            store.restore(Hall, "h", policy="same")
+        with pytest.raises(ValueError, match="x"):
+            store.restore(Hall, "h")
 
 
 # Opaque values.

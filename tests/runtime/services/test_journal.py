@@ -321,7 +321,7 @@ def test_damage_in_the_middle_is_an_error(tmp_path: Path) -> None:
         "not a row of a journal": [lines[0], "{}", lines[2]],
         "row 2 of a, where 1 is the next": [lines[0], lines[2]],
         "row 0 of a, where 1 is the next": [lines[0], lines[0]],
-        "a row of version 2": [lines[0].replace('"v":1', '"v":2')],
+        "a row of version 3": [lines[0].replace('"v":1', '"v":3')],
     }
     for what, rows in damaged.items():
         path.write_text("\n".join(rows) + "\n")

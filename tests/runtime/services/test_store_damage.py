@@ -9,8 +9,11 @@ from typing import Annotated, Any
 import pytest
 
 from lawful import Machine, Opaque, Timer, transition
+from lawful.runtime import store_database
 from lawful.runtime.store import Store, StoreBusy, StoreError
+from lawful.runtime.store_database import seal
 from lawful.runtime.timers import SimulatedClock
+from tests.runtime.services.test_store import died
 
 VERSION_1 = """
 CREATE TABLE instance(name TEXT PRIMARY KEY, machine TEXT NOT NULL) WITHOUT ROWID;
@@ -53,6 +56,7 @@ def filled(path: Path, events: int = 10) -> dict[str, Any]:
         for number in range(events):
             clock.advance(1)
             ledger.note(number, f"note {number}")
+        died(store, "a", "b")
         return ledger.lawful.snapshot()
 
 
@@ -101,6 +105,93 @@ def test_rows_that_are_changed_or_gone_are_noticed(tmp_path: Path, forged: str, 
     database.close()
     with pytest.raises(StoreError, match=what):
         restored(tmp_path / "s.db")
+
+
+OLDER = """
+ATTACH '{}' AS new;
+CREATE TABLE instance(
+    name TEXT PRIMARY KEY, machine TEXT NOT NULL, seq INTEGER NOT NULL, sum TEXT NOT NULL)
+    WITHOUT ROWID;
+CREATE TABLE snapshot(
+    name TEXT PRIMARY KEY REFERENCES instance, seq INTEGER NOT NULL, time REAL NOT NULL,
+    wall REAL NOT NULL, data TEXT NOT NULL, started TEXT NOT NULL, chain TEXT NOT NULL,
+    sum TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE event(
+    name TEXT REFERENCES instance, seq INTEGER, time REAL NOT NULL, wall REAL NOT NULL,
+    behaviour TEXT NOT NULL, transition TEXT NOT NULL, args TEXT NOT NULL, after TEXT,
+    sum TEXT NOT NULL, PRIMARY KEY (name, seq)) WITHOUT ROWID;
+INSERT INTO instance SELECT name, machine, seq, sum FROM new.instance;
+INSERT INTO snapshot SELECT name, seq, time, wall, data, started, chain, sum FROM new.snapshot;
+INSERT INTO event SELECT
+    name, seq, time, wall, behaviour, transition, args, after, sum FROM new.event;
+PRAGMA user_version = 2;
+"""
+
+
+def version_2(path: Path, new: Path) -> None:
+    """Make of a store what the code of version 2 would have made."""
+    with sqlite3.connect(new) as database:
+        database.execute("UPDATE event SET changed = NULL")
+        database.execute("UPDATE snapshot SET version = NULL")
+        seal(database)
+    database.close()
+    old = sqlite3.connect(path, isolation_level=None)
+    old.executescript(OLDER.format(new))
+    old.close()
+
+
+def sums(path: Path) -> list[tuple[Any, ...]]:
+    database = sqlite3.connect(path)
+    rows = [
+        *database.execute("SELECT name, seq, sum FROM event"),
+        *database.execute("SELECT name, chain, sum FROM snapshot"),
+        *database.execute("SELECT name, seq, sum FROM instance"),
+    ]
+    database.close()
+    return rows
+
+
+def test_a_database_of_version_2_keeps_its_checksums_and_its_chain(tmp_path: Path) -> None:
+    wanted = filled(tmp_path / "new.db")
+    with Store(tmp_path / "new.db") as store:
+        store.add(Ledger(), "idle")
+    version_2(tmp_path / "old.db", tmp_path / "new.db")
+    before = sums(tmp_path / "old.db")
+    with Store(tmp_path / "old.db") as store:
+        assert sums(tmp_path / "old.db") == before
+        assert [(each.name, each.at) for each in store.due(Ledger)] == [("a", 0), ("b", 0)]
+        assert [row["changed"] for row in store.events("a", 8)] == [None, None]
+        ledger = store.restore(Ledger, "a", clock=SimulatedClock())
+        assert ledger.lawful.snapshot() == wanted
+        ledger.note(11, "new")
+        died(store, "a")
+    assert sums(tmp_path / "old.db")[:10] == before[:10]
+    for row, what in (("name = 'a' AND seq = 10", "event 10"), ("seq = 11", "event 11")):
+        other = tmp_path / f"{what}.db"
+        other.write_bytes((tmp_path / "old.db").read_bytes())
+        with sqlite3.connect(other) as database:
+            database.execute(f"UPDATE event SET changed = '{{}}' WHERE {row}")
+        database.close()
+        with Store(other) as store, pytest.raises(StoreError, match=f"{what} is not as it was"):
+            store.events("a")
+
+
+@pytest.mark.parametrize("statement", range(6))
+def test_a_database_of_version_2_is_brought_up_to_date_whole_or_not(
+    statement: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wanted = filled(tmp_path / "new.db")
+    version_2(tmp_path / "old.db", tmp_path / "new.db")
+    parts = store_database.FROM_2.split(";")
+    assert len(parts) == 6
+    broken = ";".join((*parts[:statement], "INSERT INTO nothing VALUES (1)", *parts[statement:]))
+    before = list(sqlite3.connect(tmp_path / "old.db").iterdump())
+    with monkeypatch.context() as patched:
+        patched.setattr(store_database, "FROM_2", broken)
+        with pytest.raises(sqlite3.OperationalError, match="nothing"):
+            Store(tmp_path / "old.db")
+    assert list(sqlite3.connect(tmp_path / "old.db").iterdump()) == before
+    assert restored(tmp_path / "old.db") == wanted
 
 
 @pytest.mark.parametrize("pruned", [False, True])

@@ -1,0 +1,84 @@
+"""The value of a container after an event, from that before it and the change that a row tells.
+
+`runtime.instances.container_changes` has the form of a change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Mapping
+from typing import Any
+
+from lawful.runtime.instances.container_changes import CHANGED, is_change
+from lawful.spec import types as t
+from lawful.spec.codec.as_json import is_list, is_object
+from lawful.spec.ir import Json
+from lawful.spec.values.world import FrozenBag, FrozenMap
+
+from .deviations import Deviation, Malformed
+
+Read = Callable[[str, Json, t.Type], Any]
+
+
+def changed(name: str, old: Any, data: Json, kind: t.Type, read: Read) -> Any:
+    """The value of a variable after a row; `read` gives the value of a JSON form.
+
+    Raises Malformed for a change of another form, Deviation where it adds what was there or removes
+    what was not, and what `read` raises."""
+    if not is_change(data):
+        return read(name, data, kind)
+    rows: Any = data[CHANGED]
+    if not is_object(rows) or len(data) > 1:
+        raise Malformed(f"the change of {name} is none of a {kind}")
+    of = Change(name, rows, read)
+    match kind:
+        case t.Set(item=item) if rows.keys() == {"added", "removed"}:
+            return (old - of.held("removed", item, old)) | of.held("added", item, old)
+        case t.Map(key=key, value=value) if rows.keys() == {"set", "removed"}:
+            return FrozenMap(of.entries(old, key, value))
+        case t.Bag(item=item) if rows.keys() == {"set", "removed"}:
+            return FrozenBag(of.entries(old, item, t.INT))
+        case t.Seq(item=item) if rows.keys() == {"at", "removed", "added"}:
+            at, gone = rows["at"], rows["removed"]
+            if type(at) is type(gone) is int and 0 <= at <= at + gone <= len(old):
+                return (*old[:at], *of.list("added", item), *old[at + gone :])
+        case _:
+            pass
+    raise Malformed(f"the change of {name} is none of a {kind}")
+
+
+class Change:
+    """The rows of a change, as values."""
+
+    def __init__(self, name: str, rows: Mapping[str, Any], read: Read) -> None:
+        self.name = name
+        self.rows = rows
+        self.read = read
+
+    def list(self, key: str, kind: t.Type) -> list[Any]:
+        """The items under a key, in their order."""
+        found = self.rows[key]
+        if not is_list(found):
+            raise Malformed(f"the change of {self.name} has no list {key}")
+        return [self.read(self.name, each, kind) for each in found]
+
+    def held(self, key: str, kind: t.Type, old: Container[Any]) -> frozenset[Any]:
+        """The items that were removed, or added; Deviation where `old` does not allow that."""
+        found = self.list(key, kind)
+        for each in found:
+            if (each in old) != (key == "removed"):
+                how = "was there" if each in old else "was not there"
+                raise Deviation("changed", f"{self.name}: {key} {each!r}, which {how}")
+        return frozenset(found)
+
+    def entries(self, old: Mapping[Any, Any], key: t.Type, value: t.Type) -> dict[Any, Any]:
+        """The entries of a map or bag after the change."""
+        gone, put = self.held("removed", key, old), self.rows["set"]
+        out = {k: v for k, v in old.items() if k not in gone}
+        for row in put if is_list(put) else [None]:
+            if not is_list(row) or len(row) != 2:
+                raise Malformed(f"the change of {self.name} has no list of [key, value]")
+            at = self.read(self.name, row[0], key)
+            if is_change(row[1]) and at not in old:
+                raise Malformed(f"the change of {self.name} is of an entry that it has not")
+            out[at] = changed(self.name, old.get(at), row[1], value, self.read)
+        return out

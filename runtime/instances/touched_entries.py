@@ -1,0 +1,180 @@
+"""Which entries of a container a transition may change, where its text says so.
+
+    self.counts[message.key] = n       the entry at `message.key` of the argument, and no other one
+    self.queue.append(item)            the end of the list
+
+So what an event changed in a large container is found without comparing its other entries. Where
+the text does not say it (a key that the state decides, a container that is replaced, a helper that
+changes something), there is no answer, and the container is compared whole.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.analysis.effects import assigned
+from lawful.spec.analysis.places import outer_variable_of, prefixes
+from lawful.spec.analysis.walk import statements, written
+from lawful.spec.ops import ELEMENT_UPDATES
+from lawful.spec.syntax.declare import slot
+from lawful.spec.values.world import World
+
+from ..kernel.plan import Plan
+from ..kernel.state import State
+
+Args = tuple[Any, ...]
+KeyOf = Callable[[Args, State], Any]
+
+
+@dataclass
+class Touched:
+    """What a transition does to one container; `keys` of a set, map or bag: whether the key is put,
+    and the key. `ends`: of a list only the end grows, or only the beginning goes ("first")."""
+
+    keys: list[tuple[bool, KeyOf]] = field(default_factory=list[tuple[bool, KeyOf]])
+    ends: set[str] = field(default_factory=set[str])
+
+
+_known: WeakKeyDictionary[type[Any], dict[str, Mapping[str, Touched]]] = WeakKeyDictionary()
+
+
+def touched_by(plan: Plan, transition: str | None) -> Mapping[str, Touched]:
+    """What a transition does to the containers of which that is known, by their variables."""
+    rows = _known.setdefault(plan.cls, {})
+    name = transition or ""
+    if name not in rows:
+        found = next((tr for tr in plan.machine.transitions if tr.name == name), None)
+        rows[name] = {} if found is None else _found(plan.machine, found, plan.resolved.world)
+    return rows[name]
+
+
+def _found(machine: ir.Machine, tr: ir.Transition, world: World) -> dict[str, Touched]:
+    body = tr.function.body
+    lost = assigned(body)
+    params = {n: i for i, (n, _) in enumerate(tr.function.params) if n not in lost}
+    fixed = frozenset(p.name for p in machine.parameters)
+    keys = functools.partial(_key_of, params=params, fixed=fixed, world=world)
+    out: dict[str, Touched | None] = {}
+    for stmt in statements(body):
+        if isinstance(stmt, ir.Step | ir.Base | ir.Do):
+            return {}  # It may change anything.
+        for place in written(stmt):
+            _note(out, stmt, place, keys)
+    if tr.timer is not None:  # It is disarmed.
+        _note(out, None, tr.timer, keys)
+    return {name: each for name, each in out.items() if each is not None}
+
+
+def _note(
+    out: dict[str, Touched | None],
+    stmt: ir.Stmt | None,
+    place: ir.Expr,
+    keys: Callable[[ir.Expr], KeyOf | None],
+) -> None:
+    """Add what a statement does at a place; None where it is not known."""
+    variable = outer_variable_of(place)
+    if variable is None:
+        return
+    known = out.setdefault(variable, Touched())
+    inner = [each for each in prefixes(place) if isinstance(each, ir.Item)]
+    if known is None:
+        return
+    if inner and isinstance(inner[-1].of, ir.Field) and isinstance(inner[-1].of.of, ir.Self):
+        one = keys(inner[-1].key)
+        if one is not None and isinstance(inner[-1].of.type, t.Map | t.Bag):
+            known.keys.append((True, one))
+            return
+    elif isinstance(stmt, ir.Update) and stmt.target == place and stmt.into != place:
+        match place.type, stmt:
+            case t.Set() | t.Map(), ir.Update(op=op, args=(key, *_)) if op in ELEMENT_UPDATES:
+                one = keys(key)
+                if one is not None:
+                    known.keys.append((op == "add", one))
+                    return
+            case t.Seq(), ir.Update(op="append" | "extend"):
+                known.ends.add("last")
+                return
+            case t.Seq(), ir.Update(op="pop", args=(ir.Const(value=0),)):
+                known.ends.add("first")
+                return
+            case _:
+                pass
+    out[variable] = None
+
+
+def _key_of(
+    e: ir.Expr, params: Mapping[str, int], fixed: frozenset[str], world: World
+) -> KeyOf | None:
+    """How the value of a key follows from the arguments and parameters; None where it does not."""
+    match e:
+        case ir.Const(type=t.Enum(name=name), value=str(member)):
+            constant = world.enums[name][member]
+            return lambda args, state: constant
+        case ir.Const(type=t.Sort(name=name), value=str(element)):
+            sort = world.sorts[name](element)
+            return lambda args, state: sort
+        case ir.Const(type=t.Int() | t.Bool() | t.Nothing(), value=value):
+            return lambda args, state: value
+        case ir.Local(name=name) if name in params:
+            at = params[name]
+            return lambda args, state: args[at]
+        case ir.Field(of=ir.Self(), name=name) if name in fixed:
+            held = slot(name)
+            return lambda args, state: getattr(state, held)
+        case ir.Field(of=ir.Expr(type=t.Record()) as of, name=name):
+            inner = _key_of(of, params, fixed, world)
+            return inner and (lambda args, state: getattr(inner(args, state), name))
+        case ir.Narrow(of=of):
+            return _key_of(of, params, fixed, world)
+        case ir.Op(op="tuple", args=items):
+            several = [_key_of(each, params, fixed, world) for each in items]
+            if None in several:
+                return None
+            return lambda args, state: tuple(f(args, state) for f in several if f is not None)
+        case _:
+            return None
+
+
+# The entries that have changed.
+
+
+@dataclass(slots=True)
+class Both:
+    """A container before and after an event, and what the event's transition does to it."""
+
+    old: Any
+    new: Any
+    touched: Touched
+    args: Args
+    state: State
+
+    def keys(self) -> list[Any] | None:
+        """The touched keys of a set, map or bag; None where they do not account for the difference.
+
+        An argument may be another object than the key that is in the container, if it was converted
+        on its way: then the lengths, or a key that is nowhere, show it."""
+        keys: list[Any] = []
+        try:
+            for put, key in self.touched.keys:
+                one = key(self.args, self.state)
+                if one not in keys:
+                    keys.append(one)
+                if put and one not in self.new and one not in self.old:
+                    return None
+            more = sum((key in self.new) - (key in self.old) for key in keys)
+        except (TypeError, AttributeError):
+            return None
+        return keys if keys and len(self.new) == len(self.old) + more else None
+
+    def place(self) -> tuple[int, int] | None:
+        """Where a list was changed of which only an end was touched, and how many items went."""
+        more = len(self.new) - len(self.old)
+        if self.touched.ends == {"last"} and more >= 0:
+            return len(self.old), 0
+        return (0, -more) if self.touched.ends == {"first"} and more <= 0 else None

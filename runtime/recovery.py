@@ -1,0 +1,208 @@
+"""How an instance comes back from its snapshot and the events after it.
+
+    policy := "take"     the state that the rows tell; no event runs
+            | "replay"   the events run again, on this code
+            | "same"     both, on the code that wrote them; they must agree
+
+`take` reads only the form of rows, not the types of the machine that wrote them. So newer code
+takes the state over as `lawful.restore` takes a snapshot over: of the same shape, or `renamed`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
+
+from lawful.spec.outcomes import MachineFault
+
+from .elements import other_elements
+from .instance import Machine
+from .instances.access import behaviour_of, fingerprint_of
+from .instances.container_changes import Merging
+from .instances.enforcement import judge, judgeable
+from .instances.snapshots import elements_in, taken
+from .kernel.dispatch import control_name
+from .store_database import Position, StoreError, json_of, seconds_of, started_in
+from .stored_instance import StoredInstance, Writer
+
+M = TypeVar("M", bound=Machine)
+Policy = Literal["take", "replay", "same"]
+
+
+class _Instant:
+    """The clock of events that `restore` runs again."""
+
+    def __init__(self) -> None:
+        self.at = 0.0
+
+    def now(self) -> float:
+        return self.at
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a store has of an instance: the columns of its last snapshot up to `chain`, and the
+    events after it."""
+
+    name: str
+    snapshot: tuple[Any, ...]
+    rows: list[dict[str, Any]]
+
+    @property
+    def version(self) -> str | None:
+        """The fingerprint of the code that made the snapshot; None where nobody has told."""
+        return self.snapshot[5]  # type: ignore[no-any-return]  # a column of text
+
+    @property
+    def position(self) -> Position:
+        """The position at the last event, but for the timers."""
+        seq, last, wall, _, _, _, chain = self.snapshot
+        rows = len(self.rows)
+        if self.rows:
+            row = self.rows[-1]
+            seq, last, wall, chain = row["seq"], row["time"], row["wall"], row["sum"]
+        last, wall = seconds_of(self.name, last, wall)
+        return Position(seq, last, wall, {}, chain, rows)
+
+
+@dataclass(frozen=True)
+class Recovery(Generic[M]):
+    """Makes an instance of what was found. Errors: StoreError, and those of `lawful.restore`, which
+    has the same `universe` and `renamed`."""
+
+    store: Writer
+    cls: type[M]
+    found: Found
+    universe: Mapping[type[Any], Any] | None
+    renamed: Mapping[str, str] | None
+
+    def run(self, policy: Policy) -> StoredInstance:
+        """The instance as it was after its last event, on a clock of its own."""
+        rows = self.found.rows
+        clear = all(row["changed"] is not None for row in rows)
+        if policy == "take" and clear:
+            return self.taken_over()
+        again = self.run_again(policy)
+        if policy == "same" and clear and rows:
+            told = self.taken_over().entry
+            if told != again.entry:
+                what = f"{self.found.name}: run again, its events lead to {again.entry!r}"
+                raise StoreError(f"{what}, and once they led to {told!r}")
+        return again
+
+    def _restored(self, saved: Any, clock: _Instant) -> M:
+        return self.cls.lawful.restore(
+            saved, universe=self.universe, clock=clock, renamed=self.renamed
+        )
+
+    def taken_over(self) -> StoredInstance:
+        """The state that the rows tell, as an instance."""
+        found = self.found
+        saved = json_of(found.name, found.snapshot[3])
+        started = dict(started_in(found.name, found.snapshot[4]))
+        if found.rows:
+            started |= _bring_up_to_date(found, saved)
+        entry = self._restored(saved, _Instant())
+        plan = entry.__plan__
+        others = {row["behaviour"] for row in found.rows} - {behaviour_of(plan)}
+        if others or found.version not in (None, fingerprint_of(plan).whole):
+            _check(found.name, entry)
+        former = {was: name for name, was in (self.renamed or {}).items()}
+        logged = StoredInstance(self.store, entry, found.name, found.position)
+        places = {former.get(root, root) + rest: root + rest for root, rest in map(_split, started)}
+        _put_started(logged, {now: started[place] for now, place in places.items()})
+        return logged
+
+    def run_again(self, policy: Policy) -> StoredInstance:
+        """The snapshot as an instance, on which the events run again."""
+        found = self.found
+        seq, last, wall, data, started, _, chained = found.snapshot
+        past, saved = _Instant(), json_of(found.name, data)
+        entry = self._restored(saved, past)
+        known = entry.__environment__.universe.universe()
+        other = other_elements(known, elements_in(saved, entry.lawful.plan))
+        if other and found.rows:
+            what = f"{found.name} with another universe, {other}, and events of the other one"
+            raise StoreError(f"{what}: restore it with that one, and snapshot it, first")
+        last, wall = seconds_of(found.name, last, wall)
+        at = Position(seq, last, wall, {}, chained)
+        old = StoredInstance(self.store, entry, found.name, at)
+        _put_started(old, dict(started_in(found.name, started)))
+        for row in found.rows:
+            _once_more(old, row, past, policy)
+        return old
+
+
+def _put_started(logged: StoredInstance, started: Mapping[str, float]) -> None:
+    """Tell for how many seconds the armed timers were started, where that is known."""
+    armed = logged.started(logged.at.last)
+    known = {place: (armed[place][0], s) for place, s in started.items() if place in armed}
+    logged.at = logged.at._replace(timers=armed | known)
+
+
+# Taking the state over.
+
+
+def _split(place: str) -> tuple[str, str]:
+    """The variable at the beginning of a timer's place, and the rest."""
+    root = re.split(r"[.\[]", place, maxsplit=1)[0]
+    return root, place[len(root) :]
+
+
+def _bring_up_to_date(found: Found, saved: Any) -> dict[str, float]:
+    """Put into a snapshot what the rows say changed; for how many seconds they started timers."""
+    started: dict[str, float] = {}
+    try:
+        merging = Merging(saved["variables"])
+        for row in found.rows:
+            where = f"{found.name}: event {row['seq']}, {row['transition']}"
+            told = json_of(found.name, row["changed"])
+            merging.take(told["variables"])
+            seconds_of(where, row["time"], row["wall"], *told.get("started", {}).values())
+            started |= told.get("started", {})
+        saved["variables"] = merging.result()
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise StoreError(f"{found.name}: a row tells no change: {error!r}") from error
+    return started
+
+
+def _check(name: str, entry: Machine) -> None:
+    """ValueError where an invariant is false of a state that another version of the code left."""
+    try:
+        judge(judgeable(entry.__plan__).invariants(), entry, "restore")
+    except MachineFault as fault:
+        of = type(entry).__name__
+        what = f"{name}: another version left what is no state of {of}: {fault}: {entry!r}"
+        raise ValueError(what) from fault
+
+
+# Running the events again.
+
+
+def _once_more(old: StoredInstance, row: dict[str, Any], past: _Instant, policy: Policy) -> None:
+    """Run one event again."""
+    access = old.entry.lawful
+    plan = access.plan
+    where = f"{old.name}: event {row['seq']}, {row['transition']}"
+    if row["behaviour"] != behaviour_of(plan) and policy != "replay":
+        how = "policy='replay' runs it on this one" if row["changed"] is None else "policy='take'"
+        raise StoreError(f"{where}, is of another {plan.name}; snapshot it with that one, or {how}")
+    past.at, _ = seconds_of(where, row["time"], row["wall"])
+    try:
+        kinds = plan.ways[row["transition"]].params
+        args = [taken(row["args"][of], kind, plan) for of, kind in kinds]
+        if len(args) != len(row["args"]):
+            raise LookupError(", ".join(row["args"]))
+    except (LookupError, TypeError, ValueError) as error:
+        raise StoreError(f"{where}, has other arguments: {error!r}") from error
+    try:
+        access.take(row["transition"], *args)
+    except Exception as error:
+        raise StoreError(f"{where}: it ran once, and now {error!r}") from error
+    after = control_name(old.entry)
+    if after != row["after"] or row["seq"] != old.at.seq + 1:
+        raise StoreError(f"{where}: it led to {row['after']}, and now to {after}")
+    timers = old.started(past.at)
+    old.at = Position(row["seq"], row["time"], row["wall"], timers, row["sum"], old.at.rows + 1)

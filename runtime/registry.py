@@ -1,0 +1,172 @@
+"""The instances of one machine in a store, of which only some are in memory.
+
+    tills = Registry(store, Till, most=10_000)
+    tills.add(Till(), "a")
+    with tills.use("a") as till:           # restored, if it is not in memory
+        till.pay(5)
+    tills.fire_due(fired)                  # also those of instances that are not in memory
+
+An instance stays in memory until `most` others were used since; then the store releases it. While
+somebody uses it, it stays. When its next timer is due is in the store, so no instance is restored
+before it has something to do.
+"""
+
+from __future__ import annotations
+
+import threading
+import time as clocks
+from collections import OrderedDict
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from lawful.spec.values.time import clock_of
+
+from .instances.access import Fired
+from .instances.observers import foremost
+from .store import Due, Store
+
+if TYPE_CHECKING:
+    from .instance import Machine
+
+M = TypeVar("M", bound="Machine")
+Perform = Callable[[str, Fired], None]
+
+
+class Registry(Generic[M]):
+    """Instances of `cls` by their names in the store.
+
+    `restore` brings one back, for what it needs (`clock=`, `renamed=`, observers); by default that
+    is `store.restore(cls, name, timers="deadline")`. The time of timers is the wall clock's then:
+    they run on while an instance is not in memory. Any thread may use a registry; the events of one
+    instance still go through one runner if several threads call them.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        cls: type[M],
+        *,
+        most: int = 10_000,
+        restore: Callable[[str], M] | None = None,
+    ) -> None:
+        if most < 1:
+            raise ValueError(f"a registry holds one instance or more, not {most}")
+        self.store = store
+        self.cls = cls
+        self.most = most
+        self._restore = self._restored if restore is None else restore
+        self._alive: OrderedDict[str, M] = OrderedDict()  # The one that was used last is the last.
+        self._uses: dict[str, int] = {}
+        self._lock = threading.RLock()
+        self._refused: dict[str, Due] = {}  # What was due and not possible.
+
+    def _restored(self, name: str) -> M:
+        return self.store.restore(self.cls, name, timers="deadline")
+
+    def __len__(self) -> int:
+        """How many instances are in memory."""
+        return len(self._alive)
+
+    def __contains__(self, name: str) -> bool:
+        """Whether the store has the instance."""
+        return name in self._alive or name in self.store
+
+    def add(self, entry: M, name: str) -> M:
+        """Store a new instance. Raises as `Store.add`."""
+        with self._lock:
+            self.store.add(entry, name)
+            self._alive[name] = entry
+            self._make_room()
+        return entry
+
+    @contextmanager
+    def use(self, name: str) -> Generator[M]:
+        """The instance, which stays in memory inside the `with`. Outside it may be released: then
+        its events raise RuntimeError. Raises as `Store.restore`."""
+        with self._lock:
+            if name not in self._alive:
+                self._alive[name] = self._restore(name)
+            self._alive.move_to_end(name)
+            self._uses[name] = self._uses.get(name, 0) + 1
+            entry = self._alive[name]
+        try:
+            self._make_room()
+            yield entry
+        finally:
+            with self._lock:
+                self._uses[name] -= 1
+                if not self._uses[name]:
+                    del self._uses[name]
+
+    def release(self, name: str) -> None:
+        """Take an instance out of memory; nothing happens if it is not there. RuntimeError while it
+        is used."""
+        with self._lock:
+            if name in self._uses:
+                raise RuntimeError(f"{name} is used")
+            if name in self._alive:
+                self.store.release(name)
+                del self._alive[name]
+
+    def _make_room(self) -> None:
+        """Release those that were used longest ago, but one that runs an event all the same."""
+        with self._lock:
+            unused = (name for name in list(self._alive) if name not in self._uses)
+            while len(self._alive) > self.most and (name := next(unused, None)) is not None:
+                with suppress(RuntimeError):
+                    self.release(name)
+
+    # Timers.
+
+    def next_due(self) -> float | None:
+        """When to call `fire_due` next, in seconds since 1970; None while no timer is armed."""
+        return next((due.at for due in self.store.due(self.cls) if self._is_new(due)), None)
+
+    def fire_due(self, perform: Perform, now: float | None = None) -> int:
+        """Fire the timers that are due, the earliest first; returns how many fired. `perform` is
+        called with the name of the instance and what fired.
+
+        Each instance is visited once. One whose transitions are all refused is visited again after
+        its next event, and each time if its machine has a `Clock`. An exception, from a machine or
+        from `perform`, stops no other; in the end the first one is raised, the others as notes.
+        """
+        until = clocks.time() if now is None else now
+        count, first = 0, None
+        found = list(self.store.due(self.cls, until))
+        self._refused = {due.name: due for due in found if not self._is_new(due)}
+        for due in found:
+            if due.name in self._refused:
+                continue
+            try:
+                count += self._visit(due, perform)
+            except Exception as error:
+                first = foremost(first, error, due.name)
+        if first is not None:
+            raise first
+        return count
+
+    def _is_new(self, due: Due) -> bool:
+        """Whether the timer was not refused since the instance's last event."""
+        return self._refused.get(due.name) != due
+
+    def _visit(self, due: Due, perform: Perform) -> int:
+        with self.use(due.name) as entry:
+            fired: list[Fired] = []
+            first: BaseException | None = None
+            now = entry.__environment__.clock.now()
+            is_due = (entry.lawful.next_deadline() or now) <= now
+            try:
+                entry.lawful.fire(now, fired)
+            except Exception as error:
+                first = error
+            for each in fired:
+                try:
+                    perform(due.name, each)
+                except Exception as error:
+                    first = foremost(first, error, due.name)
+            if is_due and not fired and clock_of(entry.lawful.plan.machine) is None:
+                self._refused[due.name] = due
+            if first is not None:
+                raise first
+        return len(fired)

@@ -1,0 +1,152 @@
+"""An instance with its position in a store, and the rows that tell its events and its state.
+
+    event    := (name, seq, time, wall, behaviour, transition, args, after, changed, sum)
+    changed  := {"variables": {name: JSON | change}, "started": {place: seconds}}
+    snapshot := (name, seq, time, wall, data, started, version, chain, sum)
+
+`changed` tells what the event changed, as `instances.container_changes` does, with values in the
+form of a snapshot as of time 0, and for how many seconds it has started timers. So the state after
+an event follows from the snapshot and the rows, whatever the machine has become.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import time as clocks
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, Protocol
+
+from lawful.spec import types as t
+from lawful.spec.values.world import encode
+
+from .instances.access import behaviour_of, deadlines_of, fingerprint_of
+from .instances.armed_timers import armed_timers
+from .instances.container_changes import changes
+from .instances.observers import Stepped
+from .instances.snapshots import keep, snapshot, written
+from .json_text import text_of
+from .kernel.plan import Plan
+from .store_database import (
+    Position,
+    StoreError,
+    sum_of_event,
+    sum_of_snapshot,
+    unwritten,
+)
+
+if TYPE_CHECKING:
+    from .instance import Machine
+
+SCALARS = (t.Int, t.Bool, t.Enum, t.Sort, t.Nothing)  # Their JSON forms are the same everywhere.
+SMALL = 4096  # Bytes of a snapshot that is written after any `snapshot_every` rows.
+
+
+class Writer(Protocol):
+    """The store that an instance is in."""
+
+    def write(self, logged: StoredInstance, done: Stepped) -> None:
+        """Write the row of an event, or raise."""
+        ...
+
+
+class StoredInstance:
+    """An instance with its position in a store, which is the log of its events; see
+    `observers.Log`. `size`: the bytes of its last snapshot."""
+
+    __slots__ = ("at", "entry", "kept", "name", "next", "size", "store")
+
+    def __init__(self, store: Writer, entry: Machine, name: str, at: Position) -> None:
+        self.store = store
+        self.entry = entry
+        self.name = name
+        self.at: Position = at
+        self.next: Position = at
+        self.kept: Iterable[object] = ()
+        self.size = 0
+
+    def write(self, done: Stepped) -> None:
+        """Write the row of an event."""
+        self.store.write(self, done)
+
+    def started(self, now: float) -> dict[str, tuple[float, float]]:
+        """The armed timers after an event at `now`: it has started each timer whose deadline is
+        another than before."""
+        timers: dict[str, tuple[float, float]] = {}
+        for timer in armed_timers(self.entry):
+            due, known = timer.deadline, self.at.timers.get(timer.place)
+            timers[timer.place] = known if known and known[0] == due else (due, due - now)
+        return timers
+
+    def due(self, wall: float, now: float) -> float | None:
+        """When its next timer is due, in seconds since 1970, of which there are `wall` at `now`."""
+        deadline = min(deadlines_of(self.entry), default=None)
+        return None if deadline is None else wall + (deadline - now)
+
+    def event(self, done: Stepped, transition: str) -> tuple[tuple[Any, ...], Position]:
+        """The row of an event without its checksum, and the position after it. StoreError for a
+        value that cannot be written."""
+        plan, at = self.entry.__plan__, self.at
+        kinds = dict(plan.ways[transition].params)
+        seq, wall, time = at.seq + 1, clocks.time(), float(done.time)
+        timers, due = at.timers, at.due
+        new: dict[str, float] = {}
+        if plan.timed and (plan.families or any(_of_timers(plan.fields[n]) for n in done.inside)):
+            timers = self.started(done.time)
+            new = {place: r[1] for place, r in timers.items() if at.timers.get(place) != r}
+            due = self.due(wall, time)
+        try:
+            form = functools.partial(_form, plan)
+            args = text_of({of: form(value, kinds[of]) for of, value in done.args.items()})
+            told: dict[str, Any] = {"variables": changes(done, plan, form)}
+            changed = text_of(told | {"started": new} if new else told)
+        except ValueError as error:  # An integer of more digits than Python writes.
+            raise unwritten(f"{self.name}: {transition}", error) from error
+        head = self.name, seq, time, wall, behaviour_of(plan)
+        row = (*head, transition, args, done.after, changed)
+        size = at.bytes + len(args) + len(changed)
+        total = sum_of_event(at.sum, row)
+        return row, Position(seq, time, wall, timers, total, at.rows + 1, size, due)
+
+    def wants_snapshot(self, at: Position, every: int) -> bool:
+        """Whether a snapshot follows the row: after `every` rows, and where the state is large,
+        once the rows since the last one are as large as that. So snapshots cost no more than
+        rows, and the rows to be read with one are no more than it is."""
+        return at.rows >= every and (self.size <= SMALL or at.bytes >= self.size)
+
+    def snapshot(self, at: Position) -> tuple[Any, ...]:
+        """The row of a snapshot at a position. StoreError for a value that cannot be written."""
+        plan = self.entry.__plan__
+        of = fingerprint_of(plan)
+        data = snapshot(self.entry, of.shape, 0.0)
+        started = {place: seconds for place, (_, seconds) in at.timers.items()}
+        try:
+            texts = json.dumps(data), json.dumps(started)
+        except ValueError as error:
+            raise unwritten(self.name, error) from error
+        row = (self.name, at.seq, at.last, at.wall, *texts, of.whole)
+        self.size = len(texts[0])
+        return (*row, at.sum, sum_of_snapshot(plan.name, row, at.sum))
+
+
+def _of_timers(kind: t.Type) -> bool:
+    return isinstance(kind.value if isinstance(kind, t.Map) else kind, t.Timer)
+
+
+def _form(plan: Plan, value: Any, kind: t.Type) -> Any:
+    """The JSON form of a variable's value in a snapshot as of time 0."""
+    if kind.__class__ in SCALARS:
+        return encode(value, kind)
+    match kind:
+        case t.Part():
+            value = keep(value, 0.0)
+        case t.Map(value=t.Part()):
+            value = {key: keep(part, 0.0) for key, part in value.items()}
+        case _:
+            pass
+    return written(value, kind, plan)
+
+
+def gone_elsewhere(name: str, how: str = ", or was removed") -> StoreError:
+    """The error where another process has written, or removed, an instance."""
+    return StoreError(f"{name} went on elsewhere{how}")
