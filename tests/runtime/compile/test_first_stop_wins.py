@@ -200,6 +200,7 @@ print([loops({"a": 1, "b": 0, "c": 1, "d": 0, "e": 1}, event)[0] for event in LO
 """
 
 
+@pytest.mark.nightly
 def test_the_hash_seed_decides_nothing() -> None:
     said = set[str]()
     for seed in range(6):
