@@ -86,6 +86,7 @@ def agree(rows: Any, paths: list[Path], program: ReplayProgram) -> dict[str, lis
     return out
 
 
+@pytest.mark.nightly
 def test_a_table_of_everything_spoilt(session: Any, tmp_path: Path) -> None:
     path = spoilt_file(tmp_path)
     to_parquet([path], tmp_path / "table")
