@@ -26,10 +26,13 @@ settings.register_profile(
     derandomize=True,
     database=None,
     deadline=None,
+    max_examples=60,  # `make test` has a budget; see tests/house/budgets.txt.
     print_blob=False,
     suppress_health_check=[HealthCheck.too_slow],
 )
-settings.register_profile("nightly", parent=settings.get_profile("lawful"), derandomize=False)
+settings.register_profile(
+    "nightly", parent=settings.get_profile("lawful"), derandomize=False, max_examples=300
+)
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "lawful")
 settings.load_profile(PROFILE)
 if PROFILE == "lawful":
