@@ -146,10 +146,32 @@ def _lint(commands: Subparsers) -> None:
     )
     parser.add_argument(
         "--mutants",
-        type=_positive,
-        metavar="N",
-        help="make at most N small changes to the machine, and list those that no property notices",
+        type=_mutants,
+        metavar="N|all",
+        help="judge N mutants, evenly chosen, or all: small changes of the machine and its parts",
     )
+    parser.add_argument(
+        "--prove", action="store_true", help="mutants: those that exploration misses, by induction"
+    )
+    parser.add_argument(
+        "--workers", type=_positive, default=1, metavar="N", help="mutants: judge in N processes"
+    )
+    parser.add_argument(
+        "--max-seconds",
+        type=_seconds,
+        metavar="S",
+        help="mutants: stop each search after S seconds",
+    )
+    parser.add_argument(
+        "--answers",
+        type=Path,
+        metavar="FILE",
+        help="mutants: add each answer to FILE, and go on from the answers that it has",
+    )
+
+
+def _mutants(text: str) -> int | str:
+    return text if text == "all" else _positive(text)
 
 
 def _scoped(parser: _Parser) -> _Parser:

@@ -117,6 +117,8 @@ TABLE: dict[str, Operator] = {
 OPPOSITES = {op: row.opposite for op, row in TABLE.items() if row.opposite is not None}
 COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 SERIAL = frozenset({"serial_add", "serial_sub", "before"})  # The last operand is the modulus.
+# Operators beside the relations that mean another thing with their first two operands exchanged.
+ORDERED = frozenset({"sub", "floordiv", "mod", "difference", "concat"}) | SERIAL
 RANKS = frozenset({"rank", "successor", "predecessor"})
 DISPLAYS = frozenset({"set", "list", "tuple"})
 COPIES = frozenset({"set_of", "frozenset_of", "list_of", "tuple_of"})  # Of all elements.

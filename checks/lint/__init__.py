@@ -1,4 +1,4 @@
-"""Lint: suspicious parts of a declaration, and mutants that no property detects."""
+"""Lint: suspicious parts of a declaration."""
 
 from .findings import Finding, lint
 

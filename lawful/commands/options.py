@@ -91,7 +91,11 @@ class LintOptions:
     target: str
     scope: Sequence[str]
     max_states: int
-    mutants: int | None
+    mutants: int | Literal["all"] | None
+    prove: bool
+    workers: int
+    max_seconds: float | None
+    answers: Path | None
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("reference",),
         ("explore", "smt", "replay", "tla"),
         ("prove", "conform"),
-        ("lint",),
+        ("lint", "mutation"),
         ("report",),
     ),
     "diagrams": (

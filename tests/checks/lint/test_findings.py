@@ -1,4 +1,4 @@
-"""Oddities of declarations, and changes that no property notices."""
+"""Oddities of declarations."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from lawful import Machine, Scope
 from lawful.checks.explore.compiled import engine
 from lawful.checks.explore.compiled.engine import NotGenerated
 from lawful.checks.explore.search import Limits
-from lawful.checks.lint import mutants as mutate
 from lawful.checks.lint.findings import Findings, lint, text
-from lawful.checks.lint.mutants import mutants, survey
 from lawful.cli import main
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
@@ -111,155 +109,16 @@ def test_of_states_that_were_not_all_seen_nothing_is_said() -> None:
     assert text("Peterson", found_in(Peterson)) == "Peterson: nothing odd"
 
 
-SMALL = """
-class Small(Machine):
-    n: Nat = 0
-    m: Nat = 0
-
-    @transition()
-    def up(self) -> None:
-        require(self.n < 3, "high")
-        self.n += 1
-
-    @transition()
-    def mark(self) -> None:
-        self.m = 1
-
-    @invariant
-    def low(self) -> bool:
-        return self.n <= 3
-
-    scope = Scope(Nat=range(0, 6))
-    deadlock_ok = True
-"""
-
-
-def test_a_change_that_no_property_notices_survives() -> None:
-    found = resolve(texts.last_machine(texts.module(SMALL)))
-    every = [each.what for each in mutants(found.machine)]
-    assert every == [
-        "up: without require(self.n < 3)",
-        "up: without the assignment of self.n",
-        "up: self.n <= 3 for self.n < 3",
-        "up: 4 for 3",
-        "up: self.n - 1 for self.n + 1",
-        "up: 2 for 1",
-        "mark: without the assignment of self.m",
-        "mark: 2 for 1",
-    ]
-    result = survey(found, found.scopes["scope"], 100, Limits())
-    assert result.tried == 8
-    assert [each.what for each in result.survived] == [
-        "up: without the assignment of self.n",
-        "mark: without the assignment of self.m",
-        "mark: 2 for 1",
-    ]
-    assert survey(found, found.scopes["scope"], 3, Limits()).tried == 3
-    with pytest.raises(ValueError, match="not explored to its end, 3 states: its mutants need"):
-        survey(found, found.scopes["scope"], 3, Limits(states=2))
-
-
-WEAKER = """
-class Weaker(Machine):
-    a: Nat = 0
-    b: Nat = 0
-    c: Nat = 0
-    deadlock_ok = True
-
-    @transition()
-    def grow(self) -> None:
-        require(self.a < 3)
-        self.a += 1
-
-    @transition()
-    def spread(self, b: Nat, c: Nat) -> None:
-        require(b < 1 and c < 1)
-        self.b = b
-        self.c = c
-
-    @invariant
-    def few(self) -> bool:
-        return self.b <= 1000
-
-    scope = Scope(Nat=range(0, 40))
-"""
-
-
-def test_a_weaker_verdict_or_a_limit_notices_nothing() -> None:
-    """`holds-within-scope` for `holds`, and 4 * 4 + 1,000 states, leave a mutant undecided."""
-    found = resolve(texts.last_machine(texts.module(WEAKER)))
-    result = survey(found, found.scopes["scope"], 100, Limits())
-    assert [each.what for each in result.survived] == [
-        "grow: without the assignment of self.a",
-        "grow: self.a <= 3 for self.a < 3",
-        "grow: 4 for 3",
-        "grow: 2 for 1",
-        "spread: without the assignment of self.b",
-        "spread: without the assignment of self.c",
-        "spread: b <= 1 for b < 1",
-        "spread: 2 for 1",
-        "spread: c <= 1 for c < 1",
-        "spread: 2 for 1",
-    ]
-    assert [each.what for each in result.undecided] == [
-        "grow: without require(self.a < 3)",
-        "spread: without require(b < 1 and c < 1)",
-    ]
-    assert result.tried == 13  # `self.a - 1` breaks the bounds: that is noticed.
-    assert mutate.text(result).splitlines()[11] == (
-        "  2 of 13 small changes are undecided: the scope or a limit leaves open whether a property"
-        " notices them"
-    )
-    late = survey(found, found.scopes["scope"], 1, Limits(seconds=1000.0))
-    assert (late.tried, len(late.undecided)) == (1, 1)
-
-
-COUNTS = """
-class Up(Machine):
-    n: Nat = 0
-    deadlock_ok = True
-
-    @transition()
-    def up(self) -> None:
-        self.n += 1
-
-    scope = Scope(Nat=range(0, 4))
-
-class Twice(Machine):
-    twice: Nat = 0
-    deadlock_ok = True
-
-    @transition()
-    def up(self) -> None:
-        self.twice += 2
-
-    @refines(Up)
-    def counts(self) -> Up:
-        return Up.lawful.state(n=self.twice // 2)
-
-    scope = Scope(Nat=range(0, 7))
-"""
-
-
-def test_what_a_refined_machine_forbids_is_noticed() -> None:
-    found = resolve(texts.last_machine(texts.module(COUNTS)))
-    result = survey(found, found.scopes["scope"], 100, Limits())
-    # What never counts refines Up, too; no bound cuts it then, which notices nothing.
-    assert [each.what for each in result.survived] == ["up: without the assignment of self.twice"]
-    assert (result.tried, result.undecided) == (3, ())
-
-
 def test_the_command_exits_with_1_where_something_is_odd(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert main(["lint", "tests.classics.peterson", "--mutants", "4", "--json", "-"]) == 0
+    assert main(["lint", "tests.classics.peterson", "--json", "-"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["machines"]
     assert row == {
         "machine": "Peterson",
         "findings": [],
         "complete": True,
         "engine": "generated",
-        "mutants": {"tried": 3, "survived": [], "undecided": [], "engines": {"generated": 3}},
     }
     assert main(["lint", "tests.classics.two_phase"]) == 1
     assert "sink: nothing leaves ABORTED" in capsys.readouterr().out
@@ -349,48 +208,10 @@ def test_an_answer_whose_number_is_not_read_may_be_a_late_one() -> None:
     ]
 
 
-FEWER_BITS = """
-class Serials(Machine):
-    s: Annotated[int, Serial(bits=8)] = 0
-    n: Nat = 0
-
-    @transition()
-    def send(self) -> None:
-        require(self.n < 3, "full")
-        self.s += 1
-        self.n += 1
-
-    @invariant
-    def apart(self) -> bool:
-        return not before(self.s, 0)
-
-    deadlock_ok = True
-    scope = Scope(Nat=range(0, 12), Serial=3)
-"""
-
-
-def test_a_violation_that_only_fewer_bits_have_notices_nothing() -> None:
-    """With 3 bits `s` passes half the circle after 5 sends, with the declared 8 after 129."""
-    found = resolve(texts.last_machine(texts.module(FEWER_BITS)))
-    few = survey(found, found.scopes["scope"], 100, Limits())
-    assert [each.what for each in few.undecided] == [
-        "send: without require(self.n < 3)",
-        "send: without the assignment of self.n",
-        "send: 2 for 1",
-    ]
-    every = survey(found, Scope(Nat=range(0, 12), Serial=8), 100, Limits())
-    assert [each.what for each in every.undecided] == ["send: without require(self.n < 3)"]
-    assert (few.tried, len(few.survived), every.tried, len(every.survived)) == (9, 5, 9, 6)
-
-
 def test_the_reference_engine_says_that_it_took_over(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_given: object) -> None:
         raise NotGenerated("a set over too many values")
 
     monkeypatch.setattr(engine, "stepping", refused)
-    found = found_in(Peterson)
     why = "steps cannot be generated for a set over too many values"
-    assert text("Peterson", found) == f"Peterson: nothing odd\n  slow: {why}"
-    whole = resolve(Peterson)
-    told = mutate.text(survey(whole, whole.scopes.get("scope", Scope()), 4, Limits()))
-    assert told.splitlines()[-1] == f"  explored 3 by the reference engine: {why}"
+    assert text("Peterson", found_in(Peterson)) == f"Peterson: nothing odd\n  slow: {why}"

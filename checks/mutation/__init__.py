@@ -1,0 +1,1 @@
+"""Mutation testing of properties: which small changes of a machine `check` and `prove` miss."""
