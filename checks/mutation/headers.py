@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator
+from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
@@ -35,8 +36,8 @@ def header_changes(row: ir.Transition) -> Iterator[Change]:
                     yield _header(row, "change target", to, target=(name,))
 
 
-def _header(row: ir.Transition, operator: str, what: str, **fields: object) -> Change:
-    new = dataclasses.replace(row, **fields)  # type: ignore[arg-type]  # Fields of a transition.
+def _header(row: ir.Transition, operator: str, what: str, **fields: Any) -> Change:
+    new = dataclasses.replace(row, **fields)
     return Change(operator, row, new, what)
 
 

@@ -16,10 +16,12 @@ from __future__ import annotations
 
 import dataclasses
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+
+from lawful.spec.codec.as_json import is_list, is_object
+from lawful.spec.ir import Json
 
 from .mutants import Mutant
 
@@ -63,19 +65,16 @@ def _read(path: Path) -> Iterator[Mark]:
     except FileNotFoundError:
         return
     try:
-        data: Mapping[str, Any] = tomllib.loads(text)
+        data: Json = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path}: {error}") from error
-    rows = data.get("mutant", [])
-    if {*data} - {"mutant"} or not isinstance(rows, list):
-        raise ValueError(f"{path}: expected tables [[mutant]] alone, found {', '.join(data)}")
+    rows: Json = data.get("mutant", []) if is_object(data) else None
+    if not is_object(data) or {*data} - {"mutant"} or not is_list(rows):
+        raise ValueError(f"{path}: expected tables [[mutant]] alone, found other keys or values")
     for number, row in enumerate(rows, 1):
-        if not isinstance(row, dict) or {*row} != {*KEYS} or not all(map(_is_text, row.values())):
+        texts = {k: v for k, v in row.items() if isinstance(v, str)} if is_object(row) else {}
+        if {*texts} != {*KEYS} or texts != row:
             raise ValueError(f"{path}: mutant {number}: expected the texts {', '.join(KEYS)}")
-        if not row["because"].strip():
+        if not texts["because"].strip():
             raise ValueError(f"{path}: mutant {number}: because is empty; say why it is equivalent")
-        yield Mark(**row)
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
+        yield Mark(**texts)

@@ -16,7 +16,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any
 
 from lawful.spec import ir, ops
 from lawful.spec import types as t
@@ -376,11 +376,9 @@ ExpressionRule = Callable[[ir.Expr, Body], Iterator[Change]]
 STATEMENTS: tuple[StatementRule, ...] = (_guards, _assignments, _updates, _calls)
 EXPRESSIONS: tuple[ExpressionRule, ...] = (_operators, _junctions, _constants, _elements)
 
-_Stmt = TypeVar("_Stmt", bound=ir.Stmt)
 
-
-def _line_for(operator: str, stmt: _Stmt, **fields: object) -> Change:
-    new = dataclasses.replace(stmt, **fields)  # type: ignore[arg-type]  # its own fields
+def _line_for(operator: str, stmt: ir.Stmt, **fields: Any) -> Change:
+    new = dataclasses.replace(stmt, **fields)
     return Change(operator, stmt, new, f"{_line(new)} for {_line(stmt)}")
 
 

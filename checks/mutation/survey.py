@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -139,7 +139,7 @@ def _about(judge: Judge) -> dict[str, Any]:
 @contextmanager
 def _answers(
     kept: Path | None, about: Mapping[str, Any]
-) -> Iterator[tuple[dict[str, Judgement], Callable[[str, Judgement], None]]]:
+) -> Generator[tuple[dict[str, Judgement], Callable[[str, Judgement], None]]]:
     """The answers in the file, and a function that adds one."""
     if kept is None:
         yield {}, lambda _name, _judgement: None
