@@ -10,6 +10,7 @@ from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.text.reasons import text
 from lawful.spec.values import bounds
+from lawful.spec.values.unlike import unlike_keys, unlike_span
 from lawful.spec.values.world import encode
 
 from .states import State
@@ -44,7 +45,7 @@ class Breaches:
             case t.Map(key=key, value=t.Part() as part):
                 return self._in_family(key, part, value, before or {})
             case _:
-                return bounds.breach(value, kind)
+                return _breach(value, before, kind)
 
     def _in_family(
         self, key: t.Type, part: t.Part, value: Mapping[Any, State], before: Mapping[Any, State]
@@ -57,3 +58,28 @@ class Breaches:
             if found is not None:
                 return f"[{text(encode(k, key))}]{found}"
         return None
+
+
+def _breach(value: Any, old: Any, kind: t.Type) -> str | None:
+    """The breach of a value that replaces `old`, which was checked, or is None.
+
+    Only entries of a container that are not in `old` are gone through, and all where one of them is
+    out of bounds: the message names the first.
+    """
+    match kind:
+        case t.Set(item=item) if old is not None:
+            within = all(bounds.breach(each, item) is None for each in value - old)
+        case t.Map(key=key, value=of) if old is not None:
+            within = all(
+                (k in old or bounds.breach(k, key) is None)
+                and _breach(value[k], old.get(k), of) is None
+                for k in unlike_keys(old, value)
+            )
+        case t.Seq(item=item, most=most) if old is not None:
+            at, same = unlike_span(old, value)
+            new = value[at : len(value) - same]
+            within = most is None or len(value) <= most
+            within = within and all(bounds.breach(each, item) is None for each in new)
+        case _:
+            within = False
+    return None if within else bounds.breach(value, kind)

@@ -73,7 +73,9 @@ class Change:
     def entries(self, old: Mapping[Any, Any], key: t.Type, value: t.Type) -> dict[Any, Any]:
         """The entries of a map or bag after the change."""
         gone, put = self.held("removed", key, old), self.rows["set"]
-        out = {k: v for k, v in old.items() if k not in gone}
+        out = dict(old)
+        for each in gone:
+            del out[each]
         for row in put if is_list(put) else [None]:
             if not is_list(row) or len(row) != 2:
                 raise Malformed(f"the change of {self.name} has no list of [key, value]")

@@ -14,14 +14,13 @@ containers in them is told whole, and so is one of which more has changed than i
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from itertools import compress, count, islice
-from operator import is_, is_not
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeGuard
 
 from lawful.spec import types as t
 from lawful.spec.codec.as_json import is_list, is_object
 from lawful.spec.ir import Json
+from lawful.spec.values.unlike import unlike_keys, unlike_span
 from lawful.spec.values.world import TAGS, rank
 
 from ..kernel.dispatch import UNSET
@@ -158,7 +157,7 @@ def _of_map(old: Any, new: Any, types: tuple[t.Type, t.Type], form: Form) -> Jso
     key, of = types
     put: list[Any] = []
     more = 0
-    for k in _unlike(old, new):
+    for k in unlike_keys(old, new):
         more += k not in old
         told = _told(old.get(k, UNSET), new[k], of, form)
         if told is not UNSET and (k not in old or old[k] != new[k]):
@@ -176,22 +175,8 @@ def _there(bag: Mapping[Any, int]) -> Mapping[Any, int]:
     return {k: n for k, n in bag.items() if n} if 0 in bag.values() else bag
 
 
-def _unlike(old: Mapping[Any, Any], new: Mapping[Any, Any]) -> Iterator[Any]:
-    """The keys whose values are not the same object. A copy of a dict has the order of its keys,
-    and a new key is the last one: then C code alone compares the entries."""
-    some = min(len(old), len(new))
-    if all(map(is_, new, old)):
-        yield from compress(new, map(is_not, new.values(), old.values()))
-        yield from islice(new, some, None)
-    else:
-        yield from (k for k, v in new.items() if old.get(k, UNSET) is not v)
-
-
 def _of_list(old: Any, new: Any, item: t.Type, form: Form) -> Json | None:
-    some = min(len(old), len(new))
-    at = next(compress(count(), map(is_not, old, new)), some)
-    back = map(is_not, reversed(old), reversed(new))
-    same = min(next(compress(count(), back), some), some - at)
+    at, same = unlike_span(old, new)
     added = new[at : len(new) - same]
     if len(added) >= max(len(new), 1):
         return None
