@@ -1,0 +1,1 @@
+"""Replay of typed columns: a fast path for instances that fit; all others go to the row fold."""

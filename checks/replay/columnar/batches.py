@@ -1,0 +1,155 @@
+"""A sorted batch of columns as Python values: the step of each row, and its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ..rows import Rejected, Row, decoded
+from ..sources import BLANK
+from .layout import EVENT, INSTANCE, RAW, SEQ, EventColumns, Layout
+from .regular import event_codes
+from .steps import Steps
+
+NONE: tuple[Any, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """The rows of a sorted batch.
+
+    `bad`: the indices of the rows that only the row fold takes, in order. Of the others: `seqs`,
+    `codes` (the index in `names`), `steps`, `arguments`, and `outputs` where these are compared.
+    """
+
+    columns: Any
+    layout: Layout
+    seqs: Any
+    codes: Any
+    names: list[str]
+    bad: Any
+    steps: list[Any]
+    arguments: list[tuple[Any, ...]]
+    outputs: list[Any]
+
+    def rows(self, start: int, end: int) -> Iterator[Row | Rejected]:
+        """The rows as the row fold takes them, blank lines left out."""
+        part = self.columns.slice(start, end - start).to_pylist()
+        for row in part:
+            line = row[RAW]
+            if line is None:
+                data = self.layout.data(row[INSTANCE], row[SEQ], row[EVENT], row)
+                yield self.layout.mapping.row_of(data, "")
+            elif line.strip(BLANK):
+                yield decoded(line, self.layout.mapping.row_of)
+
+
+def nothing(state: Any) -> None:
+    """The step of a row that is not replayed."""
+
+
+def batch_of(columns: Any, starts: Any, layout: Layout, steps: Steps) -> Batch:
+    """The rows of a batch in which an instance begins at each of `starts`."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    rows = columns.num_rows
+    seqs = pc.fill_null(columns.column(SEQ), -1).to_numpy(zero_copy_only=False)
+    codes, names = event_codes(columns.column(EVENT))
+    bad = columns.column(RAW).is_valid().to_numpy(zero_copy_only=False).copy()
+    bad |= seqs < 0
+    gap = seqs[1:] != seqs[:-1] + 1 if layout.mapping.dense else seqs[1:] <= seqs[:-1]
+    gap[starts[1:] - 1] = False  # The rows before and after belong to two instances.
+    bad[1:] |= gap
+    run = np.full(rows, nothing, dtype=object)
+    arguments = np.full(rows, None, dtype=object)
+    outputs = np.full(rows, None, dtype=object)
+    arguments[:] = _empties(rows)
+    for code, name in enumerate(names):
+        if name in layout.skipped:
+            continue
+        event = layout.events.get(name)
+        if event is None:
+            bad |= codes == code
+            continue
+        at = np.flatnonzero((codes == code) & ~bad)
+        run[at] = steps.by_event[event.name]
+        at = _filled(at, columns, event, arguments, outputs, bad)
+    return Batch(
+        columns,
+        layout,
+        seqs,
+        codes,
+        names,
+        np.flatnonzero(bad),
+        run.tolist(),
+        arguments.tolist(),
+        outputs.tolist() if layout.mapping.output is not None else [],
+    )
+
+
+def _empties(rows: int) -> Any:
+    import numpy as np
+
+    return np.fromiter((NONE for _ in range(rows)), dtype=object, count=rows)
+
+
+def _filled(
+    at: Any, columns: Any, event: EventColumns, arguments: Any, outputs: Any, bad: Any
+) -> None:
+    """Fill in the arguments and outputs of an event's rows; those that have none are `bad`."""
+    import numpy as np
+
+    if not event.paths and event.output is None and not event.arguments:
+        return
+    values = {path: listed(columns.column(path).take(_index(at))) for path in event.paths}
+    try:
+        made = _made(event, values, len(at))
+    except KeyError:  # Some text is no member of its enum.
+        whole = [_whole(event, values, i) for i in range(len(at))]
+        bad[at[[not each for each in whole]]] = True
+        at = at[whole]
+        values = {
+            path: [v for v, ok in zip(column, whole, strict=True) if ok]
+            for path, column in values.items()
+        }
+        made = _made(event, values, len(at))
+    if event.arguments:
+        arguments[at] = np.fromiter(zip(*made[0], strict=True), dtype=object, count=len(at))
+    if event.output is not None:
+        outputs[at] = np.fromiter(made[1], dtype=object, count=len(at))
+
+
+def _made(event: EventColumns, values: Mapping[str, list[Any]], rows: int) -> tuple[Any, Any]:
+    output = [] if event.output is None else event.output(values, rows)
+    return [make(values, rows) for make in event.arguments], output
+
+
+def _whole(event: EventColumns, values: Mapping[str, list[Any]], row: int) -> bool:
+    """Whether this row has all values."""
+    try:
+        _made(event, {path: [column[row]] for path, column in values.items()}, 1)
+    except KeyError:
+        return False
+    return True
+
+
+def _index(at: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.array(at)
+
+
+def listed(column: Any) -> list[Any]:
+    """The values of a column without nulls; equal texts are made once."""
+    import numpy as np
+    import pyarrow as pa
+
+    if pa.types.is_string(column.type):
+        encoded = column.dictionary_encode()
+        texts = np.array([*encoded.dictionary.to_pylist(), None], dtype=object)
+        out: list[Any] = texts[encoded.indices.to_numpy(zero_copy_only=False)].tolist()
+        return out
+    whole: list[Any] = column.to_numpy(zero_copy_only=False).tolist()
+    return whole

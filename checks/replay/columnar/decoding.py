@@ -1,0 +1,171 @@
+"""JSON lines as the columns of a layout, parsed by Arrow where it surely reads them as Python does.
+
+Arrow parses a block of lines at once, or says that it cannot. Where it cannot, or where it might
+read the block otherwise than `rows.parse`, each line is parsed by Python.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..mapping import filled
+from ..parquet import arrow
+from ..rows import LARGEST, Rejected, Row, decoded, encodable, loads
+from ..sources import BLANK
+from .layout import BOOLEAN, EVENT, INSTANCE, LONG, RAW, SEQ, STRING, Layout
+from .regular import arrow_types, marked
+
+SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # Python reads lone ones.
+DEEP = 100  # So many opening brackets in a line may be too many for Python's parser.
+DIGITS = re.compile(rb"[0-9]{4000}")  # Python reads no whole numbers of so many digits.
+
+
+class LineDecoder:
+    """Makes batches of columns of blocks of lines."""
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+        self.schema = arrow_types(layout)
+        # Instances are texts or numbers; a block is tried as the last one was.
+        self.instances = [STRING, LONG]
+
+    def batch(self, lines: Sequence[bytes]) -> Any:
+        """The columns of these lines, a row each, blank ones left out."""
+        kept = [line for line in lines if line.strip(BLANK)]
+        if not kept:
+            return self.schema.empty_table()
+        block = b"\n".join(kept)
+        if _sure(block, kept):
+            for kind in list(self.instances):
+                found = self._parsed(block, len(kept), kind)
+                if found is not None:
+                    self.instances.sort(key=lambda each: each != kind)
+                    return marked(self.layout, found, lambda: arrow().array(kept, arrow().binary()))
+        return self._one_by_one(kept)
+
+    def _parsed(self, block: bytes, rows: int, kind: str) -> Any:
+        """The columns as Arrow reads them, without `raw`; None where it refuses the block."""
+        pa = arrow()
+        import pyarrow.json as reader
+
+        schema = self._nested(kind)
+        # Fields that the mapping does not read are read, too: a key twice is an error.
+        parse = reader.ParseOptions(explicit_schema=schema, unexpected_field_behavior="infer")
+        read = reader.ReadOptions(use_threads=False, block_size=len(block) + 1)
+        try:
+            table = reader.read_json(io.BytesIO(block), read, parse)
+        except pa.ArrowException:
+            return None
+        if table.num_rows != rows:
+            return None
+        m = self.layout.mapping
+        keys = {m.instance: INSTANCE, m.seq: SEQ, m.event: EVENT}
+        columns = {keys.get(path, path): _at(table, path) for path in self._kinds(kind)}
+        columns[INSTANCE] = columns[INSTANCE].cast(pa.string())
+        return columns
+
+    def _kinds(self, instance: str) -> dict[str, str]:
+        m = self.layout.mapping
+        return {m.instance: instance, m.seq: LONG, m.event: STRING, **self.layout.types}
+
+    def _nested(self, instance: str) -> Any:
+        """The schema of a line: an object of objects, as deep as the paths go."""
+        pa = arrow()
+        kinds = {LONG: pa.int64(), STRING: pa.string(), BOOLEAN: pa.bool_()}
+        tree: dict[str, Any] = {}
+        for path, kind in self._kinds(instance).items():
+            *outer, last = path[2:].split(".")
+            inside = tree
+            for name in outer:
+                inside = inside.setdefault(name, {})
+            inside[last] = kinds[kind]
+        return pa.schema(_fields(tree))
+
+    def _one_by_one(self, lines: Sequence[bytes]) -> Any:
+        """The same, each line parsed by Python."""
+        pa = arrow()
+        columns: dict[str, list[Any]] = {name: [] for name in self.schema.names}
+        for line in lines:
+            found = decoded(line, self.layout.mapping.row_of)
+            row = None if isinstance(found, Rejected) else self._regular(line, found)
+            if row is None:
+                row = {RAW: line}
+                if isinstance(found, Row):
+                    row.update({INSTANCE: found.instance, SEQ: found.seq})
+            for name, column in columns.items():
+                column.append(row.get(name))
+        return pa.Table.from_pydict(columns, schema=self.schema)
+
+    def _regular(self, line: bytes, row: Row) -> dict[str, Any] | None:
+        """The columns of a line; None where they cannot hold what is in it."""
+        data, m = loads(line.decode()), self.layout.mapping
+        if row.flaw or row.seq < 0:
+            return None
+        event = filled(m.event, data)
+        out = {INSTANCE: row.instance, SEQ: row.seq, EVENT: event}
+        if event in self.layout.skipped:
+            return out if encodable(event) else None
+        if event not in self.layout.events:
+            return None
+        for path in self.layout.events[event].paths:
+            value, kind = filled(path, data), self.layout.types[path]
+            if not _holds(kind, value):
+                return None
+            out[path] = value
+        return out
+
+
+def _sure(block: bytes, lines: Iterable[bytes]) -> bool:
+    """Whether Arrow, if it reads the block, reads it as Python does.
+
+    Where each line begins and ends like an object, no object goes over the end of a line. So as many
+    objects as lines are one in each.
+    """
+    if b"\\u" in block and SURROGATE.search(block) is not None:
+        return False
+    try:
+        block.decode()
+    except UnicodeDecodeError:
+        return False
+    return all(map(_plain_object, lines))
+
+
+def _plain_object(line: bytes) -> bool:
+    """Whether a line begins and ends as an object does, is not deep and has no vast number."""
+    if not (line.startswith(b"{") and line.endswith(b"}")):
+        inside = line.strip(BLANK)
+        if not (inside.startswith(b"{") and inside.endswith(b"}")):
+            return False
+    if len(line) <= 2 * DEEP:
+        return True
+    return line.count(b"[") + line.count(b"{") <= DEEP and DIGITS.search(line) is None
+
+
+def _holds(kind: str, value: Any) -> bool:
+    """Whether a column of this type holds a value of JSON."""
+    if kind == LONG:
+        return type(value) is int and -LARGEST <= value < LARGEST
+    if kind == STRING:
+        return isinstance(value, str) and encodable(value)
+    return isinstance(value, bool)
+
+
+def _fields(tree: dict[str, Any]) -> list[Any]:
+    """The fields of a tree of types."""
+    pa = arrow()
+    return [
+        pa.field(name, pa.struct(_fields(of)) if isinstance(of, dict) else of)
+        for name, of in tree.items()
+    ]
+
+
+def _at(table: Any, path: str) -> Any:
+    """The column at a path: null where an object on the way is."""
+    import pyarrow.compute as pc
+
+    outer, *inner = path[2:].split(".")
+    column = table.column(outer).combine_chunks()
+    return pc.struct_field(column, inner) if inner else column

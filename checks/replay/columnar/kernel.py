@@ -1,0 +1,205 @@
+"""The kernel: replays sorted columns with the runtime's compiled steps.
+
+It decides one thing: that all rows of an instance fit. Wherever it meets anything else (an event
+that the machine refuses, another output, a row that is not regular, a number missing or twice), it
+hands the instance to the row fold, which replays it and gives the verdict. So each verdict but
+`fits` and `open`, and each finding, is the row fold's.
+
+An instance may span several batches. Between two batches its state is kept, not its rows; the row
+fold then goes on from that state.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..fold import Fold, InstanceVerdict, ReplayProgram
+from ..rows import Rejected, Row
+from .batches import Batch, batch_of
+from .layout import INSTANCE, Layout
+from .steps import Opened, Steps
+
+Judged = InstanceVerdict | Rejected
+
+
+class Kernel:
+    """Judges the instances in sorted batches of a layout's columns."""
+
+    def __init__(self, program: ReplayProgram, layout: Layout) -> None:
+        self.program = program
+        self.layout = layout
+        stepper = program.steppers[layout.mapping.machine]
+        self.steps = Steps(stepper, layout.mapping)
+        self.usable = self.steps.decidable and self.steps.parameters is not None
+        self.opened: Opened | None = None
+        self.fold: Fold | None = None
+
+    def judge(self, batches: Iterable[Any]) -> Iterator[Judged]:
+        """The verdict on each instance, and the rows that belong to none."""
+        for columns in batches:
+            if columns.num_rows:
+                yield from self._batch(columns)
+        yield from self._closed()
+
+    def _batch(self, columns: Any) -> Iterator[Judged]:
+        names = columns.column(INSTANCE)
+        starts = starts_of(names)
+        batch = batch_of(columns, starts, self.layout, self.steps)
+        firsts = names.take(starts).to_pylist()
+        begun = starts.tolist()
+        bad = iter([*batch.bad.tolist(), len(names)])
+        next_bad = next(bad)
+        for name, start, end in zip(firsts, begun, [*begun[1:], len(names)], strict=True):
+            while next_bad < start:
+                next_bad = next(bad)
+            if name is None:
+                yield from (row for row in batch.rows(start, end) if isinstance(row, Rejected))
+            else:
+                yield from self._segment(batch, name, range(start, end), next_bad >= end)
+        if self.opened is not None:
+            self.opened.shown = self.steps.shown(self.opened.state)
+
+    def _segment(self, batch: Batch, name: str, at: range, regular: bool) -> Iterator[Judged]:
+        """The rows of one instance in one batch."""
+        if self.fold is None or self.fold.instance != name:
+            if self.opened is None or self.opened.instance != name:
+                yield from self._closed()
+                yield from self._begun(batch, name, at, regular)
+                return
+            if self._goes_on(self.opened, batch, at, regular):
+                return
+            self.fold, self.opened = self.steps.resumed(self.program, self.opened), None
+        yield from self._folded(self.fold, batch, at)
+
+    def _begun(self, batch: Batch, name: str, at: range, regular: bool) -> Iterator[Judged]:
+        """The first rows of an instance."""
+        first = int(batch.seqs[at.start])
+        if regular and self.usable and not (self.layout.mapping.dense and first):
+            opened = self.steps.opened(name, first)
+            # An instance of which no row is replayed is left to the row fold.
+            if self._goes_on(opened, batch, at, regular) and opened.events:
+                self.opened = opened
+                return
+        self.fold = Fold(self.program, name)
+        yield from self._folded(self.fold, batch, at)
+
+    def _folded(self, fold: Fold, batch: Batch, at: range) -> Iterator[Rejected]:
+        for row in batch.rows(at.start, at.stop):
+            if isinstance(row, Row):
+                fold.take(row)
+            else:
+                yield row
+
+    def _goes_on(self, opened: Opened, batch: Batch, at: range, regular: bool) -> bool:
+        """Run the steps of the rows; whether all of them fit. What was covered is counted then."""
+        seq = int(batch.seqs[at.start])
+        if not regular or seq < opened.next or (self.layout.mapping.dense and seq != opened.next):
+            return False
+        seen = self._ran(opened.state, batch, at)
+        if seen is None:
+            return False
+        states, taken = seen
+        self._count(opened, batch, at)
+        opened.transitions.update(taken)
+        opened.states.update(states)
+        opened.rows += len(at)
+        opened.next = int(batch.seqs[at.stop - 1]) + 1
+        return True
+
+    def _ran(
+        self, state: Any, batch: Batch, at: range
+    ) -> tuple[Counter[str], Counter[str]] | None:
+        """The control states after the rows, and the transitions that no event is sure of; None
+        where a row does not fit."""
+        part = slice(at.start, at.stop)
+        steps, arguments = batch.steps[part], batch.arguments[part]
+        control, environment = self.steps.control, self.steps.environment
+        unsure = self._unsure(batch)
+        seen: list[Any] = []
+        taken: Counter[str] = Counter()
+        try:
+            if batch.outputs or unsure:
+                wanted = batch.outputs[part] or [None] * len(at)
+                for step, args, output in zip(steps, arguments, wanted, strict=True):
+                    environment.last_transition = ""
+                    given = step(state, *args)
+                    if batch.outputs and not _same(given, output):
+                        return None
+                    if environment.last_transition:
+                        taken[environment.last_transition] += 1
+                    seen.append(None if control is None else control(state))
+            elif control is None:
+                for step, args in zip(steps, arguments, strict=True):
+                    step(state, *args)
+            else:
+                see = seen.append
+                for step, args in zip(steps, arguments, strict=True):
+                    step(state, *args)
+                    see(control(state))
+        except Exception:
+            return None  # Whatever it is, the row fold finds it, and says what it is.
+        if control is None:
+            return Counter({"": len(at)}), taken
+        # Members of enums are hashed by their names, so their identities are counted.
+        members = {id(each): each.name for each in type(seen[0])}
+        return Counter({members[key]: n for key, n in Counter(map(id, seen)).items()}), taken
+
+    def _unsure(self, batch: Batch) -> bool:
+        known = self.layout.events
+        return any(name in known and known[name].name not in self.steps.sure for name in batch.names)
+
+    def _count(self, opened: Opened, batch: Batch, at: range) -> None:
+        """Count the events of the rows, and the transitions of those events that have one."""
+        import numpy as np
+
+        counts = np.bincount(batch.codes[at.start : at.stop], minlength=len(batch.names))
+        for name, count in zip(batch.names, counts.tolist(), strict=False):
+            if count and name not in self.layout.skipped:
+                opened.events += count
+                event = self.layout.events[name].name
+                if event in self.steps.sure:
+                    opened.transitions[self.steps.sure[event]] += count
+
+    def _closed(self) -> Iterator[Judged]:
+        """The verdict on the instance whose rows have ended."""
+        fold, opened = self.fold, self.opened
+        self.fold = self.opened = None
+        if opened is not None:
+            try:
+                verdict = self.steps.ended(opened.state)
+            except Exception:  # The row fold says why.
+                opened.shown = self.steps.shown(opened.state)
+                fold = self.steps.resumed(self.program, opened)
+            else:
+                yield self._verdict(opened, verdict)
+        if fold is not None and fold.rows:
+            yield fold.end()
+
+    def _verdict(self, opened: Opened, verdict: str) -> InstanceVerdict:
+        return InstanceVerdict(
+            opened.instance,
+            self.layout.mapping.machine,
+            verdict,
+            None,
+            opened.rows,
+            opened.events,
+            dict(opened.transitions),
+            dict(opened.states),
+        )
+
+
+def _same(given: Any, wanted: Any) -> bool:
+    """Whether an output is the recorded one: 1 is not true."""
+    return given == wanted and given.__class__ is wanted.__class__
+
+
+def starts_of(names: Any) -> Any:
+    """The indices at which another instance begins."""
+    import numpy as np
+    import pyarrow.compute as pc
+
+    differ = pc.not_equal(names[1:], names[:-1])
+    # Beside a null there is a new instance, or more rows of none.
+    return np.flatnonzero(np.r_[True, pc.fill_null(differ, fill_value=True).to_numpy(zero_copy_only=False)])

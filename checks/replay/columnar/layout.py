@@ -1,0 +1,228 @@
+"""Which typed columns a replay with a mapping needs, and the arguments that they make.
+
+    instance string, seq long, event string, raw binary, then a column for each path of the mapping
+    that an argument or the output is at
+
+A row is *regular* if the columns say all that the mapping reads of it; then `raw` is null. Any other
+row has its line in `raw`, which the row fold parses, and of the columns at most `instance` and
+`seq`. Both go by the same shuffle or sort.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.codec.as_json import is_object
+from lawful.spec.ir import Json
+from lawful.spec.values.time import clock_of
+from lawful.spec.values.world import World, decode
+
+from ..difference import exact
+from ..fold import ReplayProgram
+from ..mapping import TraceMapping
+
+INSTANCE, SEQ, EVENT, RAW = "instance", "seq", "event", "raw"
+KEYS = (INSTANCE, SEQ, EVENT, RAW)
+# The types of columns, by their names in Spark; other engines have tables of their own.
+LONG, STRING, BOOLEAN = "long", "string", "boolean"
+
+# Types whose values are others in the reference engine than at run time.
+HELD = (t.Seq, t.Set, t.Map, t.Bag, t.Tuple, t.Opaque)
+
+Column = Sequence[Any]
+Make = Callable[[Mapping[str, Column], int], Column]
+
+
+class Unsupported(Exception):
+    """There are no typed columns for this; the row fold replays it."""
+
+
+@dataclass(frozen=True)
+class EventColumns:
+    """An event: the paths that a regular row needs, and how to make its arguments of columns.
+
+    `make(columns, n)` gives a list of `n` values for each argument; KeyError where a text is no
+    member of its enum. `output`: the values of the recorded outputs, where they are compared.
+    """
+
+    code: int
+    name: str
+    paths: tuple[str, ...]
+    arguments: tuple[Make, ...]
+    output: Make | None
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The columns of a program with a mapping: `types` by path, `events` by the trace's names.
+
+    Events that no row can be regular of are not among them. `skipped`: names that are not replayed.
+    """
+
+    mapping: TraceMapping
+    machine: ir.Machine
+    types: Mapping[str, str]
+    events: Mapping[str, EventColumns]
+    skipped: frozenset[str] = field(default_factory=frozenset[str])
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The paths with a column, beside the keys; in the order of the columns."""
+        return tuple(self.types)
+
+    def data(self, instance: str, seq: int, event: str, values: Mapping[str, Any]) -> Any:
+        """The JSON object of a regular row, as far as the mapping reads it."""
+        m = self.mapping
+        known = self.events.get(event)
+        rows = {m.instance: instance, m.seq: seq, m.event: event}
+        rows.update({path: values[path] for path in (known.paths if known else ())})
+        out: dict[str, Any] = {}
+        for path, value in rows.items():
+            *outer, last = path[2:].split(".")
+            inside = out
+            for name in outer:
+                inside = inside.setdefault(name, {})
+            inside[last] = value
+        return out
+
+
+def layout_of(program: ReplayProgram) -> Layout | None:
+    """The layout of a program; None where the row fold replays everything."""
+    mapping = program.mapping
+    stepper = None if mapping is None else program.steppers.get(mapping.machine)
+    if mapping is None or stepper is None or program.anywhere or not _has_kernel(stepper.machine):
+        return None
+    paths = {mapping.instance, mapping.seq, mapping.event}
+    if len(paths) < 3 or _overlap(mapping.paths):
+        return None
+    types: dict[str, str] = {}
+    events: dict[str, EventColumns] = {}
+    for code, event in enumerate(stepper.machine.events):
+        found = dict(types)
+        try:
+            made = _event(code, event, mapping, found, paths, stepper.world)
+        except Unsupported:
+            continue
+        types = found
+        for theirs in _their_names(mapping, event.name):
+            events[theirs] = made
+    if not events:
+        return None
+    return Layout(mapping, stepper.machine, types, events, frozenset(mapping.skip))
+
+
+def _has_kernel(machine: ir.Machine) -> bool:
+    """Whether the runtime's steps can replay the machine: no time, no parts, no start of its own."""
+    fields = (*machine.variables, *machine.parameters)
+    timed = any(t.contains(each.type, t.Timer) for each in fields)
+    unset = any(v.initial is None and not v.ghost for v in machine.variables)
+    return not (machine.parts or machine.initials or unset or timed or clock_of(machine))
+
+
+def _overlap(paths: Sequence[str]) -> bool:
+    """Whether one path is inside another."""
+    return any(a != b and b.startswith(f"{a}.") for a in paths for b in paths)
+
+
+def _their_names(mapping: TraceMapping, name: str) -> list[str]:
+    """What the trace calls an event of the machine."""
+    theirs = [a for a, b in mapping.events.items() if b == name]
+    return theirs if name in mapping.events else [*theirs, name]
+
+
+def _event(
+    code: int,
+    event: ir.Event,
+    mapping: TraceMapping,
+    types: dict[str, str],
+    keys: set[str],
+    world: World,
+) -> EventColumns:
+    template = mapping.args.get(event.name, {})
+    if not is_object(template) or template.keys() != {name for name, _ in event.params}:
+        raise Unsupported
+    mine: dict[str, str] = {}
+    rows = [_value(template[name], kind, mine, world) for name, kind in event.params]
+    output = None
+    if mapping.output is not None:
+        output = _value(mapping.output, event.output, mine, world)
+    for path, kind in mine.items():
+        if path in keys or types.setdefault(path, kind) != kind:
+            raise Unsupported
+    return EventColumns(code, event.name, tuple(mine), tuple(rows), output)
+
+
+def _value(template: Json, kind: t.Type, types: dict[str, str], world: World) -> Make:
+    """How the value of a template is made of columns; adds the columns to `types`."""
+    if isinstance(template, str) and template.startswith("$."):
+        return _leaf(template, kind, types, world)
+    if is_object(template) and any(_reads(each) for each in template.values()):
+        return _record(template, kind, types, world)
+    held = any(isinstance(each, HELD) for each in t.inside(kind))
+    if _reads(template) or held or not exact(template):
+        raise Unsupported
+    try:
+        constant = decode(template, kind, world)
+    except ValueError as error:
+        raise Unsupported from error
+    return lambda columns, n: [constant] * n
+
+
+def _reads(template: Json) -> bool:
+    """Whether a template has a path in it."""
+    if isinstance(template, list):
+        return any(map(_reads, template))
+    if is_object(template):
+        return any(map(_reads, template.values()))
+    return isinstance(template, str) and template.startswith("$.")
+
+
+def _leaf(path: str, kind: t.Type, types: dict[str, str], world: World) -> Make:
+    if isinstance(kind, t.Union):
+        plain = [each for each in kind.options if not isinstance(each, t.Nothing)]
+        if len(plain) != 1:
+            raise Unsupported
+        kind = plain[0]
+    physical, known = _physical(kind, world)
+    if types.setdefault(path, physical) != physical:
+        raise Unsupported
+    if known is None:
+        return lambda columns, n: columns[path]
+    of = known
+    return lambda columns, n: [*map(of, columns[path])]
+
+
+def _physical(kind: t.Type, world: World) -> tuple[str, Callable[[Any], Any] | None]:
+    """The type of a column, and the value of what is in it where that is another."""
+    match kind:
+        case t.Bool():
+            return BOOLEAN, None
+        case t.Serial():
+            raise Unsupported
+        case t.Int():
+            return LONG, None
+        case t.Text():
+            return STRING, None
+        case t.Enum(name=name):
+            return STRING, world.enums[name].__members__.__getitem__
+        case _:
+            raise Unsupported
+
+
+def _record(
+    template: Mapping[str, Json], kind: t.Type, types: dict[str, str], world: World
+) -> Make:
+    options = kind.options if isinstance(kind, t.Union) else (kind,)
+    for option in options:
+        if isinstance(option, t.Record) and option.name == template.get("$"):
+            names = [name for name, _ in option.fields]
+            if template.keys() != {"$", *names}:
+                raise Unsupported
+            make = world.records[option.name]
+            fields = [_value(template[n], of, types, world) for n, of in option.fields]
+            return lambda columns, n: [*map(make, *(each(columns, n) for each in fields))]
+    raise Unsupported

@@ -1,0 +1,70 @@
+"""A replay of typed columns in one process: read, sort, judge.
+
+All columns are in memory at once: some 50 bytes a row, and the lines of rows that are not regular.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ..fold import ReplayProgram
+from ..parquet import arrow
+from ..rows import Rejected
+from ..sources import ReplayError, Sources, opened, remote
+from ..tally import Tallies
+from .decoding import LineDecoder
+from .kernel import Kernel
+from .layout import INSTANCE, SEQ, Layout
+from .tables import batches_of_table
+
+BLOCK = 1 << 23  # Bytes of lines that are parsed at once.
+ROWS = 1 << 17  # Rows that the kernel takes at once.
+
+
+def tally_columns(files: Sources, program: ReplayProgram, layout: Layout) -> Tallies:
+    """The tallies of a replay. ReplayError where a file cannot be read."""
+    table = arrow().concat_tables(batches_of_files(files, layout))
+    tallies = Tallies()
+    for each in Kernel(program, layout).judge(in_order(table)):
+        if isinstance(each, Rejected):
+            tallies.reject(each)
+        else:
+            tallies.add(each)
+    return tallies
+
+
+def batches_of_files(files: Sources, layout: Layout) -> Iterator[Any]:
+    """The columns of all files."""
+    decoder = LineDecoder(layout)
+    for path in files.lines:
+        for lines in _blocks(path):
+            yield decoder.batch(lines)
+    for path in files.tables:
+        yield from batches_of_table(path, layout)
+
+
+def _blocks(path: str) -> Iterator[list[bytes]]:
+    """The lines of a file, some at a time."""
+    if remote(path):
+        raise ReplayError(f"{path}: only the Spark engine reads remote files")
+    try:
+        with opened(Path(path)) as file:
+            while lines := file.readlines(BLOCK):
+                yield [line.rstrip(b"\n") for line in lines]
+    except (OSError, EOFError) as error:
+        raise ReplayError(f"{path}: {error}") from error
+
+
+def in_order(table: Any) -> Iterator[Any]:
+    """Batches of the rows, sorted by instance and number; rows that are alike stay in order."""
+    import numpy as np
+
+    encoded = table.column(INSTANCE).combine_chunks().dictionary_encode()
+    instances = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    seqs = table.column(SEQ).combine_chunks().fill_null(-1).to_numpy(zero_copy_only=False)
+    order = np.lexsort((seqs, instances))
+    for start in range(0, len(order), ROWS):
+        rows = arrow().array(order[start : start + ROWS])
+        yield from table.take(rows).combine_chunks().to_batches()
