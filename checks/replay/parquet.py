@@ -5,6 +5,7 @@ A line that is no row is kept, as bytes, in the column `corrupt`, so a conversio
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
@@ -27,6 +28,11 @@ def arrow() -> Any:
     except ImportError as error:
         raise ReplayError("Parquet needs pyarrow: pip install 'lawful[spark]'") from error
     return pyarrow
+
+
+def has_arrow() -> bool:
+    """Whether pyarrow and NumPy, which it does not need in all of its versions, are installed."""
+    return all(importlib.util.find_spec(name) for name in ("pyarrow", "numpy"))
 
 
 def schema() -> Any:

@@ -20,7 +20,9 @@ from typing import Literal
 
 from lawful.spec.ir import Json
 
+from .columnar.layout import layout_of
 from .fold import VERDICTS, Finding, Fold, ReplayProgram
+from .parquet import has_arrow
 from .rows import Rejected, Row
 from .sources import ReplayError, Sources, rows_of_lines, sources
 from .tally import NAMED, FindingKind, Findings, Tallies, Tally
@@ -28,6 +30,7 @@ from .tally import NAMED, FindingKind, Findings, Tallies, Tally
 Engine = Literal["local", "spark"]
 EngineChoice = Literal["auto", "local", "spark"]
 SMALL = 64 << 20  # Bytes of lines that this process has replayed while Spark would begin.
+FEW = 1 << 20  # Bytes of lines that are replayed row by row while Arrow would be imported.
 
 
 @dataclass(frozen=True)
@@ -191,8 +194,6 @@ def replay(
     """
     begun = time.perf_counter()
     files = sources(paths)
-    if program.mapping is not None and files.tables:
-        raise ReplayError(f"{files.tables[0]}: a mapping is for JSON lines, not for Parquet")
     if engine == "auto":
         engine = chosen(files, master)
     if engine == "spark":
@@ -232,6 +233,16 @@ def _check_some(tallies: Tallies, program: ReplayProgram) -> None:
 
 def tally_here(files: Sources, program: ReplayProgram) -> Tallies:
     """Replay the rows in this process; each file is read once."""
+    layout = None if files.size < FEW else layout_of(program)
+    if layout is not None and has_arrow():
+        from .columnar.local import tally_columns
+
+        return tally_columns(files, program, layout)
+    return tally_rows(files, program)
+
+
+def tally_rows(files: Sources, program: ReplayProgram) -> Tallies:
+    """The same, row by row."""
     tallies = Tallies()
     queues: dict[str, Queue] = {}
     for row in read_rows(files, program):
@@ -251,11 +262,16 @@ def read_rows(files: Sources, program: ReplayProgram) -> Iterator[Row | Rejected
     """Every row of the files, in their order."""
     for path in files.lines:
         yield from rows_of_lines(path, program.row_of)
-    if files.tables:
+    if files.tables and program.mapping is None:
         from . import parquet
 
         for path in files.tables:
             yield from parquet.rows_of_table(path)
+    elif files.tables and program.mapping is not None:
+        from .columnar import tables
+
+        for path in files.tables:
+            yield from tables.rows_of_table(path, program.mapping)
 
 
 class Queue:

@@ -75,7 +75,7 @@ def batch_of(columns: Any, starts: Any, layout: Layout, steps: Steps) -> Batch:
             continue
         at = np.flatnonzero((codes == code) & ~bad)
         run[at] = steps.by_event[event.name]
-        at = _filled(at, columns, event, arguments, outputs, bad)
+        _filled(at, columns, event, arguments, outputs, bad)
     return Batch(
         columns,
         layout,

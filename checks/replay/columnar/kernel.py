@@ -108,9 +108,7 @@ class Kernel:
         opened.next = int(batch.seqs[at.stop - 1]) + 1
         return True
 
-    def _ran(
-        self, state: Any, batch: Batch, at: range
-    ) -> tuple[Counter[str], Counter[str]] | None:
+    def _ran(self, state: Any, batch: Batch, at: range) -> tuple[Counter[str], Counter[str]] | None:
         """The control states after the rows, and the transitions that no event is sure of; None
         where a row does not fit."""
         part = slice(at.start, at.stop)
@@ -148,7 +146,9 @@ class Kernel:
 
     def _unsure(self, batch: Batch) -> bool:
         known = self.layout.events
-        return any(name in known and known[name].name not in self.steps.sure for name in batch.names)
+        return any(
+            name in known and known[name].name not in self.steps.sure for name in batch.names
+        )
 
     def _count(self, opened: Opened, batch: Batch, at: range) -> None:
         """Count the events of the rows, and the transitions of those events that have one."""
@@ -202,4 +202,6 @@ def starts_of(names: Any) -> Any:
 
     differ = pc.not_equal(names[1:], names[:-1])
     # Beside a null there is a new instance, or more rows of none.
-    return np.flatnonzero(np.r_[True, pc.fill_null(differ, fill_value=True).to_numpy(zero_copy_only=False)])
+    return np.flatnonzero(
+        np.r_[True, pc.fill_null(differ, fill_value=True).to_numpy(zero_copy_only=False)]
+    )

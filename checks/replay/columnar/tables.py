@@ -9,7 +9,7 @@ from typing import Any
 
 from ..mapping import TraceMapping
 from ..parquet import arrow
-from ..rows import plain
+from ..rows import Rejected, Row, decoded, plain
 from ..sources import ReplayError
 from .layout import BOOLEAN, EVENT, INSTANCE, LONG, SEQ, STRING, Layout
 from .regular import arrow_types, marked
@@ -25,6 +25,18 @@ def batches_of_table(path: str, layout: Layout) -> Iterator[Any]:
             wanted = checked(path, file.schema_arrow, layout.mapping)
             for batch in file.iter_batches(ROWS, columns=wanted):
                 yield _columns(pa.Table.from_batches([batch]), layout)
+    except (OSError, pa.ArrowException) as error:
+        raise ReplayError(f"{path}: {plain(str(error))}") from error
+
+
+def rows_of_table(path: str, mapping: TraceMapping) -> Iterator[Row | Rejected]:
+    """The rows of a Parquet file, as the row fold takes them."""
+    pa = arrow()
+    try:
+        with pa.parquet.ParquetFile(path) as file:
+            wanted = checked(path, file.schema_arrow, mapping)
+            for batch in file.iter_batches(ROWS, columns=wanted):
+                yield from (decoded(line, mapping.row_of) for line in lines_of(batch))
     except (OSError, pa.ArrowException) as error:
         raise ReplayError(f"{path}: {plain(str(error))}") from error
 

@@ -11,7 +11,7 @@ from lawful.runtime.instance import Machine
 from ..fold import ReplayProgram
 from ..mapping import TraceMapping
 from .inputs import of_frame
-from .partitions import COVERED, INSTANCE, RECORD, REJECTED, RecordPartition
+from .partitions import COVERED, OF_INSTANCE, RECORD, REJECTED, RecordPartition
 from .shuffle import folded
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ class ReplayFrames:
         `other` for a machine that the program does not have), `rows`, `events`; `seq` (of the
         row with the problem, null if it is one of the whole instance), `kind`, `clause`.
         """
-        return self._of(INSTANCE).select(*VERDICT_COLUMNS)
+        return self._of(OF_INSTANCE).select(*VERDICT_COLUMNS)
 
     @property
     def deviations(self) -> DataFrame:
@@ -55,7 +55,7 @@ class ReplayFrames:
         state before the row), `state` (JSON), `legal` (array of events), `details` (JSON: the row
         and what differs).
         """
-        wrong = self._of(INSTANCE).where("verdict = 'deviates'")
+        wrong = self._of(OF_INSTANCE).where("verdict = 'deviates'")
         return wrong.select(*DEVIATION_COLUMNS)
 
     @property

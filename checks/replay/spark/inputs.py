@@ -5,6 +5,8 @@
 `instance` and `seq` bring the rows of an instance together and into order; both are null for a line
 that belongs to no instance. `line` is what the workers parse, all forms with the code of the local
 engine: a line of a file as it is, or a row of a table as a JSON object.
+
+Where the program has typed columns (`columnar.layout`), there is a row of `typed` instead.
 """
 
 from __future__ import annotations
@@ -15,11 +17,13 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..columnar.layout import layout_of
 from ..fold import ReplayProgram
-from ..mapping import TraceMapping
 from ..parquet import NEEDED, check_columns, length
 from ..sources import ReplayError, Sources, remote
-from .partitions import KEYED, KeyPartition
+from . import typed
+from .partitions import KEYED, DecodePartition, KeyPartition
+from .typed import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -36,27 +40,28 @@ def of_frame(rows: DataFrame, program: ReplayProgram) -> DataFrame:
     Raises ReplayError where the columns are none of these.
     """
     if rows.dtypes in ([(TEXT, "string")], [(TEXT, "binary")]):
-        return _keyed(_lines(rows, FRAME), program)
+        return _of_lines(_lines(rows, FRAME), program)
     if program.mapping is not None:
-        return _mapped(rows, program.mapping)
+        return _mapped(rows, program)
     return _table(rows, program, "the data frame", FAR_TABLE)
 
 
 def of_files(spark: SparkSession, files: Sources, program: ReplayProgram) -> DataFrame:
     """The rows of all files."""
-    parts = [_keyed(_read_lines(spark, path), program) for path in files.lines]
+    parts = [_of_lines(_read_lines(spark, path), program) for path in files.lines]
     parts += [_read_table(spark, path, program) for path in files.tables]
     return functools.reduce(lambda a, b: a.unionByName(b), parts)
 
 
-def expected_of(files: Sources) -> Counter[str]:
-    """How much there is to read: bytes of lines, rows of tables; without remote or packed files."""
+def expected_of(files: Sources, program: ReplayProgram) -> Counter[str]:
+    """How much there is to read: bytes of lines, rows of journals' tables; without remote or packed
+    files."""
     out: Counter[str] = Counter()
     for path in files.lines:
         if _form(path) == PLAIN:
             out[PLAIN] += _bytes(Path(path))
     for path in files.tables:
-        if not remote(path):
+        if program.mapping is None and not remote(path):
             out[TABLE] += length(path)
     return out
 
@@ -88,6 +93,16 @@ def _lines(text: DataFrame, form: str) -> DataFrame:
     return text.select(F.lit(form).alias("form"), line.alias("line"))
 
 
+def _of_lines(lines: DataFrame, program: ReplayProgram) -> DataFrame:
+    """Lines as typed columns where the program has such, else with their keys."""
+    layout = layout_of(program)
+    if layout is None:
+        return _keyed(lines, program)
+    frame: Any = lines  # Its `mapInArrow` has no types.
+    decoded: DataFrame = frame.mapInArrow(DecodePartition(program), typed.schema(layout))
+    return typed.hashed(decoded)
+
+
 def _keyed(lines: DataFrame, program: ReplayProgram) -> DataFrame:
     """Lines with their keys; a worker parses each line for them."""
     frame: Any = lines  # Its `mapInArrow` has no types.
@@ -97,7 +112,10 @@ def _keyed(lines: DataFrame, program: ReplayProgram) -> DataFrame:
 
 def _read_table(spark: SparkSession, path: str, program: ReplayProgram) -> DataFrame:
     form = FAR_TABLE if remote(path) else TABLE
-    return _table(spark.read.parquet(_url(path)), program, path, form)
+    table = spark.read.parquet(_url(path))
+    return (
+        _table(table, program, path, form) if program.mapping is None else _mapped(table, program)
+    )
 
 
 def _table(table: DataFrame, program: ReplayProgram, name: str, form: str) -> DataFrame:
@@ -122,15 +140,21 @@ def _table(table: DataFrame, program: ReplayProgram, name: str, form: str) -> Da
     return rows.unionByName(_keyed(lines, program))
 
 
-def _mapped(table: DataFrame, mapping: TraceMapping) -> DataFrame:
+def _mapped(table: DataFrame, program: ReplayProgram) -> DataFrame:
     """The rows of any table: each is the JSON object that the paths of the mapping are about."""
     from pyspark.sql import functions as F
 
+    mapping = program.mapping
+    assert mapping is not None
     for path in mapping.paths:
         check_path(table.schema, path)
     names = dict.fromkeys(path[2:].split(".")[0] for path in mapping.paths)
+    columns = [F.col(f"`{name}`") for name in names]
+    layout = layout_of(program)
+    if layout is not None:
+        return typed.of_table(table, layout, _json(columns))
     instance, seq = (F.col(quoted(path)) for path in (mapping.instance, mapping.seq))
-    return _as_lines(table, instance, seq, [F.col(f"`{name}`") for name in names], FRAME)
+    return _as_lines(table, instance, seq, columns, FRAME)
 
 
 def _as_lines(
@@ -152,11 +176,6 @@ def _json(columns: list[Column]) -> Column:
     from pyspark.sql import functions as F
 
     return F.to_json(F.struct(*columns), {"ignoreNullFields": "false"}).cast("binary")
-
-
-def quoted(path: str) -> str:
-    """The column at a path of a mapping: "`a`.`b`" for "$.a.b"."""
-    return ".".join(f"`{name}`" for name in path[2:].split("."))
 
 
 def check_path(schema: StructType, path: str) -> None:

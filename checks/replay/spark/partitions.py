@@ -12,11 +12,16 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from ..columnar.decoding import LineDecoder
+from ..columnar.kernel import Judged, Kernel
+from ..columnar.layout import EVENT, INSTANCE, KEYS, RAW, SEQ, layout_of
+from ..columnar.regular import arrow_types
 from ..fold import Finding, Fold, InstanceVerdict, ReplayProgram
 from ..parquet import arrow
 from ..rows import Rejected, Row, decoded, row_of_columns
 from ..sources import BLANK
 from ..tally import Tallies
+from .typed import renamed
 
 KEYED = "instance string, seq long, form string, line binary"
 TALLIES = "tallies binary"
@@ -26,11 +31,9 @@ RECORD = (
     "seq long, kind string, event string, control string, clause string, state string, "
     "legal array<string>, details string, name string, count long, reason string, text string"
 )
-INSTANCE, COVERED, REJECTED = "instance", "covered", "rejected"
+OF_INSTANCE, COVERED, REJECTED = "instance", "covered", "rejected"
 RECORDS = 1000  # Records in one batch of the result.
 TABLES = ("table", "far table")  # The forms of lines that are rows of a journal's table.
-
-Judged = InstanceVerdict | Rejected
 
 
 def row_in(form: str, line: bytes, program: ReplayProgram) -> Row | Rejected | None:
@@ -66,12 +69,61 @@ class KeyPartition:
             yield pa.RecordBatch.from_arrays(columns, names=["instance", "seq", "form", "line"])
 
 
+class DecodePartition:
+    """Parses lines into the typed columns of a layout.
+
+    The last row of each batch belongs to no instance and has no line: it says how many bytes were
+    read (`seq`), of lines of which form (`event`).
+    """
+
+    def __init__(self, program: ReplayProgram) -> None:
+        self.program = program
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """The lines of the batches as columns."""
+        pa = arrow()
+        layout = layout_of(self.program)
+        assert layout is not None
+        decoder = LineDecoder(layout)
+        names = [*KEYS, *(f"c{i}" for i in range(len(layout.types)))]
+        for batch in batches:
+            if not batch.num_rows:
+                continue
+            form, lines = batch.column(0)[0].as_py(), batch.column(1).to_pylist()
+            much = sum(map(len, lines)) + len(lines)
+            count = {INSTANCE: None, SEQ: much, EVENT: form, RAW: b""}
+            last = pa.Table.from_pylist([count], schema=decoder.schema)
+            table = pa.concat_tables([decoder.batch(lines), last]).combine_chunks()
+            yield from table.rename_columns(names).to_batches()
+
+
 def judged(program: ReplayProgram, batches: Iterable[Any], read: Counter[str]) -> Iterator[Judged]:
     """The verdicts on the instances of a sorted partition, and the rows that belong to none.
 
     An instance may span several batches. `read` counts how much was read of each form: rows of
     tables, bytes of lines.
     """
+    layout = layout_of(program)
+    if layout is None:
+        return judged_lines(program, batches, read)
+    return Kernel(program, layout).judge(_typed(batches, arrow_types(layout), read))
+
+
+def _typed(batches: Iterable[Any], types: Any, read: Counter[str]) -> Iterator[Any]:
+    """The batches with the names of the layout; counts what the rows say that was read."""
+    for batch in batches:
+        named = renamed(batch, types)
+        if named.column(INSTANCE).null_count:
+            for row in named.filter(named.column(INSTANCE).is_null()).to_pylist():
+                if row[RAW] == b"":
+                    read[row[EVENT]] += row[SEQ]
+        yield named
+
+
+def judged_lines(
+    program: ReplayProgram, batches: Iterable[Any], read: Counter[str]
+) -> Iterator[Judged]:
+    """The same of keyed lines."""
     fold: Fold | None = None
     for batch in batches:
         columns = [batch.column(i).to_pylist() for i in (2, 3)]
@@ -166,7 +218,7 @@ class RecordPartition:
 def instance_record(judged: InstanceVerdict) -> dict[str, Any]:
     """The verdict on an instance, with its first problem."""
     out: dict[str, Any] = {
-        "record": INSTANCE,
+        "record": OF_INSTANCE,
         "instance": judged.instance,
         "machine": judged.machine,
         "verdict": judged.verdict,

@@ -1,5 +1,6 @@
 """One shuffle by instance, one sort, one fold: what every replay on Spark does.
 
+    typed rows -> repartition(hash of the instance) -> sort(hash, instance, seq) -> mapInArrow
     keyed lines -> repartition(instance) -> sort(instance, seq) -> mapInArrow: what was found
 
 How many partitions there are is Spark's decision: `spark.sql.shuffle.partitions`, of which adaptive
@@ -11,6 +12,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
+from .typed import HASH
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -21,8 +24,12 @@ def folded(keyed: DataFrame, task: Task, schema: str) -> DataFrame:
     """The result of a task over the sorted rows of each partition; `keyed` is as in `inputs`."""
     from pyspark.sql import functions as F
 
+    frame: Any = keyed
+    if HASH in keyed.columns:
+        rows = frame.repartition(HASH).sortWithinPartitions(HASH, "instance", "seq")
+        return rows.mapInArrow(task, schema)  # type: ignore[no-any-return]
     # Rows without an instance are distributed by their text, or one task would get them all.
     spread = F.coalesce(F.col("instance").cast("binary"), F.col("line"))
-    rows: Any = keyed.repartition(spread).sortWithinPartitions("instance", "seq")
+    rows = frame.repartition(spread).sortWithinPartitions("instance", "seq")
     out: DataFrame = rows.mapInArrow(task, schema)
     return out

@@ -29,7 +29,7 @@ def tally(files: Sources, program: ReplayProgram, master: str | None = None) -> 
     spark = session(master)
     try:
         rows = inputs.of_files(spark, files, program)
-        expected = inputs.expected_of(files)
+        expected = inputs.expected_of(files, program)
         tallies, read = collected(rows, program)
     except Exception as error:
         line = spark_error(error)

@@ -1,0 +1,105 @@
+"""Rows of typed columns on Spark: what `columnar.layout` says, and a hash of the instance.
+
+    hash long, instance string, seq long, event string, raw binary, then the columns of the layout
+
+Spark compares the hash first, which is one number; rows of two instances with one hash do not mix,
+because the instance is compared next.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..columnar.layout import BOOLEAN, EVENT, INSTANCE, LONG, RAW, SEQ, STRING, Layout
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+HASH = "hash"
+# The types that a column of a table may have, so that each of its values is one of the layout's.
+FITS = {
+    LONG: ("bigint", "int", "smallint", "tinyint"),
+    STRING: ("string",),
+    BOOLEAN: ("boolean",),
+}
+
+
+def schema(layout: Layout) -> str:
+    """The schema without the hash. Paths have dots, so their columns are numbered."""
+    kinds = [f"c{i} {kind}" for i, kind in enumerate(layout.types.values())]
+    return ", ".join(["instance string, seq long, event string, raw binary", *kinds])
+
+
+def hashed(rows: DataFrame) -> DataFrame:
+    """The rows with their hash; those of no instance are distributed by their text."""
+    from pyspark.sql import functions as F
+
+    key = F.coalesce(F.col(INSTANCE).cast("binary"), F.col(RAW))
+    return rows.select(F.xxhash64(key).alias(HASH), *rows.columns)
+
+
+def of_table(table: DataFrame, layout: Layout, line: Column) -> DataFrame:
+    """The rows of any table; `line` is a row as JSON, for rows that are not regular."""
+    from pyspark.sql import functions as F
+
+    m = layout.mapping
+    named = _column(table, m.instance, STRING)
+    if named is None and _type(table, m.instance) in FITS[LONG]:
+        named = F.col(quoted(m.instance)).cast("string")
+    seq = _column(table, m.seq, LONG)
+    event = _column(table, m.event, STRING)
+    bad = F.lit(named is None or seq is None or event is None)
+    instance = F.col(quoted(m.instance)).cast("string") if named is None else named
+    number = F.col(quoted(m.seq)).try_cast("long") if seq is None else seq
+    what = F.lit(None).cast("string") if event is None else event
+    known = [*layout.events, *layout.skipped]
+    bad = bad | instance.isNull() | number.isNull() | (number < 0) | what.isNull()
+    bad = bad | ~what.isin(known)
+    columns: list[Column] = []
+    for path, kind in layout.types.items():
+        found = _column(table, path, kind)
+        value = F.lit(None).cast(kind) if found is None else found
+        needing = [
+            name
+            for name, each in layout.events.items()
+            if path in each.paths and name not in layout.skipped
+        ]
+        bad = bad | (what.isin(needing) & value.isNull())
+        columns.append(value)
+    raw = F.when(F.coalesce(bad, F.lit(True)), line)
+    rows = table.select(
+        instance.alias(INSTANCE),
+        F.when(instance.isNotNull(), F.coalesce(number, F.lit(-1))).alias(SEQ),
+        what.alias(EVENT),
+        raw.alias(RAW),
+        *(each.alias(f"c{i}") for i, each in enumerate(columns)),
+    )
+    return hashed(rows)
+
+
+def _type(table: DataFrame, path: str) -> str:
+    """The type of the column at a path."""
+    return table.select(quoted(path)).dtypes[0][1]
+
+
+def _column(table: DataFrame, path: str, kind: str) -> Column | None:
+    """The column at a path; None where its type is another."""
+    from pyspark.sql import functions as F
+
+    if _type(table, path) not in FITS[kind]:
+        return None
+    return F.col(quoted(path)).cast(kind)
+
+
+def quoted(path: str) -> str:
+    """The column at a path of a mapping: "`a`.`b`" for "$.a.b"."""
+    return ".".join(f"`{name}`" for name in path[2:].split("."))
+
+
+def renamed(batch: Any, types: Any) -> Any:
+    """A batch from Spark with the layout's names and types, without the hash."""
+    import pyarrow as pa
+
+    columns = batch.columns[1:] if batch.schema.names[0] == HASH else batch.columns
+    cast = [column.cast(of) for column, of in zip(columns, types.types, strict=True)]
+    return pa.RecordBatch.from_arrays(cast, schema=types)
