@@ -75,7 +75,7 @@ def batch_of(columns: Any, starts: Any, layout: Layout, steps: Steps) -> Batch:
             continue
         at = np.flatnonzero((codes == code) & ~bad)
         run[at] = steps.by_event[event.name]
-        _filled(at, columns, event, arguments, outputs, bad)
+        _filled(at, columns, event, (arguments, outputs, bad))
     return Batch(
         columns,
         layout,
@@ -95,13 +95,12 @@ def _empties(rows: int) -> Any:
     return np.fromiter((NONE for _ in range(rows)), dtype=object, count=rows)
 
 
-def _filled(
-    at: Any, columns: Any, event: EventColumns, arguments: Any, outputs: Any, bad: Any
-) -> None:
+def _filled(rows: Any, columns: Any, event: EventColumns, into: tuple[Any, Any, Any]) -> None:
     """Fill in the arguments and outputs of an event's rows; those that have none are `bad`."""
     import numpy as np
 
-    if not event.paths and event.output is None and not event.arguments:
+    at, (arguments, outputs, bad) = rows, into
+    if event.output is None and not event.arguments:
         return
     values = {path: listed(columns.column(path).take(_index(at))) for path in event.paths}
     try:

@@ -121,8 +121,8 @@ class LineDecoder:
 def _sure(block: bytes, lines: Iterable[bytes]) -> bool:
     """Whether Arrow, if it reads the block, reads it as Python does.
 
-    Where each line begins and ends like an object, no object goes over the end of a line. So as many
-    objects as lines are one in each.
+    Where each line begins and ends like an object, no object goes over the end of a line. So as
+    many objects as lines are one in each.
     """
     if b"\\u" in block and SURROGATE.search(block) is not None:
         return False

@@ -3,9 +3,9 @@
     instance string, seq long, event string, raw binary, then a column for each path of the mapping
     that an argument or the output is at
 
-A row is *regular* if the columns say all that the mapping reads of it; then `raw` is null. Any other
-row has its line in `raw`, which the row fold parses, and of the columns at most `instance` and
-`seq`. Both go by the same shuffle or sort.
+A row is *regular* if the columns say all that the mapping reads of it; then `raw` is null. Any
+other row has its line in `raw`, which the row fold parses, and of the columns at most `instance`
+and `seq`. Both go by the same shuffle or sort.
 """
 
 from __future__ import annotations
@@ -49,7 +49,6 @@ class EventColumns:
     member of its enum. `output`: the values of the recorded outputs, where they are compared.
     """
 
-    code: int
     name: str
     paths: tuple[str, ...]
     arguments: tuple[Make, ...]
@@ -64,7 +63,6 @@ class Layout:
     """
 
     mapping: TraceMapping
-    machine: ir.Machine
     types: Mapping[str, str]
     events: Mapping[str, EventColumns]
     skipped: frozenset[str] = field(default_factory=frozenset[str])
@@ -96,27 +94,24 @@ def layout_of(program: ReplayProgram) -> Layout | None:
     stepper = None if mapping is None else program.steppers.get(mapping.machine)
     if mapping is None or stepper is None or program.anywhere or not _has_kernel(stepper.machine):
         return None
-    paths = {mapping.instance, mapping.seq, mapping.event}
-    if len(paths) < 3 or _overlap(mapping.paths):
+    if len({mapping.instance, mapping.seq, mapping.event}) < 3 or _overlap(mapping.paths):
         return None
     types: dict[str, str] = {}
     events: dict[str, EventColumns] = {}
-    for code, event in enumerate(stepper.machine.events):
-        found = dict(types)
+    for event in stepper.machine.events:
+        maker = _Maker(mapping, stepper.world, dict(types))
         try:
-            made = _event(code, event, mapping, found, paths, stepper.world)
+            made = maker.event(event)
         except Unsupported:
             continue
-        types = found
+        types = maker.types
         for theirs in _their_names(mapping, event.name):
             events[theirs] = made
-    if not events:
-        return None
-    return Layout(mapping, stepper.machine, types, events, frozenset(mapping.skip))
+    return Layout(mapping, types, events, frozenset(mapping.skip)) if events else None
 
 
 def _has_kernel(machine: ir.Machine) -> bool:
-    """Whether the runtime's steps can replay the machine: no time, no parts, no start of its own."""
+    """Whether the runtime's steps can replay the machine: it has no time, parts or `@initial`."""
     fields = (*machine.variables, *machine.parameters)
     timed = any(t.contains(each.type, t.Timer) for each in fields)
     unset = any(v.initial is None and not v.ghost for v in machine.variables)
@@ -134,44 +129,6 @@ def _their_names(mapping: TraceMapping, name: str) -> list[str]:
     return theirs if name in mapping.events else [*theirs, name]
 
 
-def _event(
-    code: int,
-    event: ir.Event,
-    mapping: TraceMapping,
-    types: dict[str, str],
-    keys: set[str],
-    world: World,
-) -> EventColumns:
-    template = mapping.args.get(event.name, {})
-    if not is_object(template) or template.keys() != {name for name, _ in event.params}:
-        raise Unsupported
-    mine: dict[str, str] = {}
-    rows = [_value(template[name], kind, mine, world) for name, kind in event.params]
-    output = None
-    if mapping.output is not None:
-        output = _value(mapping.output, event.output, mine, world)
-    for path, kind in mine.items():
-        if path in keys or types.setdefault(path, kind) != kind:
-            raise Unsupported
-    return EventColumns(code, event.name, tuple(mine), tuple(rows), output)
-
-
-def _value(template: Json, kind: t.Type, types: dict[str, str], world: World) -> Make:
-    """How the value of a template is made of columns; adds the columns to `types`."""
-    if isinstance(template, str) and template.startswith("$."):
-        return _leaf(template, kind, types, world)
-    if is_object(template) and any(_reads(each) for each in template.values()):
-        return _record(template, kind, types, world)
-    held = any(isinstance(each, HELD) for each in t.inside(kind))
-    if _reads(template) or held or not exact(template):
-        raise Unsupported
-    try:
-        constant = decode(template, kind, world)
-    except ValueError as error:
-        raise Unsupported from error
-    return lambda columns, n: [constant] * n
-
-
 def _reads(template: Json) -> bool:
     """Whether a template has a path in it."""
     if isinstance(template, list):
@@ -181,19 +138,71 @@ def _reads(template: Json) -> bool:
     return isinstance(template, str) and template.startswith("$.")
 
 
-def _leaf(path: str, kind: t.Type, types: dict[str, str], world: World) -> Make:
-    if isinstance(kind, t.Union):
-        plain = [each for each in kind.options if not isinstance(each, t.Nothing)]
-        if len(plain) != 1:
+class _Maker:
+    """Makes values of columns; `types` has the columns, and gets those that an event adds."""
+
+    def __init__(self, mapping: TraceMapping, world: World, types: dict[str, str]) -> None:
+        self.mapping = mapping
+        self.world = world
+        self.types = types
+        self.mine: dict[str, None] = {}
+
+    def event(self, event: ir.Event) -> EventColumns:
+        """The columns of an event; Unsupported where no column can hold its arguments."""
+        template = self.mapping.args.get(event.name, {})
+        if not is_object(template) or template.keys() != {name for name, _ in event.params}:
             raise Unsupported
-        kind = plain[0]
-    physical, known = _physical(kind, world)
-    if types.setdefault(path, physical) != physical:
+        rows = tuple(self.value(template[name], kind) for name, kind in event.params)
+        recorded = self.mapping.output
+        output = None if recorded is None else self.value(recorded, event.output)
+        return EventColumns(event.name, tuple(self.mine), rows, output)
+
+    def value(self, template: Json, kind: t.Type) -> Make:
+        """How the value of a template is made of columns."""
+        if isinstance(template, str) and template.startswith("$."):
+            return self.leaf(template, kind)
+        if is_object(template) and any(map(_reads, template.values())):
+            return self.record(template, kind)
+        held = any(isinstance(each, HELD) for each in t.inside(kind))
+        if _reads(template) or held or not exact(template):
+            raise Unsupported
+        try:
+            constant = decode(template, kind, self.world)
+        except ValueError as error:
+            raise Unsupported from error
+        return lambda columns, n: [constant] * n
+
+    def leaf(self, path: str, kind: t.Type) -> Make:
+        """The values of a column."""
+        if isinstance(kind, t.Union):
+            plain = [each for each in kind.options if not isinstance(each, t.Nothing)]
+            if len(plain) != 1:
+                raise Unsupported
+            kind = plain[0]
+        physical, known = _physical(kind, self.world)
+        m = self.mapping
+        if path in (m.instance, m.seq, m.event):
+            raise Unsupported
+        if self.types.setdefault(path, physical) != physical:
+            raise Unsupported
+        self.mine[path] = None
+        if known is None:
+            return lambda columns, n: columns[path]
+        of = known
+        return lambda columns, n: [*map(of, columns[path])]
+
+    def record(self, template: Mapping[str, Json], kind: t.Type) -> Make:
+        """Records of columns."""
+        options = kind.options if isinstance(kind, t.Union) else (kind,)
+        for option in options:
+            if isinstance(option, t.Record) and option.name == template.get("$"):
+                names = [name for name, _ in option.fields]
+                if template.keys() != {"$", *names}:
+                    raise Unsupported
+                make = self.world.records[option.name]
+                fields = [self.value(template[n], of) for n, of in option.fields]
+                return lambda columns, n: [*map(make, *(each(columns, n) for each in fields))]
         raise Unsupported
-    if known is None:
-        return lambda columns, n: columns[path]
-    of = known
-    return lambda columns, n: [*map(of, columns[path])]
 
 
 def _physical(kind: t.Type, world: World) -> tuple[str, Callable[[Any], Any] | None]:
@@ -205,24 +214,9 @@ def _physical(kind: t.Type, world: World) -> tuple[str, Callable[[Any], Any] | N
             raise Unsupported
         case t.Int():
             return LONG, None
-        case t.Text():
-            return STRING, None
+        case t.Sort(name=name):
+            return STRING, world.sorts[name]
         case t.Enum(name=name):
             return STRING, world.enums[name].__members__.__getitem__
         case _:
             raise Unsupported
-
-
-def _record(
-    template: Mapping[str, Json], kind: t.Type, types: dict[str, str], world: World
-) -> Make:
-    options = kind.options if isinstance(kind, t.Union) else (kind,)
-    for option in options:
-        if isinstance(option, t.Record) and option.name == template.get("$"):
-            names = [name for name, _ in option.fields]
-            if template.keys() != {"$", *names}:
-                raise Unsupported
-            make = world.records[option.name]
-            fields = [_value(template[n], of, types, world) for n, of in option.fields]
-            return lambda columns, n: [*map(make, *(each(columns, n) for each in fields))]
-    raise Unsupported

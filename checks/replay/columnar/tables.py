@@ -64,9 +64,7 @@ def _check_type(what: str, kind: Any) -> None:
     if is_.is_struct(kind):
         for field in kind:
             _check_type(f"{what}.{field.name}", field.type)
-    elif is_.is_list(kind) or is_.is_large_list(kind):
-        _check_type(what, kind.value_type)
-    elif is_.is_dictionary(kind):
+    elif is_.is_list(kind) or is_.is_large_list(kind) or is_.is_dictionary(kind):
         _check_type(what, kind.value_type)
     elif not (
         is_.is_integer(kind)
