@@ -5,6 +5,8 @@ A replay runs the steps of such a class in processes that do not have the declar
 
 from __future__ import annotations
 
+from typing import Any
+
 from lawful.spec import ir
 from lawful.spec.resolve import Resolved
 from lawful.spec.syntax.declare import slot
@@ -22,9 +24,10 @@ def class_of(machine: ir.Machine, world: World) -> type[State]:
     """
     if machine.parts:
         raise ValueError(f"{machine.name} has parts")
-    fields = (*machine.variables, *machine.parameters)
-    space = {"__slots__": [slot(each.name) for each in fields], "__module__": __name__}
-    made: type[State] = type(State)(machine.name, (State,), space)
+    fields = [v.name for v in machine.variables] + [p.name for p in machine.parameters]
+    space = {"__slots__": [slot(name) for name in fields], "__module__": __name__}
+    metaclass: Any = type(State)
+    made: type[State] = metaclass(machine.name, (State,), space)
     plan = Compiler(Resolved(machine, world, {}, {}, {})).run()
     plan.cls = made
     made.__plan__ = plan

@@ -9,7 +9,6 @@ from typing import Any
 from ..rows import Rejected, Row, decoded
 from ..sources import BLANK
 from .layout import EVENT, INSTANCE, RAW, SEQ, EventColumns, Layout
-from .regular import event_codes
 from .steps import Steps
 
 NONE: tuple[Any, ...] = ()
@@ -20,14 +19,13 @@ class Batch:
     """The rows of a sorted batch.
 
     `bad`: the indices of the rows that only the row fold takes, in order. Of the others: `seqs`,
-    `codes` (the index in `names`), `steps`, `arguments`, and `outputs` where these are compared.
+    `codes` (of events), `steps`, `arguments`, and `outputs` where these are compared.
     """
 
     columns: Any
     layout: Layout
     seqs: Any
     codes: Any
-    names: list[str]
     bad: Any
     steps: list[Any]
     arguments: list[tuple[Any, ...]]
@@ -56,7 +54,7 @@ def batch_of(columns: Any, starts: Any, layout: Layout, steps: Steps) -> Batch:
 
     rows = columns.num_rows
     seqs = pc.fill_null(columns.column(SEQ), -1).to_numpy(zero_copy_only=False)
-    codes, names = event_codes(columns.column(EVENT))
+    codes = pc.fill_null(columns.column(EVENT), -1).to_numpy(zero_copy_only=False)
     bad = columns.column(RAW).is_valid().to_numpy(zero_copy_only=False).copy()
     bad |= seqs < 0
     gap = seqs[1:] != seqs[:-1] + 1 if layout.mapping.dense else seqs[1:] <= seqs[:-1]
@@ -66,13 +64,10 @@ def batch_of(columns: Any, starts: Any, layout: Layout, steps: Steps) -> Batch:
     arguments = np.full(rows, None, dtype=object)
     outputs = np.full(rows, None, dtype=object)
     arguments[:] = _empties(rows)
-    for code, name in enumerate(names):
+    for code, name in enumerate(layout.names):
         if name in layout.skipped:
             continue
-        event = layout.events.get(name)
-        if event is None:
-            bad |= codes == code
-            continue
+        event = layout.events[name]
         at = np.flatnonzero((codes == code) & ~bad)
         run[at] = steps.by_event[event.name]
         _filled(at, columns, event, (arguments, outputs, bad))
@@ -81,7 +76,6 @@ def batch_of(columns: Any, starts: Any, layout: Layout, steps: Steps) -> Batch:
         layout,
         seqs,
         codes,
-        names,
         np.flatnonzero(bad),
         run.tolist(),
         arguments.tolist(),

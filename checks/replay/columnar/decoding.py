@@ -105,11 +105,11 @@ class LineDecoder:
         if row.flaw or row.seq < 0:
             return None
         event = filled(m.event, data)
-        out = {INSTANCE: row.instance, SEQ: row.seq, EVENT: event}
-        if event in self.layout.skipped:
-            return out if encodable(event) else None
-        if event not in self.layout.events:
+        if event not in self.layout.names:
             return None
+        out = {INSTANCE: row.instance, SEQ: row.seq, EVENT: self.layout.names.index(event)}
+        if event in self.layout.skipped:
+            return out
         for path in self.layout.events[event].paths:
             value, kind = filled(path, data), self.layout.types[path]
             if not _holds(kind, value):

@@ -33,6 +33,8 @@ class Kernel:
         stepper = program.steppers[layout.mapping.machine]
         self.steps = Steps(stepper, layout.mapping)
         self.usable = self.steps.decidable and self.steps.parameters is not None
+        # Whether some event may be served by one of several transitions.
+        self.unsure = any(e.name not in self.steps.sure for e in layout.events.values())
         self.opened: Opened | None = None
         self.fold: Fold | None = None
 
@@ -114,7 +116,7 @@ class Kernel:
         part = slice(at.start, at.stop)
         steps, arguments = batch.steps[part], batch.arguments[part]
         control, environment = self.steps.control, self.steps.environment
-        unsure = self._unsure(batch)
+        unsure = self.unsure
         seen: list[Any] = []
         taken: Counter[str] = Counter()
         try:
@@ -144,18 +146,12 @@ class Kernel:
         members = {id(each): each.name for each in type(seen[0])}
         return Counter({members[key]: n for key, n in Counter(map(id, seen)).items()}), taken
 
-    def _unsure(self, batch: Batch) -> bool:
-        known = self.layout.events
-        return any(
-            name in known and known[name].name not in self.steps.sure for name in batch.names
-        )
-
     def _count(self, opened: Opened, batch: Batch, at: range) -> None:
         """Count the events of the rows, and the transitions of those events that have one."""
         import numpy as np
 
-        counts = np.bincount(batch.codes[at.start : at.stop], minlength=len(batch.names))
-        for name, count in zip(batch.names, counts.tolist(), strict=False):
+        counts = np.bincount(batch.codes[at.start : at.stop])
+        for name, count in zip(self.layout.names, counts.tolist(), strict=False):
             if count and name not in self.layout.skipped:
                 opened.events += count
                 event = self.layout.events[name].name

@@ -1,11 +1,11 @@
 """Which typed columns a replay with a mapping needs, and the arguments that they make.
 
-    instance string, seq long, event string, raw binary, then a column for each path of the mapping
+    instance string, seq long, event short, raw binary, then a column for each path of the mapping
     that an argument or the output is at
 
-A row is *regular* if the columns say all that the mapping reads of it; then `raw` is null. Any
-other row has its line in `raw`, which the row fold parses, and of the columns at most `instance`
-and `seq`. Both go by the same shuffle or sort.
+`event` is an index in `Layout.names`. A row is *regular* if the columns say all that the mapping
+reads of it; then `raw` is null. Any other row has its line in `raw`, which the row fold parses, and
+of the columns at most `instance` and `seq`. Both go by the same shuffle or sort.
 """
 
 from __future__ import annotations
@@ -68,14 +68,25 @@ class Layout:
     skipped: frozenset[str] = field(default_factory=frozenset[str])
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The names of events in the trace; a row has the index of one."""
+        return (*self.events, *sorted(self.skipped - self.events.keys()))
+
+    @property
     def paths(self) -> tuple[str, ...]:
         """The paths with a column, beside the keys; in the order of the columns."""
         return tuple(self.types)
 
-    def data(self, instance: str, seq: int, event: str, values: Mapping[str, Any]) -> Any:
+    def needing(self, path: str) -> list[str]:
+        """The names of the events whose regular rows have a value at this path."""
+        events = self.events.items()
+        return [n for n, each in events if path in each.paths and n not in self.skipped]
+
+    def data(self, instance: str, seq: int, code: int, values: Mapping[str, Any]) -> Any:
         """The JSON object of a regular row, as far as the mapping reads it."""
         m = self.mapping
-        known = self.events.get(event)
+        event = self.names[code]
+        known = None if event in self.skipped else self.events.get(event)
         rows = {m.instance: instance, m.seq: seq, m.event: event}
         rows.update({path: values[path] for path in (known.paths if known else ())})
         out: dict[str, Any] = {}
@@ -112,8 +123,8 @@ def layout_of(program: ReplayProgram) -> Layout | None:
 
 def _has_kernel(machine: ir.Machine) -> bool:
     """Whether the runtime's steps can replay the machine: it has no time, parts or `@initial`."""
-    fields = (*machine.variables, *machine.parameters)
-    timed = any(t.contains(each.type, t.Timer) for each in fields)
+    kinds = [v.type for v in machine.variables] + [p.type for p in machine.parameters]
+    timed = any(t.contains(kind, t.Timer) for kind in kinds)
     unset = any(v.initial is None and not v.ghost for v in machine.variables)
     return not (machine.parts or machine.initials or unset or timed or clock_of(machine))
 

@@ -13,15 +13,15 @@ def arrow_types(layout: Layout) -> Any:
     """The schema of a layout in Arrow's types."""
     pa = arrow()
     kinds = {LONG: pa.int64(), STRING: pa.string(), BOOLEAN: pa.bool_()}
-    keys = [(INSTANCE, pa.string()), (SEQ, pa.int64()), (EVENT, pa.string()), (RAW, pa.binary())]
+    keys = [(INSTANCE, pa.string()), (SEQ, pa.int64()), (EVENT, pa.int16()), (RAW, pa.binary())]
     return pa.schema([*keys, *((path, kinds[of]) for path, of in layout.types.items())])
 
 
 def marked(layout: Layout, columns: Mapping[str, Any], lines: Callable[[], Any]) -> Any:
     """A table of these columns, with the line in `raw` for each row that is not regular.
 
-    `columns` has all but `raw`; `lines()` gives the lines of all rows. They are only asked for
-    where there is a row that is not regular.
+    `columns` has all but `raw`, and the events by name; `lines()` gives the lines of all rows. They
+    are only asked for where there is a row that is not regular.
     """
     import pyarrow.compute as pc
 
@@ -36,35 +36,26 @@ def marked(layout: Layout, columns: Mapping[str, Any], lines: Callable[[], Any])
         raw = pa.nulls(rows, pa.binary())
     # A row of an instance without a number comes first.
     seq = pc.fill_null(columns[SEQ], -1)
-    made = {**columns, SEQ: pc.if_else(pc.is_null(columns[INSTANCE]), None, seq), RAW: raw}
+    seq = pc.if_else(pc.is_null(columns[INSTANCE]), None, seq)
+    codes = pc.index_in(columns[EVENT], pa.array(layout.names)).cast(pa.int16())
+    made = {**columns, SEQ: seq, EVENT: codes, RAW: raw}
     return pa.table([made[name] for name in (*KEYS, *layout.paths)], schema=arrow_types(layout))
 
 
 def _incomplete(layout: Layout, columns: Mapping[str, Any]) -> Any:
     """Whether a row lacks a column that its event needs, or its event has no columns."""
     import numpy as np
+    import pyarrow.compute as pc
 
     pa = arrow()
-    codes, names = event_codes(columns[EVENT])
-    unknown = [name not in layout.events and name not in layout.skipped for name in names]
-    out = np.array([*unknown, True])[codes]
+    found = pc.index_in(columns[EVENT], pa.array(layout.names))
+    codes = pc.fill_null(found, len(layout.names)).to_numpy(zero_copy_only=False)
+    out: Any = codes == len(layout.names)
     for path in layout.paths:
-        needs = [name in layout.events and path in layout.events[name].paths for name in names]
-        needs = [n and name not in layout.skipped for n, name in zip(needs, names, strict=True)]
         if columns[path].null_count:
             absent = columns[path].is_null().to_numpy(zero_copy_only=False)
-            out |= np.array([*needs, False])[codes] & absent
+            out |= (
+                np.array([*(name in layout.needing(path) for name in layout.names), False])[codes]
+                & absent
+            )
     return pa.array(out)
-
-
-def event_codes(events: Any) -> tuple[Any, list[str]]:
-    """The index of each row's event among the names; that after the last one for null."""
-    import numpy as np
-
-    pa = arrow()
-    if isinstance(events, pa.ChunkedArray):
-        events = events.combine_chunks()
-    encoded = events.dictionary_encode()
-    names: list[str] = encoded.dictionary.to_pylist()
-    codes: Any = encoded.indices.fill_null(len(names)).to_numpy(zero_copy_only=False)
-    return codes.astype(np.int32, copy=False), names

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..columnar.decoding import LineDecoder
 from ..columnar.kernel import Judged, Kernel
-from ..columnar.layout import EVENT, INSTANCE, KEYS, RAW, SEQ, layout_of
+from ..columnar.layout import INSTANCE, KEYS, RAW, SEQ, layout_of
 from ..columnar.regular import arrow_types
 from ..fold import Finding, Fold, InstanceVerdict, ReplayProgram
 from ..parquet import arrow
@@ -72,8 +72,8 @@ class KeyPartition:
 class DecodePartition:
     """Parses lines into the typed columns of a layout.
 
-    The last row of each batch belongs to no instance and has no line: it says how many bytes were
-    read (`seq`), of lines of which form (`event`).
+    The last row of each batch has a number and no instance: so many bytes were read, of lines of
+    the form that is in `raw`.
     """
 
     def __init__(self, program: ReplayProgram) -> None:
@@ -91,7 +91,7 @@ class DecodePartition:
                 continue
             form, lines = batch.column(0)[0].as_py(), batch.column(1).to_pylist()
             much = sum(map(len, lines)) + len(lines)
-            count = {INSTANCE: None, SEQ: much, EVENT: form, RAW: b""}
+            count = {SEQ: much, RAW: form.encode()}
             last = pa.Table.from_pylist([count], schema=decoder.schema)
             table = pa.concat_tables([decoder.batch(lines), last]).combine_chunks()
             yield from table.rename_columns(names).to_batches()
@@ -111,12 +111,15 @@ def judged(program: ReplayProgram, batches: Iterable[Any], read: Counter[str]) -
 
 def _typed(batches: Iterable[Any], types: Any, read: Counter[str]) -> Iterator[Any]:
     """The batches with the names of the layout; counts what the rows say that was read."""
+    import pyarrow.compute as pc
+
     for batch in batches:
         named = renamed(batch, types)
         if named.column(INSTANCE).null_count:
-            for row in named.filter(named.column(INSTANCE).is_null()).to_pylist():
-                if row[RAW] == b"":
-                    read[row[EVENT]] += row[SEQ]
+            counts = pc.and_(named.column(INSTANCE).is_null(), named.column(SEQ).is_valid())
+            for row in named.filter(counts).to_pylist():
+                read[row[RAW].decode()] += row[SEQ]
+            named = named.filter(pc.invert(counts))
         yield named
 
 

@@ -1,6 +1,6 @@
 """Rows of typed columns on Spark: what `columnar.layout` says, and a hash of the instance.
 
-    hash long, instance string, seq long, event string, raw binary, then the columns of the layout
+    hash long, instance string, seq long, event short, raw binary, then the columns of the layout
 
 Spark compares the hash first, which is one number; rows of two instances with one hash do not mix,
 because the instance is compared next.
@@ -27,7 +27,7 @@ FITS = {
 def schema(layout: Layout) -> str:
     """The schema without the hash. Paths have dots, so their columns are numbered."""
     kinds = [f"c{i} {kind}" for i, kind in enumerate(layout.types.values())]
-    return ", ".join(["instance string, seq long, event string, raw binary", *kinds])
+    return ", ".join(["instance string, seq long, event short, raw binary", *kinds])
 
 
 def hashed(rows: DataFrame) -> DataFrame:
@@ -52,25 +52,22 @@ def of_table(table: DataFrame, layout: Layout, line: Column) -> DataFrame:
     instance = F.col(quoted(m.instance)).cast("string") if named is None else named
     number = F.col(quoted(m.seq)).try_cast("long") if seq is None else seq
     what = F.lit(None).cast("string") if event is None else event
-    known = [*layout.events, *layout.skipped]
     bad = bad | instance.isNull() | number.isNull() | (number < 0) | what.isNull()
-    bad = bad | ~what.isin(known)
+    codes = F.lit(None).cast("short")
+    for code, name in reversed([*enumerate(layout.names)]):
+        codes = F.when(what == name, F.lit(code).cast("short")).otherwise(codes)
+    bad = bad | codes.isNull()
     columns: list[Column] = []
     for path, kind in layout.types.items():
         found = _column(table, path, kind)
         value = F.lit(None).cast(kind) if found is None else found
-        needing = [
-            name
-            for name, each in layout.events.items()
-            if path in each.paths and name not in layout.skipped
-        ]
-        bad = bad | (what.isin(needing) & value.isNull())
+        bad = bad | (what.isin(layout.needing(path)) & value.isNull())
         columns.append(value)
     raw = F.when(F.coalesce(bad, F.lit(True)), line)
     rows = table.select(
         instance.alias(INSTANCE),
         F.when(instance.isNotNull(), F.coalesce(number, F.lit(-1))).alias(SEQ),
-        what.alias(EVENT),
+        codes.alias(EVENT),
         raw.alias(RAW),
         *(each.alias(f"c{i}") for i, each in enumerate(columns)),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,14 +24,17 @@ from lawful import (
     terminal,
     transition,
 )
-from lawful.checks.replay import ReplayError, ReplayProgram, TraceMapping, replay
-from lawful.checks.replay.columnar import local, tables
+from lawful.checks.replay import ReplayError, ReplayProgram, TraceMapping
+from lawful.checks.replay.columnar import kernel, local, tables
 from lawful.checks.replay.columnar.decoding import LineDecoder
 from lawful.checks.replay.columnar.layout import RAW, Layout, layout_of
 from lawful.checks.replay.columnar.local import tally_columns
+from lawful.checks.replay.fold import Fold
 from lawful.checks.replay.rows import Rejected, decoded
 from lawful.checks.replay.sources import sources
 from lawful.checks.replay.tally import Tallies
+from lawful.checks.replay import validation
+from lawful.checks.replay.validation import replay as replayed
 from lawful.checks.replay.validation import tally_rows
 
 pa = pytest.importorskip("pyarrow")
@@ -239,7 +243,7 @@ def _plain(line: Line) -> Line:
 def test_outputs_are_compared(seed: int, tmp_path: Path) -> None:
     """Each row tells what the machine returned, or something else."""
     rng = random.Random(seed)
-    mapping = TraceMapping(**{**vars(MAPPING), "output": "$.gave"})
+    mapping = replace(MAPPING, output="$.gave")
     program = ReplayProgram((Order.lawful.ir,), mapping=mapping)
     told = trace(seed, 0)
     machines: dict[str, Order] = {}
@@ -269,9 +273,7 @@ def _given(machine: Order, line: Line) -> Any:
 
 
 def test_numbers_without_gaps(tmp_path: Path) -> None:
-    dense = ReplayProgram(
-        (Order.lawful.ir,), mapping=TraceMapping(**{**vars(MAPPING), "dense": True})
-    )
+    dense = ReplayProgram((Order.lawful.ir,), mapping=replace(MAPPING, dense=True))
     path = tmp_path / "trace.jsonl"
     told = trace(1, 0)
     path.write_bytes(text(told))
@@ -291,9 +293,7 @@ def test_only_what_does_not_fit_is_left_to_the_row_fold(
         folded.append(instance)
         return real(program, instance)
 
-    from lawful.checks.replay.columnar import kernel
-
-    real = kernel.Fold
+    real = Fold
     monkeypatch.setattr(kernel, "Fold", noting)
     told = trace(0, 0)
     path = tmp_path / "trace.jsonl"
@@ -402,17 +402,15 @@ def _bare(table: Any) -> list[str]:
 def test_programs_without_columns() -> None:
     machine = Order.lawful.ir
     assert layout_of(ReplayProgram((machine,))) is None
-    twice = TraceMapping(**{**vars(MAPPING), "seq": "$.what"})
+    twice = replace(MAPPING, seq="$.what")
     assert layout_of(ReplayProgram((machine,), mapping=twice)) is None
-    inside = TraceMapping(**{**vars(MAPPING), "instance": "$.who", "output": "$.who.id"})
+    inside = replace(MAPPING, instance="$.who", output="$.who.id")
     assert layout_of(ReplayProgram((machine,), mapping=inside)) is None
 
 
 def test_an_event_whose_arguments_no_column_holds_is_left_to_the_row_fold(tmp_path: Path) -> None:
     args = {**MAPPING.args, "take_back": {"name": ["$.name"]}}
-    program = ReplayProgram(
-        (Order.lawful.ir,), mapping=TraceMapping(**{**vars(MAPPING), "args": args})
-    )
+    program = ReplayProgram((Order.lawful.ir,), mapping=replace(MAPPING, args=args))
     assert {each.name for each in the_layout(program).events.values()} == {"open", "add", "pay"}
     path = tmp_path / "trace.jsonl"
     path.write_bytes(
@@ -426,7 +424,7 @@ def test_a_table_that_lacks_a_mapped_column(tmp_path: Path) -> None:
     path = tmp_path / "trace.parquet"
     pa.parquet.write_table(pa.table({"n": [1], "who": [{"id": "a"}]}), path)
     with pytest.raises(ReplayError, match=r"reads \$\.what; .*trace\.parquet has n, who"):
-        replay([path], PROGRAM)
+        replayed([path], PROGRAM)
 
 
 def test_a_table_with_a_column_whose_form_only_spark_knows(tmp_path: Path) -> None:
@@ -436,7 +434,7 @@ def test_a_table_with_a_column_whose_form_only_spark_knows(tmp_path: Path) -> No
     told = told.set_column(told.schema.get_field_index("n"), "n", when)
     pa.parquet.write_table(told, path)
     with pytest.raises(ReplayError, match=r"the column n is timestamp\[us\]"):
-        replay([path], PROGRAM)
+        replayed([path], PROGRAM)
 
 
 def test_a_row_of_a_table_is_the_line_that_spark_writes() -> None:
@@ -448,13 +446,11 @@ def test_a_row_of_a_table_is_the_line_that_spark_writes() -> None:
 
 
 def test_large_files_go_by_columns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from lawful.checks.replay import validation
-
     path = tmp_path / "trace.jsonl"
     path.write_bytes(text(trace(5)))
-    slow = replay([path], PROGRAM)
+    slow = replayed([path], PROGRAM)
     monkeypatch.setattr(validation, "FEW", 0)
     monkeypatch.setattr(validation, "tally_rows", None)
-    fast = replay([path], PROGRAM)
+    fast = replayed([path], PROGRAM)
     assert fast.tallies == slow.tallies
     assert isinstance(decoded(b"{}", MAPPING.row_of), Rejected)
