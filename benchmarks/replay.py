@@ -142,6 +142,9 @@ def write(instances: int, events: int, folder: Path) -> None:
 # Measuring.
 
 
+_seen: dict[int, int] = {}  # What each process had used when it was last seen; some have ended.
+
+
 def processor_time() -> float:
     """The seconds that this process and all under it have used."""
     parents: dict[int, tuple[int, int]] = {}
@@ -150,14 +153,15 @@ def processor_time() -> float:
             fields = path.read_text().rpartition(")")[2].split()
         except OSError:
             continue  # It has ended.
-        parents[int(path.parent.name)] = int(fields[1]), sum(map(int, fields[11:15]))
+        parents[int(path.parent.name)] = int(fields[1]), sum(map(int, fields[11:13]))
 
     def under(pid: int) -> bool:
         while pid in parents and pid != os.getpid():
             pid = parents[pid][0]
         return pid == os.getpid()
 
-    return sum(used for pid, (_, used) in parents.items() if under(pid)) / TICKS
+    _seen.update({pid: used for pid, (_, used) in parents.items() if under(pid)})
+    return sum(_seen.values()) / TICKS
 
 
 def measured(name: str, rows: int, run: Callable[..., Any], *args: Any) -> tuple[str, float]:

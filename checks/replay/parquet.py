@@ -24,7 +24,9 @@ def arrow() -> Any:
     """The library pyarrow, which has no types. Raises ReplayError where it is not installed."""
     try:
         import pyarrow
-        import pyarrow.parquet  # pyright: ignore[reportUnusedImport]  # it is an attribute then
+        import pyarrow.compute  # pyright: ignore[reportUnusedImport]  # it is an attribute then
+        import pyarrow.json  # pyright: ignore[reportUnusedImport]
+        import pyarrow.parquet  # pyright: ignore[reportUnusedImport]
     except ImportError as error:
         raise ReplayError("Parquet needs pyarrow: pip install 'lawful[spark]'") from error
     return pyarrow

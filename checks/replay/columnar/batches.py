@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..parquet import arrow
 from ..rows import Rejected, Row, decoded
 from ..sources import BLANK
 from .layout import EVENT, INSTANCE, RAW, SEQ, EventColumns, Layout
@@ -50,7 +51,8 @@ def nothing(state: Any) -> None:
 def batch_of(columns: Any, starts: Any, layout: Layout, steps: Steps) -> Batch:
     """The rows of a batch in which an instance begins at each of `starts`."""
     import numpy as np
-    import pyarrow.compute as pc
+
+    pc = arrow().compute
 
     rows = columns.num_rows
     seqs = pc.fill_null(columns.column(SEQ), -1).to_numpy(zero_copy_only=False)
@@ -129,7 +131,7 @@ def _whole(event: EventColumns, values: Mapping[str, list[Any]], row: int) -> bo
 
 
 def _index(at: Any) -> Any:
-    import pyarrow as pa
+    pa = arrow()
 
     return pa.array(at)
 
@@ -137,7 +139,8 @@ def _index(at: Any) -> Any:
 def listed(column: Any) -> list[Any]:
     """The values of a column without nulls; equal texts are made once."""
     import numpy as np
-    import pyarrow as pa
+
+    pa = arrow()
 
     if pa.types.is_string(column.type):
         encoded = column.dictionary_encode()

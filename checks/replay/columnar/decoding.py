@@ -49,7 +49,7 @@ class LineDecoder:
     def _parsed(self, block: bytes, rows: int, kind: str) -> Any:
         """The columns as Arrow reads them, without `raw`; None where it refuses the block."""
         pa = arrow()
-        import pyarrow.json as reader
+        reader = pa.json
 
         schema = self._nested(kind)
         # Fields that the mapping does not read are read, too: a key twice is an error.
@@ -164,7 +164,7 @@ def _fields(tree: dict[str, Any]) -> list[Any]:
 
 def _at(table: Any, path: str) -> Any:
     """The column at a path: null where an object on the way is."""
-    import pyarrow.compute as pc
+    pc = arrow().compute
 
     outer, *inner = path[2:].split(".")
     column = table.column(outer).combine_chunks()

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..fold import Fold, InstanceVerdict, ReplayProgram
+from ..parquet import arrow
 from ..rows import Rejected, Row
 from .batches import Batch, batch_of
 from .layout import INSTANCE, Layout
@@ -194,7 +195,8 @@ def _same(given: Any, wanted: Any) -> bool:
 def starts_of(names: Any) -> Any:
     """The indices at which another instance begins."""
     import numpy as np
-    import pyarrow.compute as pc
+
+    pc = arrow().compute
 
     differ = pc.not_equal(names[1:], names[:-1])
     # Beside a null there is a new instance, or more rows of none.

@@ -23,7 +23,7 @@ def marked(layout: Layout, columns: Mapping[str, Any], lines: Callable[[], Any])
     `columns` has all but `raw`, and the events by name; `lines()` gives the lines of all rows. They
     are only asked for where there is a row that is not regular.
     """
-    import pyarrow.compute as pc
+    pc = arrow().compute
 
     pa = arrow()
     bad = pc.or_(pc.is_null(columns[INSTANCE]), pc.is_null(columns[SEQ]))
@@ -45,7 +45,8 @@ def marked(layout: Layout, columns: Mapping[str, Any], lines: Callable[[], Any])
 def _incomplete(layout: Layout, columns: Mapping[str, Any]) -> Any:
     """Whether a row lacks a column that its event needs, or its event has no columns."""
     import numpy as np
-    import pyarrow.compute as pc
+
+    pc = arrow().compute
 
     pa = arrow()
     found = pc.index_in(columns[EVENT], pa.array(layout.names))

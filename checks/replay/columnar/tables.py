@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
+
+from lawful.spec.codec.as_json import is_list, is_object
 
 from ..mapping import TraceMapping
 from ..parquet import arrow
@@ -92,7 +94,7 @@ def _columns(table: Any, layout: Layout) -> Any:
 
 
 def _at(table: Any, path: str) -> Any:
-    import pyarrow.compute as pc
+    pc = arrow().compute
 
     outer, *inner = path[2:].split(".")
     column = table.column(outer).combine_chunks()
@@ -130,9 +132,9 @@ def lines_of(table: Any) -> list[bytes]:
 
 
 def _json(value: Any) -> Any:
-    if isinstance(value, Mapping):
+    if is_object(value):
         return {name: _json(each) for name, each in value.items()}
-    if isinstance(value, list):
+    if is_list(value):
         return [_json(each) for each in value]
     if isinstance(value, float) and not math.isfinite(value):
         return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(value)]

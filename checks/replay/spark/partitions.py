@@ -111,7 +111,7 @@ def judged(program: ReplayProgram, batches: Iterable[Any], read: Counter[str]) -
 
 def _typed(batches: Iterable[Any], types: Any, read: Counter[str]) -> Iterator[Any]:
     """The batches with the names of the layout; counts what the rows say that was read."""
-    import pyarrow.compute as pc
+    pc = arrow().compute
 
     for batch in batches:
         named = renamed(batch, types)

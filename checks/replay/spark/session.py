@@ -85,8 +85,6 @@ def settings(master: str) -> dict[str, str]:
         out["spark.executorEnv.PYTHONPATH"] = os.pathsep.join(dict.fromkeys(paths))
         out["spark.driver.bindAddress"] = out["spark.driver.host"] = "127.0.0.1"
         out["spark.sql.shuffle.partitions"] = "32"  # At most: few where there is little to do.
-        # Most local replays take seconds: the second JIT compiler would cost more than it saves.
-        out["spark.driver.extraJavaOptions"] = "-XX:TieredStopAtLevel=1"
     return out
 
 

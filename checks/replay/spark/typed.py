@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..columnar.layout import BOOLEAN, EVENT, INSTANCE, LONG, RAW, SEQ, STRING, Layout
+from ..parquet import arrow
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -95,7 +96,7 @@ def quoted(path: str) -> str:
 
 def renamed(batch: Any, types: Any) -> Any:
     """A batch from Spark with the layout's names and types, without the hash."""
-    import pyarrow as pa
+    pa = arrow()
 
     columns = batch.columns[1:] if batch.schema.names[0] == HASH else batch.columns
     cast = [column.cast(of) for column, of in zip(columns, types.types, strict=True)]

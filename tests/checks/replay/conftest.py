@@ -15,8 +15,9 @@ NEEDS_SPARK = [
     pytest.mark.skipif(bool(MISSING), reason=MISSING),
     pytest.mark.xdist_group("spark"),  # One process has the session.
 ]
-# The JVM checks no byte code and has one thread for its garbage: that is less processor time.
-CHEAP_JAVA = "-XX:+UseSerialGC -Xverify:none"
+# The JVM checks no byte code, has one thread for its garbage, and does not compile with much effort
+# what runs for seconds only: that is less processor time.
+CHEAP_JAVA = "-XX:+UseSerialGC -Xverify:none -XX:TieredStopAtLevel=1"
 
 
 @pytest.fixture(scope="session")

@@ -24,16 +24,14 @@ from lawful import (
     terminal,
     transition,
 )
-from lawful.checks.replay import ReplayError, ReplayProgram, TraceMapping
+from lawful.checks.replay import ReplayError, ReplayProgram, TraceMapping, validation
 from lawful.checks.replay.columnar import kernel, local, tables
-from lawful.checks.replay.columnar.decoding import LineDecoder
-from lawful.checks.replay.columnar.layout import RAW, Layout, layout_of
+from lawful.checks.replay.columnar.layout import Layout, layout_of
 from lawful.checks.replay.columnar.local import tally_columns
 from lawful.checks.replay.fold import Fold
 from lawful.checks.replay.rows import Rejected, decoded
 from lawful.checks.replay.sources import sources
 from lawful.checks.replay.tally import Tallies
-from lawful.checks.replay import validation
 from lawful.checks.replay.validation import replay as replayed
 from lawful.checks.replay.validation import tally_rows
 
@@ -164,6 +162,7 @@ def order(rng: random.Random, name: str) -> list[Line]:
 
 
 Spoil = Callable[[random.Random, Line], Any]
+NOBODY: list[Any] = [None, {}, {"id": None}, {"id": 7}, {"id": []}]
 SPOILS: list[Spoil] = [
     lambda rng, line: line.update(n=line["n"] + rng.choice([-1, 1, -9])),
     lambda rng, line: line.update(n=rng.choice([None, "1", 1.0, 2**63, 2**70, True, -4])),
@@ -172,7 +171,7 @@ SPOILS: list[Spoil] = [
     lambda rng, line: line.update(way=rng.choice(["card", None, 1, "", {"a": 1}])),
     lambda rng, line: line.update(name=rng.choice([None, 1, "", "\ud800", "pen"])),
     lambda rng, line: line.update(gift=rng.choice([None, 0, 1, "true"])),
-    lambda rng, line: line.update(who=rng.choice([None, {}, {"id": None}, {"id": 7}, {"id": []}])),
+    lambda rng, line: line.update(who=rng.choice(NOBODY)),
     lambda rng, line: line.update(other=rng.choice([[1, "a"], {"x": None}, 10**400, "\udfff"])),
     lambda rng, line: line.pop(rng.choice(sorted(line))),
 ]
@@ -227,13 +226,13 @@ def test_tables_have_the_same_verdicts_as_row_by_row(
         if rng.random() < 0.03:
             line.update(rng.choice([{"n": None}, {"price": -1}, {"way": "x"}, {"who": None}]))
     path = tmp_path / "trace.parquet"
-    pa.parquet.write_table(pa.Table.from_pylist([_plain(line) for line in told]), path)
+    pa.parquet.write_table(pa.Table.from_pylist([plain(line) for line in told]), path)
     rows, columns = both(path)
     assert columns == rows
     assert rows.machines["Order"].verdicts["fits"]
 
 
-def _plain(line: Line) -> Line:
+def plain(line: Line) -> Line:
     """A line for a column of whole numbers."""
     rest = {name: line.get(name) for name in ("name", "gift", "way")}
     return {**line, **rest, "price": line["price"] if isinstance(line.get("price"), int) else None}
@@ -308,94 +307,6 @@ def test_only_what_does_not_fit_is_left_to_the_row_fold(
     assert folded == [told[-1]["who"]["id"]]
 
 
-# Lines.
-
-GOOD = '{"who": {"id": "a"}, "n": 1, "what": "PAY", "price": 3, "way": "CASH"}'
-LINES = [
-    GOOD,
-    GOOD.replace("3", "3.0"),
-    GOOD.replace("3", "3e0"),
-    GOOD.replace("3", "-0"),
-    GOOD.replace("3", "03"),
-    GOOD.replace("3", str(2**63 - 1)),
-    GOOD.replace("3", str(2**63)),
-    GOOD.replace("3", "NaN"),
-    GOOD.replace("3", "true"),
-    GOOD.replace('"price": 3', '"price": 3, "price": 3'),
-    GOOD.replace('"n": 1', '"n": 1, "x": 1, "x": 2'),
-    GOOD.replace('"n": 1', '"n": 1, "x": {"y": 1, "y": 2}'),
-    GOOD.replace('"n": 1', '"n": 1, "x": 1e999'),
-    GOOD.replace('"n": 1', '"n": 1, "x": [1, {"a": "b"}]'),
-    GOOD.replace('"n": 1', '"n": 1, "\\u006e": 2'),
-    GOOD.replace('"a"', '"\\ud800"'),
-    GOOD.replace('"a"', '"\\ud83d\\ude00"'),
-    GOOD.replace('"a"', '"\\u00e9\\u0000"'),
-    GOOD.replace('"a"', '"\x01"'),
-    GOOD.replace('"a"', "7"),
-    GOOD.replace('"a"', "7.0"),
-    GOOD.replace('"a"', "null"),
-    GOOD.replace('{"id": "a"}', '"a"'),
-    GOOD.replace('{"id": "a"}', '{"id": "a", "id": "b"}'),
-    GOOD + GOOD,
-    GOOD + " " + GOOD,
-    f"[{GOOD}]",
-    f" {GOOD} \r",
-    GOOD[:-1],
-    GOOD + ",",
-    GOOD.replace("PAY", "PING"),
-    GOOD.replace("PAY", "pay"),
-    GOOD.replace("PAY", "NONE"),
-    GOOD.replace('"CASH"', "null"),
-    GOOD.replace(', "way": "CASH"', ""),
-    GOOD.replace('"n": 1', '"n": -1'),
-    GOOD.replace('"n": 1', '"n": "1"'),
-    GOOD.replace('"n": 1', f'"n": 1, "x": {"[" * 2000}{"]" * 2000}'),
-    GOOD.replace('"n": 1', f'"n": 1, "x": {"9" * 5000}'),
-    "{}",
-    "null",
-    "",
-    "   ",
-    "\\",
-]
-
-
-def told_by(layout: Layout, table: Any) -> list[Any]:
-    """The rows that a table of columns stands for."""
-    out: list[Any] = []
-    for row in table.to_pylist():
-        if row[RAW] is not None:
-            out.append(decoded(row[RAW], layout.mapping.row_of))
-        else:
-            data = layout.data(row["instance"], row["seq"], row["event"], row)
-            out.append(layout.mapping.row_of(data, ""))
-    return out
-
-
-@pytest.mark.parametrize("line", [*LINES, *(bytes([n]) for n in (0x80, 0xFF))])
-def test_a_line_is_the_row_that_python_reads(line: str | bytes) -> None:
-    """Alone, and among others, of which each block has to stay right."""
-    layout = the_layout()
-    raw = line.encode() if isinstance(line, str) else GOOD.encode().replace(b"a", line)
-    for block in ([raw], [GOOD.encode(), raw, GOOD.encode()]):
-        wanted = [decoded(each, layout.mapping.row_of) for each in block if each.strip(b" \r")]
-        assert told_by(layout, LineDecoder(layout).batch(block)) == wanted
-
-
-def test_arrow_parses_the_blocks_that_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
-    decoder = LineDecoder(the_layout())
-    monkeypatch.setattr(LineDecoder, "_one_by_one", None)
-    table = decoder.batch([GOOD.encode(), GOOD.replace("3", "null").encode()])
-    assert [row["price"] for row in table.rename_columns(_bare(table)).to_pylist()] == [3, None]
-    raw = table.column(RAW).to_pylist()
-    assert raw == [None, GOOD.replace("3", "null").encode()]
-    numbered = decoder.batch([GOOD.replace('"a"', "7").encode()])
-    assert numbered.column("instance").to_pylist() == ["7"]
-
-
-def _bare(table: Any) -> list[str]:
-    return [name.removeprefix("$.") for name in table.schema.names]
-
-
 # Programs.
 
 
@@ -409,7 +320,7 @@ def test_programs_without_columns() -> None:
 
 
 def test_an_event_whose_arguments_no_column_holds_is_left_to_the_row_fold(tmp_path: Path) -> None:
-    args = {**MAPPING.args, "take_back": {"name": ["$.name"]}}
+    args: dict[str, Any] = {**MAPPING.args, "take_back": {"name": ["$.name"]}}
     program = ReplayProgram((Order.lawful.ir,), mapping=replace(MAPPING, args=args))
     assert {each.name for each in the_layout(program).events.values()} == {"open", "add", "pay"}
     path = tmp_path / "trace.jsonl"
@@ -429,7 +340,7 @@ def test_a_table_that_lacks_a_mapped_column(tmp_path: Path) -> None:
 
 def test_a_table_with_a_column_whose_form_only_spark_knows(tmp_path: Path) -> None:
     path = tmp_path / "trace.parquet"
-    told = pa.Table.from_pylist([_plain(line) for line in trace(0, 0)])
+    told = pa.Table.from_pylist([plain(line) for line in trace(0, 0)])
     when = pa.array([0] * len(told), pa.timestamp("us"))
     told = told.set_column(told.schema.get_field_index("n"), "n", when)
     pa.parquet.write_table(told, path)

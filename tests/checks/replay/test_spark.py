@@ -19,7 +19,7 @@ from lawful.checks.replay.spark.partitions import TallyPartition
 from lawful.machines.unicast import declaration
 from lawful.runtime.journal import Journal
 from lawful.runtime.timers import SimulatedClock
-from tests.checks.replay import test_mapping
+from tests.checks.replay import test_columnar, test_mapping
 from tests.checks.replay.conftest import NEEDS_SPARK
 from tests.checks.replay.journals import (
     PROGRAM,
@@ -121,6 +121,20 @@ def test_many_partitions_are_merged_apart(
     finally:
         session.conf.set(adaptive, "true")
         session.conf.set(tallying.PARTITIONS, "32")
+
+
+def test_typed_columns(session: Any, tmp_path: Path) -> None:
+    """Lines and tables, some rows of them spoilt; in this process they go row by row."""
+    path = tmp_path / "trace.jsonl"
+    path.write_bytes(test_columnar.text(test_columnar.trace(7)))
+    found = same([path], test_columnar.PROGRAM)
+    assert all(found["verdicts"][name] for name in ("fits", "open", "quarantined"))
+    told = [test_columnar.plain(line) for line in test_columnar.trace(8, 0)]
+    told[-1]["price"] = told[-2]["n"] = told[-3]["who"] = None
+    table = tmp_path / "trace.parquet"
+    arrow().parquet.write_table(arrow().Table.from_pylist(told), table)
+    found = same([table], test_columnar.PROGRAM)
+    assert found["verdicts"]["fits"] and found["rejected"]["rows"] == 1
 
 
 def test_a_foreign_trace(session: Any, tmp_path: Path) -> None:
