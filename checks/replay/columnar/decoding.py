@@ -92,7 +92,7 @@ class LineDecoder:
             found = decoded(line, self.layout.mapping.row_of)
             row = None if isinstance(found, Rejected) else self._regular(line, found)
             if row is None:
-                row = {RAW: line}
+                row = dict[str, Any]({RAW: line})
                 if isinstance(found, Row):
                     row.update({INSTANCE: found.instance, SEQ: found.seq})
             for name, column in columns.items():

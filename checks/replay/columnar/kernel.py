@@ -126,7 +126,7 @@ class Kernel:
                 for step, args, output in zip(steps, arguments, wanted, strict=True):
                     environment.last_transition = ""
                     given = step(state, *args)
-                    if batch.outputs and not _same(given, output):
+                    if batch.outputs and given != output:
                         return None
                     if environment.last_transition:
                         taken[environment.last_transition] += 1
@@ -144,7 +144,7 @@ class Kernel:
         if control is None:
             return Counter({"": len(at)}), taken
         # Members of enums are hashed by their names, so their identities are counted.
-        members = {id(each): each.name for each in type(seen[0])}
+        members: dict[int, str] = {id(each): each.name for each in self.steps.members}
         return Counter({members[key]: n for key, n in Counter(map(id, seen)).items()}), taken
 
     def _count(self, opened: Opened, batch: Batch, at: range) -> None:
@@ -185,11 +185,6 @@ class Kernel:
             dict(opened.transitions),
             dict(opened.states),
         )
-
-
-def _same(given: Any, wanted: Any) -> bool:
-    """Whether an output is the recorded one: 1 is not true."""
-    return given == wanted and given.__class__ is wanted.__class__
 
 
 def starts_of(names: Any) -> Any:

@@ -208,7 +208,7 @@ class _Maker:
         for option in options:
             if isinstance(option, t.Record) and option.name == template.get("$"):
                 names = [name for name, _ in option.fields]
-                if template.keys() != {"$", *names}:
+                if set(template) != {"$", *names}:
                     raise Unsupported
                 make = self.world.records[option.name]
                 fields = [self.value(template[n], of) for n, of in option.fields]

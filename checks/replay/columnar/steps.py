@@ -12,6 +12,7 @@ from lawful.runtime.elements import NO_ELEMENTS
 from lawful.runtime.instances.from_ir import class_of
 from lawful.runtime.instances.make import begin
 from lawful.runtime.timers import REAL, Environment
+from lawful.spec import types as t
 from lawful.spec.analysis.effects import ghosts_of, only_reads
 from lawful.spec.ir import Json
 from lawful.spec.syntax.declare import slot
@@ -69,6 +70,9 @@ class Steps:
             else:  # This one says which transition ran.
                 self.by_event[event.name] = self.cls.__plan__.watched(event.name)
         self.control = None if stepper.at is None else attrgetter(slot(CONTROL))
+        kind = None if stepper.at is None else machine.variables[stepper.at].type
+        named = kind.name if isinstance(kind, t.Enum) else ""
+        self.members: tuple[Any, ...] = tuple(stepper.world.enums[named]) if named else ()
         terminal, ghosts = machine.of_kind("terminal"), ghosts_of(machine)
         self.decidable = all(only_reads(machine, ghosts, p.name) for p in terminal)
         functions = self.cls.__plan__.functions

@@ -29,13 +29,15 @@ from lawful.checks.replay.columnar import kernel, local, tables
 from lawful.checks.replay.columnar.layout import Layout, layout_of
 from lawful.checks.replay.columnar.local import tally_columns
 from lawful.checks.replay.fold import Fold
+from lawful.checks.replay.parquet import arrow
 from lawful.checks.replay.rows import Rejected, decoded
 from lawful.checks.replay.sources import sources
 from lawful.checks.replay.tally import Tallies
 from lawful.checks.replay.validation import replay as replayed
 from lawful.checks.replay.validation import tally_rows
 
-pa = pytest.importorskip("pyarrow")
+pytest.importorskip("pyarrow")
+pa = arrow()
 
 
 class Phase(State):
@@ -280,6 +282,16 @@ def test_numbers_without_gaps(tmp_path: Path) -> None:
     assert columns == rows
     assert rows.machines["Order"].verdicts["quarantined"] > 10
     assert rows.machines["Order"].verdicts.total() == 30
+
+
+def test_a_number_twice_in_two_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "ROWS", 1)
+    path = tmp_path / "trace.jsonl"
+    told = trace(3, 0)
+    path.write_bytes(text([*told, told[5]]))
+    rows, columns = both(path)
+    assert columns == rows
+    assert rows.machines["Order"].verdicts["quarantined"] == 1
 
 
 def test_only_what_does_not_fit_is_left_to_the_row_fold(
