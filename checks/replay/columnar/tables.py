@@ -128,7 +128,8 @@ def _lossless(column: Any, kind: str) -> Any:
 
 def lines_of(table: Any) -> list[bytes]:
     """Each row as a line of JSON, in the form that Spark's `to_json` gives it."""
-    return [json.dumps(_json(row)).encode() for row in table.to_pylist()]
+    rows = map(_json, table.to_pylist())
+    return [json.dumps(row, separators=(",", ":"), ensure_ascii=False).encode() for row in rows]
 
 
 def _json(value: Any) -> Any:

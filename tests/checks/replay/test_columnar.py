@@ -363,8 +363,8 @@ def test_a_table_with_a_column_whose_form_only_spark_knows(tmp_path: Path) -> No
 def test_a_row_of_a_table_is_the_line_that_spark_writes() -> None:
     told = pa.table({"a": [1, None], "b": [float("nan"), 1.0], "c": [{"d": [True]}, None]})
     assert tables.lines_of(told) == [
-        b'{"a": 1, "b": "NaN", "c": {"d": [true]}}',
-        b'{"a": null, "b": 1.0, "c": null}',
+        b'{"a":1,"b":"NaN","c":{"d":[true]}}',
+        b'{"a":null,"b":1.0,"c":null}',
     ]
 
 
