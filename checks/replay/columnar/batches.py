@@ -117,7 +117,7 @@ def _filled(rows: Any, columns: Any, event: EventColumns, into: tuple[Any, Any, 
 
 
 def _made(event: EventColumns, values: Mapping[str, list[Any]], rows: int) -> tuple[Any, Any]:
-    output = [] if event.output is None else event.output(values, rows)
+    output: Any = () if event.output is None else event.output(values, rows)
     return [make(values, rows) for make in event.arguments], output
 
 

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
+
+from lawful.spec.codec.as_json import is_object
 
 from ..mapping import filled
 from ..parquet import arrow
@@ -153,12 +155,11 @@ def _holds(kind: str, value: Any) -> bool:
     return isinstance(value, bool)
 
 
-def _fields(tree: dict[str, Any]) -> list[Any]:
+def _fields(tree: Mapping[str, Any]) -> list[Any]:
     """The fields of a tree of types."""
     pa = arrow()
     return [
-        pa.field(name, pa.struct(_fields(of)) if isinstance(of, dict) else of)
-        for name, of in tree.items()
+        pa.field(name, pa.struct(_fields(of)) if is_object(of) else of) for name, of in tree.items()
     ]
 
 
