@@ -17,11 +17,11 @@ from lawful import (
     total,
     transition,
 )
-from lawful.checks.explore.compiled import arrays, search_kernel, threads
+from lawful.checks.explore.compiled import arrays, kernel_rows, threads
 from lawful.checks.explore.compiled.counting import coverage
 from lawful.checks.explore.compiled.engine import PackedSearch, search
 from lawful.checks.explore.compiled.memory import Memory
-from lawful.checks.explore.compiled.search_kernel import PIECED
+from lawful.checks.explore.compiled.kernel_rows import PIECED
 from lawful.checks.explore.limits import Limits
 from lawful.checks.explore.space import Space
 from lawful.spec.lower import lower
@@ -140,16 +140,12 @@ def test_where_the_room_for_pieces_ends_no_state_is_forgotten(
     wanted = told(search(space, Limits(states=30_000), tier="generated"))
     monkeypatch.setattr(arrays, "INDEX", 1 << 6)
 
-    def few(self: Memory, _states: int) -> bool:
-        return bool(self.arrays.control[PIECED] > 40)
-
-    monkeypatch.setattr(Memory, "_few_pieces", few)
     full = list[int]()
-    grow = Memory.grow_on
 
     def noted(self: Memory, count: int) -> None:
+        """Room for as little as a step may need."""
         full.append(int(self.arrays.control[PIECED]))
-        grow(self, count)
+        self.grow(count, self.room + 1, (self.room + 1) * self.shape.pieces)
 
     monkeypatch.setattr(Memory, "grow_on", noted)
     one = found(space, workers, states=30_000)
@@ -204,7 +200,7 @@ def test_they_stop_where_one_stops(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_there_are_as_many_as_processors() -> None:
     assert 1 <= threads.processors() <= 4096
-    assert threads.LEAST > search_kernel.CHUNK
+    assert threads.LEAST > kernel_rows.CHUNK
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
