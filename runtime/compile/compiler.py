@@ -268,13 +268,15 @@ class Compiler:
 
     def bodies(self, way: Way) -> list[GuardedBody]:
         """The transitions of a way as its method runs them; none where `commit.choose` runs them:
-        where it is not known which parts change, or they were declared in several files."""
+        where it is not known which parts change, where a function that the method calls changes
+        them, or where the transitions were declared in several files."""
         served = self.serving(way)
         calls = [self.part_calls(tr) for tr in served]
         files = {tr.function.place.file for tr in served} | {self._place(way).file}
         if None in calls or len(files) > 1:
             return []
-        return [self.body(tr, mine or {}) for tr, mine in zip(served, calls, strict=True)]
+        made = [self.body(tr, mine or {}) for tr, mine in zip(served, calls, strict=True)]
+        return [] if any(each.core is not None and each.parts for each in made) else made
 
     def part_calls(self, tr: ir.Transition) -> dict[int, PartCall] | None:
         body = self.erased(tr.function)

@@ -14,6 +14,7 @@ from lawful.checks.replay.difference import same
 from lawful.checks.replay.row_step import Stepper
 from lawful.checks.replay.rows import Rejected, journal_row
 from lawful.runtime.elements import Elements
+from lawful.runtime.instances.container_changes import Merging
 from lawful.runtime.journal import Journal, read
 from lawful.spec import ir
 from lawful.spec import types as t
@@ -97,7 +98,7 @@ class Replaying:
             return []
         if isinstance(after, str):
             return [f"replay: {row} from {made['changed']} does not fit: {after}"]
-        lie = self._lie(row)
+        lie = self._lie(made, row)
         if lie is not None and not isinstance(self._follow(state, lie), str):
             return [f"replay: the lie {lie} for {row} from {made['changed']} fits"]
         return []
@@ -114,9 +115,12 @@ class Replaying:
         except (Deviation, Malformed, Inconclusive) as error:
             return f"{type(error).__name__}: {error}"
 
-    def _lie(self, row: dict[str, Any]) -> dict[str, Any] | None:
+    def _lie(self, made: dict[str, Any], row: dict[str, Any]) -> dict[str, Any] | None:
         """The same row with one thing changed."""
         rows: list[dict[str, Any]] = []
+        values = Merging(made["changed"])  # Of a container a row may tell what differs, or all.
+        values.take(row["changed"])
+        after = values.result()
         event = self.machine.event(row["event"])
         if row["outcome"] == "done" and not same(row["output"], self._other(event.output)):
             rows.append({**row, "output": self._other(event.output)})
@@ -124,7 +128,7 @@ class Replaying:
             if v.ghost or any(t.contains(v.type, k) for k in (t.Part, t.Timer, t.Clock)):
                 continue
             told = self._other(v.type)
-            if v.name in row["changed"] and not same(told, row["changed"][v.name]):
+            if v.name in row["changed"] and not same(told, after[v.name]):
                 rows.append({**row, "changed": {**row["changed"], v.name: told}})
         if row["after"] is not None:
             other = next(m for m in ("IDLE", "BUSY", "OVER") if m != row["after"])

@@ -20,8 +20,8 @@ from lawful import (
 from lawful.checks.explore.compiled import arrays, kernel_rows, threads
 from lawful.checks.explore.compiled.counting import coverage
 from lawful.checks.explore.compiled.engine import PackedSearch, search
-from lawful.checks.explore.compiled.memory import Memory
 from lawful.checks.explore.compiled.kernel_rows import PIECED
+from lawful.checks.explore.compiled.memory import Memory
 from lawful.checks.explore.limits import Limits
 from lawful.checks.explore.space import Space
 from lawful.spec.lower import lower
