@@ -15,7 +15,6 @@ from .sources import PRODUCT, Source, python
 LONG = 450
 ONE_IDEA: dict[str, str] = {
     "checks/explore/compiled/engine.py": "the search over packed words",
-    "checks/explore/compiled/search_kernel.py": "the search, which is compiled as one text",
     "checks/explore/codegen/expressions.py": "one function for each kind of expression",
     "machines/queue_cluster/joining.py": "one machine, beside its document",
     "spec/codec/as_json.py": "the JSON form of every node of the IR, there and back",

@@ -1,10 +1,11 @@
 """The arrays and numbers of a search, for the functions that machine code is made of.
 
-The functions of `state_table`, `search_kernel` and `team_kernel` are text for `llvm_text`, and never
-run as Python: numbers are 64 bits and wrap around. `WORDS`, `NOTES`, `NOTED`, `ROUNDS` and `LABELLED` become the machine's: the words of a
-state, the cells of `info`, how many of them are added up, the cell of `w` that has the rounds of
-long loops that are left, and whether rules come with arguments, as labels. What `folding.shape`
-gives becomes a number, too. `Arrays` holds what they work on, and `control` says how far they are.
+The functions of `state_table`, `search_kernel` and `team_kernel` are text for `llvm_text`, and
+never run as Python: numbers are 64 bits and wrap around. `WORDS`, `NOTES`, `NOTED`, `ROUNDS` and
+`LABELLED` become the machine's: the words of a state, the cells of `info`, how many of them are
+added up, the cell of `w` that has the rounds of long loops that are left, and whether rules come
+with arguments, as labels. What `folding.shape` gives becomes a number, too. `Arrays` holds what
+they work on, and `control` says how far they are.
 """
 
 from __future__ import annotations
