@@ -299,7 +299,7 @@ def find(row: Cells, at: int) -> int:
 
 def alike(number: int, k: int) -> int:
     """Whether a state is one that was gathered."""
-    if FOLDED == 0:
+    if not FOLDED:
         return equal(store, number * ROOT, batch, k * WORDS, WORDS)
     differ = 0
     for p in range(PIECES):
