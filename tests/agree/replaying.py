@@ -128,7 +128,7 @@ class Replaying:
             if v.ghost or any(t.contains(v.type, k) for k in (t.Part, t.Timer, t.Clock)):
                 continue
             told = self._other(v.type)
-            if v.name in row["changed"] and not same(told, after[v.name]):
+            if v.name in row["changed"] and not same(_in_order(told), _in_order(after[v.name])):
                 rows.append({**row, "changed": {**row["changed"], v.name: told}})
         if row["after"] is not None:
             other = next(m for m in ("IDLE", "BUSY", "OVER") if m != row["after"])
@@ -143,6 +143,21 @@ class Replaying:
         if isinstance(kind, t.Float):
             return 7.5
         return encode(Some(self.rng, self.running.resolved.world, self.known).of(kind), kind)
+
+
+def _in_order(data: Any) -> Any:
+    """A JSON form in which equal values are equal, whatever entries were changed last."""
+    match data:
+        case {"$map": rows}:
+            return {json.dumps(k): _in_order(v) for k, v in rows}
+        case {"$set": items}:
+            return sorted(map(json.dumps, items))
+        case dict():
+            return {json.dumps(k): _in_order(v) for k, v in data.items()}
+        case list():
+            return [_in_order(each) for each in data]
+        case _:
+            return data
 
 
 def ways(machine: ir.Machine) -> list[str]:

@@ -20,7 +20,7 @@ from lawful import (
 from lawful.checks.explore.compiled import arrays, kernel_rows, threads
 from lawful.checks.explore.compiled.counting import coverage
 from lawful.checks.explore.compiled.engine import PackedSearch, search
-from lawful.checks.explore.compiled.kernel_rows import PIECED
+from lawful.checks.explore.compiled.kernel_rows import PIECE_ROOM, PIECED
 from lawful.checks.explore.compiled.memory import Memory
 from lawful.checks.explore.limits import Limits
 from lawful.checks.explore.space import Space
@@ -139,13 +139,18 @@ def test_where_the_room_for_pieces_ends_no_state_is_forgotten(
     space = space_of(Ring)
     wanted = told(search(space, Limits(states=30_000), tier="generated"))
     monkeypatch.setattr(arrays, "INDEX", 1 << 6)
+    monkeypatch.setattr(threads, "LEAST", 2 * kernel_rows.CHUNK)
+    taken = counted(monkeypatch)
 
     full = list[int]()
 
     def noted(self: Memory, count: int) -> None:
         """Room for as little as a step may need."""
-        full.append(int(self.arrays.control[PIECED]))
-        self.grow(count, self.room + 1, (self.room + 1) * self.shape.pieces)
+        c = self.arrays.control
+        full.append(int(c[PIECED]))
+        more = (self.room + 1) * self.shape.pieces
+        self.grow(count, self.room + 1, more)
+        c[PIECE_ROOM] = c[PIECED] + more
 
     monkeypatch.setattr(Memory, "grow_on", noted)
     one = found(space, workers, states=30_000)
@@ -155,6 +160,7 @@ def test_where_the_room_for_pieces_ends_no_state_is_forgotten(
     pieces = one.store.arrays.pieces.reshape(-1, 2)[:count]
     assert len(np.unique(pieces, axis=0)) == count
     assert len(full) > 3, full
+    assert bool(taken) == (workers > 1)
 
 
 class Lamp(OrderedSort):
