@@ -115,6 +115,32 @@ def test_each_state_is_found_and_no_other(
     assert np.count_nonzero(kept.table) == len(held)
 
 
+@pytest.mark.parametrize("words", [1, 3, 4])
+def test_states_of_one_hash_are_told_apart(words: int) -> None:
+    """Among 60,000 states that differ in their last word alone some pairs have the same group and
+    the same tag."""
+    held = np.zeros((90_000, words), np.int64)
+    held[:, -1] = np.random.default_rng(2).integers(0, 1 << 62, len(held))
+    kept = empty(words, [0], 1).with_room(words, 1, kernel_rows.BATCH)
+    kept = kept._replace(
+        store=np.zeros(len(held) * words, np.int64),
+        table=np.zeros(1 << 17, np.uint32),
+        pieces=np.zeros(4 * len(held), np.int64),
+        piece_table=np.zeros(1 << 17, np.uint32),
+    )
+    kept.control[kernel_rows.MASK] = len(kept.table) - 1
+    kept.control[kernel_rows.PIECE_MASK] = kept.control[kernel_rows.PIECE_ROOM] = (1 << 17) - 1
+    code(words)("fill", kept, held.reshape(-1), len(held))
+    code(words)("enter", kept, np.arange(len(held)), len(held))
+    mask = len(kept.table) - 1
+    marks = (np.arange(len(kept.table)) // kernel_rows.GROUP) << 32 | kept.table & ~np.uint32(mask)
+    taken = kept.table > 0
+    known, counts = np.unique(marks[taken], return_counts=True)
+    alike = (kept.table[taken] & mask)[np.isin(marks[taken], known[counts > 1])].astype(int) - 1
+    assert len(alike) > 10
+    assert all(code(words)("find", kept, held[n].copy(), 0) == n for n in alike)
+
+
 @pytest.mark.parametrize("words", [1, 5])
 def test_a_table_of_twice_the_size_has_each_state_where_it_is_looked_for(words: int) -> None:
     """Of states behind a full group nobody knows the group: they are entered anew."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,13 @@ from lawful import (
     total,
     transition,
 )
-from lawful.checks.explore.compiled import arrays, kernel_rows, threads
+from lawful.checks.explore.compiled import arrays, kernel_rows, llvm, threads
 from lawful.checks.explore.compiled.counting import coverage
 from lawful.checks.explore.compiled.engine import PackedSearch, search
 from lawful.checks.explore.compiled.kernel_rows import PIECE_ROOM, PIECED
 from lawful.checks.explore.compiled.memory import Memory
+from lawful.checks.explore.compiled.state_store import Span, Stopped
+from lawful.checks.explore.expansion.successors import Text
 from lawful.checks.explore.limits import Limits
 from lawful.checks.explore.space import Space
 from lawful.spec.lower import lower
@@ -202,6 +205,36 @@ def test_they_stop_where_one_stops(monkeypatch: pytest.MonkeyPatch) -> None:
         one = told(found(space, 1, **limits))
         assert told(found(space, 2, **limits)) == one
         assert bool(taken) == ("first" not in limits)  # Where it stops is one thread's to say.
+
+
+def test_they_go_on_after_what_was_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They stop again and again, with chunks expanded that are expanded anew later."""
+    taken = counted(monkeypatch)
+    advance = threads.Workers.advance
+
+    def briefly(self: threads.Workers, span: Span) -> Stopped | None:
+        return advance(self, dataclasses.replace(span, most=span.count + 700))
+
+    space = space_of(TwoPhase, Scope(RM=6))
+    one = told(found(space, 1))
+    monkeypatch.setattr(threads.Workers, "advance", briefly)
+    assert told(found(space, 2)) == one
+    assert len(taken) > 20
+
+
+def test_none_takes_a_slot_that_is_not_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two slots for chunks of eight states: the threads wait for them all the time."""
+    space = space_of(TwoPhase, Scope(RM=6))
+    one = told(found(space, 1))
+    for name, number in (("SLOTS", 2), ("CHUNK", 8)):
+        monkeypatch.setattr(kernel_rows, name, number)
+        monkeypatch.setitem(llvm.NUMBERS, name, number)
+
+    def nowhere(_: Text) -> None:
+        return None
+
+    monkeypatch.setattr(llvm, "kept", nowhere)
+    assert told(found(space, 3)) == one
 
 
 def test_there_are_as_many_as_processors() -> None:
