@@ -142,6 +142,7 @@ def test_where_the_room_for_pieces_ends_no_state_is_forgotten(
     space = space_of(Ring)
     wanted = told(search(space, Limits(states=30_000), tier="generated"))
     monkeypatch.setattr(arrays, "INDEX", 1 << 6)
+    monkeypatch.setattr(arrays, "PLACES", 1 << 16)  # States have room: only pieces have none.
     monkeypatch.setattr(threads, "LEAST", 2 * kernel_rows.CHUNK)
     taken = counted(monkeypatch)
 
