@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 from lawful import Ambiguous, PropertyViolated, Refused, Undefined
 from lawful.checks.conform.instances import InstanceDriver
@@ -147,17 +147,15 @@ class Replaying:
 
 def _in_order(data: Any) -> Any:
     """A JSON form in which equal values are equal, whatever entries were changed last."""
-    match data:
-        case {"$map": rows}:
-            return {json.dumps(k): _in_order(v) for k, v in rows}
-        case {"$set": items}:
-            return sorted(map(json.dumps, items))
-        case dict():
-            return {json.dumps(k): _in_order(v) for k, v in data.items()}
-        case list():
-            return [_in_order(each) for each in data]
-        case _:
-            return data
+    if isinstance(data, list):
+        return [_in_order(each) for each in cast(list[Any], data)]
+    if not isinstance(data, dict):
+        return data
+    entries = cast(dict[str, Any], data)
+    if "$set" in entries:
+        return sorted(map(json.dumps, entries["$set"]))
+    rows: Any = entries.get("$map", entries.items())
+    return {json.dumps(k): _in_order(v) for k, v in rows}
 
 
 def ways(machine: ir.Machine) -> list[str]:
