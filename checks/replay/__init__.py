@@ -1,7 +1,7 @@
 """Replay of recorded events against a machine, in this process or on Spark."""
 
-from .fold import ReplayProgram
 from .mapping import TraceMapping, read_mapping
+from .program import ReplayProgram
 from .sources import ReplayError
 from .spark.frames import ReplayFrames, replay_frame
 from .validation import Engine, EngineChoice, ReplayResult, replay

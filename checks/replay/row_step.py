@@ -6,6 +6,7 @@ says which tick it is, and that never decreases. Of a timer only whether it is a
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -21,18 +22,27 @@ from lawful.spec.codec import as_json
 from lawful.spec.codec.as_json import is_list
 from lawful.spec.ir import Json
 from lawful.spec.values import bounds
-from lawful.spec.values.time import clock_of
+from lawful.spec.values.time import clock_of, passed
 from lawful.spec.values.world import World, decode, encode
 
 from ..reference import Done, Fault, Outcome, Reference, Refusal
 from ..reference.expressions import SELF, Guard, NoValue
 from ..reference.states import State
 from ..reference.time import at_tick, waiting
-from .deviations import Deviation, Inconclusive, Malformed, another_taken, none_taken
+from .deviations import (
+    Deviation,
+    Inconclusive,
+    Malformed,
+    Several,
+    UnknownEvent,
+    ambiguous,
+    another_taken,
+    none_taken,
+)
 from .difference import at, changes, exact, hidden, pair, same, sentence
 from .mapping import HAPPENED, SKIPPED
 from .row_state import StateReader, form
-from .rows import WHOLE, Absent, Row
+from .rows import WHOLE, Absent, Row, Seconds
 from .told_containers import changed
 from .unknown_elements import unknown_element
 
@@ -45,13 +55,15 @@ class Stepper:
     """Replays rows of one machine, from its IR.
 
     `anywhere`: the first row may have any state, which is then trusted (see `ReplayProgram`).
-    `universe`: the elements of the sorts of the instance that is being replayed.
+    Of the instance that is being replayed: `universe` has the elements of the sorts, and `origin`
+    the seconds at which its clock begins, where the rows do not tell the clock.
     """
 
     def __init__(self, machine: ir.Machine, anywhere: bool = False) -> None:
         self.machine = machine
         self.anywhere = anywhere
         self.universe = NO_ELEMENTS
+        self.origin: Seconds | None = None
         self.world = World.made_of(machine.types)
         self.fingerprint = as_json.behaviour(machine)
         # Running instances have no ghosts, so no journal has their values.
@@ -91,6 +103,12 @@ class Stepper:
     def shown(self, state: State) -> dict[str, Json]:
         """The variables of a state, without ghosts; parts as objects."""
         return {v.name: self._json(state[i], v.type) for i, v in self.kept}
+
+    def parameters(self, state: State) -> dict[str, Json]:
+        """The parameters of the instance in this state."""
+        fixed = state[len(self.machine.variables) :]
+        rows = zip(self.machine.parameters, fixed, strict=True)
+        return {p.name: self._json(value, p.type) for p, value in rows}
 
     def _json(self, value: Any, kind: t.Type) -> Json:
         return form(self.parts, value, kind)
@@ -162,8 +180,12 @@ class Stepper:
         if row.outcome == "made":
             raise Malformed("made twice")
         event = self.events.get(str(row.event))
+        if event is None and row.outcome == HAPPENED and row.event in self.rows:
+            # A foreign row may name the transition of an event that leaves the caller the choice.
+            row = dataclasses.replace(row, event=self.rows[row.event].event, transition=row.event)
+            event = self.events[str(row.event)]
         if event is None:
-            raise Malformed("an unknown event")
+            raise UnknownEvent("an unknown event")
         if isinstance(row.transition, str) and row.transition not in self.rows:
             raise Malformed("an unknown transition")
         args = self._args(row, event.params)
@@ -179,14 +201,20 @@ class Stepper:
         clock = clock_of(self.machine)
         if clock is None:
             return state
-        if isinstance(row.changed, Absent):
-            raise Inconclusive(f"the row has no value of the clock {clock.name}")
         before = state[self.reference.layout[self.machine.name][clock.name]]
-        recorded = row.changed.get(clock.name, before)
-        now = self._value(clock.name, recorded, clock.type)
+        if isinstance(row.changed, Absent):
+            now = max(before, self._ticks(row, clock))
+        else:
+            now = self._value(clock.name, row.changed.get(clock.name, before), clock.type)
         if now < before:
             raise Deviation("changed", f"{clock.name} goes back from {before} to {now}")
         return at_tick(self.reference.machines, self.machine.name, state, now)
+
+    def _ticks(self, row: Row, clock: ir.Variable) -> int:
+        """The tick of a foreign row: the clock begins at the first row of the instance."""
+        if row.time is None or self.origin is None or not isinstance(clock.type, t.Clock):
+            raise Inconclusive(f"the clock {clock.name} needs `time` and `unit` in the mapping")
+        return passed(row.time - self.origin, clock.type.tick)
 
     def _args(self, row: Row, params: tuple[tuple[str, t.Type], ...]) -> tuple[Any, ...]:
         if set(row.args) != {name for name, _ in params}:
@@ -221,9 +249,8 @@ class Stepper:
         self._known("changed", name, value, kind)
         return value
 
-    def _made(self, row: Row) -> State:
-        if row.outcome not in WHOLE:
-            raise Malformed("the first row is not that of making the instance")
+    def made(self, row: Row) -> State:
+        """The state with the defaults of all variables, and the parameters of a whole row."""
         known = {p.name: p for p in self.machine.parameters}
         if not row.args.keys() <= known.keys():
             raise Malformed("parameters of other names")
@@ -231,7 +258,12 @@ class Stepper:
         if not needed <= row.args.keys():
             raise Malformed("a parameter is missing")
         given = {name: self._value(name, row.args[name], known[name].type) for name in row.args}
-        state = self.reference.initial(given)
+        return self.reference.initial(given)
+
+    def _made(self, row: Row) -> State:
+        if row.outcome not in WHOLE:
+            raise Malformed("the first row is not that of making the instance")
+        state = self.made(row)
         for i, each in enumerate(self.machine.parameters, len(self.machine.variables)):
             self._known("parameter", each.name, state[i], each.type)
         for p in self.machine.of_kind("assume"):
@@ -334,9 +366,27 @@ class Stepper:
             another_taken(row.transition, outcomes, done[0])
         if row.outcome == "done":
             raise Malformed("done by no transition")
+        if len(done) > 1 and self.events[str(row.event)].choice:
+            return self._chosen(row, state, done)
         if len(done) > 1:
-            raise Inconclusive(f"{row.event}: the row does not say which of its transitions it was")
+            ambiguous(done)
         return self._checked(row, state, done[0])
+
+    def _chosen(self, row: Row, state: State, done: Sequence[Done]) -> Done:
+        """The transition that the caller chose, which no field of the row names.
+
+        It is one that fits the row. Raises Several where more than one does.
+        """
+        fitting: list[Done] = []
+        for each in done:
+            try:
+                fitting.append(self._checked(row, state, each))
+            except Deviation as error:
+                if each is done[-1] and not fitting:
+                    raise error
+        if len(fitting) > 1:
+            raise Several(fitting)
+        return fitting[0]
 
     def _checked(self, row: Row, state: State, done: Done) -> Done:
         self._compare(row, state, done)
@@ -388,7 +438,7 @@ class Stepper:
         self._compare_control(found, "after", row.after, done.state)
         if found:
             kind = next(k for k in KINDS if any(name.split(".")[0] == k for name in found))
-            raise Deviation(kind, sentence(found), differs=found)
+            raise Deviation(kind, sentence(found), done.state, differs=found)
 
     def _output(self, done: Done) -> Json:
         if done.output is None:

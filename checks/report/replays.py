@@ -12,14 +12,15 @@ from typing import Any
 from lawful.spec.ir import Json
 
 from ..replay import ReplayResult
-from ..replay.fold import VERDICTS
+from ..replay.findings import VERDICTS
 
 MEANING = {
     "fits": "all events agree with the machine; the instance may end in its last state",
     "open": "all events agree with the machine; the instance may not end in its last state",
     "deviates": "an event does not agree with the machine",
     "inconclusive": "the rows have too little information to compare them with the machine",
-    "quarantined": "the rows are malformed, missing or out of order",
+    "quarantined": "rows are malformed, missing or out of order",
+    "empty": "every event was skipped, so none was judged",
 }
 PREFIX = {
     "refused": "the machine refuses it: ",
@@ -28,6 +29,7 @@ PREFIX = {
     "inconclusive": "cannot be judged: ",
     "quarantined": "cannot be replayed: ",
 }
+UNJUDGED = ("inconclusive", "quarantined")
 LISTED = 200  # Instances on the page.
 SHOWN = 20  # Findings in the text.
 LONGEST = 2000  # Characters of one value on the page.
@@ -133,7 +135,9 @@ def _summary(answer: Mapping[str, Any]) -> str:
         count = answer["verdicts"]["deviates"]
         kind = "deviates"
         summary = f"{count:,} instance{'s deviate' if count > 1 else ' deviates'}"
-    elif any(answer["verdicts"][v] for v in VERDICTS[3:]) or answer["rejected"]["rows"]:
+    elif answer["failures"]:
+        kind, summary = "quarantined", "No verdict: " + "; ".join(answer["failures"])
+    elif any(answer["verdicts"][v] for v in UNJUDGED) or answer["rejected"]["rows"]:
         kind, summary = "quarantined", "Some instances could not be judged"
     else:
         kind, summary = "fits", "All instances agree with their machine"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from lawful.runtime.instance import Machine
 
-from ..fold import ReplayProgram
 from ..mapping import TraceMapping
+from ..program import ReplayProgram
 from .inputs import of_frame
 from .partitions import COVERED, INSTANCE, RECORD, REJECTED, RecordPartition
 from .shuffle import folded

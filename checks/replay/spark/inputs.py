@@ -15,9 +15,9 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..fold import ReplayProgram
 from ..mapping import TraceMapping
 from ..parquet import NEEDED, check_columns, length
+from ..program import ReplayProgram
 from ..sources import ReplayError, Sources, remote
 from .partitions import KEYED, KeyPartition
 

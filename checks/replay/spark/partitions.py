@@ -12,8 +12,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..fold import Finding, Fold, InstanceVerdict, ReplayProgram
+from ..findings import Finding, InstanceVerdict
+from ..fold import Fold
 from ..parquet import arrow
+from ..program import ReplayProgram
 from ..rows import Rejected, Row, decoded, row_of_columns
 from ..sources import BLANK
 from ..tally import Tallies
@@ -100,7 +102,7 @@ class TallyPartition:
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The tallies, pickled, with how much was read."""
-        tallies, read = Tallies(), Counter[str]()
+        tallies, read = Tallies(self.program.every), Counter[str]()
         for each in judged(self.program, batches, read):
             if isinstance(each, Rejected):
                 tallies.reject(each)
@@ -117,9 +119,12 @@ def merged(batches: Iterable[Any]) -> Iterator[Any]:
 def together(pickled: Iterable[bytes]) -> tuple[Tallies, Counter[str]]:
     """The sum of tallies and of how much was read."""
     tallies, read = Tallies(), Counter[str]()
-    for each in pickled:
+    for number, each in enumerate(pickled):
         more, also = pickle.loads(each)
-        tallies.merge(more)
+        if number:
+            tallies.merge(more)
+        else:
+            tallies = more
         read.update(also)
     return tallies, read
 

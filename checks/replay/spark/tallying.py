@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from ..fold import ReplayProgram
+from ..program import ReplayProgram
 from ..sources import ReplayError, Sources
 from ..tally import Tallies
 from . import inputs

@@ -70,7 +70,7 @@ def test_the_page_tells_the_divergence(tmp_path: Path) -> None:
         "another format version",
         "no instance",
         "Bell: 4 rows in 1 instance, not replayed",
-        "3 of 4 transitions",
+        "4 of 4 transitions",
     ):
         assert words in told
 
