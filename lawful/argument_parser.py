@@ -323,6 +323,34 @@ def _replay(commands: Subparsers) -> None:
         help="a TOML or JSON file that says how to read traces of other programs (docs/replay.md)",
     )
     parser.add_argument(
+        "--older",
+        action="append",
+        default=[],
+        metavar="TARGET",
+        help="an older version of a machine; rows are judged by the version that wrote them",
+    )
+    parser.add_argument(
+        "--after",
+        choices=("resync", "skip", "force", "stop"),
+        default="resync",
+        help="how an instance goes on after a deviation: from the state that the row tells (resync, "
+        "the default), as if the event had not been (skip), as if it had been possible (force), or "
+        "not at all (stop)",
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="list every problem, not the first of each kind"
+    )
+    parser.add_argument(
+        "--allow-empty", action="store_true", help="succeed where no event could be judged"
+    )
+    parser.add_argument(
+        "--unknown-events",
+        type=_percent,
+        metavar="PERCENT",
+        help="pass over events that the machine does not have, up to so many percent of all; "
+        "without it each of them quarantines its instance",
+    )
+    parser.add_argument(
         "--engine",
         choices=("auto", "spark", "local"),
         default="auto",
@@ -428,3 +456,13 @@ def _seconds(text: str) -> float:
     if not 0.0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text}: expected seconds above 0")
     return value
+
+
+def _percent(text: str) -> float:
+    try:
+        value = float(text.removesuffix("%"))
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value <= 100.0:
+        raise argparse.ArgumentTypeError(f"{text}: expected a percentage from 0 to 100")
+    return value / 100

@@ -2,13 +2,16 @@
 
 from .mapping import TraceMapping, read_mapping
 from .program import ReplayProgram
+from .recovery import Policy
 from .sources import ReplayError
 from .spark.frames import ReplayFrames, replay_frame
-from .validation import Engine, EngineChoice, ReplayResult, replay
+from .validation import Demands, Engine, EngineChoice, ReplayResult, replay
 
 __all__ = [
+    "Demands",
     "Engine",
     "EngineChoice",
+    "Policy",
     "ReplayError",
     "ReplayFrames",
     "ReplayProgram",

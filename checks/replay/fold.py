@@ -243,8 +243,9 @@ class Fold:
             else:
                 self._go_on_from(placed(stepper, state, row), row)
                 state = self.state
-        stepper.universe = self.universe
-        stepper.origin = self.origin
+        if self.origin is None:
+            self.origin = row.time
+        stepper.universe, stepper.origin = self.universe, self.origin
         return state
 
     def _begin(self, stepper: Stepper, row: Row) -> State | None:
@@ -253,8 +254,7 @@ class Fold:
         mapping = self.program.mapping
         if mapping is None:
             return None
-        stepper.universe, stepper.origin = self.universe, row.time
-        self.origin = row.time
+        stepper.universe = self.universe
         self.state, _ = stepper.follow(None, mapping.made(row, stepper.fingerprint))
         self.states[stepper.control(self.state)] += 1
         return self.state

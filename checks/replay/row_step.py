@@ -212,6 +212,8 @@ class Stepper:
 
     def _ticks(self, row: Row, clock: ir.Variable) -> int:
         """The tick of a foreign row: the clock begins at the first row of the instance."""
+        if row.outcome == "made":
+            return 0
         if row.time is None or self.origin is None or not isinstance(clock.type, t.Clock):
             raise Inconclusive(f"the clock {clock.name} needs `time` and `unit` in the mapping")
         return passed(row.time - self.origin, clock.type.tick)

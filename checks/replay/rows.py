@@ -32,7 +32,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any
 
@@ -94,6 +94,10 @@ class Rejected:
     text: str
     file: str = ""
     number: int = 0
+
+    def at(self, file: str, number: int) -> Rejected:
+        """The same with its place."""
+        return replace(self, file=file, number=number)
 
 
 RowOf = Callable[[dict[str, Any], str], Row | Rejected]

@@ -31,6 +31,15 @@ PREFIX = {
 }
 UNJUDGED = ("inconclusive", "quarantined")
 LISTED = 200  # Instances on the page.
+TOLD = {
+    "deviations": "deviations in all",
+    "uncertain": "in states that are not certain",
+    "duplicates": "identical rows twice",
+    "gaps": "gaps of sequence numbers",
+    "regressions": "numbers or times that go back",
+    "unknown_events": "unknown events",
+    "ambiguous": "events that several transitions may have served",
+}
 SHOWN = 20  # Findings in the text.
 LONGEST = 2000  # Characters of one value on the page.
 
@@ -40,16 +49,17 @@ LONGEST = 2000  # Characters of one value on the page.
 def text(result: ReplayResult) -> str:
     """The result as text: verdicts, coverage, and the first findings."""
     answer: Any = result.to_json()
-    lines = [line for machine in answer["machines"] for line in _machine_text(machine)]
+    lines = [f"no verdict: {why}" for why in answer["failures"]]
+    lines += [line for machine in answer["machines"] for line in _machine_text(machine)]
     if len(answer["machines"]) > 1 or answer["unknown_machine"]:
         lines.append(f"in all: {_verdicts_text(answer['verdicts'])}")
     for each in answer["rejected"]["reasons"]:
-        lines.append(
-            f"{_rows(each['total'])} rejected: {each['reason']}, for example {each['first'][0]}"
-        )
+        at = where(each["places"][0])
+        example = f"{at}: {each['first'][0]}" if at else each["first"][0]
+        lines.append(f"{_rows(each['total'])} rejected: {each['reason']}, for example {example}")
     for name, other in answer["other_machines"].items():
         lines.append(f"{_rows(other['rows'])} of {name} not replayed: it is not among the machines")
-    lines += _findings_text(answer)
+    lines += _findings_text(answer, None if result.program.every else SHOWN)
     lines.append(f"replayed by the {answer['engine']} engine in {answer['seconds']:.1f} s")
     return "\n".join(lines)
 
@@ -65,21 +75,23 @@ def _machine_text(machine: Mapping[str, Any]) -> list[str]:
         rest = f"; never: {', '.join(missed)}" if missed else ""
         if counts:
             lines.append(f"  {len(counts) - len(missed)} of {len(counts)} {kind} covered{rest}")
-    return lines
+    told = [f"{n:,} {TOLD[name]}" for name, n in machine["counts"].items() if n and name in TOLD]
+    return [*lines, f"  {', '.join(told)}"] if told else lines
 
 
 def _verdicts_text(verdicts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in verdicts.items() if count) or "none"
 
 
-def _findings_text(answer: Mapping[str, Any]) -> list[str]:
+def _findings_text(answer: Mapping[str, Any], most: int | None) -> list[str]:
     lines: list[str] = []
-    shown = [*answer["deviations"], *answer["not_judged"]][:SHOWN]
+    shown = [*answer["deviations"], *answer["not_judged"]][:most]
     for f in shown:
-        lines.append(f"{headline(f)}: {clause(f)}")
+        again = f" ({f['count']} times)" if f["count"] > 1 else ""
+        lines.append(f"{headline(f)}: {clause(f)}{again}")
         if f["legal"]:
             lines.append(f"  possible events: {', '.join(f['legal'])}")
-    found = sum(total["total"] for total in answer["totals"])
+    found = sum(total["count"] for total in answer["totals"])
     if found > len(shown):
         lines.append(f"and {found - len(shown)} more")
     return lines
@@ -235,14 +247,14 @@ def _value(value: Json) -> str:
 
 
 def _more(answer: Mapping[str, Any], shown: int) -> str:
-    found = sum(total["total"] for total in answer["totals"])
+    found = sum(total["count"] for total in answer["totals"])
     if found <= shown:
         return ""
-    rows = [["Verdict", "Kind", "Event or reason", "State", "Instances"]]
+    rows = [["Verdict", "Kind", "Event or reason", "State", "Instances", "Problems"]]
     for each in answer["totals"]:
         what = each.get("clause") or each.get("event") or ""
         cells = [each["verdict"], each["kind"], what, each.get("state", "")]
-        rows.append([*map(escape, cells), f"{each['total']:,}"])
+        rows.append([*map(escape, cells), f"{each['total']:,}", f"{each['count']:,}"])
     return (
         f"<p>These are the first of each kind. All findings:</p>{_table('', rows, numbers=False)}"
     )
@@ -251,9 +263,20 @@ def _more(answer: Mapping[str, Any], shown: int) -> str:
 def _rejected_rows(answer: Mapping[str, Any]) -> list[str]:
     return [
         f"<p><b>{_rows(each['total'])}</b>: {escape(each['reason'])}, for example "
-        f"{' '.join(_value(first) for first in each['first'])}</p>"
+        f"{' '.join(map(_example, each['first'], each['places']))}</p>"
         for each in answer["rejected"]["reasons"]
     ]
+
+
+def _example(text: str, place: Mapping[str, Any]) -> str:
+    at = where(place)
+    return _value(text) + (f" ({escape(at)})" if at else "")
+
+
+def where(place: Mapping[str, Any]) -> str:
+    """The place of a rejected row: its file, and the number of the line or row."""
+    at = f":{place['number']}" if place["number"] else ""
+    return f"{place['file']}{at}" if place["file"] else ""
 
 
 def _other_rows(answer: Mapping[str, Any]) -> list[str]:

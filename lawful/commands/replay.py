@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from lawful.checks.replay import ReplayError, ReplayProgram, ReplayResult, validation
+from lawful import targets
+from lawful.checks.replay import Demands, ReplayError, ReplayProgram, ReplayResult, validation
 from lawful.checks.replay.mapping import read_mapping
 from lawful.checks.report import ci_replays, replays
 from lawful.progress import progress
@@ -17,11 +18,25 @@ from .output import Output
 def replay(options: ReplayOptions, output: Output) -> int:
     """Replay the traces, write the files that were asked for, and print the verdicts."""
     machines = tuple(resolve(cls).machine for cls in output.machines(options.target))
+    older = tuple(resolve(targets.machine(each)).machine for each in options.older)
+    tolerated = options.unknown_events
+    demands = Demands(
+        options.allow_empty, Demands.unknown_events if tolerated is None else tolerated
+    )
     with progress("replaying", output.quiet):
         try:
             mapping = None if options.mapping is None else read_mapping(options.mapping)
-            program = ReplayProgram(machines, mapping=mapping)
-            result = validation.replay(options.traces, program, options.engine, options.master)
+            program = ReplayProgram(
+                machines,
+                mapping=mapping,
+                older=older,
+                after=options.after,
+                every=options.all,
+                pass_unknown=tolerated is not None,
+            )
+            result = validation.replay(
+                options.traces, program, options.engine, options.master, demands
+            )
         except (ReplayError, ValueError) as error:
             raise CommandError(str(error)) from error
     files.save_all(_files(options, result), options.reports.itf)

@@ -76,8 +76,8 @@ def judged(program: ReplayProgram, batches: Iterable[Any], read: Counter[str]) -
     """
     fold: Fold | None = None
     for batch in batches:
-        columns = [batch.column(i).to_pylist() for i in (2, 3)]
-        for form, line in zip(*columns, strict=True):
+        columns = [batch.column(i).to_pylist() for i in (0, 2, 3)]
+        for name, form, line in zip(*columns, strict=True):
             read[form] += 1 if form in TABLES else len(line) + 1
             row = row_in(form, line, program)
             if row is None:
@@ -85,10 +85,10 @@ def judged(program: ReplayProgram, batches: Iterable[Any], read: Counter[str]) -
             if isinstance(row, Rejected):
                 yield row
                 continue
-            if fold is None or fold.instance != row.instance:
+            if fold is None or fold.instance != name:
                 if fold is not None:
                     yield fold.end()
-                fold = Fold(program, row.instance)
+                fold = Fold(program, name)
             fold.take(row)
     if fold is not None:
         yield fold.end()

@@ -83,7 +83,7 @@ def test_a_foreign_trace_deviates(tmp_path: Path) -> None:
     finding, *others = found["deviations"]
     assert (finding["index"], finding["event"], finding["kind"]) == (30, "take", "refused")
     assert "an empty job" in finding["clause"]
-    # The take was skipped, so the machine is not busy when the next row says that it loses patience.
+    # The take was skipped, so the machine is not busy in the next row.
     assert [(each["index"], each["event"], each["kind"]) for each in others] == [
         (31, "lose_patience", "refused")
     ]

@@ -31,7 +31,7 @@ from lawful import (
 )
 from lawful.checks.replay import ReplayProgram, ReplayResult, replay
 from lawful.checks.replay import rows as rows_of
-from lawful.checks.replay.fold import Fold, fold
+from lawful.checks.replay.fold import fold
 from lawful.checks.replay.rows import journal_row
 from lawful.machines.unicast import declaration
 from lawful.machines.unicast.service.relay import Faults

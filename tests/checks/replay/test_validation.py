@@ -130,7 +130,7 @@ def test_only_what_fits_is_covered(tmp_path: Path) -> None:
     assert found == whole | {"take": 5}
     of(journal, "a", 4)["v"] = 9  # Then it is not known what the next row changes.
     found = replayed(tmp_path, journal).tallies.machines["Worker"].transitions
-    assert found == whole | {"take": 5, "lose_patience": 0}
+    assert found == {"take": 5, "finish_job": 5, "finish_all": 1}
     stopping = ReplayProgram(PROGRAM.machines, after="stop")
     found = replayed(tmp_path, journal, stopping).tallies.machines["Worker"].transitions
     assert found == {"take": 1, "finish_job": 1}
