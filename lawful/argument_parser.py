@@ -333,9 +333,9 @@ def _replay(commands: Subparsers) -> None:
         "--after",
         choices=("resync", "skip", "force", "stop"),
         default="resync",
-        help="how an instance goes on after a deviation: from the state that the row tells (resync, "
-        "the default), as if the event had not been (skip), as if it had been possible (force), or "
-        "not at all (stop)",
+        help="how an instance goes on after a deviation: from the state that the row tells "
+        "(resync, the default), as if the event had not been (skip), as if it had been possible "
+        "(force), or not at all (stop)",
     )
     parser.add_argument(
         "--all", action="store_true", help="list every problem, not the first of each kind"

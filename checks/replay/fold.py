@@ -373,6 +373,8 @@ class Fold:
         out: dict[str, Json] = {}
         if stepper.machine.parameters:
             out["parameters"] = stepper.parameters(state)
+        if len(self.program.versions[stepper.machine.name]) > 1:
+            out["fingerprint"] = stepper.fingerprint
         if self.universe:
             out["universe"] = {sort: [str(e) for e in row] for sort, row in self.universe.items()}
         return out

@@ -11,21 +11,25 @@ they bring the rows of an instance into order.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 from lawful.spec.ir import Json
 
+from .explanation import STATES, explained
 from .findings import COUNTS, VERDICTS, Finding, FindingKind
 from .in_process import tally_here
 from .program import ReplayProgram
 from .sources import ReplayError, Sources, sources
 from .tally import NAMED, Findings, Tallies, Tally
 
+Explanations = dict[tuple[str, int], dict[str, Json]]
 Engine = Literal["local", "spark"]
 EngineChoice = Literal["auto", "local", "spark"]
+SEARCHED = 4 * STATES
 SMALL = 64 << 20  # Bytes of lines that this process has replayed while Spark would begin.
 
 
@@ -80,6 +84,25 @@ class ReplayResult:
         verdicts = self.verdicts
         return not (verdicts["inconclusive"] or verdicts["quarantined"] or self.rejected)
 
+    @cached_property
+    def explanations(self) -> Explanations:
+        """The nearest possible event and the way to the recorded one, by instance and `seq`.
+
+        Of the first deviation of each kind. All ways together are looked for in `SEARCHED` states.
+        """
+        out: Explanations = {}
+        left = SEARCHED
+        for name in self.program.steppers:
+            rows = self.tallies.machines.get(name, Tally()).found.rows
+            for kind in sorted(rows):
+                instance, finding = rows[kind][0]
+                if finding.verdict == "deviates":
+                    told = _finding(instance, finding, {})
+                    made, searched = explained(self.program, name, told, min(STATES, left))
+                    out[instance, finding.index] = made
+                    left -= searched
+        return out
+
     @property
     def failures(self) -> tuple[str, ...]:
         """Why the log as a whole is no basis of a verdict, as sentences; empty where it is one."""
@@ -118,7 +141,7 @@ class ReplayResult:
             "engine": self.engine,
             "seconds": round(self.seconds, 3),
             "failures": list(self.failures),
-            **_counts(self.total),
+            **_counts(self.total, self.explanations),
             "coverage": self._coverage(list(steppers)),
             "rejected": _rejected(self.tallies.rejected),
             "other_machines": others,
@@ -133,7 +156,8 @@ class ReplayResult:
             "fingerprint": self.program.steppers[name].fingerprint,
             "versions": list(self.program.versions[name]),
         }
-        return {**head, **_counts(tally), "coverage": self._coverage([name])}
+        counts = _counts(tally, self.explanations)
+        return {**head, **counts, "coverage": self._coverage([name])}
 
     def _coverage(self, names: list[str]) -> dict[str, Json]:
         """Counts by name, zeros included; of several machines by `Machine.name`."""
@@ -148,7 +172,7 @@ class ReplayResult:
         return {"transitions": transitions, "states": states}
 
 
-def _counts(tally: Tally) -> dict[str, Json]:
+def _counts(tally: Tally, more: Explanations) -> dict[str, Json]:
     tally.trim()
     kinds = sorted(tally.found.totals)
     verdicts: dict[str, Json] = {name: tally.verdicts[name] for name in VERDICTS}
@@ -159,8 +183,8 @@ def _counts(tally: Tally) -> dict[str, Json]:
         "rows": tally.rows,
         "verdicts": verdicts,
         "counts": {name: tally.counts[name] for name in COUNTS},
-        "deviations": _findings(tally.found, [k for k in kinds if k[0] == "deviates"]),
-        "not_judged": _findings(tally.found, [k for k in kinds if k[0] != "deviates"]),
+        "deviations": _findings(tally.found, [k for k in kinds if k[0] == "deviates"], more),
+        "not_judged": _findings(tally.found, [k for k in kinds if k[0] != "deviates"], {}),
         "totals": [_total(kind, tally.found) for kind in kinds],
         "by_instance": named,
         "by_instance_complete": tally.every or tally.instances <= NAMED,
@@ -177,13 +201,13 @@ def _total(kind: FindingKind, found: Findings) -> Json:
     return {**out, "total": found.totals[kind], "count": found.counts[kind]}
 
 
-def _findings(found: Findings, kinds: Iterable[FindingKind]) -> list[Json]:
+def _findings(found: Findings, kinds: Iterable[FindingKind], more: Explanations) -> list[Json]:
     rows = [(name, finding) for kind in kinds for name, finding in found.rows.get(kind, ())]
     rows.sort(key=lambda row: (row[0], row[1].index))
-    return [_finding(name, finding) for name, finding in rows]
+    return [_finding(name, each, more.get((name, each.index), {})) for name, each in rows]
 
 
-def _finding(instance: str, finding: Finding) -> Json:
+def _finding(instance: str, finding: Finding, more: Mapping[str, Json]) -> dict[str, Json]:
     return {
         "instance": instance,
         "index": finding.index,
@@ -195,6 +219,7 @@ def _finding(instance: str, finding: Finding) -> Json:
         "legal": list(finding.legal),
         "count": finding.count,
         **finding.details,
+        **more,
     }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from importlib.resources import files
 from string import Template
@@ -41,6 +41,7 @@ TOLD = {
     "ambiguous": "events that several transitions may have served",
 }
 SHOWN = 20  # Findings in the text.
+SHORT = 80  # Characters of an argument in a sentence.
 LONGEST = 2000  # Characters of one value on the page.
 
 # Text.
@@ -91,6 +92,7 @@ def _findings_text(answer: Mapping[str, Any], most: int | None) -> list[str]:
         lines.append(f"{headline(f)}: {clause(f)}{again}")
         if f["legal"]:
             lines.append(f"  possible events: {', '.join(f['legal'])}")
+        lines += [f"  {each}" for each in advice(f)]
     found = sum(total["count"] for total in answer["totals"])
     if found > len(shown):
         lines.append(f"and {found - len(shown)} more")
@@ -104,6 +106,26 @@ def _rows(count: int) -> str:
 def clause(finding: Mapping[str, Any]) -> str:
     """The problem of a finding, as a sentence."""
     return PREFIX.get(finding["kind"], "") + str(finding["clause"])
+
+
+def advice(finding: Mapping[str, Any]) -> Iterator[str]:
+    """What would have helped at a deviation, where it is known."""
+    if finding.get("nearest"):
+        yield f"nearest possible event: {call(finding['nearest'])}"
+    if finding.get("path"):
+        yield f"possible after: {', then '.join(map(call, finding['path']))}"
+    elif "path" in finding:
+        yield f"no way to it found in {finding['searched']} states"
+
+
+def call(step: Mapping[str, Any]) -> str:
+    """An event with its arguments."""
+    args = ", ".join(f"{name}={_cut(json.dumps(value))}" for name, value in step["args"].items())
+    return f"{step['event']}({args})"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHORT else f"{text[: SHORT - 4]} ..."
 
 
 def headline(finding: Mapping[str, Any]) -> str:
@@ -238,7 +260,23 @@ def _article(finding: Mapping[str, Any]) -> str:
         )
         legal = "".join(f"<code>{escape(name)}</code> " for name in finding["legal"])
         out.append(f"<p>Events possible in this state: {legal or 'none'}</p>")
+        out += [f"<p>{escape(each[0].upper() + each[1:])}</p>" for each in advice(finding)]
+    out.append(_around(finding.get("around")))
     return "".join(out) + "</article>"
+
+
+def _around(around: Mapping[str, Any] | None) -> str:
+    """The rows before and after that of the finding."""
+    if not around or not (around["before"] or around["after"]):
+        return ""
+    rows = [["Row", "Event", "Outcome"]]
+    for each in (*around["before"], *around["after"]):
+        made = call(each) if each["event"] else ""
+        rows.append(
+            [str(each["seq"]), f"<code>{escape(made)}</code>", escape(each.get("outcome", ""))]
+        )
+    table = _table("", rows, numbers=False).replace("<h2></h2>", "")
+    return f"<details><summary>Rows around it</summary>{table}</details>"
 
 
 def _value(value: Json) -> str:
