@@ -49,8 +49,8 @@ def explained(
 
     `nearest`: the event, transition and arguments that are possible in this state and most like
     the recorded ones, or None. `path`: the events after which the recorded one is possible, or
-    None. `searched`: in how many states it was looked for, at most `states`; this number is returned
-    beside them. Empty where the event is possible, or where the finding has no state.
+    None. `searched`: in how many states it was looked for, at most `states`; this number is
+    returned beside them. Empty where the event is possible, or where the finding has no state.
     """
     row = finding.get("row")
     event, told = finding.get("event"), finding.get("state")
@@ -208,7 +208,7 @@ class Tried:
         waiting = deque([state])
         looked = 0
         wanted = [each for each in self.known[self.wanted[0]] if each.call is self.wanted]
-        while waiting and looked < most:
+        while wanted and waiting and looked < most:
             looked += 1
             here = waiting.popleft()
             if looked > 1 and any(self._done(here, each) for each in wanted):

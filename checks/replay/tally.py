@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import insort
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from lawful.spec.ir import Json
@@ -40,9 +40,10 @@ class Findings:
         """Count the finding of an instance; `new` says whether it is its first of this kind."""
         self.totals[kind] += new
         self.counts[kind] += finding.count
-        self._keep(kind, [(name, finding)])
+        self.keep(kind, [(name, finding)])
 
-    def _keep(self, kind: FindingKind, rows: Iterable[InstanceFinding]) -> None:
+    def keep(self, kind: FindingKind, rows: Iterable[InstanceFinding]) -> None:
+        """Keep these findings, or those of the first instances."""
         kept = self.rows.setdefault(kind, [])
         for row in rows:
             insort(kept, row, key=_place)
@@ -51,12 +52,19 @@ class Findings:
             if len(self.rows) > KINDS:
                 del self.rows[max(self.rows)]
 
+    def changed(self, change: Callable[[Finding], Finding]) -> Findings:
+        """The same with each kept finding changed."""
+        out = Findings(self.every, self.totals, self.counts)
+        for kind, rows in self.rows.items():
+            out.keep(kind, [(name, change(finding)) for name, finding in rows])
+        return out
+
     def merge(self, other: Findings) -> None:
         """Add the counts of another."""
         self.totals.update(other.totals)
         self.counts.update(other.counts)
         for kind, rows in other.rows.items():
-            self._keep(kind, rows)
+            self.keep(kind, rows)
 
 
 def _place(row: InstanceFinding) -> tuple[str, int, str]:

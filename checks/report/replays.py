@@ -114,7 +114,7 @@ def advice(finding: Mapping[str, Any]) -> Iterator[str]:
         yield f"nearest possible event: {call(finding['nearest'])}"
     if finding.get("path"):
         yield f"possible after: {', then '.join(map(call, finding['path']))}"
-    elif "path" in finding:
+    elif finding.get("searched"):
         yield f"no way to it found in {finding['searched']} states"
 
 
