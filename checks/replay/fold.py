@@ -109,7 +109,7 @@ class Fold:
         self.counts["gaps"] += 1
         details: dict[str, Json] = {"missing": [self.next, row.seq - 1]}
         self._quarantine(self.next, "a sequence number is missing", OF_NUMBER, details)
-        self.lost = self.next
+        self._lose(self.next)
 
     def _judge_held(self, row: Row) -> None:
         self.held = None
@@ -118,7 +118,7 @@ class Fold:
             self.twice = False
             self.counts["regressions"] += 1
             self._quarantine(row.seq, "a sequence number twice", OF_NUMBER)
-            self.lost = row.seq
+            self._lose(row.seq)
         elif not self.stopped:
             try:
                 self._judge(row)
@@ -126,7 +126,7 @@ class Fold:
                 # A defect of lawful in one instance must not end the replay of all others.
                 what = f"a fault of lawful: {error.__class__.__name__}: {error}"
                 self._inconclusive(row, what, None)
-                self.lost = row.seq
+                self._lose(row.seq)
 
     # The verdict.
 
@@ -275,8 +275,8 @@ class Fold:
             self.state, self.others = resumed.state, []
             if resumed.whole:
                 self.lost = None
-        if self.lost is None and (resumed is None or not resumed.certain):
-            self.lost = row.seq
+        if resumed is None or not resumed.certain:
+            self._lose(row.seq)
 
     # Several states.
 
@@ -308,7 +308,7 @@ class Fold:
         if len(states) > MOST_WAYS:
             what = f"the instance may be in more than {MOST_WAYS} states"
             self._inconclusive(row, what, self.state)
-            self.lost = row.seq if self.lost is None else self.lost
+            self._lose(row.seq)
             del states[1:]
         self.others = states[1:]
         self._went(stepper, row, states[0], names.pop() or None if len(names) == 1 else None)
@@ -337,7 +337,7 @@ class Fold:
     def _unusable(self, row: Row, reason: str) -> None:
         """The row cannot be replayed, so what follows it is not certain."""
         self._quarantine(row.seq, reason)
-        self.lost = row.seq if self.lost is None else self.lost
+        self._lose(row.seq)
 
     def _quarantine(
         self, index: int, reason: str, rank: int = 0, details: Mapping[str, Json] | None = None
@@ -346,6 +346,11 @@ class Fold:
         if not self.problems.known(made.key):
             self.problems.add(made, rank)
         self._stop()
+
+    def _lose(self, index: int) -> None:
+        """From here on the state is not certain, until a row tells all of it."""
+        if self.lost is None:
+            self.lost = index
 
     def _stop(self) -> None:
         self.stopped = self.program.after == "stop"

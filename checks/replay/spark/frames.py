@@ -59,7 +59,7 @@ class ReplayFrames:
 
     @property
     def deviations(self) -> DataFrame:
-        """A row for each instance that deviates: its first deviation, and what would have been legal.
+        """A row for each instance that deviates: its first deviation, and what was legal instead.
 
         Columns: `instance`, `machine`, `seq`, `event`, `kind`, `clause`, `control` (the control
         state before the row), `state` (JSON), `legal` (array of events), `details` (JSON: the row

@@ -51,6 +51,13 @@ def same(paths: list[Path], program: ReplayProgram = PROGRAM) -> Any:
     return answers[0]
 
 
+def anywhere(answer: Any) -> Any:
+    """The answer without the places of rejected rows, which differ from file to file."""
+    for each in answer["rejected"]["reasons"]:
+        del each["places"]
+    return answer
+
+
 def everything_spoilt() -> list[Row]:
     """The journals of all ways to spoil one, under instances of their own, interleaved.
 
@@ -83,9 +90,10 @@ def test_spoilt_journals(session: Any, tmp_path: Path) -> None:
 def test_parquet(session: Any, tmp_path: Path) -> None:
     lines = spoilt_file(tmp_path)
     assert to_parquet([lines], tmp_path / "table") == len(everything_spoilt()) + len(LINES) + 5
-    assert same([tmp_path / "table"]) == same([lines])
+    found = anywhere(same([tmp_path / "table"]))
+    assert found == anywhere(same([lines]))
     (part,) = (tmp_path / "table").iterdir()
-    assert same([part]) == same([lines])
+    assert anywhere(same([part])) == found
 
 
 def test_lines_and_tables_together(session: Any, tmp_path: Path) -> None:
@@ -308,7 +316,7 @@ def test_junk_is_attributed_alike(whole: bool, session: Any, tmp_path: Path) -> 
     assert found["by_instance"]["i0"] == found["by_instance"]["i1"] == "quarantined"
     assert replay([path], PROGRAM).exit_code == 3
     to_parquet([path], tmp_path / "table")
-    assert same([tmp_path / "table"]) == found
+    assert anywhere(same([tmp_path / "table"])) == anywhere(found)
 
 
 def test_a_table_says_the_same_row_to_both(session: Any, tmp_path: Path) -> None:
