@@ -2,7 +2,7 @@
 
 from .mapping import TraceMapping, read_mapping
 from .program import ReplayProgram
-from .recovery import Policy
+from .resuming import Policy
 from .sources import ReplayError
 from .spark.frames import ReplayFrames, replay_frame
 from .validation import Demands, Engine, EngineChoice, ReplayResult, replay

@@ -18,7 +18,7 @@ from typing import Any
 from lawful.runtime.elements import NO_ELEMENTS, Elements
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.codec.as_json import is_list, is_object
+from lawful.spec.codec.as_json import is_list, is_object, is_tuple
 from lawful.spec.ir import Json
 from lawful.spec.values import bounds
 from lawful.spec.values.time import TICK, clock_of
@@ -149,7 +149,7 @@ def _leaves(data: Any) -> Iterator[Any]:
     if is_object(data):
         for key, value in data.items():
             yield from _leaves(value) if key != "$" else ()
-    elif is_list(data) or isinstance(data, tuple):
+    elif is_list(data) or is_tuple(data):
         for each in data:
             yield from _leaves(each)
     else:

@@ -16,7 +16,8 @@ from lawful.spec.ir import Json
 from ..reference import Done
 from ..reference.states import State
 from .deviations import Deviation, Inconclusive, Malformed, Several, UnknownEvent
-from .findings import (
+from .mapping import SKIPPED
+from .problems import (
     ELSEWHERE,
     OF_NUMBER,
     Finding,
@@ -26,9 +27,8 @@ from .findings import (
     decisive,
     row_claims,
 )
-from .mapping import SKIPPED
 from .program import ReplayProgram
-from .recovery import Resumed, after_deviation, placed, told
+from .resuming import Resumed, after_deviation, placed, told
 from .row_step import Stepper
 from .rows import WHOLE, Row, Seconds, content
 
@@ -377,7 +377,7 @@ class Fold:
         """What does not change while an instance lives: its parameters, and its elements."""
         out: dict[str, Json] = {}
         if stepper.machine.parameters:
-            out["parameters"] = stepper.parameters(state)
+            out["parameters"] = stepper.form.parameters(state)
         if len(self.program.versions[stepper.machine.name]) > 1:
             out["fingerprint"] = stepper.fingerprint
         if self.universe:

@@ -51,8 +51,7 @@ from .sources import ReplayError
 
 HAPPENED = "happened"
 SKIPPED = "skipped"
-UNITS = {"s": Fraction(1), "ms": Fraction(1, 10**3), "us": Fraction(1, 10**6)}
-UNITS |= {"ns": Fraction(1, 10**9)}
+UNITS = {unit: Fraction(1, 10**n) for unit, n in (("s", 0), ("ms", 3), ("us", 6), ("ns", 9))}
 ISO = "iso"
 QUOTED = re.compile(r'-?[0-9]+|".*', re.DOTALL)  # Texts that another instance might be shown as.
 

@@ -16,7 +16,7 @@ from lawful.spec import ir
 from lawful.spec.codec import as_json
 
 from .mapping import TraceMapping, mapping_of
-from .recovery import Policy
+from .resuming import Policy
 from .row_step import Stepper
 from .rows import RowOf, journal_row
 

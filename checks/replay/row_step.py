@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lawful.runtime.elements import NO_ELEMENTS, Elements
-from lawful.runtime.instances.container_changes import is_change
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis import walk
@@ -23,12 +22,13 @@ from lawful.spec.codec.as_json import is_list
 from lawful.spec.ir import Json
 from lawful.spec.values import bounds
 from lawful.spec.values.time import clock_of, passed
-from lawful.spec.values.world import World, decode, encode
+from lawful.spec.values.world import World, decode
 
 from ..reference import Done, Fault, Outcome, Reference, Refusal
 from ..reference.expressions import SELF, Guard, NoValue
 from ..reference.states import State
 from ..reference.time import at_tick, waiting
+from .comparison import Comparison
 from .deviations import (
     Deviation,
     Inconclusive,
@@ -39,15 +39,12 @@ from .deviations import (
     another_taken,
     none_taken,
 )
-from .difference import at, changes, exact, hidden, pair, same, sentence
+from .difference import exact, hidden, pair, same, sentence
 from .mapping import HAPPENED, SKIPPED
-from .row_state import StateReader, form
+from .row_state import StateForm, StateReader
 from .rows import WHOLE, Absent, Row, Seconds
-from .told_containers import changed
 from .unknown_elements import unknown_element
 
-CONTROL = "state"  # The variable that is the control state, where it is an enum.
-KINDS = ("output", "changed", "after", "before")  # What of a row is compared; first kind first.
 Args = Mapping[str, Any]
 
 
@@ -74,12 +71,11 @@ class Stepper:
         self.rows = {row.name: row for row in machine.transitions}
         self.events = {row.name: row for row in machine.events}
         self.serving = {name: machine.serving(name) for name in self.events}
-        self.parts = {part.name: part for part in (machine, *machine.parts)}
-        self.kept = tuple((i, v) for i, v in enumerate(machine.variables) if not v.ghost)
-        found = [i for i, v in self.kept if v.name == CONTROL and isinstance(v.type, t.Enum)]
-        self.at = found[0] if found else None
+        self.form = StateForm(machine)
+        self.control, self.shown = self.form.control, self.form.shown
         self.waiting = waiting(machine)
         self.reader = StateReader(self.reference, self._held)
+        self.compare = Comparison(self.form, self.rows, self._held).check
 
     def _domain(self, kind: t.Type) -> tuple[Any, ...]:
         try:
@@ -89,29 +85,6 @@ class Stepper:
             raise Inconclusive(f"the journal does not say which elements {sort} has") from error
 
     # Descriptions of a state.
-
-    @property
-    def control_states(self) -> tuple[str, ...]:
-        """The names of the control states; none where the machine has no control state."""
-        kind = None if self.at is None else self.machine.variables[self.at].type
-        return kind.members if isinstance(kind, t.Enum) else ()
-
-    def control(self, state: State) -> str:
-        """The name of the control state; empty where the machine has none."""
-        return "" if self.at is None else str(state[self.at].name)
-
-    def shown(self, state: State) -> dict[str, Json]:
-        """The variables of a state, without ghosts; parts as objects."""
-        return {v.name: self._json(state[i], v.type) for i, v in self.kept}
-
-    def parameters(self, state: State) -> dict[str, Json]:
-        """The parameters of the instance in this state."""
-        fixed = state[len(self.machine.variables) :]
-        rows = zip(self.machine.parameters, fixed, strict=True)
-        return {p.name: self._json(value, p.type) for p, value in rows}
-
-    def _json(self, value: Any, kind: t.Type) -> Json:
-        return form(self.parts, value, kind)
 
     def legal(self, state: State) -> tuple[str, ...]:
         """The events that some transition may serve in this state.
@@ -275,7 +248,7 @@ class Stepper:
         out_of = self.reference.breach(self.machine.name, begun)
         if out_of is not None:
             raise Deviation("fault", f"bounds: {out_of}")
-        self._compare(row, None, Done(begun, None, ""))
+        self.compare(row, None, Done(begun, None, ""))
         return begun
 
     def _continued(self, state: State, row: Row) -> State:
@@ -283,10 +256,10 @@ class Stepper:
         now = self._on_time(state, row)
         first = len(self.machine.variables)
         for i, p in enumerate(self.machine.parameters, first):
-            recorded, mine = row.args.get(p.name), self._json(now[i], p.type)
+            recorded, mine = row.args.get(p.name), self.form.json(now[i], p.type)
             if not same(recorded, mine):
                 raise Deviation("changed", sentence({p.name: pair(recorded, mine)}))
-        self._compare(row, None, Done(now, None, ""))
+        self.compare(row, None, Done(now, None, ""))
         return now
 
     def universe_of(self, row: Row) -> Elements:
@@ -391,7 +364,7 @@ class Stepper:
         return fitting[0]
 
     def _checked(self, row: Row, state: State, done: Done) -> Done:
-        self._compare(row, state, done)
+        self.compare(row, state, done)
         return done
 
     def _not_done(self, state: State, row: Row, args: tuple[Any, ...]) -> None:
@@ -417,7 +390,7 @@ class Stepper:
             raise Deviation("ignored", f"{row.event} is ignored: {ignored.because}")
         if row.outcome == "ignored" and ignored is None:
             none_taken(outcomes)
-        self._compare(row, state, Done(state, None, ""))
+        self.compare(row, state, Done(state, None, ""))
         if isinstance(row.transition, str) and not named:
             raise Malformed(f"{row.outcome} by a transition that does not serve the event")
 
@@ -425,69 +398,3 @@ class Stepper:
         """Whether the caller chose a transition, which the row of a refusal does not record."""
         choice = self.events[str(row.event)].choice and row.outcome == "refused"
         return choice and any(isinstance(outcome, Refusal) for outcome in outcomes)
-
-    # Comparison.
-
-    def _compare(self, row: Row, before: State | None, done: Done) -> None:
-        """Raise Deviation with every difference between the row and the machine."""
-        found: dict[str, Json] = {}
-        if before is not None:
-            self._compare_control(found, "before", row.before, before)
-        if not isinstance(row.output, Absent) and not same(row.output, self._output(done)):
-            found["output"] = pair(row.output, self._output(done))
-        if not isinstance(row.changed, Absent):
-            self._compare_changed(found, row.changed, before, done.state)
-        self._compare_control(found, "after", row.after, done.state)
-        if found:
-            kind = next(k for k in KINDS if any(name.split(".")[0] == k for name in found))
-            raise Deviation(kind, sentence(found), done.state, differs=found)
-
-    def _output(self, done: Done) -> Json:
-        if done.output is None:
-            return None
-        return encode(done.output, self.rows[done.transition].function.output)
-
-    def _compare_control(
-        self, found: dict[str, Json], name: str, recorded: Json | Absent, state: State
-    ) -> None:
-        if isinstance(recorded, Absent):
-            return
-        whole = isinstance(recorded, dict)
-        mine: Json = self.shown(state) if whole else self.control(state) or None
-        if not same(recorded, mine):
-            found[name] = pair(recorded, mine)
-
-    def _compare_changed(
-        self, found: dict[str, Json], rows: Mapping[str, Json], before: State | None, after: State
-    ) -> None:
-        mine: dict[str, Json] = {}
-        rows = dict(rows)
-        for i, v in self.kept:
-            if before is not None and is_change(data := rows.get(v.name)):
-                value = changed(v.name, before[i], data, v.type, self._held)
-                if value == after[i]:
-                    del rows[v.name]
-                    continue
-                rows[v.name] = self._json(value, v.type)
-            if before is None or (after[i] is not before[i] and after[i] != before[i]):
-                mine.update(self._changes(v, None if before is None else before[i], after[i]))
-        for name in sorted(mine.keys() | rows.keys()):
-            # A variable that was assigned the value it had may stand in the row or not.
-            value = mine[name] if name in mine else self._at(after, name)
-            if isinstance(value, Absent):
-                found[f"changed.{name}"] = pair(rows[name], "(no such variable)")
-                continue
-            within = any(name.startswith(f"{whole}.") for whole in rows)
-            if not same(rows[name], value) if name in rows else not within:
-                found[f"changed.{name}"] = pair(rows.get(name, "(not recorded)"), value)
-
-    def _at(self, state: State, path: str) -> Json | Absent:
-        """The JSON form at a path of a state; ABSENT where nothing is."""
-        rows = [(v, state[i]) for i, v in self.kept if v.name == path.partition(".")[0]]
-        return at({v.name: self._json(value, v.type) for v, value in rows}, path)
-
-    def _changes(self, v: ir.Variable, before: Any, after: Any) -> dict[str, Json]:
-        now = self._json(after, v.type)
-        if before is None or not isinstance(v.type, t.Part):
-            return {v.name: now}
-        return changes({v.name: self._json(before, v.type)}, {v.name: now})

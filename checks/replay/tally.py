@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from lawful.spec.ir import Json
 
-from .findings import Finding, FindingKind, InstanceVerdict
+from .problems import Finding, FindingKind, InstanceVerdict
 from .rows import Rejected
 
 PER_KIND = 3  # Findings that are kept of each kind: those of the first instances by name.
@@ -76,7 +76,7 @@ def _place(row: InstanceFinding) -> tuple[str, int, str]:
 class Tally:
     """The counts of the instances of one machine; `named` has verdicts by instance.
 
-    `counts` has what `findings.COUNTS` names.
+    `counts` has what `problems.COUNTS` names.
     """
 
     every: bool = False

@@ -20,8 +20,8 @@ from typing import Literal
 from lawful.spec.ir import Json
 
 from .explanation import STATES, explained
-from .findings import COUNTS, VERDICTS, Finding, FindingKind
 from .in_process import tally_here
+from .problems import COUNTS, VERDICTS, Finding, FindingKind
 from .program import ReplayProgram
 from .sources import ReplayError, Sources, sources
 from .tally import NAMED, Findings, Tallies, Tally
@@ -115,7 +115,7 @@ class ReplayResult:
             share = f"{unknown / events:.1%}"
             most = f"{self.demands.unknown_events:.1%}"
             out.append(
-                f"{unknown:,} of {events:,} events ({share}) are unknown; at most {most} may"
+                f"{unknown:,} of {events:,} events ({share}) are unknown; at most {most} may be"
             )
         return tuple(out)
 
@@ -168,7 +168,7 @@ class ReplayResult:
             tally = self.tallies.machines.get(name, Tally())
             for stepper in self.program.versions[name].values():
                 transitions.update({prefix + t: tally.transitions[t] for t in stepper.rows})
-                states.update({prefix + s: tally.states[s] for s in stepper.control_states})
+                states.update({prefix + s: tally.states[s] for s in stepper.form.control_states})
         return {"transitions": transitions, "states": states}
 
 

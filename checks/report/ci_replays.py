@@ -16,9 +16,9 @@ from lawful.spec.errors import Place
 from lawful.spec.ir import Json
 from lawful.spec.text.reasons import text
 
-from ..replay.findings import PASSED, VERDICTS
 from ..replay.fold import Fold
 from ..replay.in_process import sorted_rows
+from ..replay.problems import PASSED, VERDICTS
 from ..replay.program import ReplayProgram
 from ..replay.rows import Row
 from ..replay.sources import sources

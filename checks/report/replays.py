@@ -12,7 +12,7 @@ from typing import Any
 from lawful.spec.ir import Json
 
 from ..replay import ReplayResult
-from ..replay.findings import VERDICTS
+from ..replay.problems import VERDICTS
 
 MEANING = {
     "fits": "all events agree with the machine; the instance may end in its last state",

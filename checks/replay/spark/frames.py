@@ -11,8 +11,8 @@ from lawful.runtime.instance import Machine
 from lawful.spec.ir import Json
 
 from ..explanation import explained
-from ..findings import COUNTS
 from ..mapping import TraceMapping
+from ..problems import COUNTS
 from ..program import ReplayProgram
 from .inputs import of_frame
 from .partitions import COVERED, FINDING, INSTANCE, RECORD, REJECTED, RecordPartition
@@ -100,7 +100,7 @@ class ReplayFrames:
             (machine, kind, name, 0)
             for machine, versions in self.program.versions.items()
             for stepper in versions.values()
-            for kind, each in (("transition", stepper.rows), ("state", stepper.control_states))
+            for kind, each in (("transition", stepper.rows), ("state", stepper.form.control_states))
             for name in each
         ]
         columns = "machine string, kind string, name string, count long"

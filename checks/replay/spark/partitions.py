@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..findings import COUNTS, Finding, InstanceVerdict
 from ..fold import Fold
 from ..parquet import arrow
+from ..problems import COUNTS, Finding, InstanceVerdict
 from ..program import ReplayProgram
 from ..rows import Rejected, Row, decoded, row_of_columns
 from ..sources import BLANK

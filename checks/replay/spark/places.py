@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from ..findings import Finding
+from ..problems import Finding
 from ..sources import Sources, opened, remote
 from ..tally import Findings
 

@@ -16,8 +16,8 @@ from lawful.checks.replay import (
     replay,
     replay_frame,
 )
-from lawful.checks.replay.findings import COUNTS
 from lawful.checks.replay.parquet import to_parquet
+from lawful.checks.replay.problems import COUNTS
 from lawful.checks.replay.spark.frames import CACHED_ADAPTIVELY
 from lawful.checks.replay.tally import PER_KIND
 from tests.checks.replay import test_mapping

@@ -15,7 +15,7 @@ import pytest
 
 from lawful import Machine, Nat, Param, transition
 from lawful.checks.replay import ReplayError, ReplayProgram, ReplayResult, replay, validation
-from lawful.checks.replay.findings import COUNTS
+from lawful.checks.replay.problems import COUNTS
 from lawful.checks.replay.row_step import Stepper
 from lawful.checks.replay.sources import Sources
 from lawful.checks.replay.spark import session

@@ -17,8 +17,8 @@ from lawful.spec.ir import Json
 from ..reference.states import State, freeze, thaw
 from .deviations import Deviation, Inconclusive, Malformed
 from .difference import hidden
-from .row_state import form
-from .row_step import CONTROL, Stepper
+from .row_state import CONTROL
+from .row_step import Stepper
 from .rows import WHOLE, Absent, Row
 from .told_containers import changed
 
@@ -82,11 +82,11 @@ def told(
 def _changed(stepper: Stepper, state: State, rows: Mapping[str, Json]) -> dict[str, Json]:
     """The JSON form of the state with the changes of a row; paths of no variable are left out."""
     out: dict[str, Json] = copy.deepcopy(stepper.shown(state))
-    for i, v in stepper.kept:
+    for i, v in stepper.form.kept:
         data = rows.get(v.name)
         if is_change(data):
             value = changed(v.name, state[i], data, v.type, stepper.reader.read)
-            out[v.name] = form(stepper.parts, value, v.type)
+            out[v.name] = stepper.form.json(value, v.type)
         elif v.name in rows:
             out[v.name] = data
     for path, data in rows.items():
@@ -128,9 +128,9 @@ def _forced(stepper: Stepper, state: State, row: Row) -> State:
 
 
 def _in_control(stepper: Stepper, state: State, name: str) -> State:
-    if stepper.at is None:
+    if stepper.form.at_control is None:
         return state
     working = thaw(state)
-    kind = stepper.machine.variables[stepper.at].type
-    working[stepper.at] = stepper.reader.read(CONTROL, name, kind)
+    kind = stepper.machine.variables[stepper.form.at_control].type
+    working[stepper.form.at_control] = stepper.reader.read(CONTROL, name, kind)
     return freeze(working)
