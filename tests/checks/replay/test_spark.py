@@ -106,6 +106,32 @@ def test_lines_and_tables_together(session: Any, tmp_path: Path) -> None:
     assert same([folder], BOTH) == same([whole], BOTH)
 
 
+def test_trouble(session: Any, tmp_path: Path) -> None:
+    """Duplicates in two files, gaps, deviations; every problem; places in parts of a file."""
+    journal = interleaved(*(worker(f"w{i}") for i in range(6)))
+    for row in journal:
+        if row["instance"] == "w1" and row["event"] == "take":
+            row["output"] = 99
+    journal = [row for row in journal if (row["instance"], row["seq"]) != ("w2", 5)]
+    lines: list[Any] = [*map(json.dumps, journal)]
+    for at in (90, 60, 30, 1):
+        lines.insert(at, "[]")
+    first = written(tmp_path / "a b.jsonl", lines)
+    second = written(tmp_path / "j.jsonl", [*journal[40:], journal[3] | {"output": 7}])
+    key = "spark.sql.files.maxPartitionBytes"
+    before = session.conf.get(key)
+    session.conf.set(key, "7000")
+    try:
+        found = same([first, second], ReplayProgram(PROGRAM.machines, every=True))
+    finally:
+        session.conf.set(key, before)
+    numbers = [each["number"] for each in found["rejected"]["reasons"][0]["places"]]
+    assert numbers == [2, 32, 63, 94]
+    told = {name: found["counts"][name] for name in ("duplicates", "gaps", "regressions")}
+    assert told == {"duplicates": len(journal) - 40, "gaps": 1, "regressions": 1}
+    assert found["counts"]["deviations"] == len(found["deviations"]) == 8
+
+
 def test_instances_span_batches(session: Any, tmp_path: Path) -> None:
     path = written(tmp_path / "j.jsonl", interleaved(*(worker(f"w{i}") for i in range(40))))
     key = "spark.sql.execution.arrow.maxRecordsPerBatch"
