@@ -32,8 +32,8 @@ PREFIX = {
 UNJUDGED = ("inconclusive", "quarantined")
 LISTED = 200  # Instances on the page.
 TOLD = {
-    "deviations": "deviations in all",
-    "uncertain": "in states that are not certain",
+    "deviations": "deviations",
+    "uncertain": "rows that do not fit an uncertain state",
     "duplicates": "identical rows twice",
     "gaps": "gaps of sequence numbers",
     "regressions": "numbers or times that go back",
@@ -76,7 +76,7 @@ def _machine_text(machine: Mapping[str, Any]) -> list[str]:
         rest = f"; never: {', '.join(missed)}" if missed else ""
         if counts:
             lines.append(f"  {len(counts) - len(missed)} of {len(counts)} {kind} covered{rest}")
-    told = [f"{n:,} {TOLD[name]}" for name, n in machine["counts"].items() if n and name in TOLD]
+    told = [f"{TOLD[name]}: {n:,}" for name, n in machine["counts"].items() if n and name in TOLD]
     return [*lines, f"  {', '.join(told)}"] if told else lines
 
 

@@ -102,7 +102,8 @@ def test_all_kinds_of_findings_are_told(tmp_path: Path) -> None:
     result = replay([written(tmp_path / "j.jsonl", journals)], program)
     read(replays.html(result))
     lines = replays.text(result).splitlines()
-    assert lines[0].startswith("Worker ") and lines[3].startswith("Bell ")
+    assert lines[0].startswith("Worker ") and lines[4].startswith("Bell ")
+    assert lines[3].startswith("  deviations: 44, rows that do not fit an uncertain state: 82, ")
     assert (
         "instance arg/a, row 2, event take in state IDLE: the machine refuses it: an empty job "
         "(0 > 0 is false)"
