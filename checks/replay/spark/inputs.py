@@ -1,10 +1,11 @@
 """The input of a replay as one data frame: a keyed line for each recorded row.
 
-    instance string, seq long, form string, line binary
+    instance string, seq long, form string, line binary, place string
 
 `instance` and `seq` bring the rows of an instance together and into order; both are null for a line
 that belongs to no instance. `line` is what the workers parse, all forms with the code of the local
-engine: a line of a file as it is, or a row of a table as a JSON object.
+engine: a line of a file as it is, or a row of a table as a JSON object. `place` says where a line
+is that belongs to no instance (`places`).
 """
 
 from __future__ import annotations
@@ -15,11 +16,12 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..fold import ReplayProgram
 from ..mapping import TraceMapping
 from ..parquet import NEEDED, check_columns, length
+from ..program import ReplayProgram
 from ..sources import ReplayError, Sources, remote
 from .partitions import KEYED, KeyPartition
+from .places import PLACE, place
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -76,7 +78,8 @@ def _bytes(path: Path) -> int:
 
 def _read_lines(spark: SparkSession, path: str) -> DataFrame:
     # Only "\n" ends a line, as in Python; Spark's own rule also takes a lone "\r".
-    return _lines(spark.read.text(_url(path), lineSep="\n"), _form(path))
+    text = spark.read.text(_url(path), lineSep="\n")
+    return _lines(text.select(TEXT, place("file_block_start")), _form(path))
 
 
 def _lines(text: DataFrame, form: str) -> DataFrame:
@@ -85,7 +88,15 @@ def _lines(text: DataFrame, form: str) -> DataFrame:
 
     blank = F.lit("").cast("binary")  # In place of null, which only a caller's data frame has.
     line = F.coalesce(F.col(TEXT).cast("binary"), blank)
-    return text.select(F.lit(form).alias("form"), line.alias("line"))
+    return text.select(F.lit(form).alias("form"), line.alias("line"), _told_place(text))
+
+
+def _told_place(rows: DataFrame) -> Column:
+    """Where each row is; null where the data frame does not say it."""
+    from pyspark.sql import functions as F
+
+    told = F.col(f"`{PLACE}`") if PLACE in rows.columns else F.lit(None)
+    return told.cast("string").alias("place")
 
 
 def _keyed(lines: DataFrame, program: ReplayProgram) -> DataFrame:
@@ -97,7 +108,8 @@ def _keyed(lines: DataFrame, program: ReplayProgram) -> DataFrame:
 
 def _read_table(spark: SparkSession, path: str, program: ReplayProgram) -> DataFrame:
     form = FAR_TABLE if remote(path) else TABLE
-    return _table(spark.read.parquet(_url(path)), program, path, form)
+    table = spark.read.parquet(_url(path))
+    return _table(table.select("*", place("row_index")), program, path, form)
 
 
 def _table(table: DataFrame, program: ReplayProgram, name: str, form: str) -> DataFrame:
@@ -118,7 +130,8 @@ def _table(table: DataFrame, program: ReplayProgram, name: str, form: str) -> Da
     rows = _as_lines(whole, F.col("instance"), F.col("seq"), columns, form)
     columns.append(F.hex("corrupt").alias("corrupt"))
     corrupt = table.where(F.col("corrupt").isNotNull())
-    lines = corrupt.select(F.lit(form).alias("form"), _json(columns).alias("line"))
+    parts = F.lit(form).alias("form"), _json(columns).alias("line"), _told_place(corrupt)
+    lines = corrupt.select(*parts)
     return rows.unionByName(_keyed(lines, program))
 
 
@@ -144,6 +157,7 @@ def _as_lines(
         seq.try_cast("long").alias("seq"),
         F.lit(form).alias("form"),
         _json(columns).alias("line"),
+        F.when(instance.isNull(), _told_place(table)).alias("place"),
     )
 
 
