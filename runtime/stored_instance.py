@@ -20,20 +20,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 from lawful.spec import types as t
 from lawful.spec.values.world import encode
 
+from .databases.database import StoreError
+from .databases.tables import sum_of_event, sum_of_snapshot
 from .instances.access import behaviour_of, deadlines_of, fingerprint_of
 from .instances.armed_timers import armed_timers
 from .instances.container_changes import changes
-from .instances.observers import Stepped
+from .instances.observers import Observed, Stepped
 from .instances.snapshots import keep, snapshot, written
 from .json_text import text_of
 from .kernel.plan import Plan
-from .store_database import (
-    Position,
-    StoreError,
-    sum_of_event,
-    sum_of_snapshot,
-    unwritten,
-)
+from .store_rows import Position, unwritten
+from .store_transactions import Transactions
 
 if TYPE_CHECKING:
     from .instance import Machine
@@ -45,6 +42,8 @@ SMALL = 4096  # Bytes of a snapshot that is written after any `snapshot_every` r
 class Writer(Protocol):
     """The store that an instance is in."""
 
+    transactions: Transactions
+
     def write(self, logged: StoredInstance, done: Stepped) -> None:
         """Write the row of an event, or raise."""
         ...
@@ -52,9 +51,12 @@ class Writer(Protocol):
 
 class StoredInstance:
     """An instance with its position in a store, which is the log of its events; see
-    `observers.Log`. `size`: the bytes of its last snapshot."""
+    `observers.Log`. `size`: the bytes of its last snapshot. `watch`: what its events go through,
+    once its store follows it."""
 
-    __slots__ = ("at", "entry", "kept", "name", "next", "size", "store")
+    __slots__ = ("at", "entry", "kept", "name", "next", "size", "store", "watch")
+
+    watch: Observed
 
     def __init__(self, store: Writer, entry: Machine, name: str, at: Position) -> None:
         self.store = store
@@ -64,6 +66,19 @@ class StoredInstance:
         self.next: Position = at
         self.kept: Iterable[object] = ()
         self.size = 0
+
+    @property
+    def held(self) -> bool:
+        """Whether it is in a transaction that is not over."""
+        block = self.store.transactions.block
+        return block is not None and self.name in block.touched
+
+    def begin(self) -> None:
+        """Save what it has, if this is its first event in a `together`. RuntimeError if it is in
+        the transaction of another thread."""
+        block = self.store.transactions.block
+        if block is not None:
+            block.touch(self, self.at)
 
     def write(self, done: Stepped) -> None:
         """Write the row of an event."""

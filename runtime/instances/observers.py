@@ -95,6 +95,15 @@ class Log(Protocol):
     at: Any
     next: Any
 
+    @property
+    def held(self) -> bool:
+        """Whether observers wait: what the log has of the last events may be rolled back."""
+        ...
+
+    def begin(self) -> None:
+        """Get ready for an event that has not begun yet, or raise."""
+        ...
+
     def write(self, done: Stepped) -> None:
         """Accept the event, or raise."""
         ...
@@ -161,11 +170,11 @@ class Observed:
                 self._thread = None
                 self._busy.release()
         except BaseException:
-            self._tell()
+            self.tell()
             raise
         if self.log is not None:
             self.log.kept = ()  # The event is over: nobody asks.
-        self._tell()
+        self.tell()
         return output
 
     def at_rest(self, act: Callable[[], Any]) -> Any:
@@ -199,6 +208,8 @@ class Observed:
             time.now = clock
 
     def _step(self, state: State, way: Way, args: tuple[Any, ...], step: Callable[..., Any]) -> Any:
+        if self.log is not None:
+            self.log.begin()
         parts = _PartsBefore(state, way) if way.composite else None
         before = (control(state), way.read(state), way)
         undo: Iterator[object] = map(setattr, repeat(state), way.slots, before[1])
@@ -250,13 +261,14 @@ class Observed:
         """Queue the event for all observers: they get it now, or before the next event."""
         self._untold += [(observer, stepped) for observer in self.observers]
 
-    def _tell(self) -> None:
-        """Call the queued observers; raise their first exception, the others noted in it.
+    def tell(self) -> None:
+        """Call the queued observers, unless the log holds them back; raise their first exception,
+        the others noted in it.
 
         Where another call does so already, that one goes on: the one that called the observer that
         caused this event, or one of another thread."""
         first: BaseException | None = None
-        while self._untold:
+        while self._untold and not (self.log is not None and self.log.held):
             taken = map(self._telling.acquire, NOT_WAITING)
             if [*taken] != [True]:
                 break  # Who has it looks once more after it was released.
@@ -285,8 +297,12 @@ class Observed:
         """Remove an observer and what is queued for it."""
         if observer in self.observers:
             self.observers.remove(observer)
-        left = [row for row in self._untold if row[0] != observer]
-        self._untold = left
+        self._untold[:] = [row for row in self._untold if row[0] != observer]
+
+    def dropping(self) -> Iterator[object]:
+        """Observers never hear of the events from now on until this is read to its end, if these
+        are held back. It runs no Python code then."""
+        return map(self._untold.__delitem__, (slice(len(self._untold), None),))
 
 
 def foremost(first: BaseException | None, error: BaseException, who: str) -> BaseException:
