@@ -25,7 +25,12 @@ from .tables import FROM_3, SCHEMA, VERSION
 
 SCHEMA_NAME = "lawful"
 OIDS: dict[type, int] = {int: 20, float: 701, str: 25, type(None): 0}
-READERS: dict[int, Callable[[bytes], Any]] = {20: int, 23: int, 701: float, 25: bytes.decode}
+READERS: dict[int, Callable[[bytes], Any]] = {
+    20: int,
+    23: int,
+    701: float,
+    25: bytes.decode,
+}  # Else text.
 DONE = {pq.ExecStatus.COMMAND_OK: True}
 THERE: dict[bytes, tuple[bool, ...]] = {b"0": (), b"1": (True,)}
 BUSY = frozenset({"55P03", "40P01", "57014"})  # No lock in time, deadlock, statement too long.
@@ -43,7 +48,7 @@ class Fetched:
         self._result = result
         self._at = 0
         self.rowcount = int(result.command_tuples or 0)
-        self._readers = [READERS[result.ftype(i)] for i in range(result.nfields)]
+        self._readers = [READERS.get(result.ftype(i), bytes.decode) for i in range(result.nfields)]
 
     def fetchone(self) -> Any:
         """The next row, or None."""

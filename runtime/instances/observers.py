@@ -234,12 +234,14 @@ class Observed:
             self._put(_stepped(state, args, before, parts, refused=refusal.untraced()))
             raise
         except BaseException:  # Undo it, unless the log has it: a signal's may be any exception.
+            there: list[object] | None = []
             try:
                 there = [] if log is None else [*log.kept]
             except Exception:
+                there = None
+            if there is None:
                 state.__watch__ = UNKNOWN
-                raise
-            if not there or log is None:
+            elif not there or log is None:
                 _ = [*undo]
             else:
                 log.at = log.next
