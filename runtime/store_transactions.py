@@ -90,20 +90,19 @@ class Block:
     def end(self, at_head: str) -> None:
         """Before COMMIT: StoreError where the transaction is another one, or cannot be committed;
         from now on the database says whether it was committed."""
-        try:
-            self.database.execute(f"RELEASE {SAVEPOINT}", ())
-        except Exception as error:
-            what = "the transaction was ended inside, or an error has left it without use"
-            raise StoreError(what) from error
         both = self.touched.values()
         moved = (one for one, at in both if at is None or one.at.seq != at.seq)
         kept: Iterator[object] = iter(())
         for one in moved:
             kept = self.database.asking(at_head, (one.name, one.at.seq, one.at.sum))
             break
-        back = self._rollback()
-        self.kept = kept
-        self.back = back  # No call between: either both or none.
+        then = starmap(setattr, [(self, "kept", kept), (self, "back", self._rollback())])
+        release = chain(self.database.running(f"RELEASE {SAVEPOINT}"), then)
+        try:
+            _ = [*release]
+        except Exception as error:
+            what = "the transaction was ended inside, or an error has left it without use"
+            raise StoreError(what) from error
 
     def tell(self) -> None:
         """Tell the observers what was committed; raise their first exception."""
