@@ -30,12 +30,13 @@ from __future__ import annotations
 import logging
 import os
 import time as clocks
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Self, TypeVar
 
 from .databases.database import Database, StoreBusy, StoreError
 from .databases.sqlite import Sqlite
 from .databases.tables import beginning
+from .idempotency import Answers, KeyReused, logged_of
 from .instances.access import fingerprint_of
 from .instances.armed_timers import armed_timers
 from .instances.make import bare
@@ -51,10 +52,11 @@ from .timers import Clock
 if TYPE_CHECKING:
     from .instance import Machine
 
-__all__ = ["Due", "Policy", "Store", "StoreBusy", "StoreError", "Timers"]
+__all__ = ["Due", "KeyReused", "Policy", "Store", "StoreBusy", "StoreError", "Timers"]
 
 M = TypeVar("M", bound="Machine")
 T = TypeVar("T")
+P = ParamSpec("P")
 Timers = Literal["remaining", "deadline", "restart"]
 LOGGER = logging.getLogger("lawful")
 UNLEFT = "%s: no snapshot at the end: %s"
@@ -70,7 +72,9 @@ class Store:
     `databases.postgres.Postgres`, or one of yours). Of a file, `synchronous="NORMAL"` is faster: a
     crash of the machine, not of the process, may then take the last events with it, though never a
     part of one. `timeout`: for so many seconds an event waits, and its thread with it, while
-    another process writes; then it is undone, with StoreBusy. Errors: those of the driver
+    another process writes; then it is undone, with StoreBusy. `outbox`: the machines whose outputs
+    wait in the database until an `outbox.Outbox` delivers them. `expiry`: for so many seconds the
+    store knows the keys of `once`. Errors: those of the driver
     (sqlite3.Error); StoreError for a database of another version, or of something else.
     """
 
@@ -81,11 +85,15 @@ class Store:
         snapshot_every: int = 100,
         synchronous: Literal["FULL", "NORMAL"] = "FULL",
         timeout: float = 1.0,
+        outbox: Iterable[type[Machine]] = (),
+        expiry: float = 86_400.0,
     ) -> None:
         self.snapshot_every = snapshot_every
+        self.outbox = frozenset(cls.lawful.plan.name for cls in outbox)
         if isinstance(where, str | os.PathLike):
             where = Sqlite(where, synchronous=synchronous, timeout=timeout)
         self.transactions = Transactions(where)
+        self._answers = Answers(self.transactions, expiry)
         self._logged: dict[str, StoredInstance] = {}
         self._open = True
 
@@ -161,6 +169,20 @@ class Store:
         transaction has touched.
         """
         return self.transactions.together(act)
+
+    def once(self, key: str, step: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
+        """Call an event of a stored instance, `step`, unless it was called with this key before:
+        then return, or raise, what it answered at that time, and do nothing.
+
+        The key is one of the instance. An answer is an output, that the event was ignored, or a
+        refusal; after a fault or an error, nothing has happened and the key is free. KeyReused if
+        the key belongs to another event or to other arguments. Else raises what the event does;
+        StoreError for a step that is no event of an instance in this store.
+        """
+        logged = logged_of(getattr(step, "__self__", None))
+        if not isinstance(logged, StoredInstance) or logged.store is not self:
+            raise StoreError(f"{step!r} is no event of an instance in this store")
+        return self._answers.once(logged, key, step, args, named)
 
     def add(self, entry: M, name: str) -> M:
         """Store the instance under a new name: its present state, and its events from now on.
@@ -286,19 +308,25 @@ class Store:
 
     def prune(self) -> int:
         """Delete the events that no instance needs to come back: those before its last snapshot.
-        How many there were."""
+        How many there were. Also delete the answers to keys that have expired."""
         self.transactions.apart("pruned")
-        database, sql = self.transactions.database, self.transactions.sql
-        return self.transactions.run(lambda: database.execute(sql.prune, ()).rowcount)
+
+        def delete() -> int:
+            self._answers.forget()
+            return self.transactions.database.execute(self.transactions.sql.prune, ()).rowcount
+
+        return self.transactions.run(delete)
 
     def remove(self, name: str) -> None:
-        """Delete an instance with all its events, and stop storing it. StoreError if there is
-        none."""
+        """Delete an instance with all its events and answers, and stop storing it. StoreError if
+        there is none, and while outputs of it wait."""
         self.transactions.apart("removed")
 
         def delete() -> None:
             if name not in self:
                 raise StoreError(f"the store has no instance {name}")
+            if self.transactions.row(self.transactions.sql.waits, (name,)) is not None:
+                raise StoreError(f"{name} has outputs that were neither delivered nor discarded")
             for statement in self.transactions.sql.remove:
                 self.transactions.database.execute(statement, (name,))
 
@@ -324,11 +352,16 @@ class Store:
 
     def write(self, logged: StoredInstance, done: Stepped) -> None:
         """Write the row of an event, which the caller undoes if this raises. Internal."""
-        if done.transition is None:
-            return
         at, transactions = logged.at, self.transactions
+        answer = self._answers.write(logged, done)
+        if done.transition is None:
+            if answer is not None:
+                transactions.run(answer)
+                self._answers.done()
+            return
         database, sql = transactions.database, transactions.sql
         row, after = logged.event(done, done.transition)
+        output = logged.output(done, after) if done.instance.__plan__.name in self.outbox else None
         whole = logged.wants_snapshot(after, self.snapshot_every)
         after = after._replace(rows=0, bytes=0) if whole else after
 
@@ -338,6 +371,10 @@ class Store:
                 there = database.execute(sql.event_sum, (logged.name, after.seq)).fetchone()
                 raise gone_elsewhere(logged.name, *[f": it has event {after.seq}"] * bool(there))
             database.execute(sql.event, (*row, after.sum))
+            if output is not None:
+                database.execute(sql.put_output, output)
+            if answer is not None:
+                answer()
             if whole:
                 self._snapshot(logged, after)
 
@@ -346,6 +383,8 @@ class Store:
         logged.kept = database.asking(sql.kept, (logged.name, after.seq, after.sum))
         transactions.run(write)
         logged.at = after
+        if answer is not None:
+            self._answers.done()
 
     def _snapshot(self, logged: StoredInstance, at: Position) -> None:
         values = (*logged.snapshot(at), logged.name, at.seq, at.sum)

@@ -21,7 +21,7 @@ from lawful.spec import types as t
 from lawful.spec.values.world import encode
 
 from .databases.database import StoreError
-from .databases.tables import sum_of_event, sum_of_snapshot
+from .databases.tables import checksum, sum_of_event, sum_of_snapshot
 from .instances.access import behaviour_of, deadlines_of, fingerprint_of
 from .instances.armed_timers import armed_timers
 from .instances.container_changes import changes
@@ -122,6 +122,18 @@ class StoredInstance:
         size = at.bytes + len(args) + len(changed)
         total = sum_of_event(at.sum, row)
         return row, Position(seq, time, wall, timers, total, at.rows + 1, size, due)
+
+    def output(self, done: Stepped, at: Position) -> tuple[Any, ...] | None:
+        """The row of an event's output, which waits from now on; None if there is no output."""
+        if done.output is None:
+            return None
+        plan = self.entry.__plan__
+        try:
+            text = text_of(written(done.output, plan.ways[done.event].output, plan))
+        except ValueError as error:
+            raise unwritten(f"{self.name}: the output of {done.event}", error) from error
+        row = self.name, at.seq, plan.name, done.event, text
+        return (*row, checksum("", *row), 0, at.wall, None)
 
     def wants_snapshot(self, at: Position, every: int) -> bool:
         """Whether a snapshot follows the row: after `every` rows, and where the state is large,

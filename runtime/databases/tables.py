@@ -74,6 +74,7 @@ class Statements:
     forget: str
     remove: tuple[str, ...]
     put_output: str
+    waits: str
     next_output: str
     claim: str
     acknowledge: str
@@ -121,6 +122,7 @@ def statements(t: str) -> Statements:
         forget=f"DELETE FROM {t}answer WHERE wall <= ?",
         remove=tuple(f"DELETE FROM {t}{each} WHERE name = ?" for each in reversed(TABLES)),
         put_output=output,
+        waits=f"SELECT 1 FROM {t}output WHERE name = ?",
         next_output=f"SELECT {', '.join(OUTPUT)} FROM {t}output AS o"
         " WHERE machine = ? AND due <= ? AND NOT EXISTS ("
         f"SELECT 1 FROM {t}output AS p"

@@ -51,9 +51,9 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("store_rows",),
         ("store_transactions",),
         ("stored_instance",),
-        ("recovery",),
+        ("recovery", "idempotency"),
         ("journal", "store", "deadlines", "tasks", "interop"),
-        ("driving", "telemetry", "registry"),
+        ("driving", "telemetry", "registry", "outbox"),
     ),
     "checks": (
         ("verdict", "cache_folder"),
