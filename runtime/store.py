@@ -44,7 +44,7 @@ from .instances.observers import Stepped
 from .instances.snapshots import fill, keep
 from .kernel.state import Closed
 from .recovery import Policy, Recovery, events_of, found
-from .store_rows import Due, Position, check_name
+from .store_rows import NOTHING_ARMED, Due, Position, check_name
 from .store_transactions import Transactions
 from .stored_instance import StoredInstance, gone_elsewhere
 from .timers import Clock
@@ -198,7 +198,7 @@ class Store:
             raise ValueError(f"the instance for {name} is kept already")
         machine = entry.lawful.plan.name
         now, begins = float(entry.__environment__.now()), beginning(name, machine)
-        at = Position(0, now, clocks.time(), {}, begins)
+        at = Position(0, now, clocks.time(), NOTHING_ARMED, bytes.fromhex(begins))
         logged = StoredInstance(self, entry, name, at)
         due = logged.due(at.wall, now)
         logged.at = at._replace(timers=logged.started(now), due=due)
@@ -348,6 +348,7 @@ class Store:
 
     def _follow(self, logged: StoredInstance) -> None:
         self._logged[logged.name] = logged
+        logged.next = logged.at
         logged.watch.log = logged
 
     def write(self, logged: StoredInstance, done: Stepped) -> None:
@@ -361,16 +362,17 @@ class Store:
             return
         database, sql = transactions.database, transactions.sql
         row, after = logged.event(done, done.transition)
+        total = after.sum
         output = logged.output(done, after) if done.instance.__plan__.name in self.outbox else None
         whole = logged.wants_snapshot(after, self.snapshot_every)
         after = after._replace(rows=0, bytes=0) if whole else after
 
         def write() -> None:
-            head = after.seq, after.sum, after.due, logged.name, at.seq, at.sum
+            head = after.seq, total, after.due, logged.name, at.seq, at.sum
             if database.execute(sql.head, head).rowcount != 1:
                 there = database.execute(sql.event_sum, (logged.name, after.seq)).fetchone()
                 raise gone_elsewhere(logged.name, *[f": it has event {after.seq}"] * bool(there))
-            database.execute(sql.event, (*row, after.sum))
+            database.execute(sql.event, (*row, total))
             if output is not None:
                 database.execute(sql.put_output, output)
             if answer is not None:
@@ -380,7 +382,7 @@ class Store:
 
         transactions.own()
         logged.next = after
-        logged.kept = database.asking(sql.kept, (logged.name, after.seq, after.sum))
+        logged.kept = database.asking(sql.kept, (logged.name, after.seq, total))
         transactions.run(write)
         logged.at = after
         if answer is not None:
@@ -391,7 +393,7 @@ class Store:
         statement = self.transactions.sql.snapshot
         if self.transactions.database.execute(statement, values).rowcount != 1:
             raise gone_elsewhere(logged.name)
-        if at is logged.at:
+        if at is logged.at and at.rows:
             logged.at = at._replace(rows=0, bytes=0)
 
 
@@ -406,7 +408,7 @@ def _moved(old: StoredInstance, entry: Machine, timers: Timers) -> StoredInstanc
         if timers == "restart":
             timer.put_off(now + seconds)
         started[timer.place] = timer.deadline, seconds
-    position = Position(at.seq, float(now), wall, started, at.sum, at.rows)
+    position = Position(at.seq, float(now), wall, started or NOTHING_ARMED, at.packed, at.rows)
     logged = StoredInstance(old.store, entry, old.name, position)
     logged.at = position._replace(due=logged.due(wall, now))
     return logged

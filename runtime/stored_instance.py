@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import json
 import time as clocks
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from lawful.spec import types as t
@@ -29,7 +29,7 @@ from .instances.observers import Observed, Stepped
 from .instances.snapshots import keep, snapshot, written
 from .json_text import text_of
 from .kernel.plan import Plan
-from .store_rows import Position, unwritten
+from .store_rows import NOTHING_ARMED, Position, unwritten
 from .store_transactions import Transactions
 
 if TYPE_CHECKING:
@@ -84,14 +84,14 @@ class StoredInstance:
         """Write the row of an event."""
         self.store.write(self, done)
 
-    def started(self, now: float) -> dict[str, tuple[float, float]]:
+    def started(self, now: float) -> Mapping[str, tuple[float, float]]:
         """The armed timers after an event at `now`: it has started each timer whose deadline is
         another than before."""
         timers: dict[str, tuple[float, float]] = {}
         for timer in armed_timers(self.entry):
             due, known = timer.deadline, self.at.timers.get(timer.place)
             timers[timer.place] = known if known and known[0] == due else (due, due - now)
-        return timers
+        return timers or NOTHING_ARMED
 
     def due(self, wall: float, now: float) -> float | None:
         """When its next timer is due, in seconds since 1970, of which there are `wall` at `now`."""
@@ -121,7 +121,7 @@ class StoredInstance:
         row = (*head, transition, args, done.after, changed)
         size = at.bytes + len(args) + len(changed)
         total = sum_of_event(at.sum, row)
-        return row, Position(seq, time, wall, timers, total, at.rows + 1, size, due)
+        return row, Position(seq, time, wall, timers, bytes.fromhex(total), at.rows + 1, size, due)
 
     def output(self, done: Stepped, at: Position) -> tuple[Any, ...] | None:
         """The row of an event's output, which waits from now on; None if there is no output."""

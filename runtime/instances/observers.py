@@ -112,7 +112,11 @@ class Log(Protocol):
 UNKNOWN = Closed(
     "its log does not say whether it has the last event: restore the instance, and use that one"
 )
-NOT_WAITING = (False,)
+# The threads that run events, and that call observers, by the `id` of the `Observed`. Locks of its
+# own would take a third of the memory of an instance. `setdefault` is one step of C, as a lock is.
+_RUNNING: dict[int, tuple[int]] = {}
+_TELLING: dict[int, tuple[int]] = {}
+_NOBODY: Any = ()  # For all that have no observer.
 
 
 class Observed:
@@ -129,10 +133,7 @@ class Observed:
     """
 
     __slots__ = (
-        "_busy",
         "_row",
-        "_telling",
-        "_thread",
         "_untold",
         "asserted",
         "log",
@@ -140,16 +141,13 @@ class Observed:
     )
 
     def __init__(self, asserted: Asserted | None = None) -> None:
-        self.observers: list[Observer] = []
+        self.observers: tuple[Observer, ...] = ()
         self.asserted = asserted
         self.log: Log | None = None
-        self._untold: list[tuple[Observer, Stepped]] = []  # An empty deque takes ten times as much.
+        self._untold: list[tuple[Observer, Stepped]] = _NOBODY
         self._row: tuple[Observer, Stepped] | None = (
             None  # The call of an observer that runs, or ran last.
         )
-        self._telling = threading.Lock()
-        self._busy = threading.Lock()
-        self._thread: int | None = None  # The one that has `_busy`.
 
     def call(self, machine: State, way: str, args: tuple[Any, ...]) -> Any:
         """Run the event and call the observers; returns or raises what the event did."""
@@ -159,16 +157,16 @@ class Observed:
     def run(self, machine: State, way: Way, args: tuple[Any, ...], step: Callable[..., Any]) -> Any:
         """The same for any step of this way, a function of the instance and the arguments. A fault
         of the machine is raised and not reported: nothing has happened."""
-        taken = map(self._busy.acquire, NOT_WAITING)
-        if [*taken] != [True]:  # No call by name: no interrupt between this and `try`.
+        key, mine = id(self), (threading.get_ident(),)
+        taken = map(_RUNNING.setdefault, (key,), (mine,))
+        [runs] = taken
+        if runs is not mine:  # No call since it was taken: no interrupt between that and `try`.
             raise self._concurrent(machine, way)
         try:
             try:
-                self._thread = threading.get_ident()
                 output = self._event(machine, way, args, step)
             finally:
-                self._thread = None
-                self._busy.release()
+                del _RUNNING[key]
         except BaseException:
             self.tell()
             raise
@@ -179,15 +177,18 @@ class Observed:
 
     def at_rest(self, act: Callable[[], Any]) -> Any:
         """Do it while no event runs; RuntimeError if one does."""
-        if not self._busy.acquire(blocking=False):
+        key, mine = id(self), (threading.get_ident(),)
+        taken = map(_RUNNING.setdefault, (key,), (mine,))
+        [runs] = taken
+        if runs is not mine:
             raise RuntimeError("an event of this instance is not over")
         try:
             return act()
         finally:
-            self._busy.release()
+            del _RUNNING[key]
 
     def _concurrent(self, machine: State, way: Way) -> RuntimeError:
-        mine = self._thread == threading.get_ident()  # Of a signal handler, say.
+        mine = _RUNNING.get(id(self)) == (threading.get_ident(),)  # Of a signal handler, say.
         who = "an event of this instance is not over" if mine else "another thread runs an event"
         how = "send the events of all threads through one runner, lawful.runtime.runner.Runner"
         return RuntimeError(f"{type(machine).__name__}.{way.name}: {who}; {how}")
@@ -229,7 +230,8 @@ class Observed:
                 self.log.kept = ()
                 log = self.log
                 log.write(done)
-            self._untold += rows  # Last, and no call: what comes later is no interrupt of this.
+            if rows:
+                self._untold += rows  # Last, and no call: what comes later is no interrupt of this.
         except Refused as refusal:
             self._put(_stepped(state, args, before, parts, refused=refusal.untraced()))
             raise
@@ -245,7 +247,8 @@ class Observed:
                 _ = [*undo]
             else:
                 log.at = log.next
-                self._untold += rows
+                if rows:
+                    self._untold += rows
             raise
         return output
 
@@ -261,7 +264,8 @@ class Observed:
 
     def _put(self, stepped: Stepped) -> None:
         """Queue the event for all observers: they get it now, or before the next event."""
-        self._untold += [(observer, stepped) for observer in self.observers]
+        if self.observers:
+            self._untold += [(observer, stepped) for observer in self.observers]
 
     def tell(self) -> None:
         """Call the queued observers, unless the log holds them back; raise their first exception,
@@ -271,8 +275,10 @@ class Observed:
         caused this event, or one of another thread."""
         first: BaseException | None = None
         while self._untold and not (self.log is not None and self.log.held):
-            taken = map(self._telling.acquire, NOT_WAITING)
-            if [*taken] != [True]:
+            key, mine = id(self), (threading.get_ident(),)
+            taken = map(_TELLING.setdefault, (key,), (mine,))
+            [tells] = taken
+            if tells is not mine:
                 break  # Who has it looks once more after it was released.
             try:
                 while self._untold:
@@ -287,7 +293,7 @@ class Observed:
                         first = foremost(first, error, "another observer")
                 self._row = None
             finally:
-                self._telling.release()
+                del _TELLING[key]
         if first is not None:
             raise first
 
@@ -295,15 +301,27 @@ class Observed:
         """Whether events are queued for this observer."""
         return any(row[0] == observer for row in self._untold if row is not self._row)
 
+    def add(self, observer: Observer) -> None:
+        """Call it after each event from now on."""
+        self._queue()
+        self.observers += (observer,)
+
+    def _queue(self) -> None:
+        """Make the queue of events that observers have not heard of."""
+        if self._untold is _NOBODY:
+            self._untold = []
+
     def forget(self, observer: Observer) -> None:
         """Remove an observer and what is queued for it."""
         if observer in self.observers:
-            self.observers.remove(observer)
+            at = self.observers.index(observer)
+            self.observers = self.observers[:at] + self.observers[at + 1 :]
         self._untold[:] = [row for row in self._untold if row[0] != observer]
 
     def dropping(self) -> Iterator[object]:
         """Observers never hear of the events from now on until this is read to its end, if these
         are held back. It runs no Python code then."""
+        self._queue()
         return map(self._untold.__delitem__, (slice(len(self._untold), None),))
 
 
