@@ -112,7 +112,8 @@ class StoredInstance:
             due = self.due(wall, time)
         try:
             form = functools.partial(_form, plan)
-            args = text_of({of: form(value, kinds[of]) for of, value in done.args.items()})
+            given = done.args.items()
+            args = text_of({of: form(value, kinds[of]) for of, value in given}) if given else "{}"
             told: dict[str, Any] = {"variables": changes(done, plan, form)}
             changed = text_of(told | {"started": new} if new else told)
         except ValueError as error:  # An integer of more digits than Python writes.

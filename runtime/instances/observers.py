@@ -66,20 +66,29 @@ class Stepped(Generic[M_co]):
             object.__setattr__(self, "_inside", {} if self._later is None else _inner(self._later))
         return self._inside or {}
 
+    @property
+    def moved(self) -> Changes:
+        """The same, with values that are other objects and may be equal: nothing is compared."""
+        return self.inside if self._later is None else _moved(self._later)
+
     if not TYPE_CHECKING:  # Type checkers know the fields.
 
         def __getattr__(self, name: str) -> Any:
-            """A field of a `Stepped` that nobody has read yet: most observers read few."""
+            """A field of a `Stepped` that nobody has read yet: most observers read few. Only
+            `changed` needs the values before and after to be compared."""
             later = None if name == "_later" else self._later
             if later is None or name not in Stepped.__slots__:
                 raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
-            inside = self.inside
-            for key, value in zip(Stepped.__slots__, _fields(later, inside), strict=False):
+            if name == "changed":
+                _SET(self, name, _told(later, self.inside))
+            for key, value in zip(_SIMPLE, _fields(later), strict=True):
                 _SET(self, key, value)
-            _SET(self, "_later", None)
+            if name == "changed":
+                _SET(self, "_later", None)
             return _READ(self, name)
 
 
+_SIMPLE = tuple(each for each in Stepped.__slots__ if each != "changed" and each[0] != "_")
 Observer = Callable[[Stepped], None]
 
 
@@ -377,20 +386,31 @@ def _inner(later: tuple[Any, ...]) -> Changes:
     `values` are those of the variables that the way may write, before and after the event; of a way
     that may change parts, which change where they stand, one pair of `changed` and `inside`.
     """
+    return {name: both for name, both in _moved(later).items() if both[0] != both[1]}
+
+
+def _moved(later: tuple[Any, ...]) -> Changes:
+    """The same, of which some may be equal."""
     _, way, _, _, _, values, *_ = later
     if len(values) == 1:
         inside: Changes = values[0][1]
         return inside
     rows = zip(way.writes, *values, strict=True)
-    return {name: (was, now) for name, was, now in rows if now is not was and now != was}
+    return {name: (was, now) for name, was, now in rows if now is not was}
 
 
-def _fields(later: tuple[Any, ...], inside: Changes) -> tuple[Any, ...]:
-    """The fields of a `Stepped`, in their order."""
+def _told(later: tuple[Any, ...], inside: Changes) -> dict[str, Any]:
+    """The field `changed`."""
+    values = later[5]
+    told: dict[str, Any] = values[0][0] if len(values) == 1 else _changed(later[0], inside)
+    return told
+
+
+def _fields(later: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The other fields of a `Stepped`, in their order."""
     way: Way
     refused: Refused | None
-    state, way, args, ran, controls, values, output, refused, time = later
-    changed: dict[str, Any] = values[0][0] if len(values) == 1 else _changed(state, inside)
+    state, way, args, ran, controls, _, output, refused, time = later
     called = way.name if refused is not None and way.name != way.event else ran
     outcome = "done" if ran else "ignored"
     return (
@@ -400,7 +420,6 @@ def _fields(later: tuple[Any, ...], inside: Changes) -> tuple[Any, ...]:
         bind(way.params, args),
         outcome if refused is None else "refused",
         *(getattr(each, "name", None) for each in controls),
-        changed,
         output,
         () if refused is None else refused.reasons,
         time,
