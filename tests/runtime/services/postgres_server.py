@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 # Nothing has to survive the server, and few connections are made.
 QUICK = ("fsync=off", "full_page_writes=off", "shared_buffers=4MB", "max_connections=20")
@@ -42,8 +43,9 @@ def server() -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="lawful-pg-") as name:
         folder, user = Path(name), _user()
         os.chown(folder, user.pw_uid, user.pw_gid)
-        run = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
-        run = run if os.getuid() == 0 else {}
+        run: dict[str, Any] = {}
+        if os.getuid() == 0:
+            run = {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": []}
         command = [initdb, "-D", f"{folder}/data", "-A", "trust", "-U", "lawful", "--no-sync"]
         subprocess.run(
             [*command, "-E", "UTF8", "--locale=C"], check=True, capture_output=True, cwd="/", **run

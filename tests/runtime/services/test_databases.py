@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import copy
 import gc
+import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
+from lawful import Machine, Nat, transition
 from lawful.runtime import store_transactions as transactions
-from lawful.runtime.databases import postgres, sqlite
+from lawful.runtime.databases import postgres as postgresql
+from lawful.runtime.databases import sqlite
 from lawful.runtime.databases.database import SAVEPOINT
 from lawful.runtime.store import Store, StoreBusy, StoreError
 from lawful.runtime.timers import SimulatedClock
+from tests.root import ROOT
 from tests.runtime.services.conftest import PLACES, Place, store
 from tests.runtime.services.interrupting import at_every_place
 from tests.runtime.services.test_store import Chosen, Node, Post, died
@@ -128,7 +132,7 @@ def test_rows_that_are_changed_or_gone_are_noticed(place: Place, forged: str, wh
 def test_an_interrupted_event_is_kept_and_done_or_neither(kept: Store) -> None:
     """At each place in the code of the store and of the back end; `test_interrupts` tries all code,
     with SQLite."""
-    files = tuple(module.__file__ for module in (transactions, sqlite, postgres))
+    files = tuple(module.__file__ for module in (transactions, sqlite, postgresql))
     names = iter(map(str, range(10_000)))
 
     def play(attempt: Callable[..., bool]) -> None:
@@ -184,3 +188,34 @@ def test_names_that_a_database_cannot_keep_are_refused(kept: Store) -> None:
     post = kept.add(Post(), "ü 'quoted' ?")
     post.put("ü\0".encode())
     assert kept.restore(Post, "ü 'quoted' ?") == post
+
+
+PAGE = ROOT / "docs" / "store.md"
+
+
+@pytest.mark.xdist_group("postgres")
+def test_the_example_of_the_page(postgres: str) -> None:
+    """That with PostgreSQL, which the tests of pages leave out."""
+    (text,) = re.findall(
+        r"^```py\n(import psycopg\n.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S
+    )
+    import psycopg
+
+    class Till(Machine):
+        paid: Nat = 0
+
+        @transition()
+        def pay(self, amount: Nat) -> Nat:
+            self.paid += amount
+            return self.paid
+
+    names: dict[str, Any] = {"Store": Store, "Till": Till}
+    with psycopg.connect(postgres, autocommit=True) as other:
+        other.execute("DROP SCHEMA IF EXISTS lawful CASCADE")
+        other.execute("DROP TABLE IF EXISTS invoice")
+        other.execute("CREATE TABLE invoice(till TEXT, amount INTEGER)")
+        exec(text.replace("dbname=shop", postgres), names)
+        rows = other.execute("SELECT till, amount FROM invoice").fetchall()
+    assert (rows, names["till"].paid) == ([("a", 20)], 20)
+    names["store"].close()
+    names["connection"].close()

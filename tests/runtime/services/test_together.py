@@ -307,3 +307,44 @@ def test_a_connection_of_another_mode_is_refused(tmp_path: Path) -> None:
     with pytest.raises(StoreError, match="a store of version 9; this lawful reads 4"):
         Sqlite(db)
     db.close()
+
+
+@pytest.mark.parametrize(
+    "place", ["sqlite of the service", "postgres", "postgres of the service"], indirect=True
+)
+def test_sqlalchemy_joins_in(place: Place, bills: Bills) -> None:
+    """Its connection is in autocommit mode, so it begins and ends nothing by itself."""
+    sa: Any = pytest.importorskip("sqlalchemy")
+    orm: Any = pytest.importorskip("sqlalchemy.orm")
+    of: Any = place
+    back_end: Any = Sqlite
+    if place.mark == "?":
+        engine = sa.create_engine(f"sqlite:///{of.path}")
+    else:
+        from lawful.runtime.databases.postgres import Postgres
+
+        parts = dict(part.split("=") for part in of.where.split())
+        engine = sa.create_engine("postgresql+psycopg://", connect_args=parts)
+        back_end = Postgres
+    bill: Any = sa.table("bill", sa.column("sum"))
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as own:
+        kept = Store(back_end(own.connection.driver_connection))
+        chosen = kept.add(Chosen.lawful.state(first=0), "c")
+
+        def act(number: int) -> int:
+            chosen.add(number)
+            own.execute(sa.insert(bill).values(sum=number))
+            with orm.Session(own, join_transaction_mode="create_savepoint") as session:
+                session.execute(sa.insert(bill).values(sum=number + 1))
+                session.commit()
+            return 1 // number
+
+        kept.together(lambda _: act(5))
+        with pytest.raises(Exception, match=r"(?i)unique"):
+            kept.together(lambda _: act(4))
+        with pytest.raises(ZeroDivisionError):
+            kept.together(lambda _: act(0))
+        kept.together(lambda _: act(8))
+        assert (chosen.first, bills()) == (13, [5, 6, 8, 9])
+        assert kept.restore(Chosen, "c").first == 13
+        kept.close()
