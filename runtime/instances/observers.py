@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import copy
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol
 
-from lawful.spec import types as t
 from lawful.spec.analysis.callee import bind
 from lawful.spec.outcomes import Reason, Refused
-from lawful.spec.syntax.declare import slot
 
-from ..kernel.dispatch import UNSET, control, save, tree, undoing
+from ..kernel.dispatch import control, save, undoing
 from ..kernel.plan import Asserted, Plan, Way
 from ..kernel.state import Closed, State
-from ..kernel.views import viewer
 from .enforcement import judge, kept
+from .part_changes import Changes, PartsBefore, viewed
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -28,9 +25,6 @@ else:  # A default is Python 3.13's; type checkers know it of every version.
     from typing import TypeVar
 
     M_co = TypeVar("M_co", covariant=True)
-
-
-Changes = Mapping[str, tuple[Any, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +214,7 @@ class Observed:
     def _step(self, state: State, way: Way, args: tuple[Any, ...], step: Callable[..., Any]) -> Any:
         if self.log is not None:
             self.log.begin()
-        parts = _PartsBefore(state, way) if way.composite else None
+        parts = PartsBefore(state, way) if way.composite else None
         before = (control(state), way.read(state), way)
         undo: Iterator[object] = map(setattr, repeat(state), way.slots, before[1])
         if parts is not None:
@@ -360,7 +354,7 @@ def _stepped(
     state: State,
     args: tuple[Any, ...],
     before: tuple[Any, tuple[Any, ...], Way],
-    parts: _PartsBefore | None,
+    parts: PartsBefore | None,
     *,
     output: Any = None,
     refused: Refused | None = None,
@@ -430,46 +424,7 @@ def _changed(state: State, inside: Changes) -> dict[str, Any]:
     """The new values as code outside reads them, in the order of the declaration."""
     plan = state.__plan__
     return {
-        name: _viewed(inside[name][1], plan.fields[name])
+        name: viewed(inside[name][1], plan.fields[name])
         for name in plan.variables
         if name in inside
     }
-
-
-def _viewed(value: Any, kind: t.Type) -> Any:
-    view = viewer(kind)
-    return value if view is None else view(value)
-
-
-class _PartsBefore:
-    """The values of an instance and its parts before an event that may change them."""
-
-    def __init__(self, state: State, way: Way) -> None:
-        self.values = {name: getattr(state, slot(name), UNSET) for name in way.writes}
-        self.parts = {name: _inside(state, name) for name in state.__plan__.families}
-
-    def changed(self, state: State) -> tuple[dict[str, Any], Changes]:
-        """The variables whose values differ now, in the order of the declaration; and of those that
-        are no parts, the values before and now."""
-        plan, out, both = state.__plan__, dict[str, Any](), dict[str, tuple[Any, Any]]()
-        for name in plan.variables:
-            if name in self.parts:
-                if _inside(state, name) != self.parts[name]:
-                    out[name] = copy.deepcopy(getattr(state, slot(name)))
-            elif name in self.values:
-                new, old = getattr(state, slot(name), UNSET), self.values[name]
-                if new is not old and new != old:
-                    out[name] = _viewed(new, plan.fields[name])
-                    both[name] = old, new
-        return out, both
-
-
-def _inside(state: State, name: str) -> list[tuple[int, list[Any]]]:
-    """The identities and values of the parts that a variable holds, theirs included."""
-    held = getattr(state, slot(name), None)
-    parts = () if held is None else held.values() if state.__plan__.families[name] else (held,)
-    return [
-        (id(each), [getattr(each, n, UNSET) for n in each.__plan__.slots])
-        for part in parts
-        for each in tree(part)
-    ]

@@ -23,7 +23,7 @@ PROGRAMS = frozenset({"lawful/cli.py", "lawful/tour.py", "lawful/__main__.py"})
 HEAVY = (
     *("z3", "llvmlite", "numpy", "rich"),
     *("pyspark", "pyarrow", "pandas"),
-    *("hypothesis", "pytest", "graphviz", "transitions"),
+    *("hypothesis", "pytest", "graphviz", "transitions", "psycopg"),
 )
 
 
