@@ -178,7 +178,8 @@ def _refusal(refusal: Refused) -> dict[str, Any]:
 
 
 def _refuse(data: Any) -> NoReturn:
-    raise Refused(*data["of"], [Reason(*row) for row in data["reasons"]])
+    machine, event, state = data["of"]
+    raise Refused(machine, event, state, [Reason(*row) for row in data["reasons"]])
 
 
 def logged_of(entry: Any) -> Any:

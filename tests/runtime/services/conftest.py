@@ -87,7 +87,8 @@ class OnAServer:
         from psycopg.rows import dict_row
 
         settings = f"-c lock_timeout={max(1, int(timeout * 1000))}"
-        return Postgres(psycopg.connect(self.where, options=settings, row_factory=dict_row))
+        rows: Any = dict_row  # It makes no difference for the store.
+        return Postgres(psycopg.connect(self.where, options=settings, row_factory=rows))
 
     def other(self) -> Any:
         import psycopg

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import pwd
 import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -28,15 +29,13 @@ def why_no_server() -> str | None:
     """What is missing, or None."""
     if program("initdb") is None or program("postgres") is None:
         return "PostgreSQL is not installed (Debian: postgresql)"
-    try:
-        import psycopg  # noqa: F401  # only whether it is there
-    except ImportError:
+    if importlib.util.find_spec("psycopg") is None:
         return "psycopg is not installed: pip install 'lawful[postgres]'"
     return None
 
 
 @contextmanager
-def server() -> Iterator[str]:
+def server() -> Generator[str]:
     """A server that runs inside the `with`; gives its connection string."""
     initdb, postgres = program("initdb"), program("postgres")
     assert initdb is not None and postgres is not None
@@ -73,7 +72,7 @@ def _user() -> pwd.struct_passwd:
         return pwd.getpwnam("nobody")
 
 
-def _wait(where: str, process: subprocess.Popen[bytes]) -> None:
+def _wait(where: str, process: subprocess.Popen[Any]) -> None:
     """Until the server takes connections."""
     import psycopg
 

@@ -132,7 +132,7 @@ def test_rows_that_are_changed_or_gone_are_noticed(place: Place, forged: str, wh
 def test_an_interrupted_event_is_kept_and_done_or_neither(kept: Store) -> None:
     """At each place in the code of the store and of the back end; `test_interrupts` tries all code,
     with SQLite."""
-    files = tuple(module.__file__ for module in (transactions, sqlite, postgresql))
+    files = tuple(str(module.__file__) for module in (transactions, sqlite, postgresql))
     names = iter(map(str, range(10_000)))
 
     def play(attempt: Callable[..., bool]) -> None:
