@@ -76,7 +76,8 @@ class Answers:
         call = _call(logged, key, step, args, named)
         found = self._found(call)
         if found is not None:
-            return self._answer(call, *found)
+            answer: T = self._answer(call, *found)
+            return answer
         self._calls[me] = call
         try:
             return step(*args, **named)
@@ -84,7 +85,8 @@ class Answers:
             found = self._found(call)
             if found is None:  # It has expired meanwhile.
                 raise StoreError(f"{logged.name}: the key {key!r} was in use") from None
-            return self._answer(call, *found)
+            answer = self._answer(call, *found)
+            return answer
         except Refused as refusal:
             if not call.kept and refusal.event == call.way.event:
                 said = _refusal(refusal)

@@ -6,6 +6,7 @@ import copy
 import gc
 import re
 from collections.abc import Callable, Iterator
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -124,15 +125,24 @@ def test_rows_that_are_changed_or_gone_are_noticed(place: Place, forged: str, wh
             kept.restore(Chosen, "c")
 
 
+SHORT = (postgresql,)
+WHOLE = (transactions, sqlite, postgresql)
+
+
 @pytest.mark.parametrize(
-    "place",
-    ["postgres", *(pytest.param(each, marks=pytest.mark.nightly) for each in PLACES)],
-    indirect=True,
+    ("place", "modules"),
+    [
+        ("postgres", SHORT),
+        *(pytest.param(each, WHOLE, marks=pytest.mark.nightly) for each in PLACES),
+    ],
+    indirect=["place"],
 )
-def test_an_interrupted_event_is_kept_and_done_or_neither(kept: Store) -> None:
-    """At each place in the code of the store and of the back end; `test_interrupts` tries all code,
-    with SQLite."""
-    files = tuple(str(module.__file__) for module in (transactions, sqlite, postgresql))
+def test_an_interrupted_event_is_kept_and_done_or_neither(
+    kept: Store, modules: tuple[ModuleType, ...]
+) -> None:
+    """At each place in the code of the back end, or of the store, too; `test_interrupts` tries all
+    code, with SQLite."""
+    files = tuple(str(module.__file__) for module in modules)
     names = iter(map(str, range(10_000)))
 
     def play(attempt: Callable[..., bool]) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lawful import Refused
@@ -174,16 +174,16 @@ def test_what_cannot_be_rolled_back_is_refused_inside() -> None:
         kept.add(Chosen.lawful.state(first=0), "c")
         registry = Registry(kept, Chosen, most=1)
         registry.add(Chosen.lawful.state(first=0), "d")
-        acts: list[Callable[[], object]] = [
-            lambda: kept.restore(Chosen, "c"),
-            lambda: kept.release("c"),
-            lambda: kept.remove("c"),
-            kept.prune,
-            kept.close,
+        acts: list[Callable[[Any], object]] = [
+            lambda _: kept.restore(Chosen, "c"),
+            lambda _: kept.release("c"),
+            lambda _: kept.remove("c"),
+            lambda _: kept.prune(),
+            lambda _: kept.close(),
         ]
         for act in acts:
             with pytest.raises(RuntimeError, match="a transaction of the store is not over"):
-                kept.together(lambda _, act=act: act())
+                kept.together(act)
         with pytest.raises(StoreError, match="a transaction of this thread is not over"):
             kept.together(lambda _: kept.together(lambda _: 1))
         kept.together(lambda _: registry.add(Chosen.lawful.state(first=0), "e"))
@@ -247,6 +247,7 @@ def test_an_interrupted_transaction_is_kept_and_done_or_neither() -> None:
 Act = tuple[int, int, bool]
 
 
+@settings(max_examples=40)
 @given(st.lists(st.lists(st.tuples(st.integers(0, 7), st.integers(0, 5)), max_size=6), max_size=8))
 def test_after_any_transactions_memory_is_what_the_store_says(
     blocks: list[list[tuple[int, int]]],
