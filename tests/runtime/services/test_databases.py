@@ -96,6 +96,9 @@ def test_a_lock_is_not_waited_for_long(place: Place) -> None:
         other.execute(f"UPDATE {place.prefix}instance SET seq = seq")
         with pytest.raises(StoreBusy, match="another process has locked"):
             chosen.add(2)
+        for act in (lambda: kept.restore(Chosen, "c"), lambda: kept.snapshot("c")):
+            with pytest.raises(StoreBusy, match="another process has locked"):
+                act()
         assert chosen.first == 0
         other.execute("ROLLBACK")
         other.close()
