@@ -315,7 +315,7 @@ class InstanceAccess(Access[M]):
         of them have heard of the present one. A fault of the machine is raised, not observed.
         RuntimeError for a part, and before an `@initial` was called.
         """
-        self.watched("observe").observers.append(callback)
+        self.watched("observe").add(callback)
         return lambda: self._forget(callback)
 
     def watched(self, what: str) -> Observed:

@@ -195,8 +195,13 @@ def ignored(state: State, way: Way, args: tuple[Any, ...]) -> bool:
 def save(state: State, way: Way) -> list[Saved]:
     """Save what the way may change."""
     if way.composite:
-        return [_saved(s, s.__plan__.slots) for s in tree(state)]
+        return save_all(state)
     return [_saved(state, way.slots)]
+
+
+def save_all(state: State) -> list[Saved]:
+    """Save the whole instance with its parts, before it does events that may all be undone."""
+    return [_saved(each, each.__plan__.slots) for each in tree(state)]
 
 
 def _saved(state: State, slots: tuple[str, ...]) -> Saved:

@@ -23,7 +23,7 @@ PROGRAMS = frozenset({"lawful/cli.py", "lawful/tour.py", "lawful/__main__.py"})
 HEAVY = (
     *("z3", "llvmlite", "numpy", "rich"),
     *("pyspark", "pyarrow", "pandas"),
-    *("hypothesis", "pytest", "graphviz", "transitions"),
+    *("hypothesis", "pytest", "graphviz", "transitions", "psycopg"),
 )
 
 
@@ -42,16 +42,18 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("text", "lower", "freeze"),
     ),
     "runtime": (
-        ("elements", "json_text", "migration", "runner", "store_database"),
+        ("elements", "json_text", "migration", "runner", "databases"),
         ("timers",),
         ("kernel",),
         ("compile",),
         ("instances",),
         ("instance",),
+        ("store_rows",),
+        ("store_transactions",),
         ("stored_instance",),
-        ("recovery",),
+        ("recovery", "idempotency"),
         ("journal", "store", "deadlines", "tasks", "interop"),
-        ("driving", "telemetry", "registry"),
+        ("driving", "telemetry", "registry", "outbox"),
     ),
     "checks": (
         ("verdict", "cache_folder"),
