@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from lawful.spec import types as t
+from lawful.spec.quick_dataclass import dataclass, field
 from lawful.spec.values.world import World
 
 

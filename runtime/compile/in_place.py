@@ -33,7 +33,6 @@ import functools
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lawful.spec import ir
@@ -41,6 +40,7 @@ from lawful.spec import types as t
 from lawful.spec.analysis.partiality import always_defined
 from lawful.spec.analysis.places import variable_of
 from lawful.spec.analysis.walk import everything, statements, written
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.syntax.declare import slot
 
 from ..kernel.commit import limited

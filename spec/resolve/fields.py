@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from .. import types as t
 from ..errors import DeclarationError, Place, Problems
+from ..quick_dataclass import dataclass, field
 from ..syntax import tree
 from ..syntax.declare import Declaration, Names, declared
 from ..syntax.members import Member, Members

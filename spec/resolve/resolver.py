@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import FunctionType
 from typing import Any, cast
 
@@ -14,6 +14,7 @@ from ..analysis.effects import acts
 from ..analysis.iteration_order import last_round_shown
 from ..errors import Place, Problems, a
 from ..legal.rules import judge
+from ..quick_dataclass import dataclass
 from ..syntax import classes, source, tree
 from ..syntax.declare import Declaration, Names, declared
 from ..syntax.members import Member, Members, constant_of, gather, outline_of
@@ -35,7 +36,7 @@ EXPRESSIONS = {**expressions.ROWS, **operators.ROWS, **comprehensions.ROWS, tree
 BODILESS = ("event", "refines")  # What `super()` does not reach.
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Resolved:
     """A machine, the Python classes of its names, and its settings for checking."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from .. import types as t
 from ..errors import Place, Problems, a
+from ..quick_dataclass import dataclass
 from ..syntax import tree
 from ..syntax.declare import Declaration, Names
 from ..syntax.members import Member

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
 from ..codec import frozen
 from ..errors import Place
+from ..quick_dataclass import dataclass, field
 from ..values.world import World
 from ..words import Dropped, Expect, Fairness, Group, Header, Ignored, Scope, header
 from . import tree
 from .declare import RESERVED, Declaration, Declared, declared
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Member:
     """A method, with the class that defines it; `header` is None for a plain method."""
 
