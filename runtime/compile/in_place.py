@@ -60,29 +60,15 @@ MAY_REFUSE = (
     ir.Call,
     ir.Can,
 )
-# Later versions do not count borrowed references, and without the lock counts may lag.
+# Without the lock counts may lag; what later versions count is not known.
 COUNTS = (
     sys.implementation.name == "cpython"
-    and sys.version_info < (3, 14)
+    and sys.version_info < (3, 15)
     and getattr(sys, "_is_gil_enabled", lambda: True)()
 )
-
-
-class _Holder:
-    __slots__ = ("held",)
-
-    def __init__(self) -> None:
-        self.held = set[int]()
-
-
-def _alone() -> int:
-    """The reference count of a container that one slot and one local hold."""
-    holder = _Holder()
-    old = holder.held
-    return sys.getrefcount(old)
-
-
-ALONE = _alone()
+# The count of a container that one slot and one local hold. It is at least so much before 3.14,
+# where the argument of `getrefcount` counts, too; since then a call borrows it from the local.
+ALONE = 2 if sys.version_info >= (3, 14) else 3
 
 
 @dataclass(frozen=True, slots=True)

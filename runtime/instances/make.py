@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TypeVar
 from lawful.spec import types as t
 from lawful.spec.resolve.resolver import ONE_AT_A_TIME, resolve
 from lawful.spec.syntax.declare import Declared, slot
+from lawful.spec.syntax.hints import hints_of
 from lawful.spec.syntax.members import chain_of
 from lawful.spec.words import header
 
@@ -236,7 +237,7 @@ def _dress(made: Any, name: str, cls: type[State]) -> None:
         original = vars(owner).get("__originals__", {}).get(name, vars(owner).get(name))
         if callable(original):
             made.__doc__ = original.__doc__
-            made.__annotations__ = original.__annotations__
+            made.__annotations__ = dict(hints_of(original))
             made.__lawful__ = header(original)
             return
 

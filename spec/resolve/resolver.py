@@ -17,6 +17,7 @@ from ..legal.rules import judge
 from ..quick_dataclass import dataclass
 from ..syntax import classes, source, tree
 from ..syntax.declare import Declaration, Names, declared
+from ..syntax.hints import hints_of
 from ..syntax.members import Member, Members, constant_of, gather, outline_of
 from ..values.world import World
 from ..verdicts import PropertyKind
@@ -303,7 +304,7 @@ class _Resolver:
             self._decorated(method)
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
         names = Names(function.__globals__, dict(zip(code.co_freevars, cells, strict=True)))
-        signature = self.signature_of.function(method, function.__annotations__, names)
+        signature = self.signature_of.function(method, hints_of(function), names)
         body = Body(self.scene, names, object, "default", signature.output)
         made = replace(self._function(body, method, signature), name=key)
         self.functions[key] = made, False
