@@ -158,7 +158,7 @@ def _is_in_place(stmt: ir.Stmt, kind: t.Type) -> bool:
         case t.Map(mutable=True, value=value), ir.Update(op="pop"):
             return t.immutable(value) and not limited(kind)
         case t.Map(mutable=True, value=value), (ir.Assign() | ir.Update(op="delete")):
-            inner = isinstance(value, t.Map | t.Set | t.Seq)
+            inner = isinstance(value, t.Map | t.Set | t.Seq | t.Part)
             return (inner or t.immutable(value)) and not limited(kind)
         case t.Seq(mutable=True, item=item), ir.Update(op="append"):
             return t.immutable(item)

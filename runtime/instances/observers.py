@@ -14,7 +14,7 @@ from lawful.spec.analysis.callee import bind
 from lawful.spec.outcomes import Reason, Refused
 from lawful.spec.syntax.declare import slot
 
-from ..kernel.dispatch import UNSET, control, save, tree, undoing
+from ..kernel.dispatch import UNSET, save, tree, undoing
 from ..kernel.plan import Asserted, Plan, Way
 from ..kernel.state import Closed, State
 from ..kernel.views import viewer
@@ -70,6 +70,8 @@ class Stepped(Generic[M_co]):
 
         def __getattr__(self, name: str) -> Any:
             """A field of a `Stepped` that nobody has read yet: most observers read few."""
+            if name == "_inside":
+                return None
             later = None if name == "_later" else self._later
             if later is None or name not in Stepped.__slots__:
                 raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
@@ -156,7 +158,10 @@ class Observed:
         try:
             try:
                 self._thread = threading.get_ident()
-                output = self._event(machine, way, args, step)
+                if machine.__plan__.timed:
+                    output = self._event(machine, way, args, step)
+                else:
+                    output = self._step(machine, way, args, step)
             finally:
                 self._thread = None
                 self._busy.release()
@@ -189,7 +194,7 @@ class Observed:
         """Run the event with the time paused: observers get the time that the step read."""
         time = machine.__environment__
         clock = time.clock.now
-        if not machine.__plan__.timed or time.now != clock:
+        if time.now != clock:
             return self._step(machine, way, args, step)
         instant = clock()
         time.now = lambda: instant
@@ -200,7 +205,7 @@ class Observed:
 
     def _step(self, state: State, way: Way, args: tuple[Any, ...], step: Callable[..., Any]) -> Any:
         parts = _PartsBefore(state, way) if way.composite else None
-        before = (control(state), way.read(state), way)
+        before = (getattr(state, "_state", None), way.read(state), way)
         undo: Iterator[object] = map(setattr, repeat(state), way.slots, before[1])
         if parts is not None:
             undo = undoing(save(state, way))
@@ -309,6 +314,7 @@ def _watched(plan: Plan, way: str) -> Callable[..., Any]:
 
 
 _NEW, _SET, _READ = object.__new__, object.__setattr__, object.__getattribute__
+_LATER = vars(Stepped)["_later"].__set__
 
 
 def _stepped(
@@ -329,9 +335,8 @@ def _stepped(
     else:
         both = (({}, {}) if parts is None or not ran else parts.changed(state),)
     made = _NEW(Stepped)
-    _SET(made, "_inside", None)
-    controls = at, control(state)
-    _SET(made, "_later", (state, way, args, ran, controls, both, output, refused, time.now()))
+    controls = at, getattr(state, "_state", None)
+    _LATER(made, (state, way, args, ran, controls, both, output, refused, time.now()))
     return made
 
 

@@ -173,6 +173,8 @@ class Plan:
     plain: bool = False  # Instances need nothing but their initial values; one was made so.
     cls: Any = None
     part_of: Callable[..., Any] = print
+    maker_of: Callable[..., Any] = print
+    maker: Callable[..., Any] | None = None
     _named: dict[frozenset[str], dict[str, tuple[str, ...]]] = field(
         default_factory=dict[frozenset[str], dict[str, tuple[str, ...]]]
     )
