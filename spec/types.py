@@ -12,7 +12,8 @@ occurs in reasons alone; a `Part` is a machine inside a machine. A `Clock` count
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from .quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, cast
 
 from lawful.spec import ir
 from lawful.spec.codec.as_json import Fingerprints, behaviour, fingerprints
 from lawful.spec.outcomes import MachineFault, Reason
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.resolve import Resolved, abstract_scopes, resolve
 from lawful.spec.syntax.declare import slot
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol
 from lawful.spec.analysis.callee import bind
 from lawful.spec.outcomes import Reason, Refused
 
-from ..kernel.dispatch import control, save, undoing
+from ..kernel.dispatch import save, undoing
 from ..kernel.plan import Asserted, Plan, Way
 from ..kernel.state import Closed, State
 from .enforcement import judge, kept
@@ -70,6 +70,8 @@ class Stepped(Generic[M_co]):
         def __getattr__(self, name: str) -> Any:
             """A field of a `Stepped` that nobody has read yet: most observers read few. Only
             `changed` needs the values before and after to be compared."""
+            if name == "_inside":
+                return None
             later = None if name == "_later" else self._later
             if later is None or name not in Stepped.__slots__:
                 raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
@@ -167,7 +169,10 @@ class Observed:
             raise self._concurrent(machine, way)
         try:
             try:
-                output = self._event(machine, way, args, step)
+                if machine.__plan__.timed:
+                    output = self._event(machine, way, args, step)
+                else:
+                    output = self._step(machine, way, args, step)
             finally:
                 del _RUNNING[key]
         except BaseException:
@@ -202,7 +207,7 @@ class Observed:
         """Run the event with the time paused: observers get the time that the step read."""
         time = machine.__environment__
         clock = time.clock.now
-        if not machine.__plan__.timed or time.now != clock:
+        if time.now != clock:
             return self._step(machine, way, args, step)
         instant = clock()
         time.now = lambda: instant
@@ -215,7 +220,7 @@ class Observed:
         if self.log is not None:
             self.log.begin()
         parts = PartsBefore(state, way) if way.composite else None
-        before = (control(state), way.read(state), way)
+        before = (getattr(state, "_state", None), way.read(state), way)
         undo: Iterator[object] = map(setattr, repeat(state), way.slots, before[1])
         if parts is not None:
             undo = undoing(save(state, way))
@@ -348,6 +353,7 @@ def _watched(plan: Plan, way: str) -> Callable[..., Any]:
 
 
 _NEW, _SET, _READ = object.__new__, object.__setattr__, object.__getattribute__
+_LATER = vars(Stepped)["_later"].__set__
 
 
 def _stepped(
@@ -368,9 +374,8 @@ def _stepped(
     else:
         both = (({}, {}) if parts is None or not ran else parts.changed(state),)
     made = _NEW(Stepped)
-    _SET(made, "_inside", None)
-    controls = at, control(state)
-    _SET(made, "_later", (state, way, args, ran, controls, both, output, refused, time.now()))
+    controls = at, getattr(state, "_state", None)
+    _LATER(made, (state, way, args, ran, controls, both, output, refused, time.now()))
     return made
 
 

@@ -15,10 +15,10 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from lawful.spec import types as t
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.syntax.declare import slot
 from lawful.spec.values.opaques import ENCODED
 from lawful.spec.values.world import FrozenBag, FrozenMap, Token, World, decode, encode
@@ -36,7 +36,7 @@ KEYS = {"v", "machine", "shape", "parameters", "variables", "universe"}
 LEFT = t.Union((t.FLOAT, t.NOTHING))  # The type of a timer in a snapshot.
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Kept:
     """The values of an instance; timers as the seconds left, parts as a `Kept` of their own."""
 

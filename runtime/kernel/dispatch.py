@@ -11,11 +11,11 @@ import enum
 import functools
 import operator
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import chain, repeat, starmap
 from typing import Any
 
 from lawful.spec.outcomes import Ambiguous, Reason
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.syntax.declare import slot
 
 from .guards import AllRefused, Broken, Refusal

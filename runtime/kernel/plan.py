@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.named_elements import named_elements
 from lawful.spec.codec.as_json import Fingerprints
+from lawful.spec.quick_dataclass import dataclass, field
 from lawful.spec.resolve import Resolved
 
 from .guards import Site
@@ -173,6 +173,8 @@ class Plan:
     plain: bool = False  # Instances need nothing but their initial values; one was made so.
     cls: Any = None
     part_of: Callable[..., Any] = print
+    maker_of: Callable[..., Any] = print
+    maker: Callable[..., Any] | None = None
     _named: dict[frozenset[str], dict[str, tuple[str, ...]]] = field(
         default_factory=dict[frozenset[str], dict[str, tuple[str, ...]]]
     )

@@ -31,6 +31,7 @@ HEAVY = (
 # knows nothing of its neighbours; a package counts as one.
 LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "spec": (
+        ("quick_dataclass",),
         ("errors", "ops", "types", "sorting", "verdicts"),
         ("ir", "words"),
         ("flat", "outcomes"),
@@ -183,6 +184,7 @@ def z3_stays_behind_its_door(sources: Sequence[Source]) -> Iterator[str]:
 
 def third_parties_are_declared(sources: Sequence[Source]) -> Iterator[str]:
     known = {*HEAVY, "annotated_types", "lawful", *sys.stdlib_module_names, *FOLDERS}
+    known.add("annotationlib")  # Of the standard library from 3.14 on.
     known.add("typing_extensions")  # For types alone: every type checker brings it.
     for s in python(sources, PRODUCT):
         for i in s.imports:
