@@ -24,7 +24,7 @@ from .instances.access import behaviour_of, deadlines_of, fingerprint_of
 from .instances.armed_timers import armed_timers
 from .instances.container_changes import changes
 from .instances.observers import Stepped
-from .instances.snapshots import keep, snapshot, written
+from .instances.snapshots import keep, snapshot, told_universe, written
 from .json_text import text_of
 from .kernel.plan import Plan
 from .store_database import (
@@ -87,7 +87,8 @@ class StoredInstance:
         """The row of an event without its checksum, and the position after it. StoreError for a
         value that cannot be written."""
         plan, at = self.entry.__plan__, self.at
-        kinds = dict(plan.ways[transition].params)
+        step = plan.steps[transition]
+        kinds = dict(step.params)
         seq, wall, time = at.seq + 1, clocks.time(), float(done.time)
         timers, due = at.timers, at.due
         new: dict[str, float] = {}
@@ -99,7 +100,11 @@ class StoredInstance:
             form = functools.partial(_form, plan)
             args = text_of({of: form(value, kinds[of]) for of, value in done.args.items()})
             told: dict[str, Any] = {"variables": changes(done, plan, form)}
-            changed = text_of(told | {"started": new} if new else told)
+            if new:
+                told["started"] = new
+            if step.grows:
+                told["universe"] = told_universe(self.entry)
+            changed = text_of(told)
         except ValueError as error:  # An integer of more digits than Python writes.
             raise unwritten(f"{self.name}: {transition}", error) from error
         head = self.name, seq, time, wall, behaviour_of(plan)

@@ -12,6 +12,7 @@ from typing import Any, NoReturn
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.callee import bind
+from lawful.spec.analysis.growth import step_name
 from lawful.spec.outcomes import Reason, joined
 from lawful.spec.sorting import in_order
 from lawful.spec.text import reasons as words
@@ -26,6 +27,7 @@ from .bounds import Breaches
 from .clauses import clause, explain
 from .containers import UPDATES, put
 from .expressions import PARTIAL, SELF, Env, Guard, Meaning, NoValue, Said
+from .growth import grow
 from .outcome import Broken, Done, Fault, Outcome, Refusal
 from .states import State, WorkingCopy, freeze, private, thaw
 from .time import advance, urgent_and_due
@@ -96,6 +98,14 @@ class Reference(Meaning):
         return self._outermost(
             state, transition, lambda working: self.enter(working, row, args), state
         )
+
+    def grow(self, state: State, sort: t.Sort) -> Outcome:
+        """The outcome where the sort has got an element, which `domains` gives already."""
+
+        def run(working: WorkingCopy) -> None:
+            grow(self.machines, self._start_of, sort, self.machine.name, working)
+
+        return self._outermost(state, step_name(sort), run, state)
 
     def _outermost(
         self,

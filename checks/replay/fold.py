@@ -261,7 +261,7 @@ class Fold:
             found = self._finding(row.seq, error.kind, error.clause, row, error.details)
             self._find("deviates", found)
         else:
-            self.state = after
+            self.state, self.universe = after, stepper.universe
             if taken is not None:
                 self.transitions[taken] += 1
             self.states[stepper.control(after)] += 1

@@ -16,6 +16,7 @@ from lawful.spec import types as t
 from lawful.spec.analysis import walk
 from lawful.spec.analysis.callee import bind
 from lawful.spec.analysis.effects import erased, ghosts_of, only_reads
+from lawful.spec.analysis.growth import ELEMENT, growing_sorts, step_name
 from lawful.spec.analysis.named_elements import named_elements, with_named
 from lawful.spec.codec import as_json
 from lawful.spec.codec.as_json import is_list
@@ -66,6 +67,7 @@ class Stepper:
         self.kept = tuple((i, v) for i, v in enumerate(machine.variables) if not v.ghost)
         found = [i for i, v in self.kept if v.name == CONTROL and isinstance(v.type, t.Enum)]
         self.at = found[0] if found else None
+        self.growth = {step_name(sort): sort for sort in growing_sorts(machine)}
         self.waiting = waiting(machine)
         self.reader = StateReader(self.reference, self._held)
 
@@ -161,6 +163,9 @@ class Stepper:
             return self._continued(state, row), None
         if row.outcome == "made":
             raise Malformed("made twice")
+        sort = self.growth.get(str(row.event))
+        if sort is not None:
+            return self._grown(self._on_time(state, row), row, sort), str(row.event)
         event = self.events.get(str(row.event))
         if event is None:
             raise Malformed("an unknown event")
@@ -254,6 +259,22 @@ class Stepper:
                 raise Deviation("changed", sentence({p.name: pair(recorded, mine)}))
         self._compare(row, None, Done(now, None, ""))
         return now
+
+    def _grown(self, state: State, row: Row, sort: t.Sort) -> State:
+        """The state after a sort has grown: the universe has the element from here on."""
+        if row.outcome not in ("done", HAPPENED) or set(row.args) != {ELEMENT}:
+            raise Malformed(f"{row.event} is no event, but the growth of {sort.name}")
+        if sort.name not in self.universe:
+            raise Deviation("argument", f"the instance was made without elements of {sort.name}")
+        new, there = self._value(ELEMENT, row.args[ELEMENT], sort), self.universe[sort.name]
+        if new in there:
+            raise Deviation("argument", f"{ELEMENT}: {new} is in the universe already")
+        self.universe = Elements({**self.universe, sort.name: (*there, new)})
+        outcome = self.reference.grow(state, sort)
+        if not isinstance(outcome, Done):
+            raise Deviation("fault", f"{outcome.name}: {outcome.what}" if isinstance(outcome, Fault) else "refused")
+        self._compare(row, state, Done(outcome.state, None, str(row.event)))
+        return outcome.state
 
     def universe_of(self, row: Row) -> Elements:
         """The elements of the sorts, as the row says that made the instance."""

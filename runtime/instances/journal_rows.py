@@ -30,6 +30,7 @@ from .access import behaviour_of
 from .container_changes import changes, is_change
 from .make import bare, begin, plan_of
 from .observers import Stepped
+from .snapshots import told_universe
 
 KEYS = (
     "v",
@@ -124,8 +125,8 @@ class RowWriter:
         self.write = write
         self.plan = plan_of(type(entry))
         self.fingerprint = behaviour_of(self.plan)
-        self.params = {way.name: dict(way.params) for way in self.plan.ways.values()}
-        self.outputs = {event.name: event.output for event in self.plan.machine.events}
+        self.params = {name: dict(way.params) for name, way in self.plan.steps.items()}
+        self.outputs = {name: way.output for name, way in self.plan.steps.items()}
         self.clock = clock_of(self.plan.machine)
         self.at = self.next = Written(0, 0, None)
         self.waiting: deque[Stepped] = deque()
@@ -178,7 +179,7 @@ class RowWriter:
         self.next = Written(self.at.seq + 1, self._now(entry), self.at.last)
         rows = plan.machine.parameters
         fixed = {p.name: plain(getattr(entry, slot(p.name)), p.type) for p in rows}
-        known = {name: list(map(str, every)) for name, every in environment.universe.items()}
+        known = told_universe(entry)
         self.row(
             environment.now(),
             event=None,

@@ -22,6 +22,7 @@ from ..kernel.state import PART, UNSTARTED, State, Watch
 from ..kernel.views import viewer
 from ..timers import REAL, SHARED_ENVIRONMENT, Clock, Environment
 from .enforcement import judge
+from .growth import ways_of_growth
 from .observers import Observed
 
 M = TypeVar("M", bound=State)
@@ -148,6 +149,7 @@ def install(cls: type[State]) -> Plan:
     declared: Declared = vars(cls)["__declared__"]
     plan.abstract = declared.abstract
     plan.part_of = part_of
+    plan.growth = ways_of_growth(plan)
     members = dict(_members(cls, plan))
     originals = {name: vars(cls).get(name) for name in members}
     for name, member in {**members, "__originals__": originals, "__plan__": plan}.items():

@@ -202,7 +202,7 @@ class Observed:
         parts = _PartsBefore(state, way) if way.composite else None
         before = (control(state), way.read(state), way)
         undo: Iterator[object] = map(setattr, repeat(state), way.slots, before[1])
-        if parts is not None:
+        if parts is not None or way.grows:
             undo = undoing(save(state, way))
         log: Log | None = None
         rows: list[tuple[Observer, Stepped]] = []

@@ -26,14 +26,15 @@ from .state import SUSPECT, State
 NO_VALUE = (LookupError, ArithmeticError, ValueError, TypeError, AttributeError)
 FAULTS = (*NO_VALUE, Broken)
 UNSET = object()
+UNIVERSE = ("universe", "members")  # Of an environment, what the growth of a sort changes.
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """The values of some slots of a state; `suspect`: whether it is in `SUSPECT`; `whole`: each
-    slot has a value."""
+    """The values of some slots of a state, or of its environment; `suspect`: whether it is in
+    `SUSPECT`; `whole`: each slot has a value."""
 
-    state: State
+    state: Any
     slots: tuple[str, ...]
     values: tuple[Any, ...]
     suspect: bool
@@ -195,11 +196,13 @@ def ignored(state: State, way: Way, args: tuple[Any, ...]) -> bool:
 def save(state: State, way: Way) -> list[Saved]:
     """Save what the way may change."""
     if way.composite:
-        return [_saved(s, s.__plan__.slots) for s in tree(state)]
-    return [_saved(state, way.slots)]
+        rows = [_saved(s, s.__plan__.slots) for s in tree(state)]
+    else:
+        rows = [_saved(state, way.slots)]
+    return [*rows, _saved(state.__environment__, UNIVERSE)] if way.grows else rows
 
 
-def _saved(state: State, slots: tuple[str, ...]) -> Saved:
+def _saved(state: Any, slots: tuple[str, ...]) -> Saved:
     try:
         values = tuple([getattr(state, each) for each in slots])
         return Saved(state, slots, values, id(state) in SUSPECT, True)
