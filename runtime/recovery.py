@@ -203,7 +203,8 @@ def _once_more(old: StoredInstance, row: dict[str, Any], past: _Instant, policy:
         raise StoreError(f"{where}, has other arguments: {error!r}") from error
     try:
         if step.grows:
-            access.grow(type(args[0]), args[0])
+            new: Any = args[0]
+            access.grow(type(new), new)
         else:
             access.take(row["transition"], *args)
     except Exception as error:

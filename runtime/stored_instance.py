@@ -24,7 +24,7 @@ from .instances.access import behaviour_of, deadlines_of, fingerprint_of
 from .instances.armed_timers import armed_timers
 from .instances.container_changes import changes
 from .instances.observers import Stepped
-from .instances.snapshots import keep, snapshot, told_universe, written
+from .instances.snapshots import keep, snapshot, written
 from .json_text import text_of
 from .kernel.plan import Plan
 from .store_database import (
@@ -103,7 +103,7 @@ class StoredInstance:
             if new:
                 told["started"] = new
             if step.grows:
-                told["universe"] = told_universe(self.entry)
+                told["universe"] = self.entry.__environment__.universe.texts()
             changed = text_of(told)
         except ValueError as error:  # An integer of more digits than Python writes.
             raise unwritten(f"{self.name}: {transition}", error) from error

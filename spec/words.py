@@ -82,10 +82,8 @@ class _SortMeta(type):
 
 
 class Sort(str, metaclass=_SortMeta):
-    """Base of opaque identities: a `str` at run time, equal only within its own sort.
-
-    Of `class Node(Sort, growing=True)` an instance may get more elements: `lawful.grow(Node, "c")`.
-    """
+    """Base of opaque identities: a `str` at run time, equal only within its own sort. With
+    `growing=True` an instance may get more elements later: `lawful.grow(Node, "c")`."""
 
     __slots__ = ()
     __growing__: ClassVar[bool] = False

@@ -7,6 +7,8 @@ from typing import Any
 
 from lawful.runtime.instance import Machine
 from lawful.runtime.instances import snapshots
+from lawful.runtime.instances.enforcement import NOTHING
+from lawful.runtime.instances.growth import grow
 from lawful.runtime.instances.make import bare
 from lawful.runtime.kernel.views import native
 from lawful.runtime.timers import SimulatedClock
@@ -18,6 +20,7 @@ from lawful.spec.resolve import Resolved, resolve
 from lawful.spec.syntax.declare import slot
 from lawful.spec.values.time import clock_of, passed
 from lawful.spec.values.world import FrozenBag, FrozenMap
+from lawful.spec.words import OrderedSort
 
 from ..reference.states import PartState
 
@@ -59,10 +62,22 @@ class InstanceDriver:
     def _with(self, elements: Mapping[str, Any]) -> Universe:
         """The universe with these elements of growing sorts, by the names of their variables."""
         rows = {sort: elements[name] for name, sort in self.growing.items()}
-        return self.universe | {
+        grown = {
             sort: tuple(each for each in self.universe[sort] if each in there)
             for sort, there in rows.items()
         }
+        return {**self.universe, **grown}
+
+    def _has(self, made: Any, there: Mapping[str, Any]) -> bool:
+        """Whether a new instance has these elements of growing sorts, of ordered ones the first:
+        otherwise no start of the machine has them."""
+        for name, elements in there.items():
+            sort = self.growing[name]
+            mine = made.__environment__.universe[sort.__name__]
+            first = self.universe[sort][: len(mine)]
+            if {*mine} != {*elements} or (issubclass(sort, OrderedSort) and mine != first):
+                return False
+        return True
 
     def later(self, instance: Any) -> tuple[Any, ...]:
         """The state of an instance after one tick of its clock."""
@@ -144,10 +159,13 @@ class InstanceDriver:
         universe = self._with(there) if self.growing else self.universe
         try:
             made = self.cls(universe=universe, clock=SimulatedClock(), **parameters)
+            if not self._has(made, there):
+                return None, ("refused", None, None)
             if function is not None and function.name in self.declared:
                 getattr(made, function.name)(*own)
         except Exception as error:
-            return None, (_kind(error), None, None)
+            refused = self.growing and type(error) is ValueError
+            return None, ("refused" if refused else _kind(error), None, None)
         return made, ("done", self.state(made), None)
 
     def take(self, instance: Any, name: str, args: tuple[Any, ...]) -> Outcome:
@@ -156,7 +174,8 @@ class InstanceDriver:
         sort = grown_by(self.machine, name)
         try:
             if sort is not None:
-                instance.lawful.grow(self.resolved.world.sorts[sort.name], *args)
+                (new,) = args
+                grow(instance, type(new), new, NOTHING)
                 return "done", self.state(instance), None
             output = instance.lawful.take(name, *args)
         except Exception as error:

@@ -16,10 +16,7 @@ from lawful.spec import types as t
 from lawful.spec.analysis import walk
 from lawful.spec.analysis.callee import bind
 from lawful.spec.analysis.effects import erased, ghosts_of, only_reads
-from lawful.spec.analysis.growth import ELEMENT, growing_sorts, step_name
-from lawful.spec.analysis.named_elements import named_elements, with_named
 from lawful.spec.codec import as_json
-from lawful.spec.codec.as_json import is_list
 from lawful.spec.ir import Json
 from lawful.spec.values import bounds
 from lawful.spec.values.time import clock_of
@@ -27,6 +24,7 @@ from lawful.spec.values.world import World, decode, encode
 
 from ..reference import Done, Fault, Outcome, Reference, Refusal
 from ..reference.expressions import SELF, Guard, NoValue
+from ..reference.growth import grow
 from ..reference.states import State
 from ..reference.time import at_tick, waiting
 from .deviations import Deviation, Inconclusive, Malformed, another_taken, none_taken
@@ -35,6 +33,7 @@ from .mapping import HAPPENED, SKIPPED
 from .row_state import StateReader, form
 from .rows import WHOLE, Absent, Row
 from .told_containers import changed
+from .universes import growing, grown_state, grown_universe, told_universe
 from .unknown_elements import unknown_element
 
 CONTROL = "state"  # The variable that is the control state, where it is an enum.
@@ -67,7 +66,7 @@ class Stepper:
         self.kept = tuple((i, v) for i, v in enumerate(machine.variables) if not v.ghost)
         found = [i for i, v in self.kept if v.name == CONTROL and isinstance(v.type, t.Enum)]
         self.at = found[0] if found else None
-        self.growth = {step_name(sort): sort for sort in growing_sorts(machine)}
+        self.growth = growing(machine)
         self.waiting = waiting(machine)
         self.reader = StateReader(self.reference, self._held)
 
@@ -262,34 +261,14 @@ class Stepper:
 
     def _grown(self, state: State, row: Row, sort: t.Sort) -> State:
         """The state after a sort has grown: the universe has the element from here on."""
-        if row.outcome not in ("done", HAPPENED) or set(row.args) != {ELEMENT}:
-            raise Malformed(f"{row.event} is no event, but the growth of {sort.name}")
-        if sort.name not in self.universe:
-            raise Deviation("argument", f"the instance was made without elements of {sort.name}")
-        new, there = self._value(ELEMENT, row.args[ELEMENT], sort), self.universe[sort.name]
-        if new in there:
-            raise Deviation("argument", f"{ELEMENT}: {new} is in the universe already")
-        self.universe = Elements({**self.universe, sort.name: (*there, new)})
-        outcome = self.reference.grow(state, sort)
-        if not isinstance(outcome, Done):
-            raise Deviation("fault", f"{outcome.name}: {outcome.what}" if isinstance(outcome, Fault) else "refused")
-        self._compare(row, state, Done(outcome.state, None, str(row.event)))
-        return outcome.state
+        self.universe = grown_universe(self.universe, sort, row, self._value)
+        done = grown_state(grow(self.reference, state, sort))
+        self._compare(row, state, Done(done.state, None, ""))
+        return done.state
 
     def universe_of(self, row: Row) -> Elements:
         """The elements of the sorts, as the row says that made the instance."""
-        sorts = {k.name: k for k in self.machine.types if isinstance(k, t.Sort)}
-        found = {
-            name: tuple(self._value(name, each, sorts[name]) for each in recorded)
-            for name, recorded in row.universe.items()
-            if name in sorts and is_list(recorded)
-        }
-        for name, elements in found.items():
-            if not elements or len(set(elements)) < len(elements):
-                raise Malformed(f"the universe of {name} is empty or repeats: {row.universe[name]}")
-        named = named_elements(self.machine, row.args)
-        rows = ((k, with_named(map(str, row), named.get(k, ()))) for k, row in found.items())
-        return Elements(self.world.elements(rows))
+        return told_universe(self.machine, self.world, row, self._value)
 
     def _begun(self, row: Row, state: State) -> State:
         """The state of the instance at its first row.

@@ -318,7 +318,7 @@ class InstanceAccess(Access[M]):
         invariant is false or has no value, or a default is out of its bounds.
         """
         self._open("grow")
-        growth.grow(self._machine, sort, element)
+        growth.grow(self._machine, sort, element, enforcement.judgeable(self.plan).invariants())
 
     def observe(self, callback: Callable[[Stepped[M]], None]) -> Callable[[], None]:
         """Call the callback with a `Stepped` after every event from now on, refused and ignored

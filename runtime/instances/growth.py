@@ -17,7 +17,7 @@ from lawful.spec.words import Sort
 from ..elements import Elements
 from ..kernel.commit import judge, raise_from
 from ..kernel.dispatch import FAULTS, reader, save, tree, undoing
-from ..kernel.plan import Plan, Way
+from ..kernel.plan import Asserted, Plan, Way
 from ..kernel.state import PART, State
 from . import enforcement
 from .observers import Observed
@@ -38,28 +38,31 @@ def _way(plan: Plan, sort: t.Sort) -> Way:
     return way
 
 
-def grow(machine: State, sort: type[Sort], element: str) -> None:
-    """See `InstanceAccess.grow`."""
-    plan = machine.__plan__
+def grow(machine: State, sort: type[Sort], element: str, asserted: Asserted) -> None:
+    """See `InstanceAccess.grow`; `asserted` is evaluated at the end of the step."""
     kind, new = _checked(machine, sort, element)
-    way = plan.growth[step_name(kind)]
-    watch = machine.__watch__
+    way, watch = machine.__plan__.growth[step_name(kind)], machine.__watch__
+
+    def step(state: State, new: Sort) -> None:
+        _step(state, way, new, asserted)
+
     if isinstance(watch, Observed):
-        watch.run(machine, way, (new,), _step)
+        watch.run(machine, way, (new,), step)
     else:
-        _step(machine, new)
+        step(machine, new)
 
 
-def _checked(machine: State, sort: Any, element: Any) -> tuple[t.Sort, Sort]:
+def _checked(machine: State, sort: type[Sort], element: str) -> tuple[t.Sort, Sort]:
     """The sort and its new element, if the universe can have it."""
     plan = machine.__plan__
     known = {each.name: each for each in plan.machine.types if isinstance(each, t.Sort)}
-    of = plan.resolved.world.sorts
-    if not isinstance(sort, type) or of.get(sort.__name__) is not sort:
-        raise TypeError(f"grow: {sort!r} is no sort of {plan.name}")
+    given: object = sort  # A caller's types may be wrong.
+    if not isinstance(given, type) or plan.resolved.world.sorts.get(given.__name__) is not given:
+        raise TypeError(f"grow: {given!r} is no sort of {plan.name}")
     name = sort.__name__
     if not known[name].growing:
-        how = f"declare class {name}({sort.__base__.__name__}, growing=True)"
+        base = "OrderedSort" if known[name].ordered else "Sort"
+        how = f"declare class {name}({base}, growing=True)"
         raise TypeError(f"grow: {name} has the elements that it has; {how}")
     if type(element) not in (str, sort):
         raise TypeError(f"grow: {element!r} is no {name}")
@@ -67,20 +70,18 @@ def _checked(machine: State, sort: Any, element: Any) -> tuple[t.Sort, Sort]:
     if name not in universe:
         what = f"was made without universe={{{name}: [...]}}: every {name} is in it"
         raise ValueError(f"grow: this {plan.name} {what}")
-    new: Sort = sort(element)
+    new = sort(element)
     if new in universe[name]:
         raise ValueError(f"grow: {new!r} is in the universe already")
     return known[name], new
 
 
-def _step(machine: State, new: Sort) -> None:
+def _step(machine: State, way: Way, new: Sort, asserted: Asserted) -> None:
     """Add the element; undone where it fails.
 
     A handler begins with the undoing: see `dispatch.undoing`.
     """
-    plan, environment = machine.__plan__, machine.__environment__
-    sort = type(new).__name__
-    way = next(w for w in plan.growth.values() if str(w.params[0][1]) == sort)
+    sort, environment = type(new).__name__, machine.__environment__
     saved = save(machine, way)
     undo = undoing(saved)
     try:
@@ -91,7 +92,7 @@ def _step(machine: State, new: Sort) -> None:
             setattr(each, slot(name), grown)
         environment.last_transition = way.name
         judge(machine, way, saved)
-        enforcement.judge(enforcement.judgeable(plan).invariants(), machine, way.name)
+        enforcement.judge(asserted, machine, way.name)
     except FAULTS as error:
         _ = [*undo]
         raise_from(error, machine, way)
@@ -117,7 +118,7 @@ def _grown(machine: State, way: Way) -> Iterator[tuple[State, str, dict[Any, Any
 def _fresh(machine: State) -> State:
     """A new state of the same class in the same environment, which has its initial values."""
     plan = machine.__plan__
-    made = plan.cls.__new__(plan.cls)
+    made: State = plan.cls.__new__(plan.cls)
     made.__environment__ = machine.__environment__
     made.__watch__ = PART
     for name in plan.parameters:

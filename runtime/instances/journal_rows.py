@@ -30,7 +30,6 @@ from .access import behaviour_of
 from .container_changes import changes, is_change
 from .make import bare, begin, plan_of
 from .observers import Stepped
-from .snapshots import told_universe
 
 KEYS = (
     "v",
@@ -179,7 +178,7 @@ class RowWriter:
         self.next = Written(self.at.seq + 1, self._now(entry), self.at.last)
         rows = plan.machine.parameters
         fixed = {p.name: plain(getattr(entry, slot(p.name)), p.type) for p in rows}
-        known = told_universe(entry)
+        known = environment.universe.texts()
         self.row(
             environment.now(),
             event=None,

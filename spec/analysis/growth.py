@@ -46,9 +46,7 @@ def grown_by(machine: ir.Machine, name: str) -> t.Sort | None:
 
 def grows(kind: t.Type, sort: t.Sort | None = None) -> bool:
     """Whether values of a type may contain elements of a growing sort, or of this one."""
-    return any(
-        isinstance(k, t.Sort) and k.growing and sort in (None, k) for k in t.inside(kind)
-    )
+    return any(isinstance(k, t.Sort) and k.growing and sort in (None, k) for k in t.inside(kind))
 
 
 def growing_maps(machine: ir.Machine, sort: t.Sort | None = None) -> Iterator[ir.Variable]:

@@ -53,8 +53,8 @@ def _is_fixed(kind: t.Type) -> bool:
 
 def _kinds(machine: ir.Machine) -> Iterator[tuple[Place, str, t.Type]]:
     """The types of what a state keeps, and of arguments."""
-    for row in (*machine.variables, *machine.parameters):
-        yield row.place, row.name, row.type
+    yield from ((v.place, v.name, v.type) for v in machine.variables)
+    yield from ((p.place, p.name, p.type) for p in machine.parameters)
     for event in machine.events:
         yield from ((event.place, name, kind) for name, kind in event.params)
     for start in machine.initials:
@@ -77,13 +77,17 @@ def _goes_through(node: ir.Node) -> bool:
 
 
 def _names_are_free(machine: ir.Machine, sort: t.Sort, problems: Problems) -> None:
-    rows = [*machine.variables, *machine.parameters, *machine.events, *machine.transitions]
-    for row in rows:
-        if row.name in (universe_name(sort), step_name(sort)):
+    rows = [(v.name, v.place) for v in machine.variables]
+    rows += [(p.name, p.place) for p in machine.parameters]
+    rows += [(p.name, p.place) for p in machine.properties]
+    rows += [(e.name, e.place) for e in machine.events]
+    rows += [(row.name, row.place) for row in machine.transitions]
+    for name, place in rows:
+        if name in (universe_name(sort), step_name(sort)):
             problems.add(
                 "L224",
-                row.place,
-                f"{row.name}, beside {sort.name}, a growing sort",
+                place,
+                f"{name}, beside {sort.name}, a growing sort",
                 f"the names {universe_name(sort)} and {step_name(sort)} for its growth alone",
                 "rename it",
             )

@@ -8,13 +8,13 @@ at run time such a call is an error of the caller, and no event. What goes throu
 through its variable. A total map over the sort is a partial one here: it has the keys that there
 are. An instance may begin with any elements, so each start has them as arguments.
 
-What cannot be told so has a problem L305: it runs and is replayed, but not explored or proved.
+`growth_limits` names what cannot be told so.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from .. import ir
@@ -29,15 +29,18 @@ from ..analysis.growth import (
     universes,
 )
 from ..analysis.named_elements import named_elements
+from ..analysis.places import variable_of
 from ..analysis.walk import everything
-from ..errors import Place, Problems
-from ..ops import RANKS
+from ..errors import Place
+from ..ops import RANKS, TABLE
+from ..verdicts import KINDS
+from .growth_limits import judge_growth
 
 MADE = "made"  # The start of a machine that has no `@initial`.
 EACH = "_member"  # No name of a declaration.
+KNOWN = "What a state has of {} is there, and total maps have every key."
 DOC = "An element joins {}: total maps get their default for it."
 UNORDERED = frozenset({"all", "any", "sum", "min", "max", "set", "map"})  # Kinds of `Comp`.
-FALSE_ELSEWHERE = frozenset({"reachable", "recoverable", "terminal"})
 
 
 def with_growth(machine: ir.Machine) -> ir.Machine:
@@ -46,7 +49,7 @@ def with_growth(machine: ir.Machine) -> ir.Machine:
     sorts = growing_sorts(machine)
     if not sorts or any(universes(machine)):
         return machine
-    _judge(machine, Problems())
+    judge_growth(machine)
     return _Growing(machine, sorts).run()
 
 
@@ -183,8 +186,9 @@ class _Growing:
         ]
         if not tests:
             return made
-        otherwise: ir.Expr = ir.Const(p.place, t.BOOL, p.kind not in FALSE_ELSEWHERE)
-        if p.kind == "leads_to":
+        sought = KINDS[p.kind].over == "search" or p.kind == "terminal"
+        otherwise: ir.Expr = ir.Const(p.place, t.BOOL, not sought)
+        if KINDS[p.kind].gives == "two bools":
             never = ir.Const(p.place, t.BOOL, False)
             otherwise = ir.Op(p.place, made.function.output, "tuple", (never, never))
         absent = ir.Branch(p.place, _all(tests), (), (ir.Return(p.place, otherwise),))
@@ -218,8 +222,8 @@ class _Growing:
                 parts = [ir.Item(place, of, e, i) for i, of in at]
                 return [x for part in parts for x in self.there(part, part.type, depth)]
             case t.Record(fields=fields):
-                parts = [ir.Field(place, of, e, name) for name, of in fields]
-                return [x for part in parts for x in self.there(part, part.type, depth)]
+                held = [ir.Field(place, of, e, name) for name, of in fields]
+                return [x for part in held for x in self.there(part, part.type, depth)]
             case t.Union(options=options):
                 return [
                     ir.Or(place, t.BOOL, (_is_other(e, option, options), _all(inner)))
@@ -254,7 +258,7 @@ class _Growing:
             case ir.Op(op=op, type=t.Sort() as sort, args=(of,)) if op in RANKS and grows(sort):
                 return self._ring(node, sort, of)
             case ir.Op(op=op, args=args) if any(isinstance(a, ir.Domain) for a in args):
-                ordered = op not in ("len", "subsets", "in", "not_in", "set_of", "frozenset_of")
+                ordered = TABLE[op].reads != "set"
                 rows_ = (self._domain(a, ordered) if isinstance(a, ir.Domain) else a for a in args)
                 return dataclasses.replace(node, args=tuple(rows_))
             case _:
@@ -284,10 +288,50 @@ class _Growing:
     def _ring(self, node: ir.Op, sort: t.Sort, of: ir.Expr) -> ir.Expr:
         """A neighbour on the ring of the elements that there are, which are the first ones."""
         ends = {"successor": ("max_of", "min_of"), "predecessor": ("min_of", "max_of")}
-        last, first = (
-            ir.Op(node.place, sort, op, (self.universe(sort),)) for op in ends[node.op]
-        )
+        last, first = (ir.Op(node.place, sort, op, (self.universe(sort),)) for op in ends[node.op])
         return ir.If(node.place, sort, _equal(of, last), first, node)
+
+
+# What every state keeps.
+
+
+def with_universe_invariants(machine: ir.Machine) -> ir.Machine:
+    """The same with what every state keeps, as an invariant for each sort, for provers: the sort
+    has an element, no value has one that is not there, and the total maps have all their keys."""
+    found = dict(universes(machine))
+    known = {p.name for p in machine.properties}
+    if not found or {v.name for v in found.values()} <= known:
+        return machine
+    growing = _Growing(machine, tuple(found))
+    rows = [_invariant(growing, sort) for sort in growing.sorts]
+    return dataclasses.replace(machine, properties=(*machine.properties, *rows))
+
+
+def _invariant(growing: _Growing, sort: t.Sort) -> ir.Property:
+    machine, name = growing.machine, universe_name(sort)
+    place, me = machine.place, ir.Self(machine.place, growing.part)
+    tests = [_some(growing.universe(sort), sort)]
+    own = {universe_name(each) for each in growing.sorts}
+    for v in (v for v in machine.variables if v.name not in own):
+        field = ir.Field(v.place, v.type, me, v.name)
+        tests += [test for test in growing.there(field, v.type) if _names(test, name)]
+    grown = machine.transition(step_name(sort)).function
+    for stmt in grown.body:
+        at = variable_of(stmt.target) if isinstance(stmt, ir.Assign) else None
+        for v in (v for v in machine.variables if v.name == at and v.name not in own):
+            assert isinstance(v.type, t.Map)
+            key = ir.Local(place, v.type.key, EACH)
+            over = ir.Domain(place, t.Iter(v.type.key, False))
+            clause = ir.Clause(place, (EACH,), over, tuple(growing.there(key, key.type)))
+            held = _in(key, ir.Field(place, v.type, me, v.name))
+            tests.append(ir.Comp(place, t.BOOL, "all", held, None, (clause,)))
+    function = ir.Function(place, name, (), t.BOOL, (ir.Return(place, _all(tests)),))
+    return ir.Property(place, name, "invariant", function, KNOWN.format(sort.name))
+
+
+def _names(test: ir.Expr, name: str) -> bool:
+    """Whether a test asks for elements of this universe."""
+    return any(isinstance(n, ir.Field) and n.name == name for n in everything((test,)))
 
 
 # Expressions.
@@ -374,58 +418,3 @@ def _changed(
     if value.__class__ is tuple:
         return tuple(_changed(each, node, kind) for each in value)
     return value
-
-
-# What cannot be told so.
-
-
-def _judge(machine: ir.Machine, problems: Problems) -> None:
-    """`DeclarationError` with each use of a growing sort that no engine explores or proves."""
-    for place, found in _unknown(machine):
-        problems.add(
-            "L305",
-            place,
-            found,
-            "the elements of a growing sort in the machine itself",
-            "keep it in the machine itself, or declare the sort without growing=True",
-        )
-    problems.stop_if_any()
-
-
-def _unknown(machine: ir.Machine) -> Iterator[tuple[Place, str]]:
-    of_modules = {n.function for n in everything((machine,)) if isinstance(n, ir.Call) and not n.of}
-    for f in machine.functions:
-        if f.name in of_modules and _asks(f):
-            yield f.place, f"{f.name}, a function of a module that asks for the elements"
-    for part in machine.parts:
-        for v in growing_maps(part):
-            yield v.place, f"{part.name}.{v.name}: {v.type} in a part"
-        if _asks(part):
-            yield part.place, f"{part.name}, a part that asks for the elements"
-        for p in part.properties:
-            if any(grows(kind) for _, kind in p.function.params[p.kind == "step_property" :]):
-                yield p.place, f"{part.name}.{p.name}, a property of a part with such a parameter"
-    for other in machine.abstracts:
-        if growing_sorts(other):
-            yield machine.place, f"{other.name}, which is refined and has such a sort"
-    for p in machine.properties:
-        if p.kind in ("eventually", "eventually_always", "infinitely_often"):
-            if any(grows(kind) for _, kind in p.function.params):
-                yield p.place, f"{p.name}, for each element"
-    for v in growing_maps(machine):
-        assert isinstance(v.type, t.Map)
-        if not isinstance(v.type.key, t.Sort) and isinstance(v.type.value, t.Part | t.Timer):
-            yield v.place, f"{v.name}: {v.type}"
-
-
-def _asks(node: ir.Node) -> bool:
-    """Whether it asks which elements a growing sort has."""
-    for each in everything((node,)):
-        match each:
-            case ir.Domain(type=t.Iter(item=item)) if grows(item):
-                return True
-            case ir.Op(op=op, type=kind) if op in RANKS and grows(kind):
-                return True
-            case _:
-                pass
-    return False
