@@ -74,7 +74,7 @@ class _Growing:
         return dataclasses.replace(
             m,
             variables=(*map(self._variable, m.variables), *map(self._universe, self.sorts)),
-            transitions=(*map(self._transition, m.transitions), *steps),
+            transitions=tuple(self._all_steps(steps)),
             events=(*own(m.events), *events),
             ignores=own(m.ignores),
             initials=tuple(map(self._start, starts)),
@@ -83,6 +83,14 @@ class _Growing:
             bases=own(m.bases),
             parts=own(m.parts),
         )
+
+    def _all_steps(self, steps: Sequence[ir.Transition]) -> Iterator[ir.Transition]:
+        """The transitions, then these; the steps of `ignore`s are the last ones, as everywhere."""
+        of_ignores = [row for row in self.machine.transitions if self.machine.is_of_ignores(row)]
+        rest = (row for row in self.machine.transitions if row not in of_ignores)
+        yield from map(self._transition, rest)
+        yield from steps
+        yield from map(self._transition, of_ignores)
 
     # What there is.
 

@@ -40,6 +40,7 @@ class Cluster(Machine):
     links: dict[tuple[Node, Node], bool] = total(lambda k: k[0] == k[1])
     up: set[Node] = set()
     leader: Node | None = None
+    met: Nat = 0
 
     @transition()
     def start(self, n: Node) -> None:
@@ -47,6 +48,7 @@ class Cluster(Machine):
         self.up.add(n)
         self.leader = n
         self.links[(n, n)] = False
+        self.met = len(Node)
 
     @transition()
     def put(self, n: Node) -> Nat:
@@ -59,7 +61,7 @@ class Cluster(Machine):
     def stop_all(self) -> Nat:
         require(all(n in self.up for n in Node), "one is down")
         self.up = set()
-        self.leader = None
+        self.leader, self.met = None, 0
         return len(Node)
 
     @invariant
@@ -81,6 +83,10 @@ class Cluster(Machine):
     @reachable
     def full(self, n: Node) -> bool:
         return len(Node) == 3 and self.load[n] == 2
+
+    @reachable
+    def one_joins_later(self) -> bool:
+        return 0 < self.met < len(Node)
 
     @leads_to
     def comes_down(self, n: Node) -> tuple[bool, bool]:
