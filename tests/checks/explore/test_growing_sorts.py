@@ -45,6 +45,10 @@ def test_counts_are_those_of_every_engine(cls: type[Machine], engine: Engine) ->
     space = space_of(cls)
     result = explore(space.flat, space.world, {}, engine=engine)
     assert (result.distinct, result.generated, result.depth) == COUNTS[cls]
+    verdicts = {p.name: p.verdict.value for p in result.properties}
+    others = {name for name, verdict in verdicts.items() if not verdict.startswith("holds")}
+    # With two nodes `few_up` holds, and nobody sees three.
+    assert others == ({"full", "comes_down"} if cls is Cluster else set())
 
 
 @pytest.mark.parametrize("cls", SMALL)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from lawful import Machine, Nat, total, transition
 from lawful.checks.replay.fold import InstanceVerdict, ReplayProgram, fold
 from lawful.checks.replay.rows import Row, journal_row
 from lawful.runtime.journal import Journal, read, rotated
@@ -114,6 +115,52 @@ def test_a_file_that_begins_later_has_the_universe_of_then(tmp_path: Path) -> No
     assert all(judged(each).verdict == "fits" for each in later if each)
     assert later[0][0]["outcome"] == "continued"
     assert later[0][0]["universe"]["Node"][:2] == ["a", "b"]
+
+
+class Inner(Machine):
+    """A part with a total map of its own: it runs and is replayed, and is not explored."""
+
+    marks: dict[Node, Nat] = total(0)
+
+    @transition()
+    def mark(self, n: Node) -> None:
+        self.marks[n] += 1
+
+
+class Outer(Machine):
+    inner: Inner = Inner()
+    several: dict[bool, Inner] = {}
+
+    @transition()
+    def add(self, which: bool) -> None:
+        self.several[which] = Inner()
+
+    @transition()
+    def mark(self, n: Node) -> None:
+        self.inner.mark(n)
+        for each in self.several.values():
+            each.mark(n)
+
+
+def test_maps_of_parts_grow_and_are_replayed(tmp_path: Path) -> None:
+    path = tmp_path / "j"
+    with Journal(path) as journal, Store(tmp_path / "s.db") as store:
+        made = store.add(Outer(universe={Node: ["a"]}), "x")
+        journal.attach(made, "x")
+        made.add(True)
+        made.mark(A)
+        made.lawful.grow(Node, "b")
+        made.add(False)
+        made.mark(Node("b"))
+    program = ReplayProgram((Outer.lawful.ir,))
+    rows = [journal_row(row, "") for row in read(path)]
+    verdict = fold(program, "x", [row for row in rows if isinstance(row, Row)])
+    assert (verdict.verdict, verdict.finding, verdict.events) == ("fits", None, 5)
+    with Store(tmp_path / "s.db") as store:
+        back = store.restore(Outer, "x")
+        assert back == made
+        held = [dict(e.marks) for e in (back.inner, back.several[True], back.several[False])]
+        assert held == [{A: 1, Node("b"): 1}, {A: 1, Node("b"): 1}, {A: 0, Node("b"): 1}]
 
 
 @pytest.mark.parametrize("policy", ["take", "replay", "same"])
