@@ -19,6 +19,7 @@ from ..kernel import dispatch
 from ..kernel.commit import choose
 from ..kernel.guards import Refusal
 from ..kernel.plan import Alarm, Asserted, Plan, Way
+from ..kernel.signal_handlers import let_out
 from ..kernel.state import State
 from ..migration import Migration
 from ..timers import REAL, SHARED_ENVIRONMENT, Environment
@@ -257,7 +258,8 @@ class InstanceAccess(Access[M]):
                 self.plan.hints[candidate.name](state)
             except Refusal:
                 continue
-            except dispatch.NO_VALUE:
+            except dispatch.NO_VALUE as error:
+                let_out(error)
                 return True
             return True
         return False

@@ -18,6 +18,7 @@ from ..elements import NO_ELEMENTS, Universe, elements_of
 from ..kernel.commit import choose, judge_all
 from ..kernel.dispatch import NO_VALUE, save, tree, undoing
 from ..kernel.plan import Plan, Way
+from ..kernel.signal_handlers import let_out
 from ..kernel.state import PART, UNSTARTED, State, Watch
 from ..kernel.views import viewer
 from ..timers import REAL, SHARED_ENVIRONMENT, Clock, Environment
@@ -131,6 +132,7 @@ def assume_own(state: State) -> None:
         try:
             holds = plan.functions[name](state)
         except NO_VALUE as error:
+            let_out(error)
             raise ValueError(f"{what} has no value for these parameters: {error!r}") from error
         if not holds:
             raise ValueError(f"{what} is false of these parameters")

@@ -20,6 +20,7 @@ from lawful.spec.syntax.declare import slot
 
 from .guards import AllRefused, Broken, Refusal
 from .plan import Candidate, Way
+from .signal_handlers import let_out
 from .state import SUSPECT, State
 
 # What Python raises where an operation has no value.
@@ -102,7 +103,8 @@ def attempt(
         decide(state, way, args, saved, ignoring)
     except AllRefused as refusal:
         return refusal
-    except (*FAULTS, Ambiguous):
+    except (*FAULTS, Ambiguous) as error:
+        let_out(error)
         return None  # The machine's own fault is no refusal.
     finally:
         _ = [*undo]
@@ -161,6 +163,7 @@ def _try(
         refused.append((candidate.name, refusal))
         return None
     except FAULTS as fault:
+        let_out(fault)
         return _Taken(candidate, None, fault, [])
 
 

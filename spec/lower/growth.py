@@ -14,7 +14,7 @@ are. An instance may begin with any elements, so each start has them as argument
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from .. import ir
