@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+FAULT = "fault"  # The property of a test that has its counts.
+
 
 @dataclass
 class Count:
