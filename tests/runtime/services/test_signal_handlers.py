@@ -9,15 +9,15 @@ from typing import Annotated, Any
 
 import pytest
 
-from lawful import Machine, Nat, Opaque, Undefined, event, ignore, require, transition
+from lawful import Machine, Nat, Opaque, Refused, Undefined, event, ignore, require, transition
 
 ERRORS = (LookupError, ArithmeticError, ValueError, TypeError, AttributeError)
 
 
 class Struck:
-    """A value in whose comparison a signal comes, once."""
+    """A value in one of whose comparisons a signal comes, after so many others."""
 
-    strikes = False
+    left = -1
 
     def __init__(self, number: int) -> None:
         self.number = number
@@ -26,8 +26,8 @@ class Struck:
         return self.number
 
     def __eq__(self, other: object) -> bool:
-        if Struck.strikes:
-            Struck.strikes = False
+        Struck.left -= 1
+        if Struck.left == -1:
             signal.raise_signal(signal.SIGUSR1)
         return isinstance(other, Struck) and other.number == self.number
 
@@ -130,8 +130,26 @@ CALLS: dict[str, Callable[[Door], object]] = {
 def former() -> Iterator[None]:
     kept = signal.getsignal(signal.SIGUSR1)
     yield
-    Struck.strikes = False
+    Struck.left = -1
     signal.signal(signal.SIGUSR1, kept)
+
+
+def struck(made: Door, call: str, after: int, error: type[Exception]) -> bool:
+    """Whether a signal came after so many comparisons; then its exception came out."""
+    before = made.opened, dict(made.seen), made.key
+    Struck.left = after
+    try:
+        CALLS[call](made)
+    except error as raised:
+        assert str(raised) == "of the handler" and Struck.left < 0
+        Struck.left = -1
+        assert (made.opened, dict(made.seen), made.key) == before
+        return True
+    except (Refused, Undefined):
+        pass
+    left, Struck.left = Struck.left, -1
+    assert left >= 0, "a signal came, and nobody heard of it"
+    return False
 
 
 @pytest.mark.parametrize("error", ERRORS)
@@ -139,16 +157,16 @@ def former() -> Iterator[None]:
 @pytest.mark.parametrize("observed", [False, True])
 def test_it_comes_out_as_it_is(call: str, error: type[Exception], observed: bool) -> None:
     for handler in Handlers(error).forms():
-        made = door()
-        if observed:
-            made.lawful.observe(lambda _: None)
-        before = made.opened, dict(made.seen), made.key
         signal.signal(signal.SIGUSR1, handler)
-        Struck.strikes = True
-        with pytest.raises(error, match=r"^of the handler$"):
-            CALLS[call](made)
-        assert not Struck.strikes
-        assert (made.opened, dict(made.seen), made.key) == before
+        places = 0
+        while True:
+            made = door()
+            if observed:
+                made.lawful.observe(lambda _: None)
+            if not struck(made, call, places, error):
+                break
+            places += 1
+        assert places > 1  # One is in the check of the argument.
 
 
 def test_what_a_guard_raises_is_undefined_as_before() -> None:
