@@ -54,9 +54,7 @@ def killed(kills: int, folder: Path) -> Count:
         with Store(folder / "s.db") as store:
             back = store.restore(Ledger, "a")
             rows = store.events("a")
-        Journal(
-            folder / "j.jsonl"
-        ).close()  # It cuts off what is torn; a kill in a rotation leaves no file.
+        Journal(folder / "j.jsonl").close()
         rows_fit = journalled(folder / "j.jsonl")
         events = [row["seq"] for row in rows]
         torn = is_torn(back) or events != list(range(1, len(events) + 1)) or rows_fit is None
