@@ -200,9 +200,12 @@ def _bring_up_to_date(found: Found, saved: Any) -> dict[str, float]:
             where = f"{found.name}: event {row['seq']}, {row['transition']}"
             told = json_of(found.name, row["changed"])
             merging.take(told["variables"])
+            saved.setdefault("universe", {}).update(told.get("universe", {}))
             seconds_of(where, row["time"], row["wall"], *told.get("started", {}).values())
             started |= told.get("started", {})
         saved["variables"] = merging.result()
+        if not saved.get("universe"):
+            saved.pop("universe", None)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise StoreError(f"{found.name}: a row tells no change: {error!r}") from error
     return started
@@ -231,14 +234,19 @@ def _once_more(old: StoredInstance, row: dict[str, Any], past: _Instant, policy:
         raise StoreError(f"{where}, is of another {plan.name}; snapshot it with that one, or {how}")
     past.at, _ = seconds_of(where, row["time"], row["wall"])
     try:
-        kinds = plan.ways[row["transition"]].params
+        step = plan.steps[row["transition"]]
+        kinds = step.params
         args = [taken(row["args"][of], kind, plan) for of, kind in kinds]
         if len(args) != len(row["args"]):
             raise LookupError(", ".join(row["args"]))
     except (LookupError, TypeError, ValueError) as error:
         raise StoreError(f"{where}, has other arguments: {error!r}") from error
     try:
-        access.take(row["transition"], *args)
+        if step.grows:
+            new: Any = args[0]
+            access.grow(type(new), new)
+        else:
+            access.take(row["transition"], *args)
     except Exception as error:
         raise StoreError(f"{where}: it ran once, and now {error!r}") from error
     after = control_name(old.entry)

@@ -102,7 +102,8 @@ class StoredInstance:
         """The row of an event without its checksum, and the position after it. StoreError for a
         value that cannot be written."""
         plan, at = self.entry.__plan__, self.at
-        kinds = dict(plan.ways[transition].params)
+        step = plan.steps[transition]
+        kinds = dict(step.params)
         seq, wall, time = at.seq + 1, clocks.time(), float(done.time)
         timers, due = at.timers, at.due
         new: dict[str, float] = {}
@@ -115,7 +116,11 @@ class StoredInstance:
             given = done.args.items()
             args = text_of({of: form(value, kinds[of]) for of, value in given}) if given else "{}"
             told: dict[str, Any] = {"variables": changes(done, plan, form)}
-            changed = text_of(told | {"started": new} if new else told)
+            if new:
+                told["started"] = new
+            if step.grows:
+                told["universe"] = self.entry.__environment__.universe.texts()
+            changed = text_of(told)
         except ValueError as error:  # An integer of more digits than Python writes.
             raise unwritten(f"{self.name}: {transition}", error) from error
         head = self.name, seq, time, wall, behaviour_of(plan)

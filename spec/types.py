@@ -74,10 +74,11 @@ class Enum(Type):
 
 @dataclass(frozen=True, slots=True)
 class Sort(Type):
-    """Opaque identities; elements of an ordered sort have ranks."""
+    """Opaque identities; elements of an ordered sort have ranks, a growing one may get more."""
 
     name: str
     ordered: bool = False
+    growing: bool = False
 
     def __str__(self) -> str:
         return self.name

@@ -260,7 +260,7 @@ class Fold:
         return self.state
 
     def _went(self, stepper: Stepper, row: Row, after: State, taken: str | None) -> None:
-        self.state = after
+        self.state, self.universe = after, stepper.universe
         if row.outcome in WHOLE:
             self.lost = None
         elif row.outcome != SKIPPED:

@@ -16,9 +16,7 @@ from lawful.spec import types as t
 from lawful.spec.analysis import walk
 from lawful.spec.analysis.callee import bind
 from lawful.spec.analysis.effects import erased, ghosts_of, only_reads
-from lawful.spec.analysis.named_elements import named_elements, with_named
 from lawful.spec.codec import as_json
-from lawful.spec.codec.as_json import is_list
 from lawful.spec.ir import Json
 from lawful.spec.values import bounds
 from lawful.spec.values.time import clock_of, passed
@@ -26,6 +24,7 @@ from lawful.spec.values.world import World, decode
 
 from ..reference import Done, Fault, Outcome, Reference, Refusal
 from ..reference.expressions import SELF, Guard, NoValue
+from ..reference.growth import grow
 from ..reference.states import State
 from ..reference.time import at_tick, waiting
 from .comparison import Comparison
@@ -43,6 +42,7 @@ from .difference import exact, hidden, pair, same, sentence
 from .mapping import HAPPENED, SKIPPED
 from .row_state import StateForm, StateReader
 from .rows import WHOLE, Absent, Row, Seconds
+from .universes import growing, grown_state, grown_universe, told_universe
 from .unknown_elements import unknown_element
 
 Args = Mapping[str, Any]
@@ -73,6 +73,7 @@ class Stepper:
         self.serving = {name: machine.serving(name) for name in self.events}
         self.form = StateForm(machine)
         self.control, self.shown = self.form.control, self.form.shown
+        self.growth = growing(machine)
         self.waiting = waiting(machine)
         self.reader = StateReader(self.reference, self._held)
         self.compare = Comparison(self.form, self.rows, self._held).check
@@ -152,6 +153,9 @@ class Stepper:
             return self._continued(state, row), None
         if row.outcome == "made":
             raise Malformed("made twice")
+        sort = self.growth.get(str(row.event))
+        if sort is not None:
+            return self._grown(self._on_time(state, row), row, sort), str(row.event)
         event = self.events.get(str(row.event))
         if event is None and row.outcome == HAPPENED and row.event in self.rows:
             # A foreign row may name the transition of an event that leaves the caller the choice.
@@ -262,20 +266,16 @@ class Stepper:
         self.compare(row, None, Done(now, None, ""))
         return now
 
+    def _grown(self, state: State, row: Row, sort: t.Sort) -> State:
+        """The state after a sort has grown: the universe has the element from here on."""
+        self.universe = grown_universe(self.universe, sort, row, self._value)
+        done = grown_state(grow(self.reference, state, sort))
+        self._compare(row, state, Done(done.state, None, ""))
+        return done.state
+
     def universe_of(self, row: Row) -> Elements:
         """The elements of the sorts, as the row says that made the instance."""
-        sorts = {k.name: k for k in self.machine.types if isinstance(k, t.Sort)}
-        found = {
-            name: tuple(self._value(name, each, sorts[name]) for each in recorded)
-            for name, recorded in row.universe.items()
-            if name in sorts and is_list(recorded)
-        }
-        for name, elements in found.items():
-            if not elements or len(set(elements)) < len(elements):
-                raise Malformed(f"the universe of {name} is empty or repeats: {row.universe[name]}")
-        named = named_elements(self.machine, row.args)
-        rows = ((k, with_named(map(str, row), named.get(k, ()))) for k, row in found.items())
-        return Elements(self.world.elements(rows))
+        return told_universe(self.machine, self.world, row, self._value)
 
     def _begun(self, row: Row, state: State) -> State:
         """The state of the instance at its first row.

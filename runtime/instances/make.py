@@ -20,10 +20,12 @@ from ..kernel.commit import choose, judge_all
 from ..kernel.dispatch import NO_VALUE, save, tree, undoing
 from ..kernel.operators import breaks_bounds
 from ..kernel.plan import Plan, Way
+from ..kernel.signal_handlers import let_out
 from ..kernel.state import PART, UNSTARTED, State, Watch
 from ..kernel.views import viewer
 from ..timers import REAL, SHARED_ENVIRONMENT, Clock, Environment
 from .enforcement import judge
+from .growth import ways_of_growth
 from .observers import Observed
 
 M = TypeVar("M", bound=State)
@@ -146,6 +148,7 @@ def assume_own(state: State) -> None:
         try:
             holds = plan.functions[name](state)
         except NO_VALUE as error:
+            let_out(error)
             raise ValueError(f"{what} has no value for these parameters: {error!r}") from error
         if not holds:
             raise ValueError(f"{what} is false of these parameters")
@@ -164,6 +167,7 @@ def install(cls: type[State]) -> Plan:
     declared: Declared = vars(cls)["__declared__"]
     plan.abstract = declared.abstract
     plan.part_of, plan.maker_of = part_of, maker_of
+    plan.growth = ways_of_growth(plan)
     members = dict(_members(cls, plan))
     originals = {name: vars(cls).get(name) for name in members}
     for name, member in {**members, "__originals__": originals, "__plan__": plan}.items():

@@ -222,7 +222,7 @@ class Observed:
         parts = PartsBefore(state, way) if way.composite else None
         before = (getattr(state, "_state", None), way.read(state), way)
         undo: Iterator[object] = map(setattr, repeat(state), way.slots, before[1])
-        if parts is not None:
+        if parts is not None or way.grows:
             undo = undoing(save(state, way))
         log: Log | None = None
         rows: list[tuple[Observer, Stepped]] = []

@@ -101,10 +101,8 @@ def snapshot(machine: State, shape: str, now: float) -> dict[str, Any]:
     """The JSON form of an instance as of a time. TypeError for an opaque value that has no
     encoding, or is of another type than its annotation says."""
     data = {"v": 1, "shape": shape, **_part(keep(machine, now))}
-    listed = machine.__environment__.universe
-    if listed:
-        data["universe"] = {sort: list(map(str, row)) for sort, row in listed.items()}
-    return data
+    told = machine.__environment__.universe.texts()
+    return data | {"universe": told} if told else data
 
 
 def _part(kept: Kept) -> dict[str, Any]:

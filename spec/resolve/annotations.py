@@ -239,7 +239,7 @@ class TypeReader:
             return t.Enum(cls.__name__, tuple(member.name for member in cls))
         if issubclass(cls, Sort) and cls not in (Sort, OrderedSort):
             self._register(self.sorts, cls, place)
-            return t.Sort(cls.__name__, issubclass(cls, OrderedSort))
+            return t.Sort(cls.__name__, issubclass(cls, OrderedSort), cls.__growing__)
         if issubclass(cls, Record) and cls is not Record:
             return self._record(cls, place)
         if issubclass(cls, Declaration) and "__declared__" in vars(cls):

@@ -87,9 +87,12 @@ def interrupted(number: int, files: tuple[str, ...], act: Callable[[], object]) 
     return False
 
 
-def at_every_place(files: tuple[str, ...], play: Callable[[Callable[..., bool]], None]) -> int:
-    """Play once for each place, until there is none of that number; how many there are."""
-    for number in range(10_000):
+def at_every_place(
+    files: tuple[str, ...], play: Callable[[Callable[..., bool]], None], every: int = 1
+) -> int:
+    """Play once for each place, or for each of so many, until there is none of that number; about
+    how many there are."""
+    for number in range(0, 10_000, every):
         came = list[bool]()
 
         def attempt(
