@@ -198,10 +198,7 @@ def ignored(state: State, way: Way, args: tuple[Any, ...]) -> bool:
 
 def save(state: State, way: Way) -> list[Saved]:
     """Save what the way may change."""
-    if way.composite:
-        rows = save_all(state)
-    else:
-        rows = [_saved(state, way.slots)]
+    rows = save_all(state) if way.composite else [_saved(state, way.slots)]
     return [*rows, _saved(state.__environment__, UNIVERSE)] if way.grows else rows
 
 
