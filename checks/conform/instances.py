@@ -174,7 +174,7 @@ class InstanceDriver:
         sort = grown_by(self.machine, name)
         try:
             if sort is not None:
-                (new,) = args
+                new: Any = args[0]
                 grow(instance, type(new), new, NOTHING)
                 return "done", self.state(instance), None
             output = instance.lawful.take(name, *args)
