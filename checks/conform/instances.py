@@ -175,7 +175,8 @@ class InstanceDriver:
         try:
             if sort is not None:
                 new: Any = args[0]
-                grow(instance, type(new), new, NOTHING)
+                kind: Any = type(new)
+                grow(instance, kind, new, NOTHING)
                 return "done", self.state(instance), None
             output = instance.lawful.take(name, *args)
         except Exception as error:
