@@ -175,8 +175,7 @@ class InstanceDriver:
         try:
             if sort is not None:
                 new: Any = args[0]
-                kind: Any = type(new)
-                grow(instance, kind, new, NOTHING)
+                grow(instance, self.resolved.world.sorts[sort.name], new, NOTHING)
                 return "done", self.state(instance), None
             output = instance.lawful.take(name, *args)
         except Exception as error:
