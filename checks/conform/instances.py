@@ -174,8 +174,8 @@ class InstanceDriver:
         sort = grown_by(self.machine, name)
         try:
             if sort is not None:
-                (new,) = args
-                grow(instance, type(new), new, NOTHING)
+                new: Any = args[0]
+                grow(instance, self.resolved.world.sorts[sort.name], new, NOTHING)
                 return "done", self.state(instance), None
             output = instance.lawful.take(name, *args)
         except Exception as error:

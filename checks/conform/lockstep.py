@@ -244,7 +244,8 @@ class Run(Generic[T]):
     def _perform(self, name: str, args: Args, call: str) -> Performed:
         try:
             if self.instance is not None and name in self.growth:
-                grow(self.instance, type(args[0]), args[0], NOTHING)
+                element: Any = args[0]
+                grow(self.instance, element.__class__, element, NOTHING)
                 return Performed("done")
             if self.subject.perform is not None:
                 return Performed("done", self.subject.perform(self.implementation, name, args))

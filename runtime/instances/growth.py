@@ -56,7 +56,7 @@ def _checked(machine: State, sort: type[Sort], element: str) -> tuple[t.Sort, So
     """The sort and its new element, if the universe can have it."""
     plan = machine.__plan__
     known = {each.name: each for each in plan.machine.types if isinstance(each, t.Sort)}
-    given: object = sort  # A caller's types may be wrong.
+    given: Any = sort  # A caller's types may be wrong.
     if not isinstance(given, type) or plan.resolved.world.sorts.get(given.__name__) is not given:
         raise TypeError(f"grow: {given!r} is no sort of {plan.name}")
     name = sort.__name__

@@ -13,6 +13,7 @@ exceptions count as the declaration's.
 from __future__ import annotations
 
 from types import FrameType
+from typing import Any
 
 VARARGS = 4  # The flag of a function with `*args`.
 
@@ -32,7 +33,7 @@ def _has(frame: FrameType, above: FrameType) -> bool:
     code = frame.f_code
     count = code.co_argcount + code.co_kwonlyargcount + bool(code.co_flags & VARARGS)
     for name in code.co_varnames[:count]:
-        given = frame.f_locals.get(name)
+        given: Any = frame.f_locals.get(name)
         if given is above:
             return True
         if given.__class__ is tuple and any(each is above for each in given):

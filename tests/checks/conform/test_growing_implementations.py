@@ -19,7 +19,7 @@ FEW = Settings(
     stateful_step_count=20,
     deadline=None,
     derandomize=True,
-    suppress_health_check=list(HealthCheck),
+    suppress_health_check=HealthCheck.__members__.values(),
 )
 UNIVERSES: dict[type[Machine], Any] = {
     Cluster: {Node: ["a"]},

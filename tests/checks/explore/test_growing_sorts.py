@@ -30,7 +30,11 @@ SMALL: dict[type[Machine], dict[str, object]] = {
     Registry: {"Node": 2},
 }
 # Distinct states, generated, depth.
-COUNTS = {Cluster: (78, 159, 9), Ring: (876, 4135, 9), Registry: (31, 53, 9)}
+COUNTS: dict[type[Machine], tuple[int, int, int]] = {
+    Cluster: (78, 159, 9),
+    Ring: (876, 4135, 9),
+    Registry: (31, 53, 9),
+}
 
 
 def space_of(cls: type[Machine]) -> Space:

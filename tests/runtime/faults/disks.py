@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import resource
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 from lawful.runtime.journal import Journal, JournalError, read
@@ -17,7 +17,7 @@ from tests.runtime.faults.signals import made
 
 
 @contextlib.contextmanager
-def no_file_beyond(size: int) -> Iterator[None]:
+def no_file_beyond(size: int) -> Generator[None]:
     """Let no file of this process get longer: a write beyond writes a part, then fails."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))

@@ -117,12 +117,16 @@ class Alarm:
         return True
 
 
+def unheard(_: object) -> None:
+    """A hook for exceptions that nobody gets."""
+
+
 def by_the_timer(attempts: int, _: Path) -> Count:
     """When the signal comes is chance; so one that comes too late counts as injected, too."""
     found = Count()
     former = signal.getsignal(signal.SIGALRM)
     # What a signal raises while the garbage of other tests is collected, nobody gets.
-    hook, sys.unraisablehook = sys.unraisablehook, lambda _: None
+    hook, sys.unraisablehook = sys.unraisablehook, unheard
     gc.disable()
     try:
         for number in range(attempts):

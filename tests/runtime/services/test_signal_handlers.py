@@ -107,7 +107,11 @@ class Handlers:
         yield self.method
         yield self.starred
         yield functools.partial(self.partly, 1)
-        yield lambda number, frame: self.starred()
+
+        def plain(_number: int, _frame: object) -> None:
+            self.starred()
+
+        yield plain
 
 
 def door() -> Door:
