@@ -16,9 +16,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from benchmarks.service import Bell
+from lawful.runtime.databases.tables import beginning, sum_of_snapshot
 from lawful.runtime.registry import Registry
 from lawful.runtime.store import Store
-from lawful.runtime.store_database import beginning, sum_of_snapshot
 from lawful.runtime.timers import SimulatedClock
 
 INSTANCES = 1_000_000
@@ -49,7 +49,7 @@ def fill(path: Path, instances: int) -> None:
         for name, seconds in (("soon", 0), ("late", 10**9)):
             store.add(Bell(clock=SimulatedClock()), name).start(seconds)
         store.snapshot_all()
-        db = store._db  # pyright: ignore[reportPrivateUsage]  # events would take long
+        db = store.transactions.database.connection  # Events would take long.
         query = "SELECT seq, time, wall, data, started, version, due, snapshot.name FROM snapshot"
         found = db.execute(f"{query} JOIN instance USING (name, seq)").fetchall()
         made = {name: (rest, due) for *rest, due, name in found}

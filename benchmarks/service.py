@@ -20,11 +20,12 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from benchmarks.runtime import other
 from lawful import Machine, Nat, Timer, transition
+from lawful.runtime.databases.sqlite import opened
+from lawful.runtime.databases.tables import COLUMNS, statements
 from lawful.runtime.deadlines import Deadlines
 from lawful.runtime.journal import Journal
 from lawful.runtime.runner import Runner
 from lawful.runtime.store import Store
-from lawful.runtime.store_database import COLUMNS, EVENT, HEAD, opened
 from lawful.runtime.tasks import TaskRunner
 from lawful.runtime.timers import SimulatedClock
 
@@ -133,6 +134,7 @@ def inserted(path: Path, event: dict[str, Any]) -> float:
     """The statements of one event with ready values."""
     db = opened(path, 1.0, "NORMAL")
     db.execute("INSERT INTO instance VALUES ('a', 'Shelf', 0, 'x', NULL)")
+    sql = statements("")
     row = {**event, "args": json.dumps(event["args"])}
     seq = [0]
 
@@ -140,8 +142,8 @@ def inserted(path: Path, event: dict[str, Any]) -> float:
         for _ in range(SOME):
             before, seq[0] = seq[0], seq[0] + 1
             db.execute("BEGIN IMMEDIATE")
-            db.execute(HEAD, (seq[0], "x", None, "a", before, "x"))
-            db.execute(EVENT, tuple((row | {"seq": seq[0]})[name] for name in COLUMNS))
+            db.execute(sql.head, (seq[0], "x", None, "a", before, "x"))
+            db.execute(sql.event, tuple((row | {"seq": seq[0]})[name] for name in COLUMNS))
             db.execute("COMMIT")
 
     took = best(some, SOME)

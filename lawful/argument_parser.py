@@ -9,9 +9,9 @@ from typing import NoReturn, Protocol
 
 from lawful.checks.smt.solver import budget
 
+from . import argument_types
 from .commands.exit_codes import ExitCode
 
-UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 TARGET = "package.module[:Machine] or path/to/file.py[:Machine]"
 
 
@@ -78,7 +78,7 @@ def _check(commands: Subparsers) -> None:
     )
     parser.add_argument(
         "--workers",
-        type=_positive,
+        type=argument_types.positive,
         metavar="N",
         help="threads that explore large machines; default: one for each processor",
     )
@@ -95,7 +95,10 @@ def _check(commands: Subparsers) -> None:
         "neither, and what one more element of each sort changes",
     )
     parser.add_argument(
-        "--max-states", type=_positive, metavar="N", help="stop after N different states"
+        "--max-states",
+        type=argument_types.positive,
+        metavar="N",
+        help="stop after N different states",
     )
     parser.add_argument(
         "--runtime",
@@ -104,7 +107,7 @@ def _check(commands: Subparsers) -> None:
     )
     parser.add_argument(
         "--max-memory",
-        type=_bytes,
+        type=argument_types.size,
         metavar="SIZE",
         help="stop when the process holds so much memory, for example 500M or 2G",
     )
@@ -120,11 +123,11 @@ def _simulate(commands: Subparsers) -> None:
     help = "walk at random through a machine that has too many states to explore"
     parser = _exploring(_command(commands, "simulate", help))
     parser.add_argument(
-        "--runs", type=_positive, default=100, metavar="N", help="walks; default 100"
+        "--runs", type=argument_types.positive, default=100, metavar="N", help="walks; default 100"
     )
     parser.add_argument(
         "--steps",
-        type=_positive,
+        type=argument_types.positive,
         default=100,
         metavar="N",
         help="events in each walk, at most; default 100",
@@ -139,7 +142,7 @@ def _lint(commands: Subparsers) -> None:
     parser = _scoped(_command(commands, "lint", help))
     parser.add_argument(
         "--max-states",
-        type=_positive,
+        type=argument_types.positive,
         default=20_000,
         metavar="N",
         help="look at N states at most; default 20000",
@@ -154,11 +157,15 @@ def _lint(commands: Subparsers) -> None:
         "--prove", action="store_true", help="mutants: those that exploration misses, by induction"
     )
     parser.add_argument(
-        "--workers", type=_positive, default=1, metavar="N", help="mutants: judge in N processes"
+        "--workers",
+        type=argument_types.positive,
+        default=1,
+        metavar="N",
+        help="mutants: judge in N processes",
     )
     parser.add_argument(
         "--max-seconds",
-        type=_seconds,
+        type=argument_types.seconds,
         metavar="S",
         help="mutants: stop each search after S seconds",
     )
@@ -171,7 +178,7 @@ def _lint(commands: Subparsers) -> None:
 
 
 def _mutants(text: str) -> int | str:
-    return text if text == "all" else _positive(text)
+    return text if text == "all" else argument_types.positive(text)
 
 
 def _scoped(parser: _Parser) -> _Parser:
@@ -194,7 +201,9 @@ def _scope(parser: argparse.ArgumentParser) -> None:
 def _exploring(parser: _Parser) -> _Parser:
     """The options of a run through states, exhaustive or not."""
     _reporting(_scoped(parser))
-    parser.add_argument("--max-seconds", type=_seconds, metavar="S", help="stop after S seconds")
+    parser.add_argument(
+        "--max-seconds", type=argument_types.seconds, metavar="S", help="stop after S seconds"
+    )
     parser.add_argument(
         "--progress",
         action="store_true",
@@ -241,7 +250,7 @@ def _prove(commands: Subparsers) -> None:
     )
     parser.add_argument(
         "--depth",
-        type=_positive,
+        type=argument_types.positive,
         metavar="N",
         help="events in the longest run that bounded search or k-induction considers",
     )
@@ -273,13 +282,13 @@ def _solver(parser: argparse.ArgumentParser) -> None:
     """What Z3 may spend."""
     parser.add_argument(
         "--budget",
-        type=_positive,
+        type=argument_types.positive,
         metavar="N",
         help=f"units of Z3's work (rlimit) for each obligation; default {budget.UNITS:,}",
     )
     parser.add_argument(
         "--timeout",
-        type=_seconds,
+        type=argument_types.seconds,
         metavar="S",
         help=f"seconds for each question to Z3; default {budget.SECONDS:g}. Without --budget, more "
         f"than {budget.UNITS / budget.PER_SECOND:g} also raises the budget",
@@ -321,6 +330,34 @@ def _replay(commands: Subparsers) -> None:
         type=Path,
         metavar="FILE",
         help="a TOML or JSON file that says how to read traces of other programs (docs/replay.md)",
+    )
+    parser.add_argument(
+        "--older",
+        action="append",
+        default=[],
+        metavar="TARGET",
+        help="an older version of a machine; rows are judged by the version that wrote them",
+    )
+    parser.add_argument(
+        "--after",
+        choices=("resync", "skip", "force", "stop"),
+        default="resync",
+        help="how an instance goes on after a deviation: from the state that the row tells "
+        "(resync, the default), as if the event had not been (skip), as if it had been possible "
+        "(force), or not at all (stop)",
+    )
+    parser.add_argument(
+        "--all", action="store_true", help="list every problem, not the first of each kind"
+    )
+    parser.add_argument(
+        "--allow-empty", action="store_true", help="succeed where no event could be judged"
+    )
+    parser.add_argument(
+        "--unknown-events",
+        type=argument_types.percent,
+        metavar="PERCENT",
+        help="pass over events that the machine does not have, up to so many percent of all; "
+        "without it each of them quarantines its instance",
     )
     parser.add_argument(
         "--engine",
@@ -373,7 +410,10 @@ def _lock(commands: Subparsers) -> None:
         help="check and prove nothing; report which machines have changed since",
     )
     parser.add_argument(
-        "--max-seconds", type=_seconds, metavar="S", help="stop each exploration after S seconds"
+        "--max-seconds",
+        type=argument_types.seconds,
+        metavar="S",
+        help="stop each exploration after S seconds",
     )
     _solver(parser)
 
@@ -405,26 +445,3 @@ def _freeze(commands: Subparsers) -> None:
     help = "write the IR beside a module, for deployments without its source"
     parser = _command(commands, "freeze", help)
     parser.add_argument("target", metavar="MODULE", help="package.module or path/to/file.py")
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text}: expected 1 or more")
-    return int(text)
-
-
-def _bytes(text: str) -> int:
-    digits, unit = text.rstrip("kKMGT"), text[len(text.rstrip("kKMGT")) :].upper()
-    if unit not in UNITS or not digits.isdecimal() or int(digits) < 1:
-        raise argparse.ArgumentTypeError(f"{text}: expected a size such as 500M or 2G")
-    return int(digits) * UNITS[unit]
-
-
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0.0 < value < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text}: expected seconds above 0")
-    return value

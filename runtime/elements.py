@@ -45,6 +45,10 @@ class Elements(dict[str, tuple[Any, ...]]):
         """The same in the form in which a caller gives it."""
         return {type(row[0]): row for row in self.values()}
 
+    def texts(self) -> dict[str, list[str]]:
+        """The same in JSON form."""
+        return {sort: list(map(str, row)) for sort, row in self.items()}
+
 
 ANYTHING = _Anything()
 NO_ELEMENTS = Elements({})

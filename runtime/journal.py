@@ -30,6 +30,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from io import FileIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
@@ -100,6 +101,8 @@ class Journal:
         self._rows: list[str] = []
         self._data = b""  # What is being written; with `_unsure` a part of it may be.
         self._unsure = False
+        self._moving: Path | None = None  # Where the file goes that is full, until it is there.
+        self._preparing = False
         self._size = self.path.stat().st_size
         self._known: set[str] = set()
         self._attached: list[tuple[Machine, RowWriter, list[Callable[[], None]]]] = []
@@ -164,6 +167,8 @@ class Journal:
         if self._file is None:
             return
         try:
+            if self._moving is not None:  # An interrupt came while a new file began.
+                self._begin_anew(self._moving)
             if self._unsure:  # An interrupt came while a write ended: how much did it write?
                 done = os.fstat(self._file.fileno()).st_size - self._size
                 self._size += done
@@ -206,7 +211,7 @@ class Journal:
         with self._lock:
             self._rows += [text]
             writer.at = writer.next  # No call between: see `RowWriter`.
-            if len(self._rows) > self.buffer:
+            if len(self._rows) > self.buffer and not self._preparing:
                 self._flush()
                 if self.largest is not None and self._size >= self.largest and not self._behind():
                     self._rotate()
@@ -221,39 +226,67 @@ class Journal:
         )
 
     def _rotate(self) -> None:
-        """Begin a new file with a row for each instance."""
-        assert self._file is not None
+        """Begin a new file with a row for each instance.
+
+        An interrupt may come anywhere. While the rows are prepared it leaves them for the present
+        file, where they do no harm; after that, the next one that writes goes on.
+        """
         number = 1 + max(map(_place, rotated(self.path)), default=0)
-        kept = self.path.with_name(f"{self.path.name}.{number}")
-        try:
-            self._file.close()
-            os.replace(self.path, kept)
-            self._file = _opened(self.path)
-        except OSError as error:
-            self._error = error
-            raise
-        largest, self.largest = self.largest, None  # These rows begin the file, they end none.
-        self._size = 0
+        self._preparing = True
         try:
             for entry, writer, _ in self._attached:
                 writer.whole(entry, "continued")
+            self._moving = self.path.with_name(f"{self.path.name}.{number}")
         finally:
-            self.largest = largest
+            self._preparing = False
+        if len(self._rows) > self.buffer:
+            self._flush()
+        else:
+            self._move()
+
+    def _move(self) -> None:
+        try:
+            if self._moving is not None:
+                self._begin_anew(self._moving)
+        except OSError as error:
+            self._error = error
+            raise
+
+    def _begin_anew(self, kept: Path) -> None:
+        """Give the full file this name, and open a new one. This may be done twice."""
+        assert self._file is not None
+        self._file.close()
+        if not kept.exists():
+            os.replace(self.path, kept)
+        # No call by name between: what was opened and locked would stay so.
+        opening = map(FileIO, (os.fspath(self.path),), ("ab",))
+        _ = [*map(setattr, (self,), ("_file",), opening)]
+        _lock(self._file, self.path)
+        self._size = os.fstat(self._file.fileno()).st_size
+        self._moving = None
 
 
 def _opened(path: Path) -> IO[bytes]:
     """The file, to be written at its end, by nobody else. Errors: OSError."""
     file = path.open("ab", buffering=0)
-    if sys.platform != "win32":
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            file.close()
-            what = "another journal writes it"
-            raise BlockingIOError(error.errno, what, str(path)) from None
-        except OSError:  # Not every file system has locks.
-            pass
+    try:
+        _lock(file, path)
+    except BlockingIOError:
+        file.close()
+        raise
     return file
+
+
+def _lock(file: IO[bytes], path: Path) -> None:
+    """Let nobody else write the file. BlockingIOError where somebody does."""
+    if sys.platform == "win32":
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError as error:
+        raise BlockingIOError(error.errno, "another journal writes it", str(path)) from None
+    except OSError:  # Not every file system has locks.
+        pass
 
 
 def _counted(path: Path) -> dict[str, int]:

@@ -17,6 +17,8 @@ from typing import Any, Generic, Literal, TypeVar
 
 from lawful.spec.outcomes import MachineFault
 
+from .databases.database import StoreError
+from .databases.tables import COLUMNS, sum_of_event, sum_of_snapshot
 from .elements import other_elements
 from .instance import Machine
 from .instances.access import behaviour_of, fingerprint_of
@@ -24,7 +26,8 @@ from .instances.container_changes import Merging
 from .instances.enforcement import judge, judgeable
 from .instances.snapshots import elements_in, taken
 from .kernel.dispatch import control_name
-from .store_database import Position, StoreError, json_of, seconds_of, started_in
+from .store_rows import Position, json_of, seconds_of, started_in
+from .store_transactions import Transactions
 from .stored_instance import StoredInstance, Writer
 
 M = TypeVar("M", bound=Machine)
@@ -64,7 +67,44 @@ class Found:
             row = self.rows[-1]
             seq, last, wall, chain = row["seq"], row["time"], row["wall"], row["sum"]
         last, wall = seconds_of(self.name, last, wall)
-        return Position(seq, last, wall, {}, chain, rows)
+        return Position(seq, last, wall, {}, bytes.fromhex(chain), rows)
+
+
+def events_of(
+    transactions: Transactions, name: str, after: int, chained: str | None
+) -> list[dict[str, Any]]:
+    """The events of an instance after one with this checksum; None where nobody knows it any more.
+    StoreError where one is not as it was written."""
+    out: list[dict[str, Any]] = []
+    for row in transactions.rows(transactions.sql.events, (name, after)):
+        seq = row[1]
+        pruned = not out and (chained is None or seq != after + 1)
+        if not pruned and row[-1] != sum_of_event(chained or "", row[:-1]):
+            raise StoreError(f"{name}: event {seq} is not as it was written: its checksum")
+        chained = row[-1]
+        of = dict(zip(COLUMNS, row, strict=True))
+        out.append({**of, "args": json_of(name, of["args"])})
+    return out
+
+
+def found(transactions: Transactions, name: str, machine: str) -> Found:
+    """The snapshot of an instance, and the events after it. StoreError where they are not as they
+    were written."""
+    transactions.database.hold(name)
+    head = transactions.row(transactions.sql.whole, (name,))
+    last = transactions.row(transactions.sql.last, (name,))
+    if head is None or last is None:
+        raise StoreError(f"the store has no instance {name}")
+    if head[0] != machine:
+        raise StoreError(f"{name} is of the machine {head[0]}, not of {machine}")
+    *row, chained, whole = last
+    if whole != sum_of_snapshot(machine, row, chained):
+        raise StoreError(f"{name}: the snapshot is not as it was written: its checksum")
+    rows = events_of(transactions, name, row[1], chained)
+    end = (rows[-1]["seq"], rows[-1]["sum"]) if rows else (row[1], chained)
+    if end != tuple(head[1:]) or any(each["seq"] != row[1] + n for n, each in enumerate(rows, 1)):
+        raise StoreError(f"{name}: events are missing before {head[1]}, the last one")
+    return Found(name, (*row[1:], chained), rows)
 
 
 @dataclass(frozen=True)
@@ -127,7 +167,7 @@ class Recovery(Generic[M]):
             what = f"{found.name} with another universe, {other}, and events of the other one"
             raise StoreError(f"{what}: restore it with that one, and snapshot it, first")
         last, wall = seconds_of(found.name, last, wall)
-        at = Position(seq, last, wall, {}, chained)
+        at = Position(seq, last, wall, {}, bytes.fromhex(chained))
         old = StoredInstance(self.store, entry, found.name, at)
         _put_started(old, dict(started_in(found.name, started)))
         for row in found.rows:
@@ -139,7 +179,7 @@ def _put_started(logged: StoredInstance, started: Mapping[str, float]) -> None:
     """Tell for how many seconds the armed timers were started, where that is known."""
     armed = logged.started(logged.at.last)
     known = {place: (armed[place][0], s) for place, s in started.items() if place in armed}
-    logged.at = logged.at._replace(timers=armed | known)
+    logged.at = logged.at._replace(timers={**armed, **known})
 
 
 # Taking the state over.
@@ -160,9 +200,12 @@ def _bring_up_to_date(found: Found, saved: Any) -> dict[str, float]:
             where = f"{found.name}: event {row['seq']}, {row['transition']}"
             told = json_of(found.name, row["changed"])
             merging.take(told["variables"])
+            saved.setdefault("universe", {}).update(told.get("universe", {}))
             seconds_of(where, row["time"], row["wall"], *told.get("started", {}).values())
             started |= told.get("started", {})
         saved["variables"] = merging.result()
+        if not saved.get("universe"):
+            saved.pop("universe", None)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise StoreError(f"{found.name}: a row tells no change: {error!r}") from error
     return started
@@ -191,18 +234,24 @@ def _once_more(old: StoredInstance, row: dict[str, Any], past: _Instant, policy:
         raise StoreError(f"{where}, is of another {plan.name}; snapshot it with that one, or {how}")
     past.at, _ = seconds_of(where, row["time"], row["wall"])
     try:
-        kinds = plan.ways[row["transition"]].params
+        step = plan.steps[row["transition"]]
+        kinds = step.params
         args = [taken(row["args"][of], kind, plan) for of, kind in kinds]
         if len(args) != len(row["args"]):
             raise LookupError(", ".join(row["args"]))
     except (LookupError, TypeError, ValueError) as error:
         raise StoreError(f"{where}, has other arguments: {error!r}") from error
     try:
-        access.take(row["transition"], *args)
+        if step.grows:
+            new: Any = args[0]
+            access.grow(type(new), new)
+        else:
+            access.take(row["transition"], *args)
     except Exception as error:
         raise StoreError(f"{where}: it ran once, and now {error!r}") from error
     after = control_name(old.entry)
     if after != row["after"] or row["seq"] != old.at.seq + 1:
         raise StoreError(f"{where}: it led to {row['after']}, and now to {after}")
     timers = old.started(past.at)
-    old.at = Position(row["seq"], row["time"], row["wall"], timers, row["sum"], old.at.rows + 1)
+    packed = bytes.fromhex(row["sum"])
+    old.at = Position(row["seq"], row["time"], row["wall"], timers, packed, old.at.rows + 1)

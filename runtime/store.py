@@ -22,89 +22,79 @@ seconds of the instance's clock, `wall` and `due` (when its next timer is due) s
 a snapshot as of time 0, so that deadlines are kept as they are, `started` for how many seconds each
 armed timer was started, `version` the fingerprint of the code that made it. `stored_instance` has
 the form of `changed`. The checksums `sum` and `chain` show rows that somebody else has changed: see
-`store_database`.
+`databases.tables`.
 """
 
 from __future__ import annotations
 
 import logging
 import os
-import sqlite3
-import threading
 import time as clocks
-from collections.abc import Callable, Iterator, Mapping
-from itertools import chain
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Self, TypeVar
 
+from .databases.database import Database, StoreBusy, StoreError
+from .databases.sqlite import Sqlite
+from .databases.tables import beginning
+from .idempotency import Answers, KeyReused, logged_of
 from .instances.access import fingerprint_of
 from .instances.armed_timers import armed_timers
 from .instances.make import bare
-from .instances.observers import Observed, Stepped
+from .instances.observers import Stepped
 from .instances.snapshots import fill, keep
 from .kernel.state import Closed
-from .recovery import Found, Policy, Recovery
-from .store_database import (
-    COLUMNS,
-    EVENT,
-    EVENTS,
-    HEAD,
-    KEPT,
-    LAST,
-    PRUNE,
-    SNAPSHOT,
-    Due,
-    Position,
-    StoreBusy,
-    StoreError,
-    beginning,
-    check_name,
-    is_busy,
-    json_of,
-    opened,
-    sum_of_event,
-    sum_of_snapshot,
-)
+from .recovery import Policy, Recovery, events_of, found
+from .store_rows import NOTHING_ARMED, Due, Position, check_name
+from .store_transactions import Transactions
 from .stored_instance import StoredInstance, gone_elsewhere
 from .timers import Clock
 
 if TYPE_CHECKING:
     from .instance import Machine
 
-__all__ = ["Due", "Policy", "Store", "StoreBusy", "StoreError", "Timers"]
+__all__ = ["Due", "KeyReused", "Policy", "Store", "StoreBusy", "StoreError", "Timers"]
 
 M = TypeVar("M", bound="Machine")
 T = TypeVar("T")
+P = ParamSpec("P")
 Timers = Literal["remaining", "deadline", "restart"]
 LOGGER = logging.getLogger("lawful")
 UNLEFT = "%s: no snapshot at the end: %s"
+PAGE = 256
 RELEASED = Closed("the store has released it: restore the instance, and use that one")
 
 
 class Store:
-    """Keeps instances in an SQLite database, with a snapshot after `snapshot_every` events, or more
-    where the state is larger than the rows of these.
+    """Keeps instances in a database, with a snapshot after `snapshot_every` events, or more where
+    the state is larger than the rows of these.
 
-    `synchronous="NORMAL"` is faster: a crash of the machine, not of the process, may then take
-    the last events with it, though never a part of one. `timeout`: for so many seconds an event
-    waits, and its thread with it, while another process writes; then it is undone, with StoreBusy.
-    Errors: sqlite3.Error; StoreError for a database of another version, or of something else.
+    `where`: the path of an SQLite file, or a `Database` (`databases.sqlite.Sqlite`,
+    `databases.postgres.Postgres`, or one of yours). Of a file, `synchronous="NORMAL"` is faster: a
+    crash of the machine, not of the process, may then take the last events with it, though never a
+    part of one. `timeout`: for so many seconds an event waits, and its thread with it, while
+    another process writes; then it is undone, with StoreBusy. `outbox`: the machines whose outputs
+    wait in the database until an `outbox.Outbox` delivers them. `expiry`: for so many seconds the
+    store knows the keys of `once`. Errors: those of the driver
+    (sqlite3.Error); StoreError for a database of another version, or of something else.
     """
 
     def __init__(
         self,
-        path: str | os.PathLike[str],
+        where: str | os.PathLike[str] | Database,
         *,
         snapshot_every: int = 100,
         synchronous: Literal["FULL", "NORMAL"] = "FULL",
         timeout: float = 1.0,
+        outbox: Iterable[type[Machine]] = (),
+        expiry: float = 86_400.0,
     ) -> None:
         self.snapshot_every = snapshot_every
-        self.timeout = timeout
-        self._lock = threading.Lock()
-        self._thread: int | None = None  # The one that has the lock.
-        self._process = os.getpid()
-        self._logged: dict[str, tuple[StoredInstance, Observed]] = {}
-        self._db = opened(path, timeout, synchronous)
+        self.outbox = frozenset(cls.lawful.plan.name for cls in outbox)
+        if isinstance(where, str | os.PathLike):
+            where = Sqlite(where, synchronous=synchronous, timeout=timeout)
+        self.transactions = Transactions(where)
+        self._answers = Answers(self.transactions, expiry)
+        self._logged: dict[str, StoredInstance] = {}
         self._open = True
 
     def __enter__(self) -> Self:
@@ -121,33 +111,78 @@ class Store:
         to come back."""
         if not self._open:
             return
-        for name in list(self._logged):
+        self.transactions.apart("left")
+        for logged in list(self._logged.values()):
             try:
-                self._leave(name)
+                self._leave(logged)
             except RuntimeError as error:
-                LOGGER.warning(UNLEFT, name, error)
-        for _, watch in self._logged.values():
-            watch.log = None
+                LOGGER.warning(UNLEFT, logged.name, error)
+        for logged in self._logged.values():
+            logged.watch.log = None
         self._logged.clear()
         self._open = False
-        self._db.close()
+        self.transactions.database.close()
 
-    def _leave(self, name: str) -> None:
+    def _leave(self, logged: StoredInstance) -> None:
         """Store a snapshot of an instance that had events since its last one, if that can be
         written. RuntimeError while it runs an event."""
-        logged, watch = self._logged[name]
         try:
             if logged.at.rows:
-                watch.at_rest(lambda: self._transaction(lambda: self._snapshot(logged, logged.at)))
-        except (StoreError, sqlite3.Error) as error:
-            LOGGER.warning(UNLEFT, name, error)
+                self._snapshot_at_rest(logged)
+        except Exception as error:
+            if isinstance(error, RuntimeError):
+                raise
+            LOGGER.warning(UNLEFT, logged.name, error)
+
+    def _snapshot_at_rest(self, logged: StoredInstance) -> None:
+        def write() -> None:
+            logged.begin()
+            self.transactions.database.hold(logged.name)
+            self._snapshot(logged, logged.at)
+
+        logged.watch.at_rest(lambda: self.transactions.run(write))
+
+    def _found(self, name: str) -> StoredInstance:
+        if name not in self._logged:
+            raise StoreError(f"no instance {name} was added or restored")
+        return self._logged[name]
 
     def __contains__(self, name: str) -> bool:
-        return self._row("SELECT 1 FROM instance WHERE name = ?", name) is not None
+        return self.transactions.row(self.transactions.sql.is_there, (name,)) is not None
 
     def names(self) -> list[str]:
         """The names of all instances."""
-        return [name for (name,) in self._db.execute("SELECT name FROM instance ORDER BY name")]
+        return [name for (name,) in self.transactions.rows(self.transactions.sql.names)]
+
+    def together(self, act: Callable[[Any], T]) -> T:
+        """Call `act(connection)` in one transaction: the events that it calls, and what it executes
+        on the database's connection, happen together or not at all. Returns what `act` returns.
+
+        If `act` raises, or the database does not commit, all of it is rolled back: each instance is
+        as it was before, one that `act` added is in no store any more, and observers hear nothing.
+        Observers hear of the events after the end; what they raise is raised then. `act` must not
+        end the transaction: StoreError, and its instances take no further event until they are
+        restored, if the database cannot say what they have. An event that is refused or fails may
+        be caught inside, it takes nothing else along. RuntimeError inside for what cannot be rolled
+        back: to restore, release or remove an instance, to prune, to close the store. Another
+        thread waits with its events until the end; RuntimeError for one of an instance that this
+        transaction has touched.
+        """
+        return self.transactions.together(act)
+
+    def once(self, key: str, step: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
+        """Call an event of a stored instance, `step`, unless it was called with this key before:
+        then return, or raise, what it answered at that time, and do nothing.
+
+        The key is one of the instance. An answer is an output, that the event was ignored, or a
+        refusal; after a fault or an error, nothing has happened and the key is free. KeyReused if
+        the key belongs to another event or to other arguments. Else raises what the event does;
+        StoreError for a step that is no event of an instance in this store.
+        """
+        logged = logged_of(getattr(step, "__self__", None))
+        if not isinstance(logged, StoredInstance) or logged.store is not self:
+            raise StoreError(f"{step!r} is no event of an instance in this store")
+        return self._answers.once(logged, key, step, args, named)
 
     def add(self, entry: M, name: str) -> M:
         """Store the instance under a new name: its present state, and its events from now on.
@@ -157,25 +192,30 @@ class Store:
         no text, and for an opaque value without an encoding.
         """
         check_name(name)
+        self.transactions.database.check_name(name)
         watch = entry.lawful.watched("add")
         if watch.log is not None:
             raise ValueError(f"the instance for {name} is kept already")
         machine = entry.lawful.plan.name
         now, begins = float(entry.__environment__.now()), beginning(name, machine)
-        at = Position(0, now, clocks.time(), {}, begins)
+        at = Position(0, now, clocks.time(), NOTHING_ARMED, bytes.fromhex(begins))
         logged = StoredInstance(self, entry, name, at)
         due = logged.due(at.wall, now)
         logged.at = at._replace(timers=logged.started(now), due=due)
+        logged.watch = watch
 
         def write() -> None:
-            if name in self:
-                raise StoreError(f"the store has an instance {name} already")
             row = name, machine, 0, begins, due
-            self._db.execute("INSERT INTO instance VALUES (?, ?, ?, ?, ?)", row)
+            sql, database = self.transactions.sql, self.transactions.database
+            if database.execute(sql.add, row).rowcount != 1:
+                raise StoreError(f"the store has an instance {name} already")
             self._snapshot(logged, logged.at)
+            if self.transactions.block is not None:
+                gone = map(self._logged.pop, (name,), (None,))
+                self.transactions.block.touch(logged, None, gone)
 
-        self._transaction(write)
-        self._follow(logged, watch)
+        self.transactions.run(write)
+        self._follow(logged)
         return entry
 
     def restore(
@@ -203,41 +243,40 @@ class Store:
         another universe. Errors: StoreError if there is no such instance, or if the policy does not
         bring it back; those of `lawful.restore`.
         """
-        of = cls.lawful.plan
+        of, transactions = cls.lawful.plan, self.transactions
+        transactions.apart("restored")
         try:
-            found = self._transaction(lambda: self._verified(name, of.name))
+            known = transactions.run(lambda: found(transactions, name, of.name))
         except UnicodeDecodeError as error:  # Of a damaged name in a message of SQLite.
             raise StoreError(f"{name}: the database is damaged: {error}") from error
-        old = Recovery(self, cls, found, universe, renamed).run(policy)
+        old = Recovery(self, cls, known, universe, renamed).run(policy)
         listed = old.entry.__environment__.universe.universe()
         logged = _moved(old, bare(cls, listed or None, clock, of.parameters), timers)
-        watch = logged.entry.lawful.watched("restore")
-        other = found.version != fingerprint_of(of).whole or universe is not None
-        if other or of.timed or found.rows:
-            self._transaction(lambda: self._settle(logged))
-        self._follow(logged, watch)
+        logged.watch = logged.entry.lawful.watched("restore")
+        other = known.version != fingerprint_of(of).whole or universe is not None
+        if other or of.timed or known.rows:
+            transactions.run(lambda: self._settle(logged))
+        self._follow(logged)
         return logged.entry  # type: ignore[return-value]  # it was made of `cls`
 
     def _settle(self, logged: StoredInstance) -> None:
         """Store a snapshot, and when the instance is due by its new clock."""
+        self.transactions.database.hold(logged.name)
         self._snapshot(logged, logged.at)
         row = logged.at.due, logged.name
-        self._db.execute("UPDATE instance SET due = ? WHERE name = ?", row)
+        self.transactions.database.execute(self.transactions.sql.settle, row)
 
     def snapshot(self, name: str) -> None:
         """Store the present state, so that earlier events need not be read again. StoreError for an
         instance that is not in this store; RuntimeError while it runs an event."""
-        if name not in self._logged:
-            raise StoreError(f"no instance {name} was added or restored")
-        logged, watch = self._logged[name]
-        watch.at_rest(lambda: self._transaction(lambda: self._snapshot(logged, logged.at)))
+        self._snapshot_at_rest(self._found(name))
 
     def snapshot_all(self) -> int:
         """Store the present state of each instance that was added or restored and had events since
         its last snapshot; how many there were. Raises as `snapshot`."""
-        several = [name for name, (logged, _) in self._logged.items() if logged.at.rows]
-        for name in several:
-            self.snapshot(name)
+        several = [logged for logged in self._logged.values() if logged.at.rows]
+        for logged in several:
+            self._snapshot_at_rest(logged)
         return len(several)
 
     def release(self, name: str) -> None:
@@ -245,11 +284,10 @@ class Store:
         here holds it any more. `restore` brings it back. Where no snapshot can be written, the
         logger `lawful` gets the reason. StoreError for an instance that is not in this store;
         RuntimeError while it runs an event."""
-        if name not in self._logged:
-            raise StoreError(f"no instance {name} was added or restored")
-        logged, watch = self._logged[name]
-        self._leave(name)
-        watch.at_rest(lambda: setattr(logged.entry, "__watch__", RELEASED))
+        logged = self._found(name)
+        self.transactions.apart("released")
+        self._leave(logged)
+        logged.watch.at_rest(lambda: setattr(logged.entry, "__watch__", RELEASED))
         del self._logged[name]
 
     def due(self, cls: type[Machine], until: float | None = None) -> Iterator[Due]:
@@ -260,152 +298,103 @@ class Store:
         database of version 2, instances are among them at time 0 until they are restored, if nobody
         has told whether they have an armed timer."""
         most = float("inf") if until is None else until
-        query = "SELECT name, due, seq FROM instance WHERE machine = ? AND due <= ? ORDER BY due"
-        return map(Due._make, self._db.execute(query, (cls.lawful.plan.name, most)))
+        machine, last = cls.lawful.plan.name, Due("", float("-inf"), 0)
+        while True:
+            after = machine, most, last.at, last.at, last.name, PAGE
+            page = self.transactions.rows(self.transactions.sql.due, after)
+            yield from (last := Due(*row) for row in page)
+            if len(page) < PAGE:
+                return
 
     def prune(self) -> int:
         """Delete the events that no instance needs to come back: those before its last snapshot.
-        How many there were."""
-        return self._transaction(lambda: self._db.execute(PRUNE).rowcount)
+        How many there were. Also delete the answers to keys that have expired."""
+        self.transactions.apart("pruned")
+
+        def delete() -> int:
+            self._answers.forget()
+            return self.transactions.database.execute(self.transactions.sql.prune, ()).rowcount
+
+        return self.transactions.run(delete)
 
     def remove(self, name: str) -> None:
-        """Delete an instance with all its events, and stop storing it. StoreError if there is
-        none."""
+        """Delete an instance with all its events and answers, and stop storing it. StoreError if
+        there is none, and while outputs of it wait."""
+        self.transactions.apart("removed")
 
         def delete() -> None:
             if name not in self:
                 raise StoreError(f"the store has no instance {name}")
-            for table in ("event", "snapshot", "instance"):
-                self._db.execute(f"DELETE FROM {table} WHERE name = ?", (name,))
+            if self.transactions.row(self.transactions.sql.waits, (name,)) is not None:
+                raise StoreError(f"{name} has outputs that were neither delivered nor discarded")
+            for statement in self.transactions.sql.remove:
+                self.transactions.database.execute(statement, (name,))
 
-        self._transaction(delete)
+        self.transactions.run(delete)
         if name in self._logged:
-            _, watch = self._logged.pop(name)
-            watch.log = None
+            self._logged.pop(name).watch.log = None
 
     def events(self, name: str, after: int = 0) -> list[dict[str, Any]]:
         """The events of an instance that were kept, in their order, from the one after `after`.
         StoreError where one is not as it was written."""
-        query = "SELECT sum FROM event WHERE name = ? AND seq = ?"
-        before = self._db.execute(query, (name, after)).fetchone()
+        transactions = self.transactions
+        before = transactions.row(transactions.sql.event_sum, (name, after))
         if before is None and after == 0:
-            machine = self._row("SELECT machine FROM instance WHERE name = ?", name)
+            machine = transactions.row(transactions.sql.machine, (name,))
             before = None if machine is None else (beginning(name, machine[0]),)
-        return self._events(name, after, before[0] if before else None)
+        return events_of(transactions, name, after, before[0] if before else None)
 
     # Internal.
 
-    def _events(self, name: str, after: int, chained: str | None) -> list[dict[str, Any]]:
-        """The events after one with this checksum; None where nobody knows it any more."""
-        rows = self._db.execute(EVENTS, (name, after))
-        out: list[dict[str, Any]] = []
-        for row in rows:
-            seq = row[1]
-            pruned = not out and (chained is None or seq != after + 1)
-            if not pruned and row[-1] != sum_of_event(chained or "", row[:-1]):
-                raise StoreError(f"{name}: event {seq} is not as it was written: its checksum")
-            chained = row[-1]
-            of = dict(zip(COLUMNS, row, strict=True))
-            out.append({**of, "args": json_of(name, of["args"])})
-        return out
-
-    def _verified(self, name: str, machine: str) -> Found:
-        """The snapshot of an instance, and the events after it. StoreError where they are not as
-        they were written."""
-        head = self._row("SELECT machine, seq, sum FROM instance WHERE name = ?", name)
-        found = self._row(LAST, name)
-        if head is None or found is None:
-            raise StoreError(f"the store has no instance {name}")
-        if head[0] != machine:
-            raise StoreError(f"{name} is of the machine {head[0]}, not of {machine}")
-        *row, chained, whole = found
-        if whole != sum_of_snapshot(machine, row, chained):
-            raise StoreError(f"{name}: the snapshot is not as it was written: its checksum")
-        rows = self._events(name, row[1], chained)
-        last = (rows[-1]["seq"], rows[-1]["sum"]) if rows else (row[1], chained)
-        if last != head[1:] or any(each["seq"] != row[1] + n for n, each in enumerate(rows, 1)):
-            raise StoreError(f"{name}: events are missing before {head[1]}, the last one")
-        return Found(name, (*row[1:], chained), rows)
-
-    def _follow(self, logged: StoredInstance, watch: Observed) -> None:
-        self._logged[logged.name] = logged, watch
-        watch.log = logged
+    def _follow(self, logged: StoredInstance) -> None:
+        self._logged[logged.name] = logged
+        logged.next = logged.at
+        logged.watch.log = logged
 
     def write(self, logged: StoredInstance, done: Stepped) -> None:
         """Write the row of an event, which the caller undoes if this raises. Internal."""
+        at, transactions = logged.at, self.transactions
+        answer = self._answers.write(logged, done)
         if done.transition is None:
+            if answer is not None:
+                transactions.run(answer)
+                self._answers.done()
             return
-        at = logged.at
+        database, sql = transactions.database, transactions.sql
         row, after = logged.event(done, done.transition)
+        total = after.sum
+        output = logged.output(done, after) if done.instance.__plan__.name in self.outbox else None
         whole = logged.wants_snapshot(after, self.snapshot_every)
         after = after._replace(rows=0, bytes=0) if whole else after
 
         def write() -> None:
-            head = after.seq, after.sum, after.due, logged.name, at.seq, at.sum
-            if self._db.execute(HEAD, head).rowcount != 1:
-                has = "SELECT 1 FROM event WHERE name = ? AND seq = ?"
-                there = self._db.execute(has, (logged.name, after.seq)).fetchone()
+            head = after.seq, total, after.due, logged.name, at.seq, at.sum
+            if database.execute(sql.head, head).rowcount != 1:
+                there = database.execute(sql.event_sum, (logged.name, after.seq)).fetchone()
                 raise gone_elsewhere(logged.name, *[f": it has event {after.seq}"] * bool(there))
-            self._db.execute(EVENT, (*row, after.sum))
+            database.execute(sql.event, (*row, total))
+            if output is not None:
+                database.execute(sql.put_output, output)
+            if answer is not None:
+                answer()
             if whole:
                 self._snapshot(logged, after)
 
-        self._own()
+        transactions.own()
         logged.next = after
-        unique = logged.name, after.seq, after.sum
-        logged.kept = chain.from_iterable(map(self._db.execute, (KEPT,), (unique,)))
-        self._transaction(write)
+        logged.kept = database.asking(sql.kept, (logged.name, after.seq, total))
+        transactions.run(write)
         logged.at = after
+        if answer is not None:
+            self._answers.done()
 
     def _snapshot(self, logged: StoredInstance, at: Position) -> None:
-        of = logged.name, at.seq, at.sum
-        if self._db.execute(SNAPSHOT, (*logged.snapshot(at), *of)).rowcount != 1:
+        values = (*logged.snapshot(at), logged.name, at.seq, at.sum)
+        statement = self.transactions.sql.snapshot
+        if self.transactions.database.execute(statement, values).rowcount != 1:
             raise gone_elsewhere(logged.name)
-        if at is logged.at:
+        if at is logged.at and at.rows:
             logged.at = at._replace(rows=0, bytes=0)
-
-    def _row(self, query: str, name: str) -> Any:
-        return self._db.execute(query, (name,)).fetchone()
-
-    def _begin(self) -> None:
-        try:
-            self._db.execute("BEGIN IMMEDIATE")
-        except sqlite3.OperationalError as error:
-            if is_busy(error):
-                what = f"another process has locked the database for {self.timeout} s"
-                raise StoreBusy(what) from error
-            raise
-
-    def _own(self) -> None:
-        if os.getpid() != self._process:  # SQLite would let both write over each other's pages.
-            raise StoreError("a store is used by the process that opened it; open it anew")
-
-    def _transaction(self, act: Callable[[], T]) -> T:
-        """Do it in a transaction, which is rolled back where it raises.
-
-        An interrupt may come anywhere: in a handler before its first call, or after that. So the
-        lock is one of C, and a handler begins with its only call. A transaction that a failed
-        ROLLBACK has left open is rolled back by the next one.
-        """
-        self._own()
-        me = threading.get_ident()
-        if self._thread == me:  # It would wait for itself.
-            raise StoreError("a transaction of this thread is not over; is this a signal handler?")
-        with self._lock:
-            self._thread = me
-            try:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                self._begin()
-                made = act()
-                self._db.execute("COMMIT")
-            except BaseException:
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
-            finally:
-                self._thread = None
-        return made
 
 
 def _moved(old: StoredInstance, entry: Machine, timers: Timers) -> StoredInstance:
@@ -419,7 +408,7 @@ def _moved(old: StoredInstance, entry: Machine, timers: Timers) -> StoredInstanc
         if timers == "restart":
             timer.put_off(now + seconds)
         started[timer.place] = timer.deadline, seconds
-    position = Position(at.seq, float(now), wall, started, at.sum, at.rows)
+    position = Position(at.seq, float(now), wall, started or NOTHING_ARMED, at.packed, at.rows)
     logged = StoredInstance(old.store, entry, old.name, position)
     logged.at = position._replace(due=logged.due(wall, now))
     return logged

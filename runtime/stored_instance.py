@@ -14,26 +14,23 @@ from __future__ import annotations
 import functools
 import json
 import time as clocks
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from lawful.spec import types as t
 from lawful.spec.values.world import encode
 
+from .databases.database import StoreError
+from .databases.tables import checksum, sum_of_event, sum_of_snapshot
 from .instances.access import behaviour_of, deadlines_of, fingerprint_of
 from .instances.armed_timers import armed_timers
 from .instances.container_changes import changes
-from .instances.observers import Stepped
+from .instances.observers import Observed, Stepped
 from .instances.snapshots import keep, snapshot, written
 from .json_text import text_of
 from .kernel.plan import Plan
-from .store_database import (
-    Position,
-    StoreError,
-    sum_of_event,
-    sum_of_snapshot,
-    unwritten,
-)
+from .store_rows import NOTHING_ARMED, Position, unwritten
+from .store_transactions import Transactions
 
 if TYPE_CHECKING:
     from .instance import Machine
@@ -45,6 +42,8 @@ SMALL = 4096  # Bytes of a snapshot that is written after any `snapshot_every` r
 class Writer(Protocol):
     """The store that an instance is in."""
 
+    transactions: Transactions
+
     def write(self, logged: StoredInstance, done: Stepped) -> None:
         """Write the row of an event, or raise."""
         ...
@@ -52,9 +51,12 @@ class Writer(Protocol):
 
 class StoredInstance:
     """An instance with its position in a store, which is the log of its events; see
-    `observers.Log`. `size`: the bytes of its last snapshot."""
+    `observers.Log`. `size`: the bytes of its last snapshot. `watch`: what its events go through,
+    once its store follows it."""
 
-    __slots__ = ("at", "entry", "kept", "name", "next", "size", "store")
+    __slots__ = ("at", "entry", "kept", "name", "next", "size", "store", "watch")
+
+    watch: Observed
 
     def __init__(self, store: Writer, entry: Machine, name: str, at: Position) -> None:
         self.store = store
@@ -65,18 +67,31 @@ class StoredInstance:
         self.kept: Iterable[object] = ()
         self.size = 0
 
+    @property
+    def held(self) -> bool:
+        """Whether it is in a transaction that is not over."""
+        block = self.store.transactions.block
+        return block is not None and self.name in block.touched
+
+    def begin(self) -> None:
+        """Save what it has, if this is its first event in a `together`. RuntimeError if it is in
+        the transaction of another thread."""
+        block = self.store.transactions.block
+        if block is not None:
+            block.touch(self, self.at)
+
     def write(self, done: Stepped) -> None:
         """Write the row of an event."""
         self.store.write(self, done)
 
-    def started(self, now: float) -> dict[str, tuple[float, float]]:
+    def started(self, now: float) -> Mapping[str, tuple[float, float]]:
         """The armed timers after an event at `now`: it has started each timer whose deadline is
         another than before."""
         timers: dict[str, tuple[float, float]] = {}
         for timer in armed_timers(self.entry):
             due, known = timer.deadline, self.at.timers.get(timer.place)
             timers[timer.place] = known if known and known[0] == due else (due, due - now)
-        return timers
+        return timers or NOTHING_ARMED
 
     def due(self, wall: float, now: float) -> float | None:
         """When its next timer is due, in seconds since 1970, of which there are `wall` at `now`."""
@@ -87,7 +102,8 @@ class StoredInstance:
         """The row of an event without its checksum, and the position after it. StoreError for a
         value that cannot be written."""
         plan, at = self.entry.__plan__, self.at
-        kinds = dict(plan.ways[transition].params)
+        step = plan.steps[transition]
+        kinds = dict(step.params)
         seq, wall, time = at.seq + 1, clocks.time(), float(done.time)
         timers, due = at.timers, at.due
         new: dict[str, float] = {}
@@ -97,16 +113,33 @@ class StoredInstance:
             due = self.due(wall, time)
         try:
             form = functools.partial(_form, plan)
-            args = text_of({of: form(value, kinds[of]) for of, value in done.args.items()})
+            given = done.args.items()
+            args = text_of({of: form(value, kinds[of]) for of, value in given}) if given else "{}"
             told: dict[str, Any] = {"variables": changes(done, plan, form)}
-            changed = text_of(told | {"started": new} if new else told)
+            if new:
+                told["started"] = new
+            if step.grows:
+                told["universe"] = self.entry.__environment__.universe.texts()
+            changed = text_of(told)
         except ValueError as error:  # An integer of more digits than Python writes.
             raise unwritten(f"{self.name}: {transition}", error) from error
         head = self.name, seq, time, wall, behaviour_of(plan)
         row = (*head, transition, args, done.after, changed)
         size = at.bytes + len(args) + len(changed)
         total = sum_of_event(at.sum, row)
-        return row, Position(seq, time, wall, timers, total, at.rows + 1, size, due)
+        return row, Position(seq, time, wall, timers, bytes.fromhex(total), at.rows + 1, size, due)
+
+    def output(self, done: Stepped, at: Position) -> tuple[Any, ...] | None:
+        """The row of an event's output, which waits from now on; None if there is no output."""
+        if done.output is None:
+            return None
+        plan = self.entry.__plan__
+        try:
+            text = text_of(written(done.output, plan.ways[done.event].output, plan))
+        except ValueError as error:
+            raise unwritten(f"{self.name}: the output of {done.event}", error) from error
+        row = self.name, at.seq, plan.name, done.event, text
+        return (*row, checksum("", *row), 0, at.wall, None)
 
     def wants_snapshot(self, at: Position, every: int) -> bool:
         """Whether a snapshot follows the row: after `every` rows, and where the state is large,

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Installs the two programs that do not come as Python packages: Java 17 or newer, which Spark
-# starts, and Graphviz's dot, which draws. Nothing else depends on them, so whatever cannot be
-# installed is named in one line and the set-up goes on.
+# Installs the programs that do not come as Python packages: Java 17 or newer, which Spark starts,
+# Graphviz's dot, which draws, and PostgreSQL, which tests start in a temporary folder. Nothing else
+# depends on them, so whatever cannot be installed is named in one line and the set-up goes on.
 set -u
 
 # Old releases call themselves 1.8; what counts is then the second number.
@@ -19,9 +19,15 @@ has_dot() {
     command -v dot >/dev/null 2>&1
 }
 
+# Debian has the server's programs in a folder that is on nobody's path.
+has_postgres() {
+    command -v initdb >/dev/null 2>&1 || ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1
+}
+
 missing_packages() {
     has_java || printf ' default-jre-headless'
     has_dot || printf ' graphviz'
+    has_postgres || printf ' postgresql'
 }
 
 # Prints what to put before apt-get, or fails where this user may not install.
@@ -56,4 +62,6 @@ has_java || echo "setup: Spark needs Java 17 or newer: install it (Debian: defau
     "or set JAVA_HOME; everything else works without it"
 has_dot || echo "setup: SVG, PNG and PDF need Graphviz's dot: install it (Debian: graphviz);" \
     "until then Mermaid is written instead"
+has_postgres || echo "setup: tests of stores in PostgreSQL need its server: install it (Debian:" \
+    "postgresql); until then they are skipped"
 exit 0

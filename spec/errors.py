@@ -120,11 +120,13 @@ RULES: dict[str, str] = {
     "L221": "a machine and its parts share one clock",
     "L222": "an urgent timer needs a clock",
     "L223": "the name `tick` belongs to the step of time",
+    "L224": "a growing sort does not fit here",
     # 3xx: scopes, judged by check.
     "L301": "the scope gives no bound",
     "L302": "the scope names something that does not exist",
     "L303": "the scope gives a bound of the wrong kind",
     "L304": "the scope cannot enumerate this type",
+    "L305": "no engine explores or proves this of a growing sort",
 }
 
 

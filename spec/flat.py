@@ -7,11 +7,11 @@ Plan := parameter, its bounded type, guards, and what to iterate instead of all 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NewType
 
 from . import ir
 from . import types as t
+from .quick_dataclass import dataclass
 
 # A machine with time in it: where it has a clock, a step `tick` and timers that count its ticks.
 # Engines that explore or prove read no other; `lower.steps.with_all_steps` makes one.

@@ -37,10 +37,10 @@ state, so an engine may evaluate one twice. Order of evaluation is left to right
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Literal, TypeVar
 
 from .errors import Place
+from .quick_dataclass import dataclass, field
 from .types import Type
 from .verdicts import PropertyKind
 

@@ -8,8 +8,9 @@ engine that is not Python keeps a second table over the same names; a missing ro
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from .quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ occurs in reasons alone; a `Part` is a machine inside a machine. A `Clock` count
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from .quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +74,11 @@ class Enum(Type):
 
 @dataclass(frozen=True, slots=True)
 class Sort(Type):
-    """Opaque identities; elements of an ordered sort have ranks."""
+    """Opaque identities; elements of an ordered sort have ranks, a growing one may get more."""
 
     name: str
     ordered: bool = False
+    growing: bool = False
 
     def __str__(self) -> str:
         return self.name

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
+
+from .quick_dataclass import dataclass
 
 
 class Verdict(enum.Enum):

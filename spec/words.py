@@ -82,9 +82,15 @@ class _SortMeta(type):
 
 
 class Sort(str, metaclass=_SortMeta):
-    """Base of opaque identities: a `str` at run time, equal only within its own sort."""
+    """Base of opaque identities: a `str` at run time, equal only within its own sort. With
+    `growing=True` an instance may get more elements later: `lawful.grow(Node, "c")`."""
 
     __slots__ = ()
+    __growing__: ClassVar[bool] = False
+
+    def __init_subclass__(cls, *, growing: bool = False) -> None:
+        super().__init_subclass__()
+        cls.__growing__ = growing
 
     def __eq__(self, other: object) -> bool:
         return type(other) is type(self) and str.__eq__(self, other)

@@ -18,6 +18,7 @@ from hypothesis.internal.constants_ast import Constants
 from lawful.checks.explore.compiled import background
 from lawful.checks.smt.solver import cache, z3_terms
 from tests.processor_time import Measuring
+from tests.runtime.faults.counting import FAULT, Count, table
 
 # Without a profile of our own, Hypothesis takes another one where CI is set. Its check for slow
 # drawing reads the clock, so that a busy machine would fail it.
@@ -85,9 +86,14 @@ def no_compiler_for_a_small_search(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """What the comparison of all engines met: the shard that ended last has summed it."""
+    """What the comparison of all engines met: the shard that ended last has summed it. And what the
+    faults did that were injected."""
     reports = terminalreporter.getreports("passed") + terminalreporter.getreports("failed")
-    told = (row for each in reports if each.when == "call" for row in each.user_properties)
+    told = [row for each in reports if each.when == "call" for row in each.user_properties]
+    faults = {str(row[0]): Count(*row[1:]) for name, row in told if name == FAULT}
+    if faults:
+        terminalreporter.section("faults")
+        terminalreporter.write_line(table(faults))
     text = next((text for name, text in told if name == "agreement"), None)
     if text is not None:  # Of two shards that end at once both have summed it.
         terminalreporter.section("agreement of all engines")

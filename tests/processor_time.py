@@ -42,7 +42,11 @@ def _running(pid: int) -> float:
 
 def _children(pid: int) -> Iterator[int]:
     """None where the system does not list them."""
-    for path in Path(f"/proc/{pid}/task").glob("*/children"):
+    try:
+        paths = [*Path(f"/proc/{pid}/task").glob("*/children")]
+    except OSError:  # It has ended meanwhile.
+        return
+    for path in paths:
         try:
             text = path.read_text(encoding="utf-8")
         except OSError:

@@ -28,7 +28,8 @@ follows each transition that fires.
 Arguments are drawn near values in the state and in recent events, so that guards pass often;
 integers may be any within the bounds of their type. `given` maps names of types ("Payload", "Nat",
 "Ack") or of parameters ("ack.m") to the strategies of new values there. Elements of a sort are
-those of the instance's universe.
+those of the instance's universe. A growing sort gets up to two more in a run: a lawful instance
+by `lawful.grow`, another implementation by its method `grow_Node(element)` or by `perform`.
 """
 
 from __future__ import annotations
@@ -55,6 +56,7 @@ from hypothesis.strategies import DrawFn, SearchStrategy
 from lawful.runtime.instance import Machine
 from lawful.runtime.timers import SimulatedClock
 from lawful.spec import types as t
+from lawful.spec.analysis.growth import growing_sorts, step_name
 from lawful.spec.analysis.named_elements import explored
 from lawful.spec.outcomes import Refused
 from lawful.spec.resolve import resolve
@@ -63,7 +65,7 @@ from lawful.spec.values.world import FrozenBag, FrozenMap, Token, World, chosen
 
 from ..explore.value_pool import Near
 from .lockstep import Mismatch, Run, Subject, replay
-from .oracle import SORT_SIZE, Action, Args, Call, EntryPoint, Fire, Start
+from .oracle import SORT_SIZE, Action, Args, Call, EntryPoint, Fire, Grow, Start
 from .shrinking import shrunk
 
 T = TypeVar("T")
@@ -251,6 +253,8 @@ class LockstepMachine(RuleBasedStateMachine):
         """Perform the action on both; a failure is raised in its shrunk form."""
         try:
             self.run.perform_action(action)
+            if self.drawing.values is not self.run.model.values:  # A sort has grown.
+                self.drawing = Drawing(self.run.model.values, self.given)
             return
         except HypothesisException:
             raise
@@ -327,6 +331,18 @@ def _timers() -> Any:
     return precondition(fires)(rule(fire=drawn)(event))
 
 
+def _growth(grow: Grow) -> Any:
+    """The Hypothesis rule in which a sort grows."""
+
+    def event(self: LockstepMachine) -> None:
+        self.perform_action(grow)
+
+    def may(self: LockstepMachine) -> bool:
+        return self.run.may_grow(grow)
+
+    return precondition(may)(rule()(event))
+
+
 class ConformanceTest(TestCase):
     """A conformance test, for pytest and unittest; `settings` are those of Hypothesis.
 
@@ -392,6 +408,8 @@ def _lockstep_machine(subject: Subject[Any], given: Given) -> type[LockstepMachi
         setattr(Made, f"event_{entry_point.name}", _rule(entry_point))
     if subject.machine.initials:
         Made.begin = _begin()
+    for sort in growing_sorts(subject.machine):
+        setattr(Made, step_name(sort), _growth(Grow(sort)))
     if any(row.timer is not None for row in subject.machine.transitions):
         Made.fire_due = _timers()
     Made.__name__ = Made.__qualname__ = subject.machine.name

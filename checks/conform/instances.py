@@ -7,16 +7,20 @@ from typing import Any
 
 from lawful.runtime.instance import Machine
 from lawful.runtime.instances import snapshots
+from lawful.runtime.instances.enforcement import NOTHING
+from lawful.runtime.instances.growth import grow
 from lawful.runtime.instances.make import bare
 from lawful.runtime.kernel.views import native
 from lawful.runtime.timers import SimulatedClock
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.growth import grown_by, universes
 from lawful.spec.outcomes import Ambiguous, PropertyViolated, Refused, Undefined
 from lawful.spec.resolve import Resolved, resolve
 from lawful.spec.syntax.declare import slot
 from lawful.spec.values.time import clock_of, passed
 from lawful.spec.values.world import FrozenBag, FrozenMap
+from lawful.spec.words import OrderedSort
 
 from ..reference.states import PartState
 
@@ -41,15 +45,39 @@ class InstanceDriver:
         self.machine = machine
         self.machines = {m.name: m for m in (machine, *machine.parts)}
         self.classes: dict[str, Any] = {machine.name: cls, **_parts(resolved)}
+        self.growing = {v.name: resolved.world.sorts[s.name] for s, v in universes(machine)}
+        self.declared = {f.name for f in resolved.machine.initials}
         clock = clock_of(machine)
         self.tick = clock.type.tick if clock and isinstance(clock.type, t.Clock) else 0.0
 
     def instance(self, state: tuple[Any, ...]) -> Any:
         """An instance in that state."""
         given = [p.name for p in self.machine.parameters]
-        made = bare(self.cls, self.universe, SimulatedClock(), given)
+        names = {v.name: i for i, v in enumerate(self.machine.variables)}
+        there = self._with({name: state[names[name]] for name in self.growing})
+        made = bare(self.cls, there, SimulatedClock(), given)
         snapshots.fill(made, self._kept(self.machine.name, state), 0.0)
         return made
+
+    def _with(self, elements: Mapping[str, Any]) -> Universe:
+        """The universe with these elements of growing sorts, by the names of their variables."""
+        rows = {sort: elements[name] for name, sort in self.growing.items()}
+        grown = {
+            sort: tuple(each for each in self.universe[sort] if each in there)
+            for sort, there in rows.items()
+        }
+        return {**self.universe, **grown}
+
+    def _has(self, made: Any, there: Mapping[str, Any]) -> bool:
+        """Whether a new instance has these elements of growing sorts, of ordered ones the first:
+        otherwise no start of the machine has them."""
+        for name, elements in there.items():
+            sort = self.growing[name]
+            mine = made.__environment__.universe[sort.__name__]
+            first = self.universe[sort][: len(mine)]
+            if {*mine} != {*elements} or (issubclass(sort, OrderedSort) and mine != first):
+                return False
+        return True
 
     def later(self, instance: Any) -> tuple[Any, ...]:
         """The state of an instance after one tick of its clock."""
@@ -59,7 +87,11 @@ class InstanceDriver:
     def _kept(self, name: str, state: tuple[Any, ...]) -> snapshots.Kept:
         m = self.machines[name]
         rows = list(zip(m.variables, state, strict=False))
-        held = {v.name: self._inside(value, v.type) for v, value in rows if not v.ghost}
+        held = {
+            v.name: self._inside(value, v.type)
+            for v, value in rows
+            if not v.ghost and v.name not in self.growing
+        }
         fixed = zip(m.parameters, state[len(m.variables) :], strict=True)
         parameters = {p.name: native(value, p.type) for p, value in fixed}
         return snapshots.Kept(self.classes[name], parameters, held)
@@ -83,6 +115,9 @@ class InstanceDriver:
         """The state of an instance. It has no ghosts: they are None."""
         m = self.machines[type(instance).__name__]
         held = {v.name: getattr(instance, slot(v.name), None) for v in m.variables}
+        if m is self.machine:
+            known = instance.__environment__.universe
+            held |= {name: frozenset(known[s.__name__]) for name, s in self.growing.items()}
         rows = [
             None if v.ghost else self._outside(held[v.name], v.type, instance) for v in m.variables
         ]
@@ -118,19 +153,30 @@ class InstanceDriver:
         self, parameters: Mapping[str, Any], function: ir.Function | None, args: tuple[Any, ...]
     ) -> tuple[Any, Outcome]:
         """A new instance with these parameters, on which `function`, an `@initial`, was called, and
-        the outcome. The instance is None where that raises."""
+        the outcome. The instance is None where that raises. The first arguments are the elements
+        of growing sorts."""
+        there, own = dict(zip(self.growing, args, strict=False)), args[len(self.growing) :]
+        universe = self._with(there) if self.growing else self.universe
         try:
-            made = self.cls(universe=self.universe, clock=SimulatedClock(), **parameters)
-            if function is not None:
-                getattr(made, function.name)(*args)
+            made = self.cls(universe=universe, clock=SimulatedClock(), **parameters)
+            if not self._has(made, there):
+                return None, ("refused", None, None)
+            if function is not None and function.name in self.declared:
+                getattr(made, function.name)(*own)
         except Exception as error:
-            return None, (_kind(error), None, None)
+            refused = self.growing and type(error) is ValueError
+            return None, ("refused" if refused else _kind(error), None, None)
         return made, ("done", self.state(made), None)
 
     def take(self, instance: Any, name: str, args: tuple[Any, ...]) -> Outcome:
         """The outcome of an event; of an exception that no step should raise, its text."""
         instance.__environment__.last_transition = name
+        sort = grown_by(self.machine, name)
         try:
+            if sort is not None:
+                new: Any = args[0]
+                grow(instance, self.resolved.world.sorts[sort.name], new, NOTHING)
+                return "done", self.state(instance), None
             output = instance.lawful.take(name, *args)
         except Exception as error:
             return _kind(error), self.state(instance), None

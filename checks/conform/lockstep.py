@@ -9,20 +9,36 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, NoReturn, TypeVar
 
 from lawful.runtime.instance import Machine
+from lawful.runtime.instances.enforcement import NOTHING
+from lawful.runtime.instances.growth import grow
 from lawful.runtime.instances.observers import Stepped
 from lawful.runtime.timers import SimulatedClock
 from lawful.spec import ir
+from lawful.spec.analysis.growth import growing_sorts, step_name
 from lawful.spec.outcomes import MachineFault, PropertyViolated, Reason, Refused
 from lawful.spec.resolve import Resolved
 
 from ..explore.value_pool import Near
 from ..reference.states import State
 from .observation import Difference, StateComparison, reader, spelled
-from .oracle import Action, Answer, Args, Call, EntryPoint, Fire, Model, Start, entry_points
+from .oracle import (
+    Action,
+    Answer,
+    Args,
+    Call,
+    Elements,
+    EntryPoint,
+    Fire,
+    Grow,
+    Model,
+    Start,
+    entry_points,
+)
 
 T = TypeVar("T")
 FAR = 1e9  # Seconds after which every armed timer is due.
 MOST = 4  # How often an event without effect is tried in one state.
+MOST_GROWN = 2  # Elements that join in a run.
 RECENT = 6  # Recent events whose arguments and outputs new arguments may repeat.
 
 
@@ -57,7 +73,10 @@ class Subject(Generic[T]):
 
     def model(self, like: Machine | None) -> Model:
         """The model, with the elements of sorts that the instance `like` has; cached."""
-        elements = {} if like is None else dict(like.__environment__.universe)
+        return self.model_of({} if like is None else dict(like.__environment__.universe))
+
+    def model_of(self, elements: Elements) -> Model:
+        """The model with these elements of sorts; cached."""
         key = tuple(sorted(elements.items()))
         if key not in self.models:
             self.models[key] = Model(self.resolved, elements)
@@ -79,6 +98,7 @@ class Run(Generic[T]):
     def __init__(self, subject: Subject[T]) -> None:
         self.subject = subject
         self.machine = subject.machine
+        self.growth = {step_name(sort) for sort in growing_sorts(self.machine)}
         self.clock = SimulatedClock()
         self.implementation = subject.make(self.clock)
         shown = self._shown()
@@ -153,6 +173,8 @@ class Run(Generic[T]):
                 self.begun = answer.kind == "done"
             case Fire(far=far):
                 self._fire_due(far)
+            case Grow():
+                self._grow(action)
 
     def _event(self, action: Call, entry_point: EntryPoint, args: Args) -> None:
         self._wait(entry_point.timed)
@@ -164,6 +186,23 @@ class Run(Generic[T]):
         self._moved(before)
         if self.state == before:
             self.tried[entry_point.name] += MOST if hopeless else 1
+
+    def may_grow(self, grow: Grow) -> bool:
+        """Whether to let this sort grow: where the implementation can, and few elements joined."""
+        can = self.instance is not None or self.subject.perform is not None
+        few = sum(isinstance(each, Grow) for each in self.actions) < MOST_GROWN
+        return self.begun and few and (can or hasattr(self.implementation, grow.name))
+
+    def _grow(self, grow: Grow) -> None:
+        """A sort grows, in the implementation and in the model."""
+        self._wait(False)
+        name, there = grow.sort.name, self.model.elements[grow.sort.name]
+        element = self.model.world.sorts[name](grow.element(there))
+        before, smaller = self.state, self.model
+        self.model = self.subject.model_of({**smaller.elements, name: (*there, element)})
+        answer = self.model.grown(smaller, before, grow.sort)
+        self._do(f"{grow.name}({spelled(element)})", grow.name, (element,), (answer, None))
+        self._moved(before)
 
     def _wait(self, timed: bool) -> None:
         """Let time pass before an event.
@@ -204,6 +243,10 @@ class Run(Generic[T]):
 
     def _perform(self, name: str, args: Args, call: str) -> Performed:
         try:
+            if self.instance is not None and name in self.growth:
+                element: Any = args[0]
+                grow(self.instance, element.__class__, element, NOTHING)
+                return Performed("done")
             if self.subject.perform is not None:
                 return Performed("done", self.subject.perform(self.implementation, name, args))
             return Performed("done", getattr(self.implementation, name)(*args))
@@ -310,7 +353,9 @@ class Run(Generic[T]):
         if answer.kind == "fault" and answer.name not in self.model.excused:
             broken = f"{answer.name}: {answer.why}"
         elif answer.kind == "done":
-            broken = self.model.broken(self.state if self.begun else None, answer.state)
+            # A step property goes through the elements before a growth; explorations judge it.
+            stepped = self.begun and answer.transition not in self.growth
+            broken = self.model.broken(self.state if stepped else None, answer.state)
         if broken is not None:
             self._fail(call, [f"here the machine itself violates {broken}"])
 

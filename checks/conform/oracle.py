@@ -10,6 +10,7 @@ from lawful.runtime.timers import Environment, SimulatedClock, ticks_of
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.callee import bind
+from lawful.spec.analysis.growth import step_name
 from lawful.spec.analysis.headers import own_source
 from lawful.spec.analysis.named_elements import explored, named_elements
 from lawful.spec.analysis.walk import everything
@@ -25,6 +26,7 @@ from ..explore.value_pool import Near
 from ..reference import Done, Fault, Outcome, Reference, Refusal
 from ..reference.clauses import failure_of
 from ..reference.expressions import Guard, NoValue
+from ..reference.growth import grow
 from ..reference.states import State
 from ..reference.time import at_tick, timers
 from .observation import Armed, spelled
@@ -89,7 +91,24 @@ class Fire:
         return f"fire_due({'all' if self.far else 'next'})"
 
 
-Action = Call | Start | Fire
+class Grow:
+    """The growth of a sort: an element joins that has a new name."""
+
+    def __init__(self, sort: t.Sort) -> None:
+        self.sort = sort
+        self.name = step_name(sort)
+
+    def element(self, there: Args) -> str:
+        """The first name, of those that scopes give, that no element has."""
+        known = set(map(str, there))
+        names = explored(self.sort.name, len(known) + 1, {})
+        return next(name for name in names if name not in known)
+
+    def __repr__(self) -> str:
+        return f"{self.name}(...)"
+
+
+Action = Call | Start | Fire | Grow
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +284,11 @@ class Model:
             return True
         name, states = source
         return state[self.reference.layout[self.machine.name][name]].name in states
+
+    def grown(self, other: Model, state: State, sort: t.Sort) -> Answer:
+        """The growth of a sort, where `other` was the model with one element less."""
+        self.now, self.time = other.now, other.time
+        return _answer(state, grow(self.reference, state, sort))
 
     # Properties.
 

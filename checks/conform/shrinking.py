@@ -19,7 +19,7 @@ from lawful.spec.values.world import FrozenBag, FrozenMap, Token, chosen
 
 from ..explore.value_pool import Near
 from .lockstep import Subject, replay
-from .oracle import Action, Call, Fire, Start
+from .oracle import Action, Call, Fire, Grow, Start
 
 MOST_RUNS = 2_000
 LEAPS = 12  # Actions up to which `_leap` and `_renumber` try all combinations.
@@ -165,7 +165,7 @@ def _arguments(action: Action) -> list[tuple[str, t.Type, Any]]:
             name, params = entry_point.event.name, entry_point.event.params
         case Start(function=function, args=args):
             name, params = function.name, function.params
-        case Fire():
+        case Fire() | Grow():
             return []
     rows = zip(params, args, strict=True)
     return [(f"{name}.{param}", kind, value) for (param, kind), value in rows]
@@ -177,7 +177,7 @@ def _with(action: Action, at: int, value: Any) -> Action:
             return Call(entry_point, (*args[:at], value, *args[at + 1 :]))
         case Start(function=function, args=args):
             return Start(function, (*args[:at], value, *args[at + 1 :]))
-        case Fire():
+        case Fire() | Grow():
             return action
 
 

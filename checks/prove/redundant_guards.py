@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from lawful.spec import ir
-from lawful.spec.analysis.walk import statements
+from lawful.spec.analysis.growth import universes
+from lawful.spec.analysis.walk import everything, statements
 from lawful.spec.text.expressions import expr
 
 from ..smt.encode.bounds import pertinent
@@ -44,7 +45,10 @@ def _refusals(system: TransitionSystem, row: ir.Transition) -> list[RedundantGua
         run.step(row, {name: value for name, (value, _) in case.args.items()})
     facts = (*system.facts(), *case.given)
     found: list[RedundantGuard] = []
+    universe = {v.name for _, v in universes(system.machine)}
     for guard in (s for s in statements(row.function.body) if isinstance(s, ir.Require)):
+        if any(isinstance(n, ir.Field) and n.name in universe for n in everything((guard.test,))):
+            continue  # No declaration has it.
         where = system.logic.any(s.when for s in run.stops if s.node is guard)
         asked = pertinent(system.encoding, (*facts, where))
         refused = SimplifiedFacts(system.logic, asked, {}).facts

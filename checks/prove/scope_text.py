@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.growth import growing_sorts
 from lawful.spec.analysis.named_elements import explored, named_elements
 from lawful.spec.lower import Sized
 
@@ -44,11 +45,13 @@ def covers(lowered: Sized) -> tuple[str, bool]:
 
 def _elements(machine: ir.Machine, sort: str, sizes: Mapping[str, int]) -> str:
     """The elements of a sort, in words."""
+    growing = any(each.name == sort for each in growing_sorts(machine))
     if sort not in sizes:
-        return f"any {sort}"
+        return f"any {sort}, growing" if growing else f"any {sort}"
     size = sizes[sort]
     named = explored(sort, size, named_elements(machine))[size:]
-    return " and ".join([f"{sort}={size}", *named])
+    many = " and ".join([f"{sort}={size}", *named])
+    return f"{sort} growing up to {many}" if growing else many
 
 
 def types(machine: ir.Machine) -> list[t.Type]:

@@ -56,10 +56,11 @@ class Reference(Meaning):
     def fresh(self, machine: str, given: Mapping[str, Any]) -> WorkingCopy:
         """The state that the defaults give, with these parameters and variables."""
         m = self.machines[machine]
-        values = [given[v.name] if v.name in given else self._start_of(v) for v in m.variables]
+        values = [given[v.name] if v.name in given else self.start_of(v) for v in m.variables]
         return WorkingCopy([*values, *self._fixed(m, given)])
 
-    def _start_of(self, v: ir.Variable) -> Any:
+    def start_of(self, v: ir.Variable) -> Any:
+        """The value that a variable's default gives."""
         if isinstance(v.type, t.Clock):
             return self.present  # A part has the clock of its whole.
         return None if v.initial is None else self.eval(v.initial, {})
@@ -81,7 +82,7 @@ class Reference(Meaning):
 
     def start(self, state: State, function: ir.Function, args: Mapping[str, Any]) -> Outcome:
         """The outcome of an `@initial` method from the defaults."""
-        return self._outermost(
+        return self.outermost(
             state, function.name, lambda working: self._body(working, function, args)
         )
 
@@ -93,17 +94,18 @@ class Reference(Meaning):
         The state must be within the bounds of its types; of the next one, new values are checked.
         """
         row = self.machine.transition(transition)
-        return self._outermost(
+        return self.outermost(
             state, transition, lambda working: self.enter(working, row, args), state
         )
 
-    def _outermost(
+    def outermost(
         self,
         state: State,
         name: str,
         run: Callable[[WorkingCopy], Any],
         before: State | None = None,
     ) -> Outcome:
+        """The outcome of what `run` does to a private copy of the state, with its bounds judged."""
         working = thaw(state)
         clock = clock_of(self.machine)
         self.present = 0 if clock is None else working[self.layout[self.machine.name][clock.name]]

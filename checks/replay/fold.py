@@ -1,139 +1,46 @@
 """The fold over the rows of one instance: replays them in order and ends with a verdict.
 
-The first row that deviates, or that cannot be replayed, decides the verdict; later rows are only
-counted. `ReplayProgram` holds the IR of the machines, so another process can replay without the
-source of the declarations.
+A row that deviates, or that cannot be replayed, does not end the replay: it goes on from the state
+that the row tells, or that is assumed.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cached_property
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from lawful.runtime.elements import NO_ELEMENTS
-from lawful.spec import ir
-from lawful.spec.codec import as_json
 from lawful.spec.ir import Json
 
-from .deviations import Deviation, Inconclusive, Malformed
-from .mapping import TraceMapping, mapping_of
+from ..reference import Done
+from ..reference.states import State
+from .deviations import Deviation, Inconclusive, Malformed, Several, UnknownEvent
+from .mapping import SKIPPED
+from .problems import (
+    ELSEWHERE,
+    OF_NUMBER,
+    Finding,
+    InstanceVerdict,
+    Neighbours,
+    Problems,
+    decisive,
+    row_claims,
+)
+from .program import ReplayProgram
+from .resuming import Resumed, after_deviation, placed, told
 from .row_step import Stepper
-from .rows import WHOLE, Row, RowOf, journal_row
+from .rows import WHOLE, Row, Seconds, content
 
-VERDICTS = ("fits", "open", "deviates", "inconclusive", "quarantined")
-# Of two problems with one sequence number a duplicate is reported first: it does not depend on
-# which copy of the row was read first.
-DUPLICATE = -1
-ELSEWHERE = -1  # The index of a problem of the whole instance.
-
-
-@dataclass(frozen=True)
-class ReplayProgram:
-    """What a replay needs: the machines as IR. It can be pickled, in a few kilobytes.
-
-    `anywhere`: instances may begin in any state; the state in their first row is trusted, even if
-    the row says that the instance was just made.
-    `mapping`: how to read traces that are not in the journal format.
-    Raises ValueError where two machines have one name.
-    """
-
-    machines: tuple[ir.Machine, ...]
-    anywhere: bool = False
-    mapping: TraceMapping | None = None
-
-    def __post_init__(self) -> None:
-        names = [machine.name for machine in self.machines]
-        if not names or len(set(names)) < len(names):
-            raise ValueError(f"a replay takes one or more machines of different names, not {names}")
-        if self.mapping is not None and not self.mapping.machine:
-            if len(names) > 1:
-                raise ValueError(f"the mapping does not say of which machine it is: {names}")
-            mapping = dataclasses.replace(self.mapping, machine=names[0])
-            object.__setattr__(self, "mapping", mapping)
-
-    @cached_property
-    def steppers(self) -> Mapping[str, Stepper]:
-        """A stepper for each machine, by name; made when it is first needed in a process."""
-        return {machine.name: Stepper(machine, self.anywhere) for machine in self.machines}
-
-    @cached_property
-    def text(self) -> str:
-        """The program as JSON text; `program_of` reads it."""
-        machines = [as_json.to_json(m, places=False) for m in self.machines]
-        mapping = None if self.mapping is None else self.mapping.to_json()
-        rest: dict[str, Json] = {"anywhere": self.anywhere, "mapping": mapping}
-        return as_json.canonical({"machines": machines, **rest})
-
-    @property
-    def row_of(self) -> RowOf:
-        """The function that makes a row of the JSON object in a line."""
-        return journal_row if self.mapping is None else self.mapping.row_of
-
-    @property
-    def dense(self) -> bool:
-        """Whether the rows of an instance are numbered from 0 without a gap."""
-        return self.mapping is None or self.mapping.dense
-
-    def __reduce__(self) -> tuple[Callable[[str], ReplayProgram], tuple[str]]:
-        return program_of, (self.text,)
-
-
-_known: dict[str, ReplayProgram] = {}
-
-
-def program_of(text: str) -> ReplayProgram:
-    """The program of a text; cached, because a worker process runs many tasks."""
-    if text not in _known:
-        data = json.loads(text)
-        machines = tuple(as_json.from_json(each) for each in data["machines"])
-        mapping = None if data["mapping"] is None else mapping_of(data["mapping"])
-        _known[text] = ReplayProgram(machines, data["anywhere"], mapping)
-    return _known[text]
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The first problem of an instance.
-
-    `kind` is its category, `clause` a sentence. `index` is the `seq` of the row, -1 for a problem
-    of the whole instance. `control`, `state` and `legal` are the control state, the state and the
-    possible events before the row.
-    """
-
-    kind: str
-    index: int
-    clause: str
-    event: str | None = None
-    control: str = ""
-    state: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    legal: tuple[str, ...] = ()
-    details: Mapping[str, Json] = field(default_factory=dict[str, Json])
-
-
-@dataclass(frozen=True, slots=True)
-class InstanceVerdict:
-    """The verdict on one instance, and what its rows covered up to the first problem.
-
-    An instance of a machine that is not in the program has the verdict `other`.
-    """
-
-    instance: str
-    machine: str
-    verdict: str
-    finding: Finding | None
-    rows: int
-    events: int
-    transitions: Mapping[str, int]
-    states: Mapping[str, int]
+MOST_WAYS = 16  # States in which an instance may be at once; with more its verdict is inconclusive.
+Way = tuple[State, str | None]  # A state after a row, and the transition that was taken.
 
 
 class Fold:
-    """Replays the rows of one instance, in the order of their sequence numbers."""
+    """Replays the rows of one instance, in the order of their sequence numbers.
+
+    A row is judged when the next number comes, because another row may have its number.
+    """
 
     def __init__(self, program: ReplayProgram, instance: str) -> None:
         self.program = program
@@ -141,61 +48,100 @@ class Fold:
         self.machine = ""
         self.first: tuple[int, str] | None = None
         self.stepper: Stepper | None = None
-        self.state: Any = None
+        self.state: State | None = None
+        self.others: list[State] = []  # In which the instance may be instead.
+        self.lost: int | None = None  # The row since which the state is not certain.
         self.universe = NO_ELEMENTS
-        self.time: float | None = None
+        self.origin: Seconds | None = None
+        self.time: Seconds | None = None
         self.next = 0
+        self.held: Row | None = None
+        self.twice = False  # Another row has the number of the row that is held.
+        self.late = False  # A row came after its number was judged: give all rows again, in order.
+        self.stopped = False
         self.rows = 0
         self.events = 0
+        self.judged = 0
         self.transitions: Counter[str] = Counter()
         self.states: Counter[str] = Counter()
-        self.found: tuple[tuple[int, int], str, Finding] | None = None
+        self.counts: Counter[str] = Counter()
+        self.near = Neighbours()
+        self.problems = Problems(program.every)
+
+    # Sequence numbers.
 
     def take(self, row: Row) -> None:
-        """Take the next row: count it and, unless a problem was found before, replay it."""
-        self.count(row)
-        if row.seq < 0:
-            self.quarantine(ELSEWHERE, row.flaw)
-        elif row.seq < self.next:
-            self.quarantine(row.seq, "a sequence number twice", DUPLICATE)
-        elif row.seq > self.next and self.program.dense and not self._begins(row):
-            self.missing()
-        else:
+        """Take the next row."""
+        self._count(row)
+        held = self.held
+        if row.seq >= self.next:
+            if held is not None:
+                self._judge_held(held)
+            if row.seq > self.next and self.program.dense:
+                self._jump(row)
+            self.held = row
             self.next = row.seq + 1
-            if self.found is None:
-                self._judge_safely(row)
+        elif row.seq < 0:
+            self.problems.add(Finding("quarantined", ELSEWHERE, row.flaw, verdict="quarantined"))
+        elif held is not None and row.seq == held.seq:
+            self._again(held, row)
+        else:
+            self.late = True
 
-    def _begins(self, row: Row) -> bool:
-        """Whether earlier files are missing, so that this row may be the first with any `seq`."""
-        return self.next == 0 and row.outcome in WHOLE and row.outcome != "made"
-
-    def count(self, row: Row) -> None:
-        """Count a row, whether or not it is replayed."""
+    def _count(self, row: Row) -> None:
         self.rows += 1
         self.events += row.event is not None
         if row.machine:
             self.first = min(self.first or (row.seq, row.machine), (row.seq, row.machine))
 
-    def missing(self) -> None:
-        """Quarantine the instance: a later row was read, the next one was not."""
-        self.quarantine(self.next, "a sequence number is missing")
+    def _again(self, held: Row, row: Row) -> None:
+        """Fold a row that is the same as the one before it, or remember that it is not."""
+        if content(row) == content(held):
+            self.counts["duplicates"] += 1
+            self.events -= row.event is not None
+        else:
+            self.twice = True
 
-    def quarantine(self, index: int, reason: str, rank: int = 0) -> None:
-        """Quarantine the instance: its rows cannot be replayed from `index` on."""
-        self._find("quarantined", Finding("quarantined", index, reason), rank)
+    def _jump(self, row: Row) -> None:
+        """Numbers are missing before this row, unless it may be the first with any number."""
+        if self.next == 0 and row.outcome in WHOLE and row.outcome != "made":
+            return
+        self.counts["gaps"] += 1
+        details: dict[str, Json] = {"missing": [self.next, row.seq - 1]}
+        self._quarantine(self.next, "a sequence number is missing", OF_NUMBER, details)
+        self._lose(self.next)
 
-    def _find(self, verdict: str, finding: Finding, rank: int = 0) -> None:
-        place = finding.index, rank
-        if self.found is None or place < self.found[0]:
-            self.found = place, verdict, finding
+    def _judge_held(self, row: Row) -> None:
+        self.held = None
+        self.near.take(row)
+        if self.twice:
+            self.twice = False
+            self.counts["regressions"] += 1
+            self._quarantine(row.seq, "a sequence number twice", OF_NUMBER)
+            self._lose(row.seq)
+        elif not self.stopped:
+            try:
+                self._judge(row)
+            except Exception as error:
+                # A defect of lawful in one instance must not end the replay of all others.
+                what = f"a fault of lawful: {error.__class__.__name__}: {error}"
+                self._inconclusive(row, what, None)
+                self._lose(row.seq)
+
+    # The verdict.
 
     def end(self) -> InstanceVerdict:
         """The verdict, after the last row."""
+        if self.held is not None:
+            self._judge_held(self.held)
         machine = self.first[1] if self.first is not None else ""
-        verdict, finding = self._ended()
+        verdict = self._ended()
+        findings = self.problems.kept()
+        finding = decisive(findings)
+        if finding is not None:
+            verdict = finding.verdict
         if machine and machine not in self.program.steppers:
-            verdict, finding = "other", None
-        judged = verdict != "quarantined"
+            verdict, finding, findings = "other", None, ()
         return InstanceVerdict(
             self.instance,
             machine,
@@ -203,118 +149,245 @@ class Fold:
             finding,
             self.rows,
             self.events,
-            dict(self.transitions) if judged else {},
-            dict(self.states) if judged else {},
+            dict(self.transitions),
+            dict(self.states),
+            findings,
+            {**self.counts, **({"judged": self.judged} if self.judged else {})},
         )
 
-    def _ended(self) -> tuple[str, Finding | None]:
-        if self.found is not None:
-            return self.found[1], self.found[2]
-        if self.stepper is None or self.state is None:
-            return "other", None
-        self.stepper.universe = self.universe
+    def _ended(self) -> str:
+        """The verdict if there is no problem."""
+        stepper = self.stepper
+        if stepper is None or self.state is None:
+            return "other"
+        if not self.judged and self.program.mapping is not None:
+            return "empty"
+        stepper.universe = self.universe
         try:
-            return ("fits" if self.stepper.ended(self.state) else "open"), None
+            return "fits" if any(map(stepper.ended, (self.state, *self.others))) else "open"
         except Inconclusive as error:
-            return "inconclusive", self._finding(self.next, "inconclusive", str(error), None)
+            if not self.problems.found:
+                end = Row(self.instance, self.next)
+                self._inconclusive(end, str(error), self.state)
+            return "inconclusive"
 
     # One row.
 
-    def _judge_safely(self, row: Row) -> None:
-        try:
-            self._judge(row)
-        except Exception as error:
-            # A defect of lawful in one instance must not end the replay of all others.
-            what = f"a fault of lawful: {error.__class__.__name__}: {error}"
-            self._find("inconclusive", Finding("inconclusive", row.seq, what, row.event))
-
     def _judge(self, row: Row) -> None:
         if row.flaw:
-            self.quarantine(row.seq, row.flaw)
+            self._unusable(row, row.flaw)
             return
         # An instance that was attached again may have another clock.
         before = None if row.outcome == "attached" else self.time
         if row.time is not None and before is not None and row.time < before:
-            self.quarantine(row.seq, "time goes back")
-            return
+            self.counts["regressions"] += 1
+            self._quarantine(row.seq, "time goes back")
         self.time = row.time
         if self.machine == "":
             self.machine = row.machine
-            self.stepper = self.program.steppers.get(row.machine)
         if self.machine != row.machine:
-            self.quarantine(row.seq, "rows of two machines")
-        elif self.stepper is not None:
-            self._replay(self.stepper, row)
+            self._unusable(row, "rows of two machines")
+            return
+        stepper = self.stepper
+        if stepper is None or row.fingerprint != stepper.fingerprint:
+            stepper = self._version(row)
+        if stepper is not None:
+            self._replay(stepper, row)
+
+    def _version(self, row: Row) -> Stepper | None:
+        """The stepper of the version that wrote the row; another one begins with a whole row."""
+        known = self.program.versions.get(row.machine)
+        if known is None:
+            return None
+        present = self.stepper or self.program.steppers[row.machine]
+        found = known.get(row.fingerprint, present)
+        if found is not self.stepper and (self.stepper is None or row.outcome in WHOLE):
+            self.stepper, self.state, self.others = found, None, []
+        return self.stepper
 
     def _replay(self, stepper: Stepper, row: Row) -> None:
+        state = self.state
+        if state is None and self.lost is not None and row.outcome not in WHOLE:
+            return  # There is no state yet, and a finding says why.
         try:
-            if self.state is None or row.outcome == "attached":
-                self._begin(stepper, row)
-            stepper.universe = self.universe
-            after, taken = stepper.follow(self.state, row)
+            state = self._before(stepper, row)
+            if self.others:
+                after, taken = self._from_all(stepper, state, row)
+            else:
+                after, taken = stepper.follow(state, row)
+        except Several as several:
+            self._settle(stepper, row, [(way.state, way.transition) for way in several.ways])
+        except UnknownEvent as error:
+            self._unknown(row, str(error))
         except Malformed as error:
-            self.quarantine(row.seq, str(error))
+            self._unusable(row, str(error))
+            if row.fingerprint == stepper.fingerprint:
+                again = None if row.outcome in WHOLE else state
+                self._go_on_from(told(stepper, again, row), row)
         except Inconclusive as error:
-            found = self._finding(row.seq, "inconclusive", str(error), row)
-            self._find("inconclusive", found)
+            self._inconclusive(row, str(error), state)
+            self._go_on_from(told(stepper, state, row), row)
         except Deviation as error:
-            found = self._finding(row.seq, error.kind, error.clause, row, error.details)
-            self._find("deviates", found)
+            self._deviates(stepper, state, row, error)
         else:
-            self.state = after
-            if taken is not None:
-                self.transitions[taken] += 1
-            self.states[stepper.control(after)] += 1
+            self._went(stepper, row, after, taken)
 
-    def _begin(self, stepper: Stepper, row: Row) -> None:
-        """Prepare for the first row; of a foreign trace the mapping supplies a row `made`."""
+    def _before(self, stepper: Stepper, row: Row) -> State | None:
+        """The state before the row; None where the row itself has the whole state."""
+        state = self.state
+        if state is None or row.outcome == "attached":
+            state = self._begin(stepper, row)
+        elif self.lost is not None:
+            if row.outcome in WHOLE:
+                state = self._begin(stepper, row)
+            else:
+                self._go_on_from(placed(stepper, state, row), row)
+                state = self.state
+        if self.origin is None:
+            self.origin = row.time
+        stepper.universe, stepper.origin = self.universe, self.origin
+        return state
+
+    def _begin(self, stepper: Stepper, row: Row) -> State | None:
+        """Prepare for a whole row; of a foreign trace the mapping supplies a row `made`."""
         self.universe = stepper.universe_of(row)
         mapping = self.program.mapping
-        if mapping is not None:
-            stepper.universe = self.universe
-            self.state, _ = stepper.follow(None, mapping.made(row, stepper.fingerprint))
-            self.states[stepper.control(self.state)] += 1
+        if mapping is None:
+            return None
+        stepper.universe = self.universe
+        self.state, _ = stepper.follow(None, mapping.made(row, stepper.fingerprint))
+        self.states[stepper.control(self.state)] += 1
+        return self.state
 
-    def _finding(
-        self,
-        index: int,
-        kind: str,
-        clause: str,
-        row: Row | None,
-        details: Mapping[str, Json] | None = None,
-    ) -> Finding:
+    def _went(self, stepper: Stepper, row: Row, after: State, taken: str | None) -> None:
+        self.state, self.universe = after, stepper.universe
+        if row.outcome in WHOLE:
+            self.lost = None
+        elif row.outcome != SKIPPED:
+            self.judged += 1
+        if taken is not None:
+            self.transitions[taken] += 1
+        self.states[stepper.control(after)] += 1
+
+    def _go_on_from(self, resumed: Resumed | None, row: Row) -> None:
+        """Go on from a state of which the row tells; None where the state is not known any more."""
+        if resumed is not None:
+            self.state, self.others = resumed.state, []
+            if resumed.whole:
+                self.lost = None
+        if resumed is None or not resumed.certain:
+            self._lose(row.seq)
+
+    # Several states.
+
+    def _from_all(self, stepper: Stepper, state: State | None, row: Row) -> Way:
+        """What follows from each state in which the instance may be. Raises Several where that is
+        more than one state, and Deviation where no state fits the row."""
+        ways: list[Done] = []
+        first: Deviation | None = None
+        for each in (state, *self.others):
+            try:
+                after, taken = stepper.follow(each, row)
+                ways.append(Done(after, None, taken or ""))
+            except Several as several:
+                ways.extend(several.ways)
+            except Deviation as error:
+                first = first or error
+        if first is not None and not ways:
+            raise first
+        raise Several(ways)
+
+    def _settle(self, stepper: Stepper, row: Row, ways: Sequence[Way]) -> None:
+        """Go on in all states to which the row may have led."""
+        states: list[State] = []
+        for state, _ in ways:
+            if state not in states:
+                states.append(state)
+        names = {taken for _, taken in ways}
+        self.counts["ambiguous"] += len(names) > 1
+        if len(states) > MOST_WAYS:
+            what = f"the instance may be in more than {MOST_WAYS} states"
+            self._inconclusive(row, what, self.state)
+            self._lose(row.seq)
+            del states[1:]
+        self.others = states[1:]
+        self._went(stepper, row, states[0], names.pop() or None if len(names) == 1 else None)
+
+    # Problems.
+
+    def _deviates(self, stepper: Stepper, state: State | None, row: Row, error: Deviation) -> None:
+        self.judged += row.event is not None
+        clause, verdict = error.clause, "deviates"
+        if self.lost is None:
+            self.counts["deviations"] += 1
+        else:
+            self.counts["uncertain"] += 1
+            verdict = "inconclusive"
+            clause += f" (in a state that is not certain since row {self.lost})"
+        found = Finding(error.kind, row.seq, clause, row.event, verdict=verdict)
+        self._add(replace(found, details=error.details), row, state)
+        self.others = []
+        self._go_on_from(after_deviation(stepper, self.program.after, state, row, error), row)
+
+    def _unknown(self, row: Row, reason: str) -> None:
+        self.counts["unknown_events"] += 1
+        if not self.program.pass_unknown:
+            self._unusable(row, reason)
+
+    def _unusable(self, row: Row, reason: str) -> None:
+        """The row cannot be replayed, so what follows it is not certain."""
+        self._quarantine(row.seq, reason)
+        self._lose(row.seq)
+
+    def _quarantine(
+        self, index: int, reason: str, rank: int = 0, details: Mapping[str, Json] | None = None
+    ) -> None:
+        made = Finding("quarantined", index, reason, details=details or {}, verdict="quarantined")
+        if not self.problems.known(made.key):
+            self.problems.add(made, rank)
+        self._stop()
+
+    def _lose(self, index: int) -> None:
+        """From here on the state is not certain, until a row tells all of it."""
+        if self.lost is None:
+            self.lost = index
+
+    def _stop(self) -> None:
+        self.stopped = self.program.after == "stop"
+
+    def _inconclusive(self, row: Row, clause: str, state: State | None) -> None:
+        made = Finding("inconclusive", row.seq, clause, row.event, verdict="inconclusive")
+        self._add(made, row, state)
+
+    def _add(self, made: Finding, row: Row, state: State | None) -> None:
+        """Count a problem of a row, and explain it if it is the first of its kind."""
         stepper = self.stepper
-        more: dict[str, Json] = dict(details or {})
-        if row is not None:
-            more["row"] = row_claims(row)
-        if stepper is None or self.state is None:
-            return Finding(kind, index, clause, row.event if row else None, details=more)
-        event = row.event if row else None
-        return Finding(
-            kind,
-            index,
-            clause,
-            event,
-            stepper.control(self.state),
-            stepper.shown(self.state),
-            stepper.legal(self.state),
-            more,
-        )
+        if stepper is not None and state is not None:
+            made = replace(made, control=stepper.control(state))
+        if not self.problems.known(made.key):
+            around = self.near.around(row)
+            more = {**made.details, "row": row_claims(row), "around": around}
+            if stepper is not None and state is not None:
+                made = replace(made, state=stepper.shown(state), legal=stepper.legal(state))
+                more.update(self._fixed(stepper, state))
+            self.problems.add(replace(made, details=more))
+        self._stop()
 
-
-def row_claims(row: Row) -> dict[str, Json]:
-    """What a row records of its event, without the fields that it leaves out."""
-    out: dict[str, Json] = {"args": dict(row.args), "outcome": row.outcome}
-    for name in ("transition", "before", "after", "changed", "output"):
-        value = getattr(row, name)
-        if isinstance(value, None | bool | int | float | str | list | dict):
-            out[name] = value
-    return out
+    def _fixed(self, stepper: Stepper, state: State) -> dict[str, Json]:
+        """What does not change while an instance lives: its parameters, and its elements."""
+        out: dict[str, Json] = {}
+        if stepper.machine.parameters:
+            out["parameters"] = stepper.form.parameters(state)
+        if len(self.program.versions[stepper.machine.name]) > 1:
+            out["fingerprint"] = stepper.fingerprint
+        if self.universe:
+            out["universe"] = {sort: [str(e) for e in row] for sort, row in self.universe.items()}
+        return out
 
 
 def fold(program: ReplayProgram, instance: str, rows: Iterable[Row]) -> InstanceVerdict:
-    """The verdict on one instance, whose rows are given in order."""
+    """The verdict on one instance, whose rows are given in any order."""
     made = Fold(program, instance)
-    for row in rows:
+    for row in sorted(rows, key=lambda row: row.seq):
         made.take(row)
     return made.end()

@@ -6,6 +6,8 @@ A mapping is a TOML or JSON file. "$.a.b" is the value at a.b in a line, all els
     seq = "$.n"
     event = "$.type"
     output = "$.reply"             # optional; compared where it is given
+    time = "$.at"                  # optional; a machine with a clock needs it
+    unit = "ms"                    # of time: s (the default), ms, us, ns, or iso for ISO 8601 texts
     dense = false                  # whether seq counts from 0 without a gap (default: it does not)
     skip = ["HEARTBEAT"]           # lines with these events are not replayed
     machine = "SenderEntry"        # needed where several machines are replayed
@@ -20,17 +22,24 @@ A mapping is a TOML or JSON file. "$.a.b" is the value at a.b in a line, all els
     [parameters]                   # of every instance; the others have their defaults
     limit = 5
 
-Every instance begins in the initial state of its machine. A line says that an event happened: the
-machine takes it, ignores it, or the instance deviates.
+Every instance begins in the initial state of its machine, and its clock at its first line. A line
+says that an event happened: the machine takes it, ignores it, or the instance deviates. In place of
+an event with a choice a line may name the transition.
+
+An instance may be a text or a whole number. A text that reads as a whole number stands in quotes in
+results, so `7` and `"7"` are two instances.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +51,11 @@ from .sources import ReplayError
 
 HAPPENED = "happened"
 SKIPPED = "skipped"
+UNITS = {unit: Fraction(1, 10**n) for unit, n in (("s", 0), ("ms", 3), ("us", 6), ("ns", 9))}
+ISO = "iso"
+# Texts that another instance might be shown as; Arrow knows the same pattern.
+QUOTED_TEXT = r'(?s)\A(?:-?[0-9]+|".*)\z'
+QUOTED = re.compile(r'-?[0-9]+|".*', re.DOTALL)
 
 
 class MissingPath(Exception):
@@ -56,6 +70,8 @@ class TraceMapping:
     seq: str
     event: str
     output: str | None = None
+    time: str | None = None
+    unit: str = "s"
     dense: bool = False
     skip: tuple[str, ...] = ()
     machine: str = ""
@@ -66,7 +82,8 @@ class TraceMapping:
     @property
     def paths(self) -> tuple[str, ...]:
         """Every path that the mapping reads, each once."""
-        found = _paths([self.instance, self.seq, self.event, self.output, dict(self.args)])
+        fields: list[Json] = [self.instance, self.seq, self.event, self.output, self.time]
+        found = _paths([*fields, dict(self.args)])
         return tuple(dict.fromkeys(found))
 
     def row_of(self, data: dict[str, Any], text: str) -> Row | Rejected:
@@ -75,8 +92,7 @@ class TraceMapping:
             instance, seq = filled(self.instance, data), filled(self.seq, data)
         except MissingPath as error:
             return Rejected(str(error), plain(text))
-        if isinstance(instance, int) and not isinstance(instance, bool):
-            instance = str(instance)
+        instance = shown(instance)
         if not isinstance(instance, str) or not encodable(instance):
             return Rejected("no instance", plain(text))
         if type(seq) is not int or not 0 <= seq < LARGEST:
@@ -95,20 +111,62 @@ class TraceMapping:
         event = self.events.get(theirs, theirs)
         args = filled(self.args.get(event, {}), data)
         row = Row(instance, seq, self.machine, event=event, args=args, outcome=HAPPENED)
+        if self.time is not None:
+            when = self._seconds(filled(self.time, data))
+            row = dataclasses.replace(row, time=when, flaw="" if when is not None else NO_TIME)
         if self.output is None:
             return row
         return dataclasses.replace(row, output=filled(self.output, data))
 
+    def _seconds(self, value: Any) -> Fraction | None:
+        """The value at `time` in seconds, exactly; None where it is no time."""
+        if self.unit == ISO:
+            return _since_1970(value) if isinstance(value, str) else None
+        if type(value) not in (int, float):
+            return None
+        try:
+            return Fraction(repr(value)) * UNITS[self.unit]
+        except ValueError:
+            return None  # NaN and infinity
+
     def made(self, row: Row, fingerprint: str) -> Row:
         """A row `made` of an instance, which foreign traces do not have."""
-        args = self.parameters
-        return Row(row.instance, row.seq, row.machine, fingerprint, args=args, outcome="made")
+        made = Row(row.instance, row.seq, row.machine, fingerprint, outcome="made")
+        return dataclasses.replace(made, args=self.parameters)
 
     def to_json(self) -> Json:
         """The mapping as JSON; `mapping_of` reads it."""
         out: dict[str, Json] = dataclasses.asdict(self)
         out["skip"] = list(self.skip)
         return out
+
+
+NO_TIME = "time has another form than its unit says"
+
+
+def _since_1970(text: str) -> Fraction | None:
+    """The seconds of an ISO 8601 text, which is UTC where it names no zone."""
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    zoned = when if when.tzinfo is not None else when.replace(tzinfo=UTC)
+    passed = zoned - datetime.fromtimestamp(0, UTC)
+    return Fraction(passed.days * 86_400 + passed.seconds) + Fraction(passed.microseconds, 10**6)
+
+
+def shown(key: Any) -> Any:
+    """The name of the instance with this key; what is no key comes back as it is."""
+    if isinstance(key, int) and not isinstance(key, bool):
+        return str(key)
+    return f'"{key}"' if isinstance(key, str) and QUOTED.fullmatch(key) else key
+
+
+def key_of(name: str) -> str | int:
+    """The key of the instance with this name."""
+    if not QUOTED.fullmatch(name):
+        return name
+    return name[1:-1] if name.startswith('"') else int(name)
 
 
 def filled(template: Json, data: Mapping[str, Any]) -> Any:
@@ -148,6 +206,8 @@ KINDS: dict[str, type] = {
     "seq": str,
     "event": str,
     "output": str,
+    "time": str,
+    "unit": str,
     "dense": bool,
     "skip": list,
     "machine": str,
@@ -170,6 +230,8 @@ def mapping_of(data: Any) -> TraceMapping:
     for name in ("instance", "seq", "event"):
         if not str(given.get(name, "")).startswith("$."):
             raise ValueError(f'{name} has to be a path such as "$.{name}"')
+    if given.get("unit", ISO) not in (*UNITS, ISO):
+        raise ValueError(f"unit has to be one of {', '.join((*UNITS, ISO))}, not {given['unit']}")
     known: dict[str, Any] = {**given, "skip": tuple(given.get("skip", ()))}
     return TraceMapping(**known)
 

@@ -71,8 +71,10 @@ def rows_of_table(path: str) -> Iterator[Row | Rejected]:
     try:
         with pa.parquet.ParquetFile(path) as file:
             check_columns(path, {field.name: str(field.type) for field in file.schema_arrow})
-            for batch in file.iter_batches(BATCH, columns=_wanted(file.schema_arrow.names)):
-                yield from map(row_of_columns, batch.to_pylist())
+            batches = file.iter_batches(BATCH, columns=_wanted(file.schema_arrow.names))
+            every = (columns for batch in batches for columns in batch.to_pylist())
+            for number, row in enumerate(map(row_of_columns, every), 1):
+                yield row if isinstance(row, Row) else row.at(path, number)
     except (OSError, pa.ArrowException) as error:
         raise ReplayError(f"{path}: {plain(str(error))}") from error
 

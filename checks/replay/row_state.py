@@ -18,7 +18,10 @@ from lawful.spec.values.world import FrozenMap, encode, rank
 from ..reference import Reference
 from ..reference.states import State, WorkingCopy, freeze, thaw
 from .deviations import Malformed
+from .difference import at, changes
+from .rows import Absent
 
+CONTROL = "state"  # The variable that is the control state, where it is an enum.
 Read = Callable[[str, Json, t.Type], Any]
 
 
@@ -82,7 +85,54 @@ class StateReader:
         return self._filled(row, data, box)
 
 
-def form(parts: Mapping[str, ir.Machine], value: Any, kind: t.Type) -> Json:
+class StateForm:
+    """Writes the states of one machine, without ghosts."""
+
+    def __init__(self, machine: ir.Machine) -> None:
+        self.machine = machine
+        self.parts = {part.name: part for part in (machine, *machine.parts)}
+        self.kept = tuple((i, v) for i, v in enumerate(machine.variables) if not v.ghost)
+        found = [i for i, v in self.kept if v.name == CONTROL and isinstance(v.type, t.Enum)]
+        self.at_control = found[0] if found else None
+
+    @property
+    def control_states(self) -> tuple[str, ...]:
+        """The names of the control states; none where the machine has no control state."""
+        kind = None if self.at_control is None else self.machine.variables[self.at_control].type
+        return kind.members if isinstance(kind, t.Enum) else ()
+
+    def control(self, state: State) -> str:
+        """The name of the control state; empty where the machine has none."""
+        return "" if self.at_control is None else str(state[self.at_control].name)
+
+    def shown(self, state: State) -> dict[str, Json]:
+        """The variables of a state, without ghosts; parts as objects."""
+        return {v.name: self.json(state[i], v.type) for i, v in self.kept}
+
+    def parameters(self, state: State) -> dict[str, Json]:
+        """The parameters of the instance in this state."""
+        fixed = state[len(self.machine.variables) :]
+        rows = zip(self.machine.parameters, fixed, strict=True)
+        return {p.name: self.json(value, p.type) for p, value in rows}
+
+    def json(self, value: Any, kind: t.Type) -> Json:
+        """The JSON form of a value of the machine."""
+        return _form(self.parts, value, kind)
+
+    def at(self, state: State, path: str) -> Json | Absent:
+        """The JSON form at a path of a state; ABSENT where nothing is."""
+        rows = [(v, state[i]) for i, v in self.kept if v.name == path.partition(".")[0]]
+        return at({v.name: self.json(value, v.type) for v, value in rows}, path)
+
+    def changes(self, v: ir.Variable, before: Any, after: Any) -> dict[str, Json]:
+        """The new values of a variable that changed, by path; of a part only what differs."""
+        now = self.json(after, v.type)
+        if before is None or not isinstance(v.type, t.Part):
+            return {v.name: now}
+        return changes({v.name: self.json(before, v.type)}, {v.name: now})
+
+
+def _form(parts: Mapping[str, ir.Machine], value: Any, kind: t.Type) -> Json:
     """The JSON form of a value.
 
     A part becomes an object of its variables and parameters, without ghosts.
@@ -104,4 +154,4 @@ def _object(parts: Mapping[str, ir.Machine], machine: ir.Machine, state: State) 
     fields = [(v.name, v.type, v.ghost) for v in machine.variables]
     fields += [(p.name, p.type, False) for p in machine.parameters]
     both = zip(fields, state, strict=True)
-    return {name: form(parts, value, kind) for (name, kind, ghost), value in both if not ghost}
+    return {name: _form(parts, value, kind) for (name, kind, ghost), value in both if not ghost}

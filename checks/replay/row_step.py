@@ -6,38 +6,45 @@ says which tick it is, and that never decreases. Of a timer only whether it is a
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from lawful.runtime.elements import NO_ELEMENTS, Elements
-from lawful.runtime.instances.container_changes import is_change
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis import walk
 from lawful.spec.analysis.callee import bind
 from lawful.spec.analysis.effects import erased, ghosts_of, only_reads
-from lawful.spec.analysis.named_elements import named_elements, with_named
 from lawful.spec.codec import as_json
-from lawful.spec.codec.as_json import is_list
 from lawful.spec.ir import Json
 from lawful.spec.values import bounds
-from lawful.spec.values.time import clock_of
-from lawful.spec.values.world import World, decode, encode
+from lawful.spec.values.time import clock_of, passed
+from lawful.spec.values.world import World, decode
 
 from ..reference import Done, Fault, Outcome, Reference, Refusal
 from ..reference.expressions import SELF, Guard, NoValue
+from ..reference.growth import grow
 from ..reference.states import State
 from ..reference.time import at_tick, waiting
-from .deviations import Deviation, Inconclusive, Malformed, another_taken, none_taken
-from .difference import at, changes, exact, hidden, pair, same, sentence
+from .comparison import Comparison
+from .deviations import (
+    Deviation,
+    Inconclusive,
+    Malformed,
+    Several,
+    UnknownEvent,
+    ambiguous,
+    another_taken,
+    none_taken,
+)
+from .difference import exact, hidden, pair, same, sentence
 from .mapping import HAPPENED, SKIPPED
-from .row_state import StateReader, form
-from .rows import WHOLE, Absent, Row
-from .told_containers import changed
+from .row_state import StateForm, StateReader
+from .rows import WHOLE, Absent, Row, Seconds
+from .universes import growing, grown_state, grown_universe, told_universe
 from .unknown_elements import unknown_element
 
-CONTROL = "state"  # The variable that is the control state, where it is an enum.
-KINDS = ("output", "changed", "after", "before")  # What of a row is compared; first kind first.
 Args = Mapping[str, Any]
 
 
@@ -45,13 +52,15 @@ class Stepper:
     """Replays rows of one machine, from its IR.
 
     `anywhere`: the first row may have any state, which is then trusted (see `ReplayProgram`).
-    `universe`: the elements of the sorts of the instance that is being replayed.
+    Of the instance that is being replayed: `universe` has the elements of the sorts, and `origin`
+    the seconds at which its clock begins, where the rows do not tell the clock.
     """
 
     def __init__(self, machine: ir.Machine, anywhere: bool = False) -> None:
         self.machine = machine
         self.anywhere = anywhere
         self.universe = NO_ELEMENTS
+        self.origin: Seconds | None = None
         self.world = World.made_of(machine.types)
         self.fingerprint = as_json.behaviour(machine)
         # Running instances have no ghosts, so no journal has their values.
@@ -62,12 +71,12 @@ class Stepper:
         self.rows = {row.name: row for row in machine.transitions}
         self.events = {row.name: row for row in machine.events}
         self.serving = {name: machine.serving(name) for name in self.events}
-        self.parts = {part.name: part for part in (machine, *machine.parts)}
-        self.kept = tuple((i, v) for i, v in enumerate(machine.variables) if not v.ghost)
-        found = [i for i, v in self.kept if v.name == CONTROL and isinstance(v.type, t.Enum)]
-        self.at = found[0] if found else None
+        self.form = StateForm(machine)
+        self.control, self.shown = self.form.control, self.form.shown
+        self.growth = growing(machine)
         self.waiting = waiting(machine)
         self.reader = StateReader(self.reference, self._held)
+        self.compare = Comparison(self.form, self.rows, self._held).check
 
     def _domain(self, kind: t.Type) -> tuple[Any, ...]:
         try:
@@ -77,23 +86,6 @@ class Stepper:
             raise Inconclusive(f"the journal does not say which elements {sort} has") from error
 
     # Descriptions of a state.
-
-    @property
-    def control_states(self) -> tuple[str, ...]:
-        """The names of the control states; none where the machine has no control state."""
-        kind = None if self.at is None else self.machine.variables[self.at].type
-        return kind.members if isinstance(kind, t.Enum) else ()
-
-    def control(self, state: State) -> str:
-        """The name of the control state; empty where the machine has none."""
-        return "" if self.at is None else str(state[self.at].name)
-
-    def shown(self, state: State) -> dict[str, Json]:
-        """The variables of a state, without ghosts; parts as objects."""
-        return {v.name: self._json(state[i], v.type) for i, v in self.kept}
-
-    def _json(self, value: Any, kind: t.Type) -> Json:
-        return form(self.parts, value, kind)
 
     def legal(self, state: State) -> tuple[str, ...]:
         """The events that some transition may serve in this state.
@@ -161,9 +153,16 @@ class Stepper:
             return self._continued(state, row), None
         if row.outcome == "made":
             raise Malformed("made twice")
+        sort = self.growth.get(str(row.event))
+        if sort is not None:
+            return self._grown(self._on_time(state, row), row, sort), str(row.event)
         event = self.events.get(str(row.event))
+        if event is None and row.outcome == HAPPENED and row.event in self.rows:
+            # A foreign row may name the transition of an event that leaves the caller the choice.
+            row = dataclasses.replace(row, event=self.rows[row.event].event, transition=row.event)
+            event = self.events[str(row.event)]
         if event is None:
-            raise Malformed("an unknown event")
+            raise UnknownEvent("an unknown event")
         if isinstance(row.transition, str) and row.transition not in self.rows:
             raise Malformed("an unknown transition")
         args = self._args(row, event.params)
@@ -179,14 +178,22 @@ class Stepper:
         clock = clock_of(self.machine)
         if clock is None:
             return state
-        if isinstance(row.changed, Absent):
-            raise Inconclusive(f"the row has no value of the clock {clock.name}")
         before = state[self.reference.layout[self.machine.name][clock.name]]
-        recorded = row.changed.get(clock.name, before)
-        now = self._value(clock.name, recorded, clock.type)
+        if isinstance(row.changed, Absent):
+            now = max(before, self._ticks(row, clock))
+        else:
+            now = self._value(clock.name, row.changed.get(clock.name, before), clock.type)
         if now < before:
             raise Deviation("changed", f"{clock.name} goes back from {before} to {now}")
         return at_tick(self.reference.machines, self.machine.name, state, now)
+
+    def _ticks(self, row: Row, clock: ir.Variable) -> int:
+        """The tick of a foreign row: the clock begins at the first row of the instance."""
+        if row.outcome == "made":
+            return 0
+        if row.time is None or self.origin is None or not isinstance(clock.type, t.Clock):
+            raise Inconclusive(f"the clock {clock.name} needs `time` and `unit` in the mapping")
+        return passed(row.time - self.origin, clock.type.tick)
 
     def _args(self, row: Row, params: tuple[tuple[str, t.Type], ...]) -> tuple[Any, ...]:
         if set(row.args) != {name for name, _ in params}:
@@ -221,9 +228,8 @@ class Stepper:
         self._known("changed", name, value, kind)
         return value
 
-    def _made(self, row: Row) -> State:
-        if row.outcome not in WHOLE:
-            raise Malformed("the first row is not that of making the instance")
+    def made(self, row: Row) -> State:
+        """The state with the defaults of all variables, and the parameters of a whole row."""
         known = {p.name: p for p in self.machine.parameters}
         if not row.args.keys() <= known.keys():
             raise Malformed("parameters of other names")
@@ -231,7 +237,12 @@ class Stepper:
         if not needed <= row.args.keys():
             raise Malformed("a parameter is missing")
         given = {name: self._value(name, row.args[name], known[name].type) for name in row.args}
-        state = self.reference.initial(given)
+        return self.reference.initial(given)
+
+    def _made(self, row: Row) -> State:
+        if row.outcome not in WHOLE:
+            raise Malformed("the first row is not that of making the instance")
+        state = self.made(row)
         for i, each in enumerate(self.machine.parameters, len(self.machine.variables)):
             self._known("parameter", each.name, state[i], each.type)
         for p in self.machine.of_kind("assume"):
@@ -241,7 +252,7 @@ class Stepper:
         out_of = self.reference.breach(self.machine.name, begun)
         if out_of is not None:
             raise Deviation("fault", f"bounds: {out_of}")
-        self._compare(row, None, Done(begun, None, ""))
+        self.compare(row, None, Done(begun, None, ""))
         return begun
 
     def _continued(self, state: State, row: Row) -> State:
@@ -249,26 +260,22 @@ class Stepper:
         now = self._on_time(state, row)
         first = len(self.machine.variables)
         for i, p in enumerate(self.machine.parameters, first):
-            recorded, mine = row.args.get(p.name), self._json(now[i], p.type)
+            recorded, mine = row.args.get(p.name), self.form.json(now[i], p.type)
             if not same(recorded, mine):
                 raise Deviation("changed", sentence({p.name: pair(recorded, mine)}))
-        self._compare(row, None, Done(now, None, ""))
+        self.compare(row, None, Done(now, None, ""))
         return now
+
+    def _grown(self, state: State, row: Row, sort: t.Sort) -> State:
+        """The state after a sort has grown: the universe has the element from here on."""
+        self.universe = grown_universe(self.universe, sort, row, self._value)
+        done = grown_state(grow(self.reference, state, sort))
+        self.compare(row, state, Done(done.state, None, ""))
+        return done.state
 
     def universe_of(self, row: Row) -> Elements:
         """The elements of the sorts, as the row says that made the instance."""
-        sorts = {k.name: k for k in self.machine.types if isinstance(k, t.Sort)}
-        found = {
-            name: tuple(self._value(name, each, sorts[name]) for each in recorded)
-            for name, recorded in row.universe.items()
-            if name in sorts and is_list(recorded)
-        }
-        for name, elements in found.items():
-            if not elements or len(set(elements)) < len(elements):
-                raise Malformed(f"the universe of {name} is empty or repeats: {row.universe[name]}")
-        named = named_elements(self.machine, row.args)
-        rows = ((k, with_named(map(str, row), named.get(k, ()))) for k, row in found.items())
-        return Elements(self.world.elements(rows))
+        return told_universe(self.machine, self.world, row, self._value)
 
     def _begun(self, row: Row, state: State) -> State:
         """The state of the instance at its first row.
@@ -334,12 +341,30 @@ class Stepper:
             another_taken(row.transition, outcomes, done[0])
         if row.outcome == "done":
             raise Malformed("done by no transition")
+        if len(done) > 1 and self.events[str(row.event)].choice:
+            return self._chosen(row, state, done)
         if len(done) > 1:
-            raise Inconclusive(f"{row.event}: the row does not say which of its transitions it was")
+            ambiguous(done)
         return self._checked(row, state, done[0])
 
+    def _chosen(self, row: Row, state: State, done: Sequence[Done]) -> Done:
+        """The transition that the caller chose, which no field of the row names.
+
+        It is one that fits the row. Raises Several where more than one does.
+        """
+        fitting: list[Done] = []
+        for each in done:
+            try:
+                fitting.append(self._checked(row, state, each))
+            except Deviation as error:
+                if each is done[-1] and not fitting:
+                    raise error
+        if len(fitting) > 1:
+            raise Several(fitting)
+        return fitting[0]
+
     def _checked(self, row: Row, state: State, done: Done) -> Done:
-        self._compare(row, state, done)
+        self.compare(row, state, done)
         return done
 
     def _not_done(self, state: State, row: Row, args: tuple[Any, ...]) -> None:
@@ -365,7 +390,7 @@ class Stepper:
             raise Deviation("ignored", f"{row.event} is ignored: {ignored.because}")
         if row.outcome == "ignored" and ignored is None:
             none_taken(outcomes)
-        self._compare(row, state, Done(state, None, ""))
+        self.compare(row, state, Done(state, None, ""))
         if isinstance(row.transition, str) and not named:
             raise Malformed(f"{row.outcome} by a transition that does not serve the event")
 
@@ -373,69 +398,3 @@ class Stepper:
         """Whether the caller chose a transition, which the row of a refusal does not record."""
         choice = self.events[str(row.event)].choice and row.outcome == "refused"
         return choice and any(isinstance(outcome, Refusal) for outcome in outcomes)
-
-    # Comparison.
-
-    def _compare(self, row: Row, before: State | None, done: Done) -> None:
-        """Raise Deviation with every difference between the row and the machine."""
-        found: dict[str, Json] = {}
-        if before is not None:
-            self._compare_control(found, "before", row.before, before)
-        if not isinstance(row.output, Absent) and not same(row.output, self._output(done)):
-            found["output"] = pair(row.output, self._output(done))
-        if not isinstance(row.changed, Absent):
-            self._compare_changed(found, row.changed, before, done.state)
-        self._compare_control(found, "after", row.after, done.state)
-        if found:
-            kind = next(k for k in KINDS if any(name.split(".")[0] == k for name in found))
-            raise Deviation(kind, sentence(found), differs=found)
-
-    def _output(self, done: Done) -> Json:
-        if done.output is None:
-            return None
-        return encode(done.output, self.rows[done.transition].function.output)
-
-    def _compare_control(
-        self, found: dict[str, Json], name: str, recorded: Json | Absent, state: State
-    ) -> None:
-        if isinstance(recorded, Absent):
-            return
-        whole = isinstance(recorded, dict)
-        mine: Json = self.shown(state) if whole else self.control(state) or None
-        if not same(recorded, mine):
-            found[name] = pair(recorded, mine)
-
-    def _compare_changed(
-        self, found: dict[str, Json], rows: Mapping[str, Json], before: State | None, after: State
-    ) -> None:
-        mine: dict[str, Json] = {}
-        rows = dict(rows)
-        for i, v in self.kept:
-            if before is not None and is_change(data := rows.get(v.name)):
-                value = changed(v.name, before[i], data, v.type, self._held)
-                if value == after[i]:
-                    del rows[v.name]
-                    continue
-                rows[v.name] = self._json(value, v.type)
-            if before is None or (after[i] is not before[i] and after[i] != before[i]):
-                mine.update(self._changes(v, None if before is None else before[i], after[i]))
-        for name in sorted(mine.keys() | rows.keys()):
-            # A variable that was assigned the value it had may stand in the row or not.
-            value = mine[name] if name in mine else self._at(after, name)
-            if isinstance(value, Absent):
-                found[f"changed.{name}"] = pair(rows[name], "(no such variable)")
-                continue
-            within = any(name.startswith(f"{whole}.") for whole in rows)
-            if not same(rows[name], value) if name in rows else not within:
-                found[f"changed.{name}"] = pair(rows.get(name, "(not recorded)"), value)
-
-    def _at(self, state: State, path: str) -> Json | Absent:
-        """The JSON form at a path of a state; ABSENT where nothing is."""
-        rows = [(v, state[i]) for i, v in self.kept if v.name == path.partition(".")[0]]
-        return at({v.name: self._json(value, v.type) for v, value in rows}, path)
-
-    def _changes(self, v: ir.Variable, before: Any, after: Any) -> dict[str, Json]:
-        now = self._json(after, v.type)
-        if before is None or not isinstance(v.type, t.Part):
-            return {v.name: now}
-        return changes({v.name: self._json(before, v.type)}, {v.name: now})

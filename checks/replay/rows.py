@@ -32,7 +32,8 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
+from fractions import Fraction
 from typing import Any
 
 from lawful.spec.codec.as_json import is_object
@@ -48,8 +49,14 @@ RAW = ("args", "changed", "output", "before", "after", "time", "universe", "wall
 TEXTS = ("instance", "machine", "fingerprint", "event", "transition", "outcome", "why")
 
 
+Seconds = float | Fraction  # Of a foreign row they are exact.
+
+
 class Absent:
     """The value of a field that a foreign trace does not have: it is not compared."""
+
+    def __str__(self) -> str:
+        return "(absent)"
 
 
 ABSENT = Absent()
@@ -72,19 +79,34 @@ class Row:
     changed: Mapping[str, Json] | Absent = ABSENT
     output: Json | Absent = ABSENT
     universe: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    time: float | None = None
+    time: Seconds | None = None
     flaw: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """A row that belongs to no instance; `text` is its beginning, in printable ASCII."""
+    """A row that belongs to no instance; `text` is its beginning, in printable ASCII.
+
+    `file` and `number` say where it is, counted from 1 in lines or rows, where that is known.
+    """
 
     reason: str
     text: str
+    file: str = ""
+    number: int = 0
+
+    def at(self, file: str, number: int) -> Rejected:
+        """The same with its place."""
+        return replace(self, file=file, number=number)
 
 
 RowOf = Callable[[dict[str, Any], str], Row | Rejected]
+
+
+def content(row: Row) -> str:
+    """What a row says, as text: rows that come twice are compared by it."""
+    told = [getattr(row, each.name) for each in fields(Row)]
+    return json.dumps(told, sort_keys=True, default=str)
 
 
 class Twice(ValueError):

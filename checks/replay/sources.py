@@ -171,8 +171,9 @@ def rows_of_lines(path: str, row_of: RowOf) -> Iterator[Row | Rejected]:
         raise ReplayError(f"{path}: only the Spark engine reads remote files")
     try:
         with opened(Path(path)) as file:
-            for line in file:
+            for number, line in enumerate(file, 1):
                 if line.strip(BLANK):
-                    yield decoded(line.rstrip(b"\n"), row_of)
+                    row = decoded(line.rstrip(b"\n"), row_of)
+                    yield row if isinstance(row, Row) else row.at(path, number)
     except (OSError, EOFError) as error:
         raise ReplayError(f"{path}: {error}") from error

@@ -6,56 +6,92 @@ tallies, a few kilobytes each, are sent to the driver.
 
 from __future__ import annotations
 
+from bisect import insort
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from .fold import Finding, InstanceVerdict
+from lawful.spec.ir import Json
+
+from .problems import Finding, FindingKind, InstanceVerdict
 from .rows import Rejected
 
 PER_KIND = 3  # Findings that are kept of each kind: those of the first instances by name.
 KINDS = 200  # Kinds with findings that are kept, the first by name; all kinds are counted.
 NAMED = 1000  # Instances whose verdict is kept, the first by name.
 
-FindingKind = tuple[str, ...]
 InstanceFinding = tuple[str, Finding]
 
 
 @dataclass
 class Findings:
-    """The number of findings of each kind, and the first few of each."""
+    """Of each kind: how many instances have such problems, how many problems there are, and the
+    first few instances; all of them with `every`.
+    """
 
+    every: bool = False
     totals: Counter[FindingKind] = field(default_factory=Counter[FindingKind])
+    counts: Counter[FindingKind] = field(default_factory=Counter[FindingKind])
     rows: dict[FindingKind, list[InstanceFinding]] = field(
         default_factory=dict[FindingKind, list[InstanceFinding]]
     )
 
-    def add(self, kind: FindingKind, rows: Iterable[InstanceFinding], total: int = 1) -> None:
-        """Count findings of a kind, and keep those of the first instances."""
-        self.totals[kind] += total
-        kept = [*self.rows.get(kind, ()), *rows]
-        self.rows[kind] = sorted(kept, key=lambda row: (row[0], row[1].index))[:PER_KIND]
-        if len(self.rows) > KINDS:
-            del self.rows[max(self.rows)]
+    def add(self, kind: FindingKind, name: str, finding: Finding, new: bool = True) -> None:
+        """Count the finding of an instance; `new` says whether it is its first of this kind."""
+        self.totals[kind] += new
+        self.counts[kind] += finding.count
+        self.keep(kind, [(name, finding)])
+
+    def keep(self, kind: FindingKind, rows: Iterable[InstanceFinding]) -> None:
+        """Keep these findings, or those of the first instances."""
+        kept = self.rows.setdefault(kind, [])
+        for row in rows:
+            insort(kept, row, key=_place)
+        if not self.every:
+            del kept[PER_KIND:]
+            if len(self.rows) > KINDS:
+                del self.rows[max(self.rows)]
+
+    def changed(self, change: Callable[[Finding], Finding]) -> Findings:
+        """The same with each kept finding changed."""
+        out = Findings(self.every, self.totals, self.counts)
+        for kind, rows in self.rows.items():
+            out.keep(kind, [(name, change(finding)) for name, finding in rows])
+        return out
 
     def merge(self, other: Findings) -> None:
         """Add the counts of another."""
-        for kind, total in other.totals.items():
-            self.add(kind, other.rows.get(kind, ()), total)
+        self.totals.update(other.totals)
+        self.counts.update(other.counts)
+        for kind, rows in other.rows.items():
+            self.keep(kind, rows)
+
+
+def _place(row: InstanceFinding) -> tuple[str, int, str]:
+    name, finding = row
+    return name, finding.index, str(finding.details.get("file", ""))
 
 
 @dataclass
 class Tally:
-    """The counts of the instances of one machine; `named` has verdicts by instance."""
+    """The counts of the instances of one machine; `named` has verdicts by instance.
 
+    `counts` has what `problems.COUNTS` names.
+    """
+
+    every: bool = False
     instances: int = 0
     rows: int = 0
     events: int = 0
     verdicts: Counter[str] = field(default_factory=Counter[str])
     transitions: Counter[str] = field(default_factory=Counter[str])
     states: Counter[str] = field(default_factory=Counter[str])
+    counts: Counter[str] = field(default_factory=Counter[str])
     found: Findings = field(default_factory=Findings)
     named: dict[str, str] = field(default_factory=dict[str, str])
+
+    def __post_init__(self) -> None:
+        self.found.every = self.every
 
     def add(self, judged: InstanceVerdict) -> None:
         """Count one instance."""
@@ -65,12 +101,12 @@ class Tally:
         self.verdicts[judged.verdict] += 1
         self.transitions.update(judged.transitions)
         self.states.update(judged.states)
+        self.counts.update(judged.counts)
         self._name({judged.instance: judged.verdict})
-        finding = judged.finding
-        if finding is not None:
-            what = finding.clause if judged.verdict == "quarantined" else finding.control
-            kind = (judged.verdict, finding.kind, finding.event or "", what)
-            self.found.add(kind, [(judged.instance, finding)])
+        seen: set[FindingKind] = set()
+        for finding in judged.findings:
+            self.found.add(finding.key, judged.instance, finding, finding.key not in seen)
+            seen.add(finding.key)
 
     def merge(self, other: Tally) -> None:
         """Add the counts of another."""
@@ -80,6 +116,7 @@ class Tally:
         self.verdicts.update(other.verdicts)
         self.transitions.update(other.transitions)
         self.states.update(other.states)
+        self.counts.update(other.counts)
         self.found.merge(other.found)
         self._name(other.named)
 
@@ -90,27 +127,40 @@ class Tally:
 
     def trim(self) -> None:
         """Drop the verdicts of all but the first `NAMED` instances."""
-        self.named = {name: self.named[name] for name in sorted(self.named)[:NAMED]}
+        if not self.every:
+            self.named = {name: self.named[name] for name in sorted(self.named)[:NAMED]}
 
 
 @dataclass
 class Tallies:
-    """A tally for each machine, by name, and the rejected rows by reason."""
+    """A tally for each machine, by name, and the rejected rows by reason.
 
+    `every`: keep every problem and the verdict of every instance.
+    """
+
+    every: bool = False
     machines: dict[str, Tally] = field(default_factory=dict[str, Tally])
     rejected: Findings = field(default_factory=Findings)
 
+    def __post_init__(self) -> None:
+        self.rejected.every = self.every
+
+    def of(self, machine: str) -> Tally:
+        """The tally of a machine; "" is for instances of which no row names the machine."""
+        return self.machines.setdefault(machine, Tally(self.every))
+
     def add(self, judged: InstanceVerdict) -> None:
-        """Count one instance under its machine, or under "" where no row names its machine."""
-        self.machines.setdefault(judged.machine, Tally()).add(judged)
+        """Count one instance under its machine."""
+        self.of(judged.machine).add(judged)
 
     def reject(self, rejected: Rejected) -> None:
         """Count a row that belongs to no instance."""
-        finding = Finding("rejected", -1, rejected.reason)
-        self.rejected.add((rejected.reason,), [(rejected.text, finding)])
+        place: dict[str, Json] = {"file": rejected.file} if rejected.file else {}
+        finding = Finding("rejected", rejected.number, rejected.reason, details=place)
+        self.rejected.add((rejected.reason,), rejected.text, finding)
 
     def merge(self, other: Tallies) -> None:
         """Add the counts of another."""
         for name, tally in other.machines.items():
-            self.machines.setdefault(name, Tally()).merge(tally)
+            self.of(name).merge(tally)
         self.rejected.merge(other.rejected)

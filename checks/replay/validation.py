@@ -5,32 +5,42 @@
     result = replay(["traces/"], program, engine="spark")     # the same, on Spark
 
 Both engines parse, fold and count with the same code and give the same result. They differ in how
-they bring the rows of an instance into order: locally a row waits in memory for those before it,
-Spark sorts.
+they bring the rows of an instance into order.
 """
 
 from __future__ import annotations
 
-import heapq
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
 from lawful.spec.ir import Json
 
-from .columnar.layout import layout_of
-from .fold import VERDICTS, Finding, Fold, ReplayProgram
-from .parquet import has_arrow
-from .rows import Rejected, Row
-from .sources import ReplayError, Sources, rows_of_lines, sources
-from .tally import NAMED, FindingKind, Findings, Tallies, Tally
+from .explanation import STATES, explained
+from .in_process import tally_here
+from .problems import COUNTS, VERDICTS, Finding, FindingKind
+from .program import ReplayProgram
+from .sources import ReplayError, Sources, sources
+from .tally import NAMED, Findings, Tallies, Tally
 
+Explanations = dict[tuple[str, int], dict[str, Json]]
 Engine = Literal["local", "spark"]
 EngineChoice = Literal["auto", "local", "spark"]
+SEARCHED = 4 * STATES
 SMALL = 64 << 20  # Bytes of lines that this process has replayed while Spark would begin.
-FEW = 1 << 20  # Bytes of lines that are replayed row by row while Arrow would be imported.
+
+
+@dataclass(frozen=True)
+class Demands:
+    """What the log as a whole has to be like, or the replay fails: some event has to be judged
+    unless `allow_empty`, and at most the share `unknown_events` may be none of the machine's.
+    """
+
+    allow_empty: bool = False
+    unknown_events: float = 0.01
 
 
 @dataclass(frozen=True)
@@ -41,11 +51,12 @@ class ReplayResult:
     engine: str
     tallies: Tallies
     seconds: float
+    demands: Demands = Demands()
 
     @property
     def total(self) -> Tally:
         """The counts of all machines of the program, and of instances whose machine is unknown."""
-        out = Tally()
+        out = Tally(self.program.every)
         for name, tally in sorted(self.tallies.machines.items()):
             if name in ("", *self.program.steppers):
                 out.merge(tally)
@@ -73,10 +84,46 @@ class ReplayResult:
         verdicts = self.verdicts
         return not (verdicts["inconclusive"] or verdicts["quarantined"] or self.rejected)
 
+    @cached_property
+    def explanations(self) -> Explanations:
+        """The nearest possible event and the way to the recorded one, by instance and `seq`.
+
+        Of the first deviation of each kind. All ways together are looked for in `SEARCHED` states.
+        """
+        out: Explanations = {}
+        left = SEARCHED
+        for name in self.program.steppers:
+            rows = self.tallies.machines.get(name, Tally()).found.rows
+            for kind in sorted(rows):
+                instance, finding = rows[kind][0]
+                if finding.verdict == "deviates":
+                    told = _finding(instance, finding, {})
+                    made, searched = explained(self.program, name, told, min(STATES, left))
+                    out[instance, finding.index] = made
+                    left -= searched
+        return out
+
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Why the log as a whole is no basis of a verdict, as sentences; empty where it is one."""
+        total = self.total
+        unknown, events = total.counts["unknown_events"], total.events
+        out: list[str] = []
+        if not total.counts["judged"] and not self.demands.allow_empty:
+            out.append(f"no event was judged, of {events:,}")
+        if unknown > self.demands.unknown_events * events:
+            share = f"{unknown / events:.1%}"
+            most = f"{self.demands.unknown_events:.1%}"
+            out.append(
+                f"{unknown:,} of {events:,} events ({share}) are unknown; at most {most} may be"
+            )
+        return tuple(out)
+
     @property
     def exit_code(self) -> int:
-        """0 where all instances agree, 2 where one deviates, 3 where some could not be judged."""
-        return 2 if self.deviates else 0 if self.conclusive else 3
+        """0 where all instances agree, 2 where one deviates, 3 where some could not be judged or
+        the log as a whole is no basis of a verdict."""
+        return 2 if self.deviates else 0 if self.conclusive and not self.failures else 3
 
     def to_json(self) -> dict[str, Json]:
         """The result as `lawful replay` writes it; top-level counts are over all machines."""
@@ -93,7 +140,8 @@ class ReplayResult:
             "command": "replay",
             "engine": self.engine,
             "seconds": round(self.seconds, 3),
-            **_counts(self.total),
+            "failures": list(self.failures),
+            **_counts(self.total, self.explanations),
             "coverage": self._coverage(list(steppers)),
             "rejected": _rejected(self.tallies.rejected),
             "other_machines": others,
@@ -106,8 +154,10 @@ class ReplayResult:
         head: dict[str, Json] = {
             "machine": name,
             "fingerprint": self.program.steppers[name].fingerprint,
+            "versions": list(self.program.versions[name]),
         }
-        return {**head, **_counts(tally), "coverage": self._coverage([name])}
+        counts = _counts(tally, self.explanations)
+        return {**head, **counts, "coverage": self._coverage([name])}
 
     def _coverage(self, names: list[str]) -> dict[str, Json]:
         """Counts by name, zeros included; of several machines by `Machine.name`."""
@@ -115,14 +165,14 @@ class ReplayResult:
         states: dict[str, Json] = {}
         for name in names:
             prefix = f"{name}." if len(names) > 1 else ""
-            stepper = self.program.steppers[name]
             tally = self.tallies.machines.get(name, Tally())
-            transitions.update({prefix + t: tally.transitions[t] for t in stepper.rows})
-            states.update({prefix + s: tally.states[s] for s in stepper.control_states})
+            for stepper in self.program.versions[name].values():
+                transitions.update({prefix + t: tally.transitions[t] for t in stepper.rows})
+                states.update({prefix + s: tally.states[s] for s in stepper.form.control_states})
         return {"transitions": transitions, "states": states}
 
 
-def _counts(tally: Tally) -> dict[str, Json]:
+def _counts(tally: Tally, more: Explanations) -> dict[str, Json]:
     tally.trim()
     kinds = sorted(tally.found.totals)
     verdicts: dict[str, Json] = {name: tally.verdicts[name] for name in VERDICTS}
@@ -132,33 +182,32 @@ def _counts(tally: Tally) -> dict[str, Json]:
         "events": tally.events,
         "rows": tally.rows,
         "verdicts": verdicts,
-        "deviations": _findings(tally.found, [k for k in kinds if k[0] == "deviates"]),
-        "not_judged": _findings(tally.found, [k for k in kinds if k[0] != "deviates"]),
-        "totals": [_total(kind, tally.found.totals[kind]) for kind in kinds],
+        "counts": {name: tally.counts[name] for name in COUNTS},
+        "deviations": _findings(tally.found, [k for k in kinds if k[0] == "deviates"], more),
+        "not_judged": _findings(tally.found, [k for k in kinds if k[0] != "deviates"], {}),
+        "totals": [_total(kind, tally.found) for kind in kinds],
         "by_instance": named,
-        "by_instance_complete": tally.instances <= NAMED,
+        "by_instance_complete": tally.every or tally.instances <= NAMED,
     }
 
 
-def _total(kind: FindingKind, total: int) -> Json:
+def _total(kind: FindingKind, found: Findings) -> Json:
     verdict, what, event, where = kind
+    out: dict[str, Json] = {"verdict": verdict, "kind": what}
     if verdict == "quarantined":
-        return {"verdict": verdict, "kind": what, "clause": where, "total": total}
-    return {
-        "verdict": verdict,
-        "kind": what,
-        "event": event or None,
-        "state": where,
-        "total": total,
-    }
+        out["clause"] = where
+    else:
+        out.update({"event": event or None, "state": where})
+    return {**out, "total": found.totals[kind], "count": found.counts[kind]}
 
 
-def _findings(found: Findings, kinds: Iterable[FindingKind]) -> list[Json]:
+def _findings(found: Findings, kinds: Iterable[FindingKind], more: Explanations) -> list[Json]:
     rows = [(name, finding) for kind in kinds for name, finding in found.rows.get(kind, ())]
-    return [_finding(name, finding) for name, finding in sorted(rows, key=lambda row: row[0])]
+    rows.sort(key=lambda row: (row[0], row[1].index))
+    return [_finding(name, each, more.get((name, each.index), {})) for name, each in rows]
 
 
-def _finding(instance: str, finding: Finding) -> Json:
+def _finding(instance: str, finding: Finding, more: Mapping[str, Json]) -> dict[str, Json]:
     return {
         "instance": instance,
         "index": finding.index,
@@ -168,13 +217,23 @@ def _finding(instance: str, finding: Finding) -> Json:
         "state": dict(finding.state),
         "clause": finding.clause,
         "legal": list(finding.legal),
+        "count": finding.count,
         **finding.details,
+        **more,
     }
 
 
 def _rejected(found: Findings) -> Json:
     totals: list[Json] = [
-        {"reason": kind[0], "total": total, "first": [text for text, _ in found.rows.get(kind, ())]}
+        {
+            "reason": kind[0],
+            "total": total,
+            "first": [text for text, _ in found.rows.get(kind, ())],
+            "places": [
+                {"file": each.details.get("file"), "number": each.index or None}
+                for _, each in found.rows.get(kind, ())
+            ],
+        }
         for kind, total in sorted(found.totals.items())
     ]
     return {"rows": found.totals.total(), "reasons": totals}
@@ -185,6 +244,7 @@ def replay(
     program: ReplayProgram,
     engine: EngineChoice = "local",
     master: str | None = None,
+    demands: Demands = Demands(),
 ) -> ReplayResult:
     """Replay the journals. Raises ReplayError where they are unreadable or have no row to replay.
 
@@ -203,7 +263,7 @@ def replay(
     else:
         tallies = tally_here(files, program)
     _check_some(tallies, program)
-    return ReplayResult(program, engine, tallies, time.perf_counter() - begun)
+    return ReplayResult(program, engine, tallies, time.perf_counter() - begun, demands)
 
 
 def chosen(files: Sources, master: str | None = None) -> Engine:
@@ -226,89 +286,6 @@ def _check_some(tallies: Tallies, program: ReplayProgram) -> None:
         found = ", ".join(sorted(tallies.machines))
         asked = ", ".join(program.steppers)
         raise ReplayError(f"no row of {asked} in the journal, only of {found}")
-
-
-# The local engine.
-
-
-def tally_here(files: Sources, program: ReplayProgram) -> Tallies:
-    """Replay the rows in this process; each file is read once."""
-    layout = None if files.size < FEW else layout_of(program)
-    if layout is not None and has_arrow():
-        from .columnar.local import tally_columns
-
-        return tally_columns(files, program, layout)
-    return tally_rows(files, program)
-
-
-def tally_rows(files: Sources, program: ReplayProgram) -> Tallies:
-    """The same, row by row."""
-    tallies = Tallies()
-    queues: dict[str, Queue] = {}
-    for row in read_rows(files, program):
-        if isinstance(row, Rejected):
-            tallies.reject(row)
-            continue
-        queue = queues.get(row.instance)
-        if queue is None:
-            queue = queues[row.instance] = Queue(Fold(program, row.instance))
-        queue.take(row)
-    for name in sorted(queues):
-        tallies.add(queues[name].end().end())
-    return tallies
-
-
-def read_rows(files: Sources, program: ReplayProgram) -> Iterator[Row | Rejected]:
-    """Every row of the files, in their order."""
-    for path in files.lines:
-        yield from rows_of_lines(path, program.row_of)
-    if files.tables and program.mapping is None:
-        from . import parquet
-
-        for path in files.tables:
-            yield from parquet.rows_of_table(path)
-    elif files.tables and program.mapping is not None:
-        from .columnar import tables
-
-        for path in files.tables:
-            yield from tables.rows_of_table(path, program.mapping)
-
-
-class Queue:
-    """Gives the rows of one instance to its fold in order; a row that comes early waits."""
-
-    def __init__(self, fold: Fold) -> None:
-        self.fold = fold
-        self.early: list[tuple[int, int, Row]] = []
-        self.came = 0
-
-    def take(self, row: Row) -> None:
-        """Fold the row and the rows that waited for it, or let it wait."""
-        if row.seq > self.fold.next or (row.seq >= 0 and not self.fold.program.dense):
-            self.came += 1
-            heapq.heappush(self.early, (row.seq, self.came, row))
-            return
-        self.fold.take(row)
-        self._go_on()
-
-    def _go_on(self) -> None:
-        """Fold the waiting rows whose turn it is."""
-        while self.early and self.early[0][0] <= self.fold.next:
-            self.fold.take(heapq.heappop(self.early)[2])
-
-    def end(self) -> Fold:
-        """The fold, after the last row; rows that still wait show that one is missing."""
-        if not self.fold.program.dense:
-            while self.early:
-                self.fold.take(heapq.heappop(self.early)[2])
-        if self.early and self.fold.next == 0:  # Earlier files may not be part of this replay.
-            self.fold.take(heapq.heappop(self.early)[2])
-            self._go_on()
-        if self.early:
-            self.fold.missing()
-        for _, _, row in self.early:
-            self.fold.count(row)
-        return self.fold
 
 
 __all__ = ["Engine", "EngineChoice", "ReplayError", "ReplayProgram", "ReplayResult", "replay"]

@@ -16,15 +16,16 @@ from lawful.spec.errors import Place
 from lawful.spec.ir import Json
 from lawful.spec.text.reasons import text
 
-from ..replay.fold import VERDICTS, Fold, ReplayProgram
-from ..replay.rows import Rejected, Row
+from ..replay.fold import Fold
+from ..replay.in_process import sorted_rows
+from ..replay.problems import PASSED, VERDICTS
+from ..replay.program import ReplayProgram
+from ..replay.rows import Row
 from ..replay.sources import sources
-from ..replay.validation import Queue, ReplayResult, read_rows
+from ..replay.validation import ReplayResult
 from ..verdict import Trace, TraceStep
 from .ci import Case, Suite
 from .replays import clause, headline
-
-JUDGED = ("fits", "open")
 
 
 def suites(result: ReplayResult) -> list[Suite]:
@@ -43,7 +44,7 @@ def _cases(machine: ir.Machine, row: Mapping[str, Any]) -> Iterator[Case]:
     for verdict in VERDICTS:
         count = row["verdicts"][verdict]
         message = f"{count} of {row['instances']} instances: {verdict}"
-        if not count or verdict in JUDGED:
+        if not count or verdict in PASSED:
             yield Case(verdict, verdict, "passed", message)
         elif verdict == "deviates":
             yield Case(verdict, verdict, "failed", message, verdict, (message,), machine.place)
@@ -99,22 +100,26 @@ class _Recording(Fold):
         self.kept: list[Mapping[str, Json]] = []
         self.steps: list[TraceStep] = []
 
-    def take(self, row: Row) -> None:
-        """Take the next row; record its step, and the state after it."""
-        before, judged = self.state, self.found is None
-        super().take(row)
-        if self.stepper is None or not judged:
+    def _judge(self, row: Row) -> None:
+        """Judge the next row; record its step, and the state after it, up to the deviation."""
+        over = self.counts["deviations"] > 0
+        super()._judge(row)
+        if self.stepper is None or over:
             return
-        if self.state is not None and (self.found is None or self.state is not before):
+        wrong = self.counts["deviations"] > 0
+        if wrong and not self.kept:
+            self.kept.append(self.problems.found[-1][1].state)
+        elif not wrong and self.state is not None:
             self.kept.append(self.stepper.shown(self.state))
-        if len(self.kept) > 1 or (self.kept and self.found is not None):
+        if len(self.kept) > 1 or (self.kept and wrong):
             event = row.event or ""
             self.steps.append(TraceStep(event, event, dict(row.args), {}))
 
     @property
     def trace(self) -> Trace | None:
         """The trace with the deviating event as its last; None without a state before it."""
-        return Trace(tuple(self.kept), tuple(self.steps)) if self.kept else None
+        self.end()
+        return Trace(tuple(self.kept), tuple(self.steps)) if self.kept and self.kept[0] else None
 
 
 def traces(
@@ -136,10 +141,7 @@ def _recorded(
     paths: Iterable[str | Path], program: ReplayProgram, instances: Collection[str]
 ) -> dict[str, _Recording]:
     folds = {name: _Recording(program, name) for name in instances}
-    queues = {name: Queue(made) for name, made in folds.items()}
-    for row in read_rows(sources(paths), program) if instances else ():
-        if not isinstance(row, Rejected) and row.instance in queues:
-            queues[row.instance].take(row)
-    for queue in queues.values():
-        queue.end()
+    for name, rows in sorted_rows(sources(paths), program, instances).items():
+        for row in rows:
+            folds[name].take(row)
     return folds

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from importlib.resources import files
 from string import Template
@@ -12,14 +12,15 @@ from typing import Any
 from lawful.spec.ir import Json
 
 from ..replay import ReplayResult
-from ..replay.fold import VERDICTS
+from ..replay.problems import VERDICTS
 
 MEANING = {
     "fits": "all events agree with the machine; the instance may end in its last state",
     "open": "all events agree with the machine; the instance may not end in its last state",
     "deviates": "an event does not agree with the machine",
     "inconclusive": "the rows have too little information to compare them with the machine",
-    "quarantined": "the rows are malformed, missing or out of order",
+    "quarantined": "rows are malformed, missing or out of order",
+    "empty": "every event was skipped, so none was judged",
 }
 PREFIX = {
     "refused": "the machine refuses it: ",
@@ -28,8 +29,19 @@ PREFIX = {
     "inconclusive": "cannot be judged: ",
     "quarantined": "cannot be replayed: ",
 }
+UNJUDGED = ("inconclusive", "quarantined")
 LISTED = 200  # Instances on the page.
+TOLD = {
+    "deviations": "deviations",
+    "uncertain": "rows that do not fit an uncertain state",
+    "duplicates": "identical rows twice",
+    "gaps": "gaps of sequence numbers",
+    "regressions": "numbers or times that go back",
+    "unknown_events": "unknown events",
+    "ambiguous": "events that several transitions may have served",
+}
 SHOWN = 20  # Findings in the text.
+SHORT = 80  # Characters of an argument in a sentence.
 LONGEST = 2000  # Characters of one value on the page.
 
 # Text.
@@ -38,16 +50,17 @@ LONGEST = 2000  # Characters of one value on the page.
 def text(result: ReplayResult) -> str:
     """The result as text: verdicts, coverage, and the first findings."""
     answer: Any = result.to_json()
-    lines = [line for machine in answer["machines"] for line in _machine_text(machine)]
+    lines = [f"no verdict: {why}" for why in answer["failures"]]
+    lines += [line for machine in answer["machines"] for line in _machine_text(machine)]
     if len(answer["machines"]) > 1 or answer["unknown_machine"]:
         lines.append(f"in all: {_verdicts_text(answer['verdicts'])}")
     for each in answer["rejected"]["reasons"]:
-        lines.append(
-            f"{_rows(each['total'])} rejected: {each['reason']}, for example {each['first'][0]}"
-        )
+        at = where(each["places"][0])
+        example = f"{at}: {each['first'][0]}" if at else each["first"][0]
+        lines.append(f"{_rows(each['total'])} rejected: {each['reason']}, for example {example}")
     for name, other in answer["other_machines"].items():
         lines.append(f"{_rows(other['rows'])} of {name} not replayed: it is not among the machines")
-    lines += _findings_text(answer)
+    lines += _findings_text(answer, None if result.program.every else SHOWN)
     lines.append(f"replayed by the {answer['engine']} engine in {answer['seconds']:.1f} s")
     return "\n".join(lines)
 
@@ -63,21 +76,24 @@ def _machine_text(machine: Mapping[str, Any]) -> list[str]:
         rest = f"; never: {', '.join(missed)}" if missed else ""
         if counts:
             lines.append(f"  {len(counts) - len(missed)} of {len(counts)} {kind} covered{rest}")
-    return lines
+    told = [f"{TOLD[name]}: {n:,}" for name, n in machine["counts"].items() if n and name in TOLD]
+    return [*lines, f"  {', '.join(told)}"] if told else lines
 
 
 def _verdicts_text(verdicts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in verdicts.items() if count) or "none"
 
 
-def _findings_text(answer: Mapping[str, Any]) -> list[str]:
+def _findings_text(answer: Mapping[str, Any], most: int | None) -> list[str]:
     lines: list[str] = []
-    shown = [*answer["deviations"], *answer["not_judged"]][:SHOWN]
+    shown = [*answer["deviations"], *answer["not_judged"]][:most]
     for f in shown:
-        lines.append(f"{headline(f)}: {clause(f)}")
+        again = f" ({f['count']} times)" if f["count"] > 1 else ""
+        lines.append(f"{headline(f)}: {clause(f)}{again}")
         if f["legal"]:
             lines.append(f"  possible events: {', '.join(f['legal'])}")
-    found = sum(total["total"] for total in answer["totals"])
+        lines += [f"  {each}" for each in advice(f)]
+    found = sum(total["count"] for total in answer["totals"])
     if found > len(shown):
         lines.append(f"and {found - len(shown)} more")
     return lines
@@ -90,6 +106,26 @@ def _rows(count: int) -> str:
 def clause(finding: Mapping[str, Any]) -> str:
     """The problem of a finding, as a sentence."""
     return PREFIX.get(finding["kind"], "") + str(finding["clause"])
+
+
+def advice(finding: Mapping[str, Any]) -> Iterator[str]:
+    """What would have helped at a deviation, where it is known."""
+    if finding.get("nearest"):
+        yield f"nearest possible event: {call(finding['nearest'])}"
+    if finding.get("path"):
+        yield f"possible after: {', then '.join(map(call, finding['path']))}"
+    elif finding.get("searched"):
+        yield f"no way to it found in {finding['searched']} states"
+
+
+def call(step: Mapping[str, Any]) -> str:
+    """An event with its arguments."""
+    args = ", ".join(f"{name}={_cut(json.dumps(value))}" for name, value in step["args"].items())
+    return f"{step['event']}({args})"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= SHORT else f"{text[: SHORT - 4]} ..."
 
 
 def headline(finding: Mapping[str, Any]) -> str:
@@ -133,7 +169,9 @@ def _summary(answer: Mapping[str, Any]) -> str:
         count = answer["verdicts"]["deviates"]
         kind = "deviates"
         summary = f"{count:,} instance{'s deviate' if count > 1 else ' deviates'}"
-    elif any(answer["verdicts"][v] for v in VERDICTS[3:]) or answer["rejected"]["rows"]:
+    elif answer["failures"]:
+        kind, summary = "quarantined", "No verdict: " + "; ".join(answer["failures"])
+    elif any(answer["verdicts"][v] for v in UNJUDGED) or answer["rejected"]["rows"]:
         kind, summary = "quarantined", "Some instances could not be judged"
     else:
         kind, summary = "fits", "All instances agree with their machine"
@@ -222,7 +260,23 @@ def _article(finding: Mapping[str, Any]) -> str:
         )
         legal = "".join(f"<code>{escape(name)}</code> " for name in finding["legal"])
         out.append(f"<p>Events possible in this state: {legal or 'none'}</p>")
+        out += [f"<p>{escape(each[0].upper() + each[1:])}</p>" for each in advice(finding)]
+    out.append(_around(finding.get("around")))
     return "".join(out) + "</article>"
+
+
+def _around(around: Mapping[str, Any] | None) -> str:
+    """The rows before and after that of the finding."""
+    if not around or not (around["before"] or around["after"]):
+        return ""
+    rows = [["Row", "Event", "Outcome"]]
+    for each in (*around["before"], *around["after"]):
+        made = call(each) if each["event"] else ""
+        rows.append(
+            [str(each["seq"]), f"<code>{escape(made)}</code>", escape(each.get("outcome", ""))]
+        )
+    table = _table("", rows, numbers=False).replace("<h2></h2>", "")
+    return f"<details><summary>Rows around it</summary>{table}</details>"
 
 
 def _value(value: Json) -> str:
@@ -231,14 +285,14 @@ def _value(value: Json) -> str:
 
 
 def _more(answer: Mapping[str, Any], shown: int) -> str:
-    found = sum(total["total"] for total in answer["totals"])
+    found = sum(total["count"] for total in answer["totals"])
     if found <= shown:
         return ""
-    rows = [["Verdict", "Kind", "Event or reason", "State", "Instances"]]
+    rows = [["Verdict", "Kind", "Event or reason", "State", "Instances", "Problems"]]
     for each in answer["totals"]:
         what = each.get("clause") or each.get("event") or ""
         cells = [each["verdict"], each["kind"], what, each.get("state", "")]
-        rows.append([*map(escape, cells), f"{each['total']:,}"])
+        rows.append([*map(escape, cells), f"{each['total']:,}", f"{each['count']:,}"])
     return (
         f"<p>These are the first of each kind. All findings:</p>{_table('', rows, numbers=False)}"
     )
@@ -247,9 +301,20 @@ def _more(answer: Mapping[str, Any], shown: int) -> str:
 def _rejected_rows(answer: Mapping[str, Any]) -> list[str]:
     return [
         f"<p><b>{_rows(each['total'])}</b>: {escape(each['reason'])}, for example "
-        f"{' '.join(_value(first) for first in each['first'])}</p>"
+        f"{' '.join(map(_example, each['first'], each['places']))}</p>"
         for each in answer["rejected"]["reasons"]
     ]
+
+
+def _example(text: str, place: Mapping[str, Any]) -> str:
+    at = where(place)
+    return _value(text) + (f" ({escape(at)})" if at else "")
+
+
+def where(place: Mapping[str, Any]) -> str:
+    """The place of a rejected row: its file, and the number of the line or row."""
+    at = f":{place['number']}" if place["number"] else ""
+    return f"{place['file']}{at}" if place["file"] else ""
 
 
 def _other_rows(answer: Mapping[str, Any]) -> list[str]:

@@ -124,6 +124,11 @@ class ReplayOptions:
     target: str
     traces: Sequence[str]
     mapping: Path | None
+    older: Sequence[str]
+    after: replay.Policy
+    all: bool
+    allow_empty: bool
+    unknown_events: float | None
     engine: replay.EngineChoice
     master: str | None
     report: Path | None

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from lawful.checks.replay import ReplayError, ReplayProgram, ReplayResult, validation
+from collections.abc import Iterable
+
+from lawful import targets
+from lawful.checks.replay import Demands, ReplayError, ReplayProgram, ReplayResult, validation
 from lawful.checks.replay.mapping import read_mapping
 from lawful.checks.report import ci_replays, replays
 from lawful.progress import progress
+from lawful.runtime.instance import Machine
 from lawful.spec.resolve import resolve
 
 from . import exports, files
@@ -16,17 +20,34 @@ from .output import Output
 
 def replay(options: ReplayOptions, output: Output) -> int:
     """Replay the traces, write the files that were asked for, and print the verdicts."""
-    machines = tuple(resolve(cls).machine for cls in output.machines(options.target))
+    classes = output.machines(options.target)
     with progress("replaying", output.quiet):
         try:
-            mapping = None if options.mapping is None else read_mapping(options.mapping)
-            program = ReplayProgram(machines, mapping=mapping)
-            result = validation.replay(options.traces, program, options.engine, options.master)
+            program, demands = _program(classes, options), _demands(options)
+            engine = options.engine, options.master
+            result = validation.replay(options.traces, program, *engine, demands)
         except (ReplayError, ValueError) as error:
             raise CommandError(str(error)) from error
     files.save_all(_files(options, result), options.reports.itf)
     output.write(replays.text(result), result.to_json())
     return result.exit_code
+
+
+def _program(classes: Iterable[type[Machine]], options: ReplayOptions) -> ReplayProgram:
+    return ReplayProgram(
+        tuple(resolve(cls).machine for cls in classes),
+        mapping=None if options.mapping is None else read_mapping(options.mapping),
+        older=tuple(resolve(targets.machine(each)).machine for each in options.older),
+        after=options.after,
+        every=options.all,
+        pass_unknown=options.unknown_events is not None,
+    )
+
+
+def _demands(options: ReplayOptions) -> Demands:
+    if options.unknown_events is None:
+        return Demands(options.allow_empty)
+    return Demands(options.allow_empty, options.unknown_events)
 
 
 def _files(options: ReplayOptions, result: ReplayResult) -> exports.Files:

@@ -13,10 +13,10 @@ import functools
 import itertools
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 from lawful.spec import types as t
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.values.bounds import Values, bounded, breach
 from lawful.spec.values.opaques import ENCODED, mixed
 from lawful.spec.values.text import shown

@@ -65,10 +65,12 @@ class Compiler:
         self.reach = Reach(m, self.ghosts[m.name])
         helpers = [*m.functions, *(p.function for p in m.properties)]
         params = {f.name: tuple(kind for _, kind in f.params) for f in helpers}
-        names = GlobalNames(resolved.world, frozenset(all_names(m)), params)
+        taken = frozenset(all_names(m)).union(p.name for p in m.parameters)
+        names = GlobalNames(resolved.world, taken, params)
         self.code = GeneratedCode(names, (m.name, m.module), self._helper)
         self.plan = self.empty_plan()
         self.cores: dict[str, str] = {}
+        self.made = ""  # The name of what makes an instance as a part.
 
     def run(self) -> Plan:
         """Compile everything that an instance needs from its start."""
@@ -111,6 +113,7 @@ class Compiler:
         plan.text, plan.watched, plan.fresh_but = self.code.text, self.watched, self.fresh_but
         plan.rows = self.rows
         plan.constructor = self.constructor
+        plan.maker = self.maker if initial.plainly_made(m) else None
         plan.only_reads = functools.partial(only_reads, m, self.ghosts)
         return plan
 
@@ -211,6 +214,14 @@ class Compiler:
             self.code.define()
             return self.code.names.globals[made]
 
+    def maker(self) -> Any:
+        """Compile, once, and return what makes an instance as a part."""
+        with ONE_AT_A_TIME:
+            if not self.made:
+                self.made = initial.maker(self.code, self.plan)
+                self.code.define()
+            return self.code.names.globals[self.made]
+
     # Ways.
 
     def ways(self) -> dict[str, Way]:
@@ -268,13 +279,15 @@ class Compiler:
 
     def bodies(self, way: Way) -> list[GuardedBody]:
         """The transitions of a way as its method runs them; none where `commit.choose` runs them:
-        where it is not known which parts change, or they were declared in several files."""
+        where it is not known which parts change, where a function that the method calls changes
+        them, or where the transitions were declared in several files."""
         served = self.serving(way)
         calls = [self.part_calls(tr) for tr in served]
         files = {tr.function.place.file for tr in served} | {self._place(way).file}
         if None in calls or len(files) > 1:
             return []
-        return [self.body(tr, mine or {}) for tr, mine in zip(served, calls, strict=True)]
+        made = [self.body(tr, mine or {}) for tr, mine in zip(served, calls, strict=True)]
+        return [] if any(each.core is not None and each.parts for each in made) else made
 
     def part_calls(self, tr: ir.Transition) -> dict[int, PartCall] | None:
         body = self.erased(tr.function)

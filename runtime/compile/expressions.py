@@ -232,7 +232,7 @@ class Expressions:
     def new(self, e: ir.New) -> ast.expr:
         kind = e.type
         assert isinstance(kind, t.Part)
-        made = call(self.use(operators.new), name(self.me), ast.Constant(kind.machine))
+        made = call(self.names.maker(kind.machine), name(self.me))
         made.keywords = [ast.keyword(key, self.given(value)) for key, value in e.args]
         return made
 

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from types import FunctionType
 
 from lawful.spec.errors import Place
+from lawful.spec.quick_dataclass import dataclass
 
 from .global_names import GlobalNames
 from .python_ast import located
 from .statements import Body
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class GeneratedFunction:
     """A generated function: its file, its syntax tree, and its name in tracebacks."""
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from lawful.spec import types as t
+from lawful.spec.quick_dataclass import dataclass, field
 from lawful.spec.values.world import World
+
+from ..kernel.operators import first_new
 
 
 @dataclass
@@ -17,6 +19,7 @@ class GlobalNames:
     taken: frozenset[str]
     params: dict[str, tuple[t.Type, ...]]  # Of helpers, by their names.
     globals: dict[str, Any] = field(default_factory=dict[str, Any])
+    makers: dict[str, str] = field(default_factory=dict[str, str])  # Of parts, by their machines.
 
     def put(self, name: str, value: Any) -> str:
         """Bind the value to this name, with underscores added where it is taken; the name."""
@@ -32,6 +35,13 @@ class GlobalNames:
     def number(self, prefix: str, value: Any) -> str:
         """A new numbered name for the value."""
         return self.put(f"{prefix}{len(self.globals)}", value)
+
+    def maker(self, machine: str) -> str:
+        """The name of the function that makes parts of this machine."""
+        if machine not in self.makers:
+            self.makers[machine] = key = self.reserve(f"new_{machine}")
+            self.globals[key] = first_new(machine, self.globals, key)
+        return self.makers[machine]
 
     def local(self, name: str) -> str:
         """A name for a local variable that the declaration does not use."""

@@ -6,13 +6,13 @@ They are those of the header, and each `require` at the start of the body.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 from lawful.spec import ir, ops
 from lawful.spec import types as t
 from lawful.spec.analysis.partiality import always_defined
 from lawful.spec.analysis.walk import everything
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.text import reasons
 
 from .part_steps import PartCall

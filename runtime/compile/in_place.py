@@ -33,7 +33,6 @@ import functools
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lawful.spec import ir
@@ -41,6 +40,7 @@ from lawful.spec import types as t
 from lawful.spec.analysis.partiality import always_defined
 from lawful.spec.analysis.places import variable_of
 from lawful.spec.analysis.walk import everything, statements, written
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.syntax.declare import slot
 
 from ..kernel.commit import limited
@@ -60,29 +60,15 @@ MAY_REFUSE = (
     ir.Call,
     ir.Can,
 )
-# Later versions do not count borrowed references, and without the lock counts may lag.
+# Without the lock counts may lag; what later versions count is not known.
 COUNTS = (
     sys.implementation.name == "cpython"
-    and sys.version_info < (3, 14)
+    and sys.version_info < (3, 15)
     and getattr(sys, "_is_gil_enabled", lambda: True)()
 )
-
-
-class _Holder:
-    __slots__ = ("held",)
-
-    def __init__(self) -> None:
-        self.held = set[int]()
-
-
-def _alone() -> int:
-    """The reference count of a container that one slot and one local hold."""
-    holder = _Holder()
-    old = holder.held
-    return sys.getrefcount(old)
-
-
-ALONE = _alone()
+# The count of a container that one slot and one local hold. It is at least so much before 3.14,
+# where the argument of `getrefcount` counts, too; since then a call borrows it from the local.
+ALONE = 2 if sys.version_info >= (3, 14) else 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +158,7 @@ def _is_in_place(stmt: ir.Stmt, kind: t.Type) -> bool:
         case t.Map(mutable=True, value=value), ir.Update(op="pop"):
             return t.immutable(value) and not limited(kind)
         case t.Map(mutable=True, value=value), (ir.Assign() | ir.Update(op="delete")):
-            inner = isinstance(value, t.Map | t.Set | t.Seq)
+            inner = isinstance(value, t.Map | t.Set | t.Seq | t.Part)
             return (inner or t.immutable(value)) and not limited(kind)
         case t.Seq(mutable=True, item=item), ir.Update(op="append"):
             return t.immutable(item)

@@ -4,18 +4,33 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from lawful.spec import ir
+from lawful.spec import types as t
 from lawful.spec.analysis.walk import everything
 from lawful.spec.syntax.declare import slot
+from lawful.spec.values.bounds import bounded
 
 from ..kernel.dispatch import UNSET
 from ..kernel.plan import Instance, Plan
+from ..kernel.state import PART, SUSPECT
 from ..timers import REAL, SHARED_ENVIRONMENT, Environment
 from .arguments import checked
 from .generated_code import GeneratedCode
-from .python_ast import all_of, assign, attribute, call, compare, if_, located, name, negated
+from .python_ast import (
+    all_of,
+    assign,
+    attribute,
+    call,
+    compare,
+    if_,
+    located,
+    name,
+    negated,
+    outside,
+)
 
 FRESH = "fresh"
 
@@ -121,6 +136,69 @@ def constructor(
     args.kw_defaults = [*nothing, *(located(name(put("UNSET", UNSET)), place) for _ in params)]
     args.kwarg = located(ast.arg("parameters"), place)
     return key
+
+
+def maker(code: GeneratedCode, plan: Plan) -> str:
+    """The function that makes an instance as a part, in a step of its whole.
+
+        def new_Lamp(whole, *, most=default_most):
+            self = create(Lamp)
+            self.__environment__ = whole.__environment__
+            self.__watch__ = PART
+            if most < 0:
+                SUSPECT.add(id(whole))
+            self._most = most
+            self._times = 0
+            return self
+
+    The whole judges bounds at the end of the step. Types are known, so nothing else is tested.
+    """
+    put, me, place = code.names.put, name("self"), plan.machine.place
+    outer = code.names.local("whole")
+    whole = name(outer)
+    shared = attribute(whole, "__environment__")
+    cls = name(put(plan.machine.name, plan.cls))
+    suspect = call(attribute(name(put("SUSPECT", SUSPECT)), "add"), call(put("id", id), whole))
+    params = plan.machine.parameters
+    body: list[ast.stmt] = [
+        assign(name("self"), call(put("create", plan.cls.__new__), cls)),
+        assign(attribute(me, "__environment__"), shared),
+        assign(attribute(me, "__watch__"), name(put("PART", PART))),
+    ]
+    for p in params:
+        kind = p.type
+        test = outside(partial(name, p.name), kind) if isinstance(kind, t.Int) else None
+        body += [] if test is None else [if_(test, ast.Expr(suspect))]
+        body.append(assign(attribute(me, slot(p.name)), name(p.name)))
+    body += _initial(code, plan, frozenset())
+    key = code.add(
+        code.names.reserve(f"new_{plan.machine.name}"),
+        place,
+        [],
+        [*body, ast.Return(me)],
+        f"new_{plan.machine.name}",
+    )
+    args = code.functions[-1].node.args
+    args.args = [located(ast.arg(outer), place)]
+    args.kwonlyargs = [located(ast.arg(p.name), place) for p in params]
+    args.kw_defaults = [
+        None
+        if p.default is None
+        else located(name(put(f"default_{p.name}", plan.defaults[p.name])), place)
+        for p in params
+    ]
+    return key
+
+
+def plainly_made(m: ir.Machine) -> bool:
+    """Whether `maker` has code for all that parts of this machine begin with."""
+    values = [v.initial for v in m.variables] + [p.default for p in m.parameters]
+    kinds = [p.type for p in m.parameters]
+    return not (
+        m.of_kind("assume")  # Its error names the line that makes the part.
+        or any(_goes_over_all(value) for value in values if value is not None)
+        or any(bounded(kind) and not isinstance(kind, t.Int) for kind in kinds)
+    )
 
 
 def _given(code: GeneratedCode, plan: Plan, p: ir.Parameter) -> Iterator[ast.stmt]:

@@ -247,7 +247,9 @@ class Method:
             ]
             if not all(each.total for each in served):
                 kinds = name(self.names.put("FALSE_GUARDS", FALSE_GUARDS))
-                again = ast.ExceptHandler(kinds, None, [self.left_to(commit.choose)])
+                args = [name(self.error), name("self"), name(self.way_name), self.given()]
+                chosen = ast.Return(call(self.use(commit.chosen_again), *args))
+                again = ast.ExceptHandler(kinds, self.error, [chosen])
                 found = [ast.Try(found, [again], [], [])]
             both = [all_of([name(flags[each.transition.name]) for each in pair]) for pair in pairs]
             out += [*found, *([if_(any_of(both), self.left_to(commit.choose))] if both else [])]

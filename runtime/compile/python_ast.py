@@ -12,26 +12,36 @@ from lawful.spec.errors import Place
 Node = TypeVar("Node", bound=ast.AST)
 
 
-Where = tuple[int, int, int, int]
+# Those that may have a position, or hold what may; the others are shared by all trees.
+COMPOUND = frozenset(
+    cls
+    for cls in vars(ast).values()
+    if isinstance(cls, type) and issubclass(cls, ast.AST) and (cls._fields or cls._attributes)
+)
 
 
 def located(node: Node, place: Place) -> Node:
     """The node; it and its children without a position get that of `place`."""
-    _locate(node, (place.line, place.column, place.end_line, place.end_column))
+    where = {
+        "lineno": place.line,
+        "col_offset": place.column,
+        "end_lineno": place.end_line,
+        "end_col_offset": place.end_column,
+    }
+    waiting: list[Any] = [node]
+    while waiting:
+        each = waiting.pop()
+        held: dict[str, Any] = each.__dict__
+        if "lineno" in held:
+            continue
+        for value in held.values():
+            if value.__class__ is list:
+                waiting += [inside for inside in value if inside.__class__ in COMPOUND]
+            elif value.__class__ in COMPOUND:
+                waiting.append(value)
+        if each._attributes:  # Some nodes, as `comprehension`, have no position of their own.
+            held.update(where)
     return node
-
-
-def _locate(node: Any, where: Where) -> None:
-    held: dict[str, Any] = node.__dict__
-    if "lineno" in held:
-        return
-    inside = [*held.values()]
-    if node._attributes:  # Some nodes, as `comprehension`, have no position of their own.
-        node.lineno, node.col_offset, node.end_lineno, node.end_col_offset = where
-    for value in inside:
-        for each in value if value.__class__ is list else (value,):
-            if isinstance(each, ast.AST):
-                _locate(each, where)
 
 
 def without_places(node: Node) -> Node:

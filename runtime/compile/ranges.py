@@ -7,12 +7,12 @@ bounds of some variables as long as these variables keep theirs, they all keep t
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.effects import assigned
 from lawful.spec.analysis.walk import statements, written
+from lawful.spec.quick_dataclass import dataclass
 
 Range = tuple[int | None, int | None]  # None: no bound on this side.
 

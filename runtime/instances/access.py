@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal, TypeVar, cast
 
 from lawful.spec import ir
 from lawful.spec.codec.as_json import Fingerprints, behaviour, fingerprints
 from lawful.spec.outcomes import MachineFault, Reason
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.resolve import Resolved, abstract_scopes, resolve
 from lawful.spec.syntax.declare import slot
+from lawful.spec.words import Sort
 
 from ..elements import Universe, other_elements
 from ..kernel import dispatch
 from ..kernel.commit import choose
 from ..kernel.guards import Refusal
 from ..kernel.plan import Alarm, Asserted, Plan, Way
+from ..kernel.signal_handlers import let_out
 from ..kernel.state import State
 from ..migration import Migration
 from ..timers import REAL, SHARED_ENVIRONMENT, Environment
-from . import enforcement, json_events, snapshots
+from . import enforcement, growth, json_events, snapshots
 from .make import assume, bare, begin, plan_of
 from .observers import Observed, Stepped, foremost
 from .part_parameters import as_declared, taken_from_declaration
@@ -256,7 +258,8 @@ class InstanceAccess(Access[M]):
                 self.plan.hints[candidate.name](state)
             except Refusal:
                 continue
-            except dispatch.NO_VALUE:
+            except dispatch.NO_VALUE as error:
+                let_out(error)
                 return True
             return True
         return False
@@ -304,6 +307,21 @@ class InstanceAccess(Access[M]):
         now = self._machine.__environment__.now()
         return snapshots.snapshot(self._machine, fingerprint_of(self.plan).shape, now)
 
+    def grow(self, sort: type[Sort], element: str) -> None:
+        """Add an element to the universe of the instance: at the end of an ordered sort.
+
+        Total maps over the sort get their default for it, and nothing else changes. All invariants
+        are judged. It is a step like an event: it happens whole or not at all, observers, journals
+        and stores get it under the name `grow_Node`.
+
+        TypeError for what is no sort of the machine, or no growing one, and for an element of
+        another type. ValueError for an element that is there, and if the instance was made without
+        elements of the sort: everything is one then. `PropertyViolated` or `Undefined` if an
+        invariant is false or has no value, or a default is out of its bounds.
+        """
+        self._open("grow")
+        growth.grow(self._machine, sort, element, enforcement.judgeable(self.plan).invariants())
+
     def observe(self, callback: Callable[[Stepped[M]], None]) -> Callable[[], None]:
         """Call the callback with a `Stepped` after every event from now on, refused and ignored
         ones too.
@@ -315,7 +333,7 @@ class InstanceAccess(Access[M]):
         of them have heard of the present one. A fault of the machine is raised, not observed.
         RuntimeError for a part, and before an `@initial` was called.
         """
-        self.watched("observe").observers.append(callback)
+        self.watched("observe").add(callback)
         return lambda: self._forget(callback)
 
     def watched(self, what: str) -> Observed:

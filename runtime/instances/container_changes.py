@@ -36,12 +36,13 @@ LEAST = 8
 def changes(done: Stepped, plan: Plan, form: Form) -> dict[str, Json]:
     """What an event changed, by the names of variables, in this JSON form of values."""
     out: dict[str, Json] = {}
-    for name in done.changed if plan.families else done.inside:
+    moved = done.moved
+    for name in done.changed if plan.families else moved:
         kind = plan.fields[name]
-        if name not in done.inside:  # Parts are told whole.
+        if name not in moved:  # Parts are told whole.
             out[name] = form(done.changed[name], kind)
             continue
-        old, new = done.inside[name]
+        old, new = moved[name]
         told: Any = None
         if old is not UNSET and _is_large(new, kind):
             touched = touched_by(plan, done.transition).get(name)
@@ -49,7 +50,7 @@ def changes(done: Stepped, plan: Plan, form: Form) -> dict[str, Json]:
                 args = tuple(done.args.values())
                 told = _of_touched(Both(old, new, touched, args, done.instance), kind, form)
         if told is None:
-            told = _told(old, new, kind, form)
+            told = UNSET if old == new else _told(old, new, kind, form)
         if told is not UNSET:
             out[name] = told
     return out
@@ -89,9 +90,9 @@ def _of_entries(old: Any, new: Any, kind: t.Type, form: Form) -> Json | None:
             return None
 
 
-def _of_touched(both: Both, kind: t.Type, form: Form) -> Json | None:
+def _of_touched(both: Both, kind: t.Type, form: Form) -> Any:
     """The same of a container of which it is known which entries may have changed: no other one is
-    looked at. None where it is not known after all."""
+    looked at. UNSET where none has, None where it is not known after all."""
     old, new = both.old, both.new
     if isinstance(kind, t.Seq):
         place = both.place()
@@ -99,6 +100,8 @@ def _of_touched(both: Both, kind: t.Type, form: Form) -> Json | None:
             return None
         at, less = place
         rows = [form(each, kind.item) for each in new[at:]] if not less else []
+        if not rows and not less:
+            return UNSET
         return {CHANGED: {"at": at, "removed": less, "added": rows}}
     keys = both.keys()
     if keys is None or len(keys) >= max(len(new), 1):
@@ -107,6 +110,8 @@ def _of_touched(both: Both, kind: t.Type, form: Form) -> Json | None:
         case t.Set(item=item):
             added = [form(k, item) for k in keys if k in new and k not in old]
             gone = [form(k, item) for k in keys if k in old and k not in new]
+            if not added and not gone:
+                return UNSET
             return {CHANGED: {"added": _ranked(added), "removed": _ranked(gone)}}
         case t.Bag(item=item):
             key, of = item, t.INT
@@ -126,6 +131,8 @@ def _of_touched(both: Both, kind: t.Type, form: Form) -> Json | None:
     if len(put) > 1:
         put.sort(key=lambda row: rank(row[0]))
     gone = [form(k, key) for k in keys if k in old and k not in new]
+    if not put and not gone:
+        return UNSET
     return {CHANGED: {"set": put, "removed": _ranked(gone)}}
 
 

@@ -23,6 +23,7 @@ from ..kernel.dispatch import NO_VALUE
 from ..kernel.guards import Broken
 from ..kernel.operators import values
 from ..kernel.plan import Asserted, AssertedProperty, Plan
+from ..kernel.signal_handlers import let_out
 from ..kernel.state import State
 
 ERASED = "it reads what is erased at run time"
@@ -40,6 +41,7 @@ def judge(asserted: Asserted, machine: State, event: str, before: State | None =
         try:
             wrong = _wrong(row, machine, before)
         except (*NO_VALUE, Broken) as error:
+            let_out(error)
             what = f"{row.name}: {type(error).__name__}: {error}"
             raise Undefined(name, event, what) from error
         if wrong is not None:

@@ -124,8 +124,8 @@ class RowWriter:
         self.write = write
         self.plan = plan_of(type(entry))
         self.fingerprint = behaviour_of(self.plan)
-        self.params = {way.name: dict(way.params) for way in self.plan.ways.values()}
-        self.outputs = {event.name: event.output for event in self.plan.machine.events}
+        self.params = {name: dict(way.params) for name, way in self.plan.steps.items()}
+        self.outputs = {name: way.output for name, way in self.plan.steps.items()}
         self.clock = clock_of(self.plan.machine)
         self.at = self.next = Written(0, 0, None)
         self.waiting: deque[Stepped] = deque()
@@ -178,7 +178,7 @@ class RowWriter:
         self.next = Written(self.at.seq + 1, self._now(entry), self.at.last)
         rows = plan.machine.parameters
         fixed = {p.name: plain(getattr(entry, slot(p.name)), p.type) for p in rows}
-        known = {name: list(map(str, every)) for name, every in environment.universe.items()}
+        known = environment.universe.texts()
         self.row(
             environment.now(),
             event=None,

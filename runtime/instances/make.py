@@ -10,6 +10,7 @@ from typing import Any, NoReturn, TypeVar
 from lawful.spec import types as t
 from lawful.spec.resolve.resolver import ONE_AT_A_TIME, resolve
 from lawful.spec.syntax.declare import Declared, slot
+from lawful.spec.syntax.hints import hints_of
 from lawful.spec.syntax.members import chain_of
 from lawful.spec.words import header
 
@@ -17,11 +18,14 @@ from ..compile.compiler import Compiler
 from ..elements import NO_ELEMENTS, Universe, elements_of
 from ..kernel.commit import choose, judge_all
 from ..kernel.dispatch import NO_VALUE, save, tree, undoing
+from ..kernel.operators import breaks_bounds
 from ..kernel.plan import Plan, Way
+from ..kernel.signal_handlers import let_out
 from ..kernel.state import PART, UNSTARTED, State, Watch
 from ..kernel.views import viewer
 from ..timers import REAL, SHARED_ENVIRONMENT, Clock, Environment
 from .enforcement import judge
+from .growth import ways_of_growth
 from .observers import Observed
 
 M = TypeVar("M", bound=State)
@@ -84,6 +88,20 @@ def part_of(cls: type[M], whole: State, parameters: Mapping[str, Any] | None) ->
     return made
 
 
+def maker_of(cls: type[State]) -> Callable[..., Any] | None:
+    """The compiled function that makes parts of this class; None where only `part_of` can.
+
+    One part is judged here for all: initial values are the same, except of parts and of what the
+    universe gives."""
+    plan = plan_of(cls)
+    if plan.maker is None or plan.families:
+        return None
+    made = cls.__new__(cls)
+    made.__environment__ = Environment(REAL)
+    plan.fresh(made)
+    return None if breaks_bounds(made) else plan.maker()
+
+
 def _begin_part(state: State, parameters: Mapping[str, Any]) -> None:
     """Like `begin`, inside a step of the whole, which checks the bounds at its end."""
     plan = state.__plan__
@@ -130,6 +148,7 @@ def assume_own(state: State) -> None:
         try:
             holds = plan.functions[name](state)
         except NO_VALUE as error:
+            let_out(error)
             raise ValueError(f"{what} has no value for these parameters: {error!r}") from error
         if not holds:
             raise ValueError(f"{what} is false of these parameters")
@@ -147,7 +166,8 @@ def install(cls: type[State]) -> Plan:
     plan.cls = cls
     declared: Declared = vars(cls)["__declared__"]
     plan.abstract = declared.abstract
-    plan.part_of = part_of
+    plan.part_of, plan.maker_of = part_of, maker_of
+    plan.growth = ways_of_growth(plan)
     members = dict(_members(cls, plan))
     originals = {name: vars(cls).get(name) for name in members}
     for name, member in {**members, "__originals__": originals, "__plan__": plan}.items():
@@ -236,7 +256,7 @@ def _dress(made: Any, name: str, cls: type[State]) -> None:
         original = vars(owner).get("__originals__", {}).get(name, vars(owner).get(name))
         if callable(original):
             made.__doc__ = original.__doc__
-            made.__annotations__ = original.__annotations__
+            made.__annotations__ = dict(hints_of(original))
             made.__lawful__ = header(original)
             return
 

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import copy
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import repeat
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol
 
-from lawful.spec import types as t
 from lawful.spec.analysis.callee import bind
 from lawful.spec.outcomes import Reason, Refused
-from lawful.spec.syntax.declare import slot
 
-from ..kernel.dispatch import UNSET, control, save, tree, undoing
+from ..kernel.dispatch import save, undoing
 from ..kernel.plan import Asserted, Plan, Way
 from ..kernel.state import Closed, State
-from ..kernel.views import viewer
 from .enforcement import judge, kept
+from .part_changes import Changes, PartsBefore, viewed
 
 if TYPE_CHECKING:
     from typing_extensions import TypeVar
@@ -28,9 +25,6 @@ else:  # A default is Python 3.13's; type checkers know it of every version.
     from typing import TypeVar
 
     M_co = TypeVar("M_co", covariant=True)
-
-
-Changes = Mapping[str, tuple[Any, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,20 +60,31 @@ class Stepped(Generic[M_co]):
             object.__setattr__(self, "_inside", {} if self._later is None else _inner(self._later))
         return self._inside or {}
 
+    @property
+    def moved(self) -> Changes:
+        """The same, with values that are other objects and may be equal: nothing is compared."""
+        return self.inside if self._later is None else _moved(self._later)
+
     if not TYPE_CHECKING:  # Type checkers know the fields.
 
         def __getattr__(self, name: str) -> Any:
-            """A field of a `Stepped` that nobody has read yet: most observers read few."""
+            """A field of a `Stepped` that nobody has read yet: most observers read few. Only
+            `changed` needs the values before and after to be compared."""
+            if name == "_inside":
+                return None
             later = None if name == "_later" else self._later
             if later is None or name not in Stepped.__slots__:
                 raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
-            inside = self.inside
-            for key, value in zip(Stepped.__slots__, _fields(later, inside), strict=False):
+            if name == "changed":
+                _SET(self, name, _told(later, self.inside))
+            for key, value in zip(_SIMPLE, _fields(later), strict=True):
                 _SET(self, key, value)
-            _SET(self, "_later", None)
+            if name == "changed":
+                _SET(self, "_later", None)
             return _READ(self, name)
 
 
+_SIMPLE = tuple(each for each in Stepped.__slots__ if each != "changed" and each[0] != "_")
 Observer = Callable[[Stepped], None]
 
 
@@ -95,6 +100,15 @@ class Log(Protocol):
     at: Any
     next: Any
 
+    @property
+    def held(self) -> bool:
+        """Whether observers wait: what the log has of the last events may be rolled back."""
+        ...
+
+    def begin(self) -> None:
+        """Get ready for an event that has not begun yet, or raise."""
+        ...
+
     def write(self, done: Stepped) -> None:
         """Accept the event, or raise."""
         ...
@@ -103,7 +117,11 @@ class Log(Protocol):
 UNKNOWN = Closed(
     "its log does not say whether it has the last event: restore the instance, and use that one"
 )
-NOT_WAITING = (False,)
+# The threads that run events, and that call observers, by the `id` of the `Observed`. Locks of its
+# own would take a third of the memory of an instance. `setdefault` is one step of C, as a lock is.
+_RUNNING: dict[int, tuple[int]] = {}
+_TELLING: dict[int, tuple[int]] = {}
+_NOBODY: Any = ()  # For all that have no observer.
 
 
 class Observed:
@@ -120,10 +138,7 @@ class Observed:
     """
 
     __slots__ = (
-        "_busy",
         "_row",
-        "_telling",
-        "_thread",
         "_untold",
         "asserted",
         "log",
@@ -131,16 +146,13 @@ class Observed:
     )
 
     def __init__(self, asserted: Asserted | None = None) -> None:
-        self.observers: list[Observer] = []
+        self.observers: tuple[Observer, ...] = ()
         self.asserted = asserted
         self.log: Log | None = None
-        self._untold: list[tuple[Observer, Stepped]] = []  # An empty deque takes ten times as much.
+        self._untold: list[tuple[Observer, Stepped]] = _NOBODY
         self._row: tuple[Observer, Stepped] | None = (
             None  # The call of an observer that runs, or ran last.
         )
-        self._telling = threading.Lock()
-        self._busy = threading.Lock()
-        self._thread: int | None = None  # The one that has `_busy`.
 
     def call(self, machine: State, way: str, args: tuple[Any, ...]) -> Any:
         """Run the event and call the observers; returns or raises what the event did."""
@@ -150,35 +162,41 @@ class Observed:
     def run(self, machine: State, way: Way, args: tuple[Any, ...], step: Callable[..., Any]) -> Any:
         """The same for any step of this way, a function of the instance and the arguments. A fault
         of the machine is raised and not reported: nothing has happened."""
-        taken = map(self._busy.acquire, NOT_WAITING)
-        if [*taken] != [True]:  # No call by name: no interrupt between this and `try`.
+        key, mine = id(self), (threading.get_ident(),)
+        taken = map(_RUNNING.setdefault, (key,), (mine,))
+        [runs] = taken
+        if runs is not mine:  # No call since it was taken: no interrupt between that and `try`.
             raise self._concurrent(machine, way)
         try:
             try:
-                self._thread = threading.get_ident()
-                output = self._event(machine, way, args, step)
+                if machine.__plan__.timed:
+                    output = self._event(machine, way, args, step)
+                else:
+                    output = self._step(machine, way, args, step)
             finally:
-                self._thread = None
-                self._busy.release()
+                del _RUNNING[key]
         except BaseException:
-            self._tell()
+            self.tell()
             raise
         if self.log is not None:
             self.log.kept = ()  # The event is over: nobody asks.
-        self._tell()
+        self.tell()
         return output
 
     def at_rest(self, act: Callable[[], Any]) -> Any:
         """Do it while no event runs; RuntimeError if one does."""
-        if not self._busy.acquire(blocking=False):
+        key, mine = id(self), (threading.get_ident(),)
+        taken = map(_RUNNING.setdefault, (key,), (mine,))
+        [runs] = taken
+        if runs is not mine:
             raise RuntimeError("an event of this instance is not over")
         try:
             return act()
         finally:
-            self._busy.release()
+            del _RUNNING[key]
 
     def _concurrent(self, machine: State, way: Way) -> RuntimeError:
-        mine = self._thread == threading.get_ident()  # Of a signal handler, say.
+        mine = _RUNNING.get(id(self)) == (threading.get_ident(),)  # Of a signal handler, say.
         who = "an event of this instance is not over" if mine else "another thread runs an event"
         how = "send the events of all threads through one runner, lawful.runtime.runner.Runner"
         return RuntimeError(f"{type(machine).__name__}.{way.name}: {who}; {how}")
@@ -189,7 +207,7 @@ class Observed:
         """Run the event with the time paused: observers get the time that the step read."""
         time = machine.__environment__
         clock = time.clock.now
-        if not machine.__plan__.timed or time.now != clock:
+        if time.now != clock:
             return self._step(machine, way, args, step)
         instant = clock()
         time.now = lambda: instant
@@ -199,10 +217,12 @@ class Observed:
             time.now = clock
 
     def _step(self, state: State, way: Way, args: tuple[Any, ...], step: Callable[..., Any]) -> Any:
-        parts = _PartsBefore(state, way) if way.composite else None
-        before = (control(state), way.read(state), way)
+        if self.log is not None:
+            self.log.begin()
+        parts = PartsBefore(state, way) if way.composite else None
+        before = (getattr(state, "_state", None), way.read(state), way)
         undo: Iterator[object] = map(setattr, repeat(state), way.slots, before[1])
-        if parts is not None:
+        if parts is not None or way.grows:
             undo = undoing(save(state, way))
         log: Log | None = None
         rows: list[tuple[Observer, Stepped]] = []
@@ -218,21 +238,25 @@ class Observed:
                 self.log.kept = ()
                 log = self.log
                 log.write(done)
-            self._untold += rows  # Last, and no call: what comes later is no interrupt of this.
+            if rows:
+                self._untold += rows  # Last, and no call: what comes later is no interrupt of this.
         except Refused as refusal:
             self._put(_stepped(state, args, before, parts, refused=refusal.untraced()))
             raise
         except BaseException:  # Undo it, unless the log has it: a signal's may be any exception.
+            there: list[object] | None = []
             try:
                 there = [] if log is None else [*log.kept]
             except Exception:
+                there = None
+            if there is None:
                 state.__watch__ = UNKNOWN
-                raise
-            if not there or log is None:
+            elif not there or log is None:
                 _ = [*undo]
             else:
                 log.at = log.next
-                self._untold += rows
+                if rows:
+                    self._untold += rows
             raise
         return output
 
@@ -248,17 +272,21 @@ class Observed:
 
     def _put(self, stepped: Stepped) -> None:
         """Queue the event for all observers: they get it now, or before the next event."""
-        self._untold += [(observer, stepped) for observer in self.observers]
+        if self.observers:
+            self._untold += [(observer, stepped) for observer in self.observers]
 
-    def _tell(self) -> None:
-        """Call the queued observers; raise their first exception, the others noted in it.
+    def tell(self) -> None:
+        """Call the queued observers, unless the log holds them back; raise their first exception,
+        the others noted in it.
 
         Where another call does so already, that one goes on: the one that called the observer that
         caused this event, or one of another thread."""
         first: BaseException | None = None
-        while self._untold:
-            taken = map(self._telling.acquire, NOT_WAITING)
-            if [*taken] != [True]:
+        while self._untold and not (self.log is not None and self.log.held):
+            key, mine = id(self), (threading.get_ident(),)
+            taken = map(_TELLING.setdefault, (key,), (mine,))
+            [tells] = taken
+            if tells is not mine:
                 break  # Who has it looks once more after it was released.
             try:
                 while self._untold:
@@ -273,7 +301,7 @@ class Observed:
                         first = foremost(first, error, "another observer")
                 self._row = None
             finally:
-                self._telling.release()
+                del _TELLING[key]
         if first is not None:
             raise first
 
@@ -281,12 +309,28 @@ class Observed:
         """Whether events are queued for this observer."""
         return any(row[0] == observer for row in self._untold if row is not self._row)
 
+    def add(self, observer: Observer) -> None:
+        """Call it after each event from now on."""
+        self._queue()
+        self.observers += (observer,)
+
+    def _queue(self) -> None:
+        """Make the queue of events that observers have not heard of."""
+        if self._untold is _NOBODY:
+            self._untold = []
+
     def forget(self, observer: Observer) -> None:
         """Remove an observer and what is queued for it."""
         if observer in self.observers:
-            self.observers.remove(observer)
-        left = [row for row in self._untold if row[0] != observer]
-        self._untold = left
+            at = self.observers.index(observer)
+            self.observers = self.observers[:at] + self.observers[at + 1 :]
+        self._untold[:] = [row for row in self._untold if row[0] != observer]
+
+    def dropping(self) -> Iterator[object]:
+        """Observers never hear of the events from now on until this is read to its end, if these
+        are held back. It runs no Python code then."""
+        self._queue()
+        return map(self._untold.__delitem__, (slice(len(self._untold), None),))
 
 
 def foremost(first: BaseException | None, error: BaseException, who: str) -> BaseException:
@@ -309,13 +353,14 @@ def _watched(plan: Plan, way: str) -> Callable[..., Any]:
 
 
 _NEW, _SET, _READ = object.__new__, object.__setattr__, object.__getattribute__
+_LATER = vars(Stepped)["_later"].__set__
 
 
 def _stepped(
     state: State,
     args: tuple[Any, ...],
     before: tuple[Any, tuple[Any, ...], Way],
-    parts: _PartsBefore | None,
+    parts: PartsBefore | None,
     *,
     output: Any = None,
     refused: Refused | None = None,
@@ -329,9 +374,8 @@ def _stepped(
     else:
         both = (({}, {}) if parts is None or not ran else parts.changed(state),)
     made = _NEW(Stepped)
-    _SET(made, "_inside", None)
-    controls = at, control(state)
-    _SET(made, "_later", (state, way, args, ran, controls, both, output, refused, time.now()))
+    controls = at, getattr(state, "_state", None)
+    _LATER(made, (state, way, args, ran, controls, both, output, refused, time.now()))
     return made
 
 
@@ -341,20 +385,31 @@ def _inner(later: tuple[Any, ...]) -> Changes:
     `values` are those of the variables that the way may write, before and after the event; of a way
     that may change parts, which change where they stand, one pair of `changed` and `inside`.
     """
+    return {name: both for name, both in _moved(later).items() if both[0] != both[1]}
+
+
+def _moved(later: tuple[Any, ...]) -> Changes:
+    """The same, of which some may be equal."""
     _, way, _, _, _, values, *_ = later
     if len(values) == 1:
         inside: Changes = values[0][1]
         return inside
     rows = zip(way.writes, *values, strict=True)
-    return {name: (was, now) for name, was, now in rows if now is not was and now != was}
+    return {name: (was, now) for name, was, now in rows if now is not was}
 
 
-def _fields(later: tuple[Any, ...], inside: Changes) -> tuple[Any, ...]:
-    """The fields of a `Stepped`, in their order."""
+def _told(later: tuple[Any, ...], inside: Changes) -> dict[str, Any]:
+    """The field `changed`."""
+    values = later[5]
+    told: dict[str, Any] = values[0][0] if len(values) == 1 else _changed(later[0], inside)
+    return told
+
+
+def _fields(later: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The other fields of a `Stepped`, in their order."""
     way: Way
     refused: Refused | None
-    state, way, args, ran, controls, values, output, refused, time = later
-    changed: dict[str, Any] = values[0][0] if len(values) == 1 else _changed(state, inside)
+    state, way, args, ran, controls, _, output, refused, time = later
     called = way.name if refused is not None and way.name != way.event else ran
     outcome = "done" if ran else "ignored"
     return (
@@ -364,7 +419,6 @@ def _fields(later: tuple[Any, ...], inside: Changes) -> tuple[Any, ...]:
         bind(way.params, args),
         outcome if refused is None else "refused",
         *(getattr(each, "name", None) for each in controls),
-        changed,
         output,
         () if refused is None else refused.reasons,
         time,
@@ -375,46 +429,7 @@ def _changed(state: State, inside: Changes) -> dict[str, Any]:
     """The new values as code outside reads them, in the order of the declaration."""
     plan = state.__plan__
     return {
-        name: _viewed(inside[name][1], plan.fields[name])
+        name: viewed(inside[name][1], plan.fields[name])
         for name in plan.variables
         if name in inside
     }
-
-
-def _viewed(value: Any, kind: t.Type) -> Any:
-    view = viewer(kind)
-    return value if view is None else view(value)
-
-
-class _PartsBefore:
-    """The values of an instance and its parts before an event that may change them."""
-
-    def __init__(self, state: State, way: Way) -> None:
-        self.values = {name: getattr(state, slot(name), UNSET) for name in way.writes}
-        self.parts = {name: _inside(state, name) for name in state.__plan__.families}
-
-    def changed(self, state: State) -> tuple[dict[str, Any], Changes]:
-        """The variables whose values differ now, in the order of the declaration; and of those that
-        are no parts, the values before and now."""
-        plan, out, both = state.__plan__, dict[str, Any](), dict[str, tuple[Any, Any]]()
-        for name in plan.variables:
-            if name in self.parts:
-                if _inside(state, name) != self.parts[name]:
-                    out[name] = copy.deepcopy(getattr(state, slot(name)))
-            elif name in self.values:
-                new, old = getattr(state, slot(name), UNSET), self.values[name]
-                if new is not old and new != old:
-                    out[name] = _viewed(new, plan.fields[name])
-                    both[name] = old, new
-        return out, both
-
-
-def _inside(state: State, name: str) -> list[tuple[int, list[Any]]]:
-    """The identities and values of the parts that a variable holds, theirs included."""
-    held = getattr(state, slot(name), None)
-    parts = () if held is None else held.values() if state.__plan__.families[name] else (held,)
-    return [
-        (id(each), [getattr(each, n, UNSET) for n in each.__plan__.slots])
-        for part in parts
-        for each in tree(part)
-    ]

@@ -6,12 +6,12 @@ A snapshot of an older version may have others: what is proved of the newer one 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.walk import everything
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.syntax.declare import slot
 
 from ..kernel.dispatch import tree

@@ -15,10 +15,10 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from lawful.spec import types as t
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.syntax.declare import slot
 from lawful.spec.values.opaques import ENCODED
 from lawful.spec.values.world import FrozenBag, FrozenMap, Token, World, decode, encode
@@ -36,7 +36,7 @@ KEYS = {"v", "machine", "shape", "parameters", "variables", "universe"}
 LEFT = t.Union((t.FLOAT, t.NOTHING))  # The type of a timer in a snapshot.
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Kept:
     """The values of an instance; timers as the seconds left, parts as a `Kept` of their own."""
 
@@ -101,10 +101,8 @@ def snapshot(machine: State, shape: str, now: float) -> dict[str, Any]:
     """The JSON form of an instance as of a time. TypeError for an opaque value that has no
     encoding, or is of another type than its annotation says."""
     data = {"v": 1, "shape": shape, **_part(keep(machine, now))}
-    listed = machine.__environment__.universe
-    if listed:
-        data["universe"] = {sort: list(map(str, row)) for sort, row in listed.items()}
-    return data
+    told = machine.__environment__.universe.texts()
+    return data | {"universe": told} if told else data
 
 
 def _part(kept: Kept) -> dict[str, Any]:

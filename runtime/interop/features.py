@@ -70,6 +70,16 @@ def tags(state: Any) -> tuple[str, ...]:
     return tuple(map(str, getattr(state, "tags", ())))
 
 
+def accepted_ends(machine: Any) -> dict[str, bool]:
+    """The states with the feature `Error` and without a way out, and whether each is accepted; if
+    it is not, transitions raises a MachineError when the state is entered."""
+    return {
+        name: "accepted" in state.tags
+        for name, state in machine.states.items()
+        if "Error" in state_features(state) and not machine.get_triggers(name)
+    }
+
+
 def calls(state: Any) -> dict[str, list[Any]]:
     """The callbacks of a state's features, by the time at which they run."""
     found: dict[str, list[Any]] = {}
@@ -107,12 +117,6 @@ def _retry(_machine: Any, name: str, state: Any) -> str:
     return f"{often}, it calls {_named([state.on_failure])} in the place of on_enter"
 
 
-def _error(machine: Any, name: str, state: Any) -> str:
-    if machine.get_triggers(name) or "accepted" in state.tags:
-        return ""
-    return f"{name} is an Error without a way out: entering it raises a MachineError"
-
-
 def _volatile(_machine: Any, name: str, state: Any) -> str:
     made = f"{state.volatile_hook} is a new {state.volatile_cls.__name__}"
     return f"{name} is Volatile: while a model is there, its {made}"
@@ -122,7 +126,6 @@ DESCRIPTIONS: Mapping[str, Callable[[Any, str, Any], str]] = {
     "Timeout": _timeout,
     "AsyncTimeout": _timeout,
     "Retry": _retry,
-    "Error": _error,
     "Volatile": _volatile,
 }
 

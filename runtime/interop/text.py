@@ -19,7 +19,7 @@ from lawful.spec.errors import DeclarationError
 from lawful.spec.resolve import resolve
 
 from ..instance import Machine
-from .features import calls, features, tags
+from .features import accepted_ends, calls, features, tags
 from .flaws import MACHINE_CALLS, STATE_CALLS, flaws
 from .names import IdentifierTable, identifier, name_of
 from .nested import every_state, flattened, inside, is_nested
@@ -45,7 +45,7 @@ class Imported(Machine):
     state: Place = Place.{initial}
 {timers}'''
 NAMES = (
-    *("Machine", "Scope", "State", "Timer", "event", "ignore", "require", "terminal"),
+    *("Machine", "Scope", "State", "Timer", "event", "ignore", "invariant", "require", "terminal"),
     "transition",
 )
 RESERVED = frozenset(
@@ -141,8 +141,8 @@ def _imports(enums: Mapping[str, str]) -> str:
 
 
 class DeclarationWriter:
-    """The text of one machine. `whole`: conditions that can be read are, and timeouts are timers;
-    else both stay with transitions."""
+    """The text of one machine. `whole`: conditions that can be read are, timeouts are timers, and
+    errors are properties; else all of these stay with transitions."""
 
     def __init__(self, machine: Any, *, automatic: bool, whole: bool = True) -> None:
         self.machine = machine
@@ -159,6 +159,7 @@ class DeclarationWriter:
         self.every = every_state(machine)
         found = {n: timeout_of(machine, state) for n, state in self.every.items() if whole}
         self.timeouts = {name: each for name, each in found.items() if each is not None}
+        self.ends = accepted_ends(machine) if whole else {}
         self.timers = {n: self.names.of(("timer", n), f"timer_of_{n}") for n in self.timeouts}
         self.written = "".join(self._event(trigger) for trigger in triggers)
         self.written += "".join(self._timeout(name) for name in self.timeouts)
@@ -370,12 +371,20 @@ class DeclarationWriter:
                 yield '        because="ignore_invalid_triggers",\n    )\n'
 
     def _final(self) -> str:
-        final = [n for n, state in self.machine.states.items() if getattr(state, "final", False)]
-        if not final:
-            return ""
-        places = " or ".join(f"self.state == Place.{self.states[name]}" for name in final)
-        name = self.names.of("final", "final")
-        return f"\n    @terminal\n    def {name}(self) -> bool:\n        return {places}\n"
+        """The states at which a run may end, and those that it must not reach."""
+        every = self.machine.states.items()
+        final = [n for n, state in every if getattr(state, "final", False) or self.ends.get(n)]
+        wrong = [name for name, accepted in self.ends.items() if not accepted]
+        text = ""
+        if final:
+            places = " or ".join(f"self.state == Place.{self.states[name]}" for name in final)
+            name = self.names.of("final", "final")
+            text += f"\n    @terminal\n    def {name}(self) -> bool:\n        return {places}\n"
+        if wrong:
+            places = " and ".join(f"self.state != Place.{self.states[name]}" for name in wrong)
+            name = self.names.of("no_error", "no_error")
+            text += f"\n    @invariant\n    def {name}(self) -> bool:\n        return {places}\n"
+        return text
 
     def _scope(self) -> str:
         """Values for what conditions read: those that they compare with, and their neighbours."""

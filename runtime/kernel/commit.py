@@ -33,6 +33,7 @@ from .dispatch import (
 )
 from .guards import AllRefused, Broken, Refusal, Site, plain_site, worded
 from .plan import Plan, Way
+from .signal_handlers import let_out, of_a_handler
 from .state import SUSPECT, State
 
 # Messages name the lines of declarations, never those of the runtime.
@@ -197,9 +198,15 @@ def unserved(state: State, way: Way, args: tuple[Any, ...]) -> Any:
             if row is None:  # The time has gone on since.
                 return choose(state, way, args)
             rows.append((name, row))
-    except (*FAULTS, Refusal):
-        return choose(state, way, args)
+    except (*FAULTS, Refusal) as error:
+        return chosen_again(error, state, way, args)
     raise Refused.later(functools.partial(_worded, state.__plan__, way, control(state), rows))
+
+
+def chosen_again(error: BaseException, state: State, way: Way, args: tuple[Any, ...]) -> Any:
+    """What the event does where a guard that was evaluated early raised this."""
+    let_out(error)
+    return choose(state, way, args)
 
 
 def refusal(state: State, way: Way, site: Site, why: str, *values: Any) -> Refused:
@@ -225,7 +232,7 @@ def raise_from(error: BaseException, state: State, way: Way) -> NoReturn:
     if isinstance(error, Broken):
         fault: MachineFault = PropertyViolated(name, way.event, error.name, error.what)
         raise fault.with_traceback(trace) from None
-    if isinstance(error, NO_VALUE):
+    if isinstance(error, NO_VALUE) and not of_a_handler(error):
         raise Undefined(name, way.event, _without_value(error)).with_traceback(trace) from error
     raise error
 

@@ -11,29 +11,31 @@ import enum
 import functools
 import operator
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import chain, repeat, starmap
 from typing import Any
 
 from lawful.spec.outcomes import Ambiguous, Reason
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.syntax.declare import slot
 
 from .guards import AllRefused, Broken, Refusal
 from .plan import Candidate, Way
+from .signal_handlers import let_out
 from .state import SUSPECT, State
 
 # What Python raises where an operation has no value.
 NO_VALUE = (LookupError, ArithmeticError, ValueError, TypeError, AttributeError)
 FAULTS = (*NO_VALUE, Broken)
 UNSET = object()
+UNIVERSE = ("universe", "members")  # Of an environment, what the growth of a sort changes.
 
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """The values of some slots of a state; `suspect`: whether it is in `SUSPECT`; `whole`: each
-    slot has a value."""
+    """The values of some slots of a state, or of its environment; `suspect`: whether it is in
+    `SUSPECT`; `whole`: each slot has a value."""
 
-    state: State
+    state: Any
     slots: tuple[str, ...]
     values: tuple[Any, ...]
     suspect: bool
@@ -101,7 +103,8 @@ def attempt(
         decide(state, way, args, saved, ignoring)
     except AllRefused as refusal:
         return refusal
-    except (*FAULTS, Ambiguous):
+    except (*FAULTS, Ambiguous) as error:
+        let_out(error)
         return None  # The machine's own fault is no refusal.
     finally:
         _ = [*undo]
@@ -160,6 +163,7 @@ def _try(
         refused.append((candidate.name, refusal))
         return None
     except FAULTS as fault:
+        let_out(fault)
         return _Taken(candidate, None, fault, [])
 
 
@@ -194,12 +198,16 @@ def ignored(state: State, way: Way, args: tuple[Any, ...]) -> bool:
 
 def save(state: State, way: Way) -> list[Saved]:
     """Save what the way may change."""
-    if way.composite:
-        return [_saved(s, s.__plan__.slots) for s in tree(state)]
-    return [_saved(state, way.slots)]
+    rows = save_all(state) if way.composite else [_saved(state, way.slots)]
+    return [*rows, _saved(state.__environment__, UNIVERSE)] if way.grows else rows
 
 
-def _saved(state: State, slots: tuple[str, ...]) -> Saved:
+def save_all(state: State) -> list[Saved]:
+    """Save the whole instance with its parts, before it does events that may all be undone."""
+    return [_saved(each, each.__plan__.slots) for each in tree(state)]
+
+
+def _saved(state: Any, slots: tuple[str, ...]) -> Saved:
     try:
         values = tuple([getattr(state, each) for each in slots])
         return Saved(state, slots, values, id(state) in SUSPECT, True)

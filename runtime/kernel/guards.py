@@ -8,12 +8,12 @@ is read, because callers often only ask whether an event is possible.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.outcomes import Reason, joined
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.text import reasons
 from lawful.spec.text.statements import path
 

@@ -71,18 +71,32 @@ def ask(state: State, function: str, *args: Any) -> Any:
     return state.__plan__.functions[function](state, *args)
 
 
-def new(state: State, machine: str, **parameters: Any) -> Any:
-    """A part in its initial state, on its whole's clock.
+def first_new(machine: str, known: dict[str, Any], key: str) -> Callable[..., Any]:
+    """A function of the whole and of parameters by keyword that makes a part in its initial state,
+    on its whole's clock. When it is called, it puts a quicker one in its place under this key."""
 
-    Its bounds are judged at the end of the step where one is broken, or where it has parts."""
-    plan = state.__plan__
-    made: State = plan.part_of(plan.resolved.parts[machine], state, parameters)
-    if made.__plan__.families or any(
+    def make(whole: State, **parameters: Any) -> Any:
+        plan = whole.__plan__
+        known[key] = quicker = plan.maker_of(plan.resolved.parts[machine]) or new
+        return quicker(whole, **parameters)
+
+    def new(whole: State, **parameters: Any) -> Any:
+        """Its bounds are judged at the end of the step if it has parts or breaks one now."""
+        plan = whole.__plan__
+        made: State = plan.part_of(plan.resolved.parts[machine], whole, parameters)
+        if made.__plan__.families or breaks_bounds(made):
+            SUSPECT.add(id(whole))
+        return made
+
+    return make
+
+
+def breaks_bounds(made: State) -> bool:
+    """Whether a value of a new part is out of its bounds."""
+    return any(
         hasattr(made, place) and breach(getattr(made, place), kind) is not None
         for place, kind in made.__plan__.bounds
-    ):
-        SUSPECT.add(id(state))
-    return made
+    )
 
 
 def view(state: State, machine: str, **values: Any) -> Any:

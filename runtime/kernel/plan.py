@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.named_elements import named_elements
 from lawful.spec.codec.as_json import Fingerprints
+from lawful.spec.quick_dataclass import dataclass, field
 from lawful.spec.resolve import Resolved
 
 from .guards import Site
@@ -56,7 +56,8 @@ class Way:
     parts. `checks`: one for each parameter. `method`: what users call. `silent`: the control states
     in which an `ignore` applies whatever the arguments are, None for all; `conditional`: whether
     another `ignore` has a condition. `rows`: of each of several transitions the function of its
-    first false guard, None until an event was refused. `read` gives the values of `slots`.
+    first false guard, None until an event was refused. `read` gives the values of `slots`. `grows`:
+    it is no event, but the growth of a sort; it changes the universe.
     """
 
     name: str
@@ -74,6 +75,7 @@ class Way:
     conditional: bool = False
     rows: tuple[tuple[str, Row], ...] | None = None
     read: Callable[[Instance], tuple[Any, ...]] = lambda state: ()
+    grows: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ class Plan:
     `slots` are those of `variables`; `families` says of each variable of parts whether it is a map
     of them. `fresh` gives a new state its initial values, `fresh_but(names)` returns one without
     these variables. `hints` are the guards of a transition that need no argument. `judged`: the
-    bounds of initial values were found to hold.
+    bounds of initial values were found to hold. `growth` are the ways in which sorts grow.
     """
 
     resolved: Resolved
@@ -148,6 +150,7 @@ class Plan:
     families: dict[str, bool]
     ways: dict[str, Way] = field(default_factory=dict[str, Way])
     starts: dict[str, Way] = field(default_factory=dict[str, Way])
+    growth: dict[str, Way] = field(default_factory=dict[str, Way])
     functions: dict[str, Callable[..., Any]] = field(default_factory=dict[str, Callable[..., Any]])
     hints: dict[str, Hint] = field(default_factory=dict[str, Hint])
     alarms: tuple[Alarm, ...] = ()
@@ -173,6 +176,8 @@ class Plan:
     plain: bool = False  # Instances need nothing but their initial values; one was made so.
     cls: Any = None
     part_of: Callable[..., Any] = print
+    maker_of: Callable[..., Any] = print
+    maker: Callable[..., Any] | None = None
     _named: dict[frozenset[str], dict[str, tuple[str, ...]]] = field(
         default_factory=dict[frozenset[str], dict[str, tuple[str, ...]]]
     )
@@ -184,6 +189,11 @@ class Plan:
     @property
     def machine(self) -> ir.Machine:
         return self.resolved.machine
+
+    @property
+    def steps(self) -> dict[str, Way]:
+        """The ways into the machine, and those in which its sorts grow: what a log has rows of."""
+        return {**self.ways, **self.growth}
 
     def named(self, given: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """The texts of the elements that the declaration names, by their sorts, where these

@@ -10,11 +10,11 @@ Each has the `params` and the `output` that the caller sees.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import TypeVar
 
 from .. import ir
 from .. import types as t
+from ..quick_dataclass import dataclass
 
 Params = tuple[tuple[str, t.Type], ...]
 _Arg = TypeVar("_Arg")

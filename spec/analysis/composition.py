@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from .. import ir
 from .. import types as t
+from ..quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

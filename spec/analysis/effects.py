@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 
 from .. import ir
 from .. import types as t
 from ..flat import Erased
+from ..quick_dataclass import dataclass, field
 from .places import in_state, root, variable_of
 from .walk import everything, statements, written
 

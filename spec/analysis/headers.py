@@ -10,9 +10,9 @@ place of which a key is missing refuses the event, too; it is never undefined.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from .. import ir
+from ..quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

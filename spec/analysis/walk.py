@@ -3,28 +3,46 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterable, Iterator
+from operator import attrgetter
 from typing import Any
 
 from .. import ir
 from ..errors import Place
 from .callee import bind
 
+PLAIN = frozenset({"Place", "Type", "Plain", "str", "int", "float", "bool", "None", "tuple"})
+Reader = Callable[[Any], tuple[Any, ...]]
+
+
+class _Readers(dict[type, Reader | None]):
+    """For each class of nodes a function that gives the values of those fields that may contain
+    other nodes, last field first; None for other classes. Asking a class for its fields is slow,
+    and most fields contain no node."""
+
+    def __missing__(self, cls: type[Any]) -> Reader | None:
+        self[cls] = _reader(cls) if issubclass(cls, ir.Node) else None
+        return self[cls]
+
+
+def _reader(cls: type[ir.Node]) -> Reader:
+    fields = reversed(dataclasses.fields(cls))
+    names = [f.name for f in fields if not PLAIN.issuperset(re.findall(r"\w+", str(f.type)))]
+    if not names:
+        return lambda node: ()
+    read = attrgetter(*names)
+    return read if len(names) > 1 else lambda node: (read(node),)
+
+
+_READERS = _Readers()
+
 
 def children(node: ir.Node) -> Iterator[ir.Node]:
     """The nodes directly inside a node, in the order of its fields."""
-    for name in _inner(node.__class__):
-        yield from _nodes(getattr(node, name))
-
-
-_INNER: dict[type[ir.Node], tuple[str, ...]] = {}  # Asking a class for its fields is slow.
-
-
-def _inner(cls: type[ir.Node]) -> tuple[str, ...]:
-    """The fields of a node that may contain other nodes."""
-    if cls not in _INNER:
-        _INNER[cls] = tuple(f.name for f in dataclasses.fields(cls) if f.name != "place")
-    return _INNER[cls]
+    read = _READERS[node.__class__]
+    for value in reversed(read(node) if read is not None else ()):
+        yield from _nodes(value)
 
 
 def _nodes(value: Any) -> Iterator[ir.Node]:
@@ -42,10 +60,10 @@ def everything(nodes: Iterable[object]) -> Iterator[ir.Node]:
     while waiting:
         value = waiting.pop()
         if value.__class__ is tuple:
-            waiting.extend(reversed(value))
-        elif isinstance(value, ir.Node):
+            waiting += value[::-1]
+        elif (read := _READERS[value.__class__]) is not None:
             yield value
-            waiting.extend(getattr(value, name) for name in reversed(_inner(value.__class__)))
+            waiting += read(value)
 
 
 def statements(body: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:

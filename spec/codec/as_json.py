@@ -35,6 +35,7 @@ FORMAT = "lawful-ir"
 FLAT = "lawful-flat"
 VERSION = 1
 SHORT = 16  # Hex digits of a fingerprint: it stands in every row of a journal.
+GROWING = "growing"  # Of a sort, written where it is true: older documents have no such field.
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -211,6 +212,8 @@ class _Writer:
             row: dict[str, Json] = {"is": type(type_).__name__}
             for name, _ in fields_of(type_.__class__):
                 row[name] = self.value(getattr(type_, name))
+            if isinstance(type_, t.Sort) and not type_.growing:
+                del row[GROWING]
             self.types[type_] = len(self.table)
             self.table.append(row)
         return self.types[type_]
@@ -260,6 +263,8 @@ class _Reader:
         if issubclass(cls, ir.Node):
             given["place"] = self.place(data["place"]) if "place" in data else NOWHERE
         names = {name for name, _ in fields_of(cls)} - {"place"}
+        if cls is t.Sort:
+            data = {GROWING: False, **data}
         if names | {"place", "is"} != data.keys() | {"place"}:
             _wrong(f"a {name} with the fields {sorted(data.keys() - {'is'})}, not {sorted(names)}")
         checks = _checks(f"{prefix}{name}")

@@ -26,7 +26,6 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, TypeGuard
@@ -34,6 +33,7 @@ from typing import Any, TypeGuard
 from .. import ir
 from ..errors import DeclarationError, Place, Problem
 from ..ir import Json
+from ..quick_dataclass import dataclass
 from ..values.opaques import ENCODED
 from ..values.world import World
 from ..words import Header, Ignored, header
@@ -48,7 +48,7 @@ CLASSES = {"enums", "records", "sorts", "opaques", "parts"}
 LAYOUT = frozenset({"__doc__", "__firstlineno__", "__static_attributes__"})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Frozen:
     """One machine of a document; `names` are the globals of its module."""
 

@@ -8,7 +8,6 @@ touch are no longer new after the call.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from .. import ir
 from .. import types as t
@@ -16,6 +15,7 @@ from ..analysis.iteration_order import identity, injective, plain_locals
 from ..analysis.places import holder, outer_variable_of
 from ..analysis.walk import everything, statements
 from ..errors import Place, Problems
+from ..quick_dataclass import dataclass, field
 from ..syntax.members import Members
 
 Names = frozenset[str]

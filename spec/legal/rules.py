@@ -16,6 +16,7 @@ from ..words import Expected
 from .clocks import clocks_fit
 from .fairness import fairness_fits
 from .ghosts import ghosts_are_not_read
+from .growth import growth_fits
 from .part_starts import parts_begin_where_they_are_made
 from .starts import starts_are_whole
 
@@ -220,6 +221,7 @@ RULES: tuple[Rule, ...] = (
     _expectations_fit,
     fairness_fits,
     clocks_fit,
+    growth_fits,
     ghosts_are_not_read,
     parts_begin_where_they_are_made,
     starts_are_whole,

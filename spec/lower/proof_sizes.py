@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from .. import types as t
 from ..flat import Timed
+from .growth import with_universe_invariants
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +24,7 @@ class Sized:
 
 def with_sizes(machine: Timed, bounds: Mapping[str, object]) -> Sized:
     """The machine with the sizes among the bounds of a scope; ranges and values say nothing."""
+    machine = Timed(with_universe_invariants(machine))
     opaque = {kind.name for kind in machine.types if isinstance(kind, t.Opaque)}
     sizes = {k: n for k, n in bounds.items() if type(n) is int and k not in opaque}
     return Sized(machine, sizes)

@@ -1,4 +1,5 @@
-"""The steps that no declaration names: `tick`, and the events that no transition takes.
+"""The steps that no declaration names: `tick`, the growth of sorts, and the events that no
+transition takes.
 
 An event that all its transitions refuse goes to its `ignore`s. Their conditions may have no value,
 which is a fault of the event though no transition runs. A step of its own has this fault, so that
@@ -15,11 +16,13 @@ from .. import types as t
 from ..analysis.partiality import always_defined
 from ..flat import Timed
 from ..values.time import with_ticks
+from .growth import with_growth
 
 
 def with_all_steps(machine: ir.Machine) -> Timed:
-    """The machine with the step `tick` and those of its `ignore`s; it may have them already."""
-    return Timed(_with_ignored_events(with_ticks(machine)))
+    """The machine with the step `tick`, those of its `ignore`s and those in which sorts grow; it
+    may have them already."""
+    return Timed(with_growth(_with_ignored_events(with_ticks(machine))))
 
 
 def _with_ignored_events(machine: ir.Machine) -> ir.Machine:

@@ -13,6 +13,7 @@ from typing import Any
 
 from .. import ir
 from .. import types as t
+from ..analysis.growth import growing_sorts
 from ..analysis.named_elements import explored
 from ..analysis.scope_keys import Keys, with_keys
 from ..errors import Place, Problems, a, nearest
@@ -51,6 +52,7 @@ class _Bounding:
         sizes = {
             k.name: self._size(k.name, m.place) for k in m.types if isinstance(k, t.Sort | t.Opaque)
         }
+        growing = {sort.name for sort in growing_sorts(m)}
         elements = tuple(
             (k.name, self._elements(k, sizes[k.name])) for k in m.types if isinstance(k, t.Sort)
         )
@@ -90,7 +92,10 @@ class _Bounding:
                     nearest(key, self.known, "remove the key"),
                 )
         self.problems.stop_if_any()
-        text = tuple((k, _spelled(v)) for k, v in self.bounds.items())
+        text = tuple(
+            (k, f"1..{v} (growing)" if k in growing else _spelled(v))
+            for k, v in self.bounds.items()
+        )
         return Flat(
             *(m, tuple(sizes.items()), fields, parameters, initials, rules, properties, text),
             serials=self.serials,
@@ -100,6 +105,14 @@ class _Bounding:
     def _elements(self, sort: t.Sort, size: int) -> tuple[str, ...]:
         """The elements of a sort that are explored."""
         found = explored(sort.name, size, self.named)
+        if sort.growing and len(found) == 1:
+            self.problems.add(
+                "L303",
+                self.machine.place,
+                f"{sort.name}=1, which can only begin and never grow",
+                "two elements or more of a growing sort",
+                f"Scope({sort.name}=2)",
+            )
         if sort.ordered and size and len(found) > size:
             self.problems.add(
                 "L303",

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 from .. import types as t
 from ..errors import Place, Problems, a, nearest
 from ..syntax.declare import Declaration, Names
+from ..syntax.hints import hints_of
 from ..values.opaques import encoded_in, numbers_in
 from ..values.world import World
 from ..words import Clock, Mark, Opaque, OrderedSort, Record, Serial, Sort, Timer
@@ -238,7 +239,7 @@ class TypeReader:
             return t.Enum(cls.__name__, tuple(member.name for member in cls))
         if issubclass(cls, Sort) and cls not in (Sort, OrderedSort):
             self._register(self.sorts, cls, place)
-            return t.Sort(cls.__name__, issubclass(cls, OrderedSort))
+            return t.Sort(cls.__name__, issubclass(cls, OrderedSort), cls.__growing__)
         if issubclass(cls, Record) and cls is not Record:
             return self._record(cls, place)
         if issubclass(cls, Declaration) and "__declared__" in vars(cls):
@@ -270,7 +271,7 @@ class TypeReader:
         self.reading.append(cls)
         for f in dataclasses.fields(cls):
             # Those of ancestors come first; each is read where it stands.
-            owner = next(base for base in cls.__mro__ if f.name in _annotations(base))
+            owner = next(base for base in cls.__mro__ if f.name in hints_of(base))
             names = Names(vars(sys.modules[owner.__module__]), _around(owner))
             fields.append((f.name, self._record_field(cls, f, place, names)))
         self.reading.pop()
@@ -434,12 +435,6 @@ def _bounded(type: t.Int, mark: Any) -> t.Int:
     for bound in (le, None if lt is None else lt - 1):
         high = bound if high is None or (bound is not None and bound < high) else high
     return t.Int(low, high, type.name)
-
-
-def _annotations(cls: type) -> dict[str, Any]:
-    """The annotations that stand in the class itself."""
-    found: dict[str, Any] = vars(cls).get("__annotations__", {})
-    return found
 
 
 def _around(cls: type) -> dict[str, Any]:

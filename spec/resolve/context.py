@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from .. import ir
@@ -19,13 +18,14 @@ from ..analysis.places import (
     root,
 )
 from ..errors import Place, Problems
+from ..quick_dataclass import dataclass, field
 from ..syntax import tree
 from ..syntax.declare import Names
 
 Mode = Literal["transition", "initial", "property", "helper", "default"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Signature:
     """The part of a method that callers need; a helper that `acts` changes or guards something."""
 
@@ -35,7 +35,7 @@ class Signature:
     acts: bool = False
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Interface:
     """A machine as seen by a body that uses it: fields and methods with their types."""
 

@@ -6,16 +6,15 @@ member at the key; so does a clause of a comprehension.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from .. import ir
 from .. import types as t
 from ..analysis.places import in_machine
 from ..errors import Place, a
+from ..quick_dataclass import dataclass
 from .context import Body
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Round:
     """The iterable and the names of a loop; `members` are those names that refer to places."""
 

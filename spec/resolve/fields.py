@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from .. import types as t
 from ..errors import DeclarationError, Place, Problems
+from ..quick_dataclass import dataclass, field
 from ..syntax import tree
 from ..syntax.declare import Declaration, Names, declared
+from ..syntax.hints import hints_of
 from ..syntax.members import Member, Members
 from .annotations import TypeReader, marked
 from .clocks import settled
@@ -36,7 +37,7 @@ class Fields:
         """Fill `variables` (name, type, whether a ghost) and `parameters` (name, type)."""
         for name, owner in self.members.fields.items():
             place = self.place(name)
-            annotation = evaluated(owner.__annotations__.get(name), inside_class(owner))
+            annotation = evaluated(hints_of(owner).get(name), inside_class(owner))
             kind = self.reader.read_field(annotation, place, inside_class(owner))
             if isinstance(kind, t.Part):
                 kind = self._part(kind, self.default(name), owner)

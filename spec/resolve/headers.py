@@ -5,12 +5,12 @@ from __future__ import annotations
 import ast
 import dataclasses
 import enum
-from dataclasses import dataclass
 from typing import Any
 
 from .. import ir
 from .. import types as t
 from ..errors import Place, a
+from ..quick_dataclass import dataclass
 from ..syntax import parse, tree
 from ..syntax.declare import Declaration, declared
 from ..syntax.members import Member, Members

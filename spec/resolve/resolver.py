@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import FunctionType
 from typing import Any, cast
 
@@ -14,8 +14,10 @@ from ..analysis.effects import acts
 from ..analysis.iteration_order import last_round_shown
 from ..errors import Place, Problems, a
 from ..legal.rules import judge
+from ..quick_dataclass import dataclass
 from ..syntax import classes, source, tree
 from ..syntax.declare import Declaration, Names, declared
+from ..syntax.hints import hints_of
 from ..syntax.members import Member, Members, constant_of, gather, outline_of
 from ..values.world import World
 from ..verdicts import PropertyKind
@@ -35,7 +37,7 @@ EXPRESSIONS = {**expressions.ROWS, **operators.ROWS, **comprehensions.ROWS, tree
 BODILESS = ("event", "refines")  # What `super()` does not reach.
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Resolved:
     """A machine, the Python classes of its names, and its settings for checking."""
 
@@ -302,7 +304,7 @@ class _Resolver:
             self._decorated(method)
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
         names = Names(function.__globals__, dict(zip(code.co_freevars, cells, strict=True)))
-        signature = self.signature_of.function(method, function.__annotations__, names)
+        signature = self.signature_of.function(method, hints_of(function), names)
         body = Body(self.scene, names, object, "default", signature.output)
         made = replace(self._function(body, method, signature), name=key)
         self.functions[key] = made, False

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from .. import types as t
 from ..errors import Place, Problems, a
+from ..quick_dataclass import dataclass
 from ..syntax import tree
 from ..syntax.declare import Declaration, Names
+from ..syntax.hints import hints_of
 from ..syntax.members import Member
 from ..verdicts import KINDS
 from .annotations import TypeReader
@@ -41,7 +42,7 @@ class Signatures:
         """The signature of a method of the machine."""
         head = "helper" if member.header is None else member.header.kind
         kind = OF_HEADER.get(head, "helper")
-        hints = member.function.__annotations__
+        hints = hints_of(member.function)
         place, names = member.tree.place, member.declared.names
         params: list[tuple[str, t.Type]] = []
         for i, name in enumerate(member.tree.params[1:]):
@@ -134,11 +135,11 @@ class Signatures:
             )
             return t.Unknown()
         name = abstract.__name__
-        if "return" not in member.function.__annotations__:
+        hints = hints_of(member.function)
+        if "return" not in hints:
             self._unannotated(place, "what it gives", f"-> {name}")
             return t.Unknown()
-        hint = member.function.__annotations__["return"]
-        found = self.reader.read(hint, place, member.declared.names)
+        found = self.reader.read(hints["return"], place, member.declared.names)
         if isinstance(found, t.Part) and self.reader.parts[found.machine] is abstract:
             return found
         if not isinstance(found, t.Unknown):

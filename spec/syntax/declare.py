@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from ..errors import DeclarationError, Place, Problem, a
 from ..words import Expect, Fairness, Scope, header
 from . import source
+from .hints import names_with_hints
 
 if TYPE_CHECKING:  # The parser is imported when there is a declaration.
     from ..codec.frozen import Frozen
@@ -93,7 +94,7 @@ class Declaring(type):
         family = [base for base in bases if isinstance(base, Declaring)]
         if not family or space["__module__"].startswith(ENGINE):
             return super().__new__(cls, name, bases, space, **settings)
-        fields = [slot(field) for field in space.get("__annotations__", ())]
+        fields = [slot(field) for field in names_with_hints(space)]
         mine = [each for each in fields if each not in space and not hasattr(family[0], each)]
         # Of several bases the others are told of, but not inherited from: see `_bases`.
         extended = {**space, "__slots__": mine, "__given__": bases}

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from types import FunctionType
 from typing import Any
 
 from ..codec import frozen
 from ..errors import Place
+from ..quick_dataclass import dataclass, field
 from ..values.world import World
 from ..words import Dropped, Expect, Fairness, Group, Header, Ignored, Scope, header
 from . import tree
 from .declare import RESERVED, Declaration, Declared, declared
+from .hints import hints_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Member:
     """A method, with the class that defines it; `header` is None for a plain method."""
 
@@ -138,7 +139,7 @@ def outline_of(cls: type[Declaration], world: World) -> list[str]:
     """The facts about a machine that Python gives without its source."""
     rows: dict[str, Any] = {}
     for owner in chain_of(cls):
-        rows.update({f"{owner.__name__}.{name}": "field" for name in owner.__annotations__})
+        rows.update({f"{owner.__name__}.{name}": "field" for name in hints_of(owner)})
         for name, value in vars(owner).items():
             kept = frozen.member(vars_before(owner).get(name, value))
             if kept is not None:

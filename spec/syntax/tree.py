@@ -11,10 +11,10 @@ Expression := Literal | Name | Attribute | Subscript | Cut | Apply | Binary | Un
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ..errors import Place, Problem
+from ..quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from ..ir import Plain

@@ -11,12 +11,12 @@ import functools
 import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
 
 from .. import ir, ops
 from .. import types as t
 from ..errors import NOWHERE
+from ..quick_dataclass import dataclass
 
 
 class Level(IntEnum):

@@ -204,8 +204,9 @@ def _type(kind: t.Type, m: ir.Machine) -> list[str]:
         case t.Record(name=name, fields=fields):
             rows = [f"{INDENT}{field}: {annotation(type)}" for field, type in fields]
             return [f"class {name}(Record):", *(rows or [INDENT + "..."])]
-        case t.Sort(name=name, ordered=ordered):
-            return [f"class {name}({'OrderedSort' if ordered else 'Sort'}):", INDENT + "..."]
+        case t.Sort(name=name, ordered=ordered, growing=growing):
+            base = "OrderedSort" if ordered else "Sort"
+            return [f"class {name}({base}{', growing=True' * growing}):", INDENT + "..."]
         case t.Opaque(name=name):
             return [f"{name} = Opaque({quoted(name)})"]
         case _:

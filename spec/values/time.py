@@ -26,13 +26,15 @@ def until_due(seconds: float, tick: float) -> int:
     return max(0, math.ceil(_exact(seconds) / _exact(tick)))
 
 
-def passed(seconds: float, tick: float) -> int:
+def passed(seconds: float | Fraction, tick: float) -> int:
     """How many whole ticks so many seconds are. ValueError for infinity and NaN."""
     return math.floor(_exact(seconds) / _exact(tick))
 
 
-def _exact(seconds: float) -> Fraction:
+def _exact(seconds: float | Fraction) -> Fraction:
     """The decimal number that Python writes for it."""
+    if isinstance(seconds, Fraction):
+        return seconds
     try:
         return Fraction(repr(seconds))
     except ValueError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, cast
 
 from lawful import Ambiguous, PropertyViolated, Refused, Undefined
 from lawful.checks.conform.instances import InstanceDriver
@@ -14,6 +14,7 @@ from lawful.checks.replay.difference import same
 from lawful.checks.replay.row_step import Stepper
 from lawful.checks.replay.rows import Rejected, journal_row
 from lawful.runtime.elements import Elements
+from lawful.runtime.instances.container_changes import Merging
 from lawful.runtime.journal import Journal, read
 from lawful.spec import ir
 from lawful.spec import types as t
@@ -97,7 +98,7 @@ class Replaying:
             return []
         if isinstance(after, str):
             return [f"replay: {row} from {made['changed']} does not fit: {after}"]
-        lie = self._lie(row)
+        lie = self._lie(made, row)
         if lie is not None and not isinstance(self._follow(state, lie), str):
             return [f"replay: the lie {lie} for {row} from {made['changed']} fits"]
         return []
@@ -114,9 +115,12 @@ class Replaying:
         except (Deviation, Malformed, Inconclusive) as error:
             return f"{type(error).__name__}: {error}"
 
-    def _lie(self, row: dict[str, Any]) -> dict[str, Any] | None:
+    def _lie(self, made: dict[str, Any], row: dict[str, Any]) -> dict[str, Any] | None:
         """The same row with one thing changed."""
         rows: list[dict[str, Any]] = []
+        values = Merging(made["changed"])  # Of a container a row may tell what differs, or all.
+        values.take(row["changed"])
+        after = values.result()
         event = self.machine.event(row["event"])
         if row["outcome"] == "done" and not same(row["output"], self._other(event.output)):
             rows.append({**row, "output": self._other(event.output)})
@@ -124,7 +128,7 @@ class Replaying:
             if v.ghost or any(t.contains(v.type, k) for k in (t.Part, t.Timer, t.Clock)):
                 continue
             told = self._other(v.type)
-            if v.name in row["changed"] and not same(told, row["changed"][v.name]):
+            if v.name in row["changed"] and not same(_in_order(told), _in_order(after[v.name])):
                 rows.append({**row, "changed": {**row["changed"], v.name: told}})
         if row["after"] is not None:
             other = next(m for m in ("IDLE", "BUSY", "OVER") if m != row["after"])
@@ -139,6 +143,19 @@ class Replaying:
         if isinstance(kind, t.Float):
             return 7.5
         return encode(Some(self.rng, self.running.resolved.world, self.known).of(kind), kind)
+
+
+def _in_order(data: Any) -> Any:
+    """A JSON form in which equal values are equal, whatever entries were changed last."""
+    if isinstance(data, list):
+        return [_in_order(each) for each in cast(list[Any], data)]
+    if not isinstance(data, dict):
+        return data
+    entries = cast(dict[str, Any], data)
+    if "$set" in entries:
+        return sorted(map(json.dumps, entries["$set"]))
+    rows: Any = entries.get("$map", entries.items())
+    return {json.dumps(k): _in_order(v) for k, v in rows}
 
 
 def ways(machine: ir.Machine) -> list[str]:

@@ -23,7 +23,7 @@ PROGRAMS = frozenset({"lawful/cli.py", "lawful/tour.py", "lawful/__main__.py"})
 HEAVY = (
     *("z3", "llvmlite", "numpy", "rich"),
     *("pyspark", "pyarrow", "pandas"),
-    *("hypothesis", "pytest", "graphviz", "transitions"),
+    *("hypothesis", "pytest", "graphviz", "transitions", "psycopg"),
 )
 
 
@@ -31,6 +31,7 @@ HEAVY = (
 # knows nothing of its neighbours; a package counts as one.
 LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "spec": (
+        ("quick_dataclass",),
         ("errors", "ops", "types", "sorting", "verdicts"),
         ("ir", "words"),
         ("flat", "outcomes"),
@@ -42,16 +43,18 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("text", "lower", "freeze"),
     ),
     "runtime": (
-        ("elements", "json_text", "migration", "runner", "store_database"),
+        ("elements", "json_text", "migration", "runner", "databases"),
         ("timers",),
         ("kernel",),
         ("compile",),
         ("instances",),
         ("instance",),
+        ("store_rows",),
+        ("store_transactions",),
         ("stored_instance",),
-        ("recovery",),
+        ("recovery", "idempotency"),
         ("journal", "store", "deadlines", "tasks", "interop"),
-        ("driving", "telemetry", "registry"),
+        ("driving", "telemetry", "registry", "outbox"),
     ),
     "checks": (
         ("verdict", "cache_folder"),
@@ -181,6 +184,7 @@ def z3_stays_behind_its_door(sources: Sequence[Source]) -> Iterator[str]:
 
 def third_parties_are_declared(sources: Sequence[Source]) -> Iterator[str]:
     known = {*HEAVY, "annotated_types", "lawful", *sys.stdlib_module_names, *FOLDERS}
+    known.add("annotationlib")  # Of the standard library from 3.14 on.
     known.add("typing_extensions")  # For types alone: every type checker brings it.
     for s in python(sources, PRODUCT):
         for i in s.imports:

@@ -22,7 +22,7 @@ EVERYWHERE = frozenset(
     re.findall(
         r"\w+",
         """__init__ arguments bounds clocks collections comprehensions constants
-        expressions fairness graph header headers instances lasso limits mapping
+        expressions fairness graph growth header headers instances lasso limits mapping
         migration module names operators outcome parts places prelude properties
         refinement result sequences sorts states statements steps text time values verdicts""",
     )

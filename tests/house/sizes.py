@@ -15,9 +15,9 @@ from .sources import PRODUCT, Source, python
 LONG = 450
 ONE_IDEA: dict[str, str] = {
     "checks/explore/compiled/engine.py": "the search over packed words",
-    "checks/explore/compiled/search_kernel.py": "the search, which is compiled as one text",
     "checks/explore/codegen/expressions.py": "one function for each kind of expression",
     "machines/queue_cluster/joining.py": "one machine, beside its document",
+    "runtime/instances/access.py": "what `lawful` of a class and of an instance gives",
     "spec/codec/as_json.py": "the JSON form of every node of the IR, there and back",
     "spec/ir.py": "the nodes of the IR",
     "spec/resolve/annotations.py": "the reader of annotations",

@@ -98,6 +98,7 @@ def test_a_deviation_is_a_failure_at_its_transition(tmp_path: Path) -> None:
         "open": "passed",
         "inconclusive": "passed",
         "quarantined": "passed",
+        "empty": "passed",
         "deviates": "failure",
         r"instance b\x01d/.., row 3, event take in state IDLE": "failure",
     }

@@ -8,18 +8,19 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import search_kernel as kernel
+from . import kernel_rows as kernel
 from .folding import shape
 
 PLACES = 1 << 13  # Of the table at the beginning.
 INDEX = 1 << 15  # Likewise of the index of pieces.
 LARGE = 1 << 20  # Bytes of an array that is worth pages of its own.
 HUGE = 1 << 28  # Of one that is worth large pages; those cost the system several times as much.
+NEW = 1 << 12  # New states of a chunk that there is room for, and those of one batch more.
 AHEAD = 16  # Times the room that an array asks for: the system gives memory when it is used.
 
 
 class Arrays(NamedTuple):
-    """NumPy arrays in the order in which `search_kernel` declares them; see there."""
+    """NumPy arrays in the order in which `kernel_rows` declares them; see there."""
 
     w: Any
     store: Any
@@ -45,30 +46,35 @@ class Arrays(NamedTuple):
     shared: Any
     sums: Any
     earliest: Any
+    slots: Any
+    fresh: Any
 
     def with_room(self, words: int, successors: int, gathered: int) -> Arrays:
         """The same with room for the successors of one state, and for so many gathered states."""
         most = gathered + successors
-        root = shape(words).root
         return self._replace(
-            out=_zeros(successors * (words + 1) + kernel.AT_ONCE),
-            batch=_zeros(most * root),
+            out=_zeros(successors * (words + 1)),
+            batch=_zeros(most * words),
             origins=_zeros(2 * most),
             hashes=_zeros(most),
-            opened=_zeros(words + kernel.AT_ONCE),
+            opened=_zeros(words),
         )
 
-    def of_thread(
-        self, words: int, successors: int, gathered: int, number: tuple[int, int]
-    ) -> Arrays:
-        """What one of several threads works on: the states of all, and else arrays of its own.
+    def for_team(self, words: int, successors: int) -> Arrays:
+        """With room for what several threads found and did not keep yet."""
+        most = NEW + kernel.BATCH + successors
+        self.control[kernel.NEW_ROOM] = most
+        return self._replace(
+            slots=_zeros(kernel.SLOTS * (kernel.SLOT + 2 * len(self.info))),
+            fresh=_zeros(kernel.SLOTS * most * (shape(words).root + 2)),
+        )
 
-        `number` is the thread's and how many threads there are. The thread stops to expand when it
-        has gathered so many successors.
-        """
+    def of_thread(self, words: int, successors: int) -> Arrays:
+        """What one of several threads works on: the states of all and what the others found, and
+        else arrays of its own."""
         control = self.control.copy()
-        control[kernel.ENOUGH], control[kernel.FAILING], control[kernel.FAILED] = gathered, 0, 0
-        control[kernel.WORKER], control[kernel.WORKERS] = number
+        control[kernel.ENOUGH] = kernel.BATCH
+        control[kernel.FAILING], control[kernel.FAILED] = 0, 0
         own = self._replace(
             w=self.w.copy(),
             info=np.zeros_like(self.info),
@@ -80,7 +86,7 @@ class Arrays(NamedTuple):
             sums=self.totals,
             earliest=self.firsts,
         )
-        return own.with_room(words, successors, gathered)
+        return own.with_room(words, successors, kernel.BATCH)
 
 
 def empty(words: int, cells: Sequence[int], notes: int) -> Arrays:
@@ -115,6 +121,8 @@ def empty(words: int, cells: Sequence[int], notes: int) -> Arrays:
         shared=control,
         sums=_zeros(0),
         earliest=_zeros(0),
+        slots=_zeros(0),
+        fresh=_zeros(0),
     )
 
 

@@ -1,4 +1,4 @@
-"""How states of several words are folded: see `search_kernel`."""
+"""How states of several words are folded: see `state_table`."""
 
 from __future__ import annotations
 

@@ -25,15 +25,9 @@ define internal i64 @copy(ptr %w, i64 %to, i64 %of, i64 %count) alwaysinline {
 
 declare i32 @sched_yield()
 
-define internal i64 @differing(ptr %row, i64 %at, ptr %other, i64 %there) alwaysinline {
-  %here = getelementptr inbounds i64, ptr %row, i64 %at
-  %beside = getelementptr inbounds i64, ptr %other, i64 %there
-  %a = load <8 x i64>, ptr %here, align 8
-  %b = load <8 x i64>, ptr %beside, align 8
-  %differ = icmp ne <8 x i64> %a, %b
-  %bits = bitcast <8 x i1> %differ to i8
-  %mask = zext i8 %bits to i64
-  ret i64 %mask
+define internal i64 @rest() {
+  %ignored = call i32 @sched_yield()
+  ret i64 0
 }
 
 define internal i64 @scanned(ptr %row, i64 %at, i64 %tag, i64 %mask) alwaysinline {
@@ -60,41 +54,29 @@ define internal i64 @scanned(ptr %row, i64 %at, i64 %tag, i64 %mask) alwaysinlin
   ret i64 %bits
 }
 
-define internal i64 @lock(ptr %row, i64 %at) {
-entry:
+define internal i64 @locked(ptr %row, i64 %at) alwaysinline {
   %place = getelementptr inbounds i64, ptr %row, i64 %at
-  br label %look
-look:
   %pair = cmpxchg ptr %place, i64 0, i64 1 acquire monotonic, align 8
   %free = extractvalue { i64, i1 } %pair, 1
-  br i1 %free, label %end, label %wait
-wait:
-  %ignored = call i32 @sched_yield()
-  br label %look
-end:
-  ret i64 0
+  %mine = zext i1 %free to i64
+  ret i64 %mine
 }
 
-define internal i64 @turn_of(ptr %row, i64 %at, i64 %mine) {
-entry:
+define internal i64 @claimed(ptr %row, i64 %at) alwaysinline {
   %place = getelementptr inbounds i64, ptr %row, i64 %at
-  br label %look
-look:
-  %turn = load atomic i64, ptr %place acquire, align 8
-  %is_mine = icmp eq i64 %turn, %mine
-  %is_over = icmp slt i64 %turn, 0
-  %done = or i1 %is_mine, %is_over
-  br i1 %done, label %end, label %wait
-wait:
-  %ignored = call i32 @sched_yield()
-  br label %look
-end:
-  ret i64 %turn
+  %number = atomicrmw add ptr %place, i64 1 acq_rel, align 8
+  ret i64 %number
 }
 
-define internal i64 @give_turn(ptr %row, i64 %at, i64 %turn) {
+define internal i64 @seen(ptr %row, i64 %at) alwaysinline {
   %place = getelementptr inbounds i64, ptr %row, i64 %at
-  store atomic i64 %turn, ptr %place release, align 8
+  %number = load atomic i64, ptr %place acquire, align 8
+  ret i64 %number
+}
+
+define internal i64 @tell(ptr %row, i64 %at, i64 %number) alwaysinline {
+  %place = getelementptr inbounds i64, ptr %row, i64 %at
+  store atomic i64 %number, ptr %place release, align 8
   ret i64 0
 }
 

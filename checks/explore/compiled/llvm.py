@@ -22,14 +22,23 @@ from llvmlite import binding
 from ...cache_folder import cache_folder
 from ..codegen import prelude
 from ..expansion.successors import Text
-from . import folding, intrinsics, llvm_text, search_kernel
+from . import (
+    folding,
+    intrinsics,
+    kernel_rows,
+    llvm_text,
+    search_kernel,
+    state_table,
+    team_kernel,
+)
 from .folding import shape
 
 SEEN = (
     *("expand", "search", "work", "follow", "find", "insert"),
-    *("enter", "enter_pieces", "fill", "unfold", "unfold_all"),
+    *("enter", "crowded", "split", "enter_pieces", "fill", "unfold", "unfold_all"),
 )
-NUMBERS = {name: value for name, value in vars(search_kernel).items() if isinstance(value, int)}
+NUMBERS = {name: value for name, value in vars(kernel_rows).items() if isinstance(value, int)}
+KERNELS = (kernel_rows, state_table, search_kernel, team_kernel)
 SPEED = 2  # As `-O2`.
 QUICK = 0  # As `-O0`: a tenth of the time to compile, several times that to run.
 
@@ -102,7 +111,7 @@ def make(text: Text, file: Path | None) -> bytes:
 def kept(text: Text) -> Path | None:
     """The file of this text's machine code; None where there can be none."""
     parts = [*map(str, text), llvmlite.__version__, str(SPEED), *_processor()]
-    for module in (folding, llvm_text, intrinsics, search_kernel, prelude):
+    for module in (folding, llvm_text, intrinsics, prelude, *KERNELS):
         parts.append(_source(module))
     name = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
     folder = cache_folder("steps")
@@ -113,7 +122,7 @@ def _code(text: Text, speed: int) -> bytes:
     own = {name.upper(): int(size) for name, size in text._asdict().items() if name != "steps"}
     folded = {name.upper(): size for name, size in shape(text.words)._asdict().items()}
     numbers = {**NUMBERS, **own, **folded}
-    sources = (_source(prelude), text.steps, _source(search_kernel))
+    sources = (_source(prelude), text.steps, "\n".join(map(_source, KERNELS)))
     target = _target(speed)
     module = llvm.parse_assembly(llvm_text.assembly(sources, numbers, SEEN))
     module.verify()

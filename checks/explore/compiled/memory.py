@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..expansion.successors import Stepping
-from . import search_kernel as kernel
+from . import kernel_rows as kernel
 from .arrays import Arrays, blank, empty, filled, longer
 from .folding import shape
 from .llvm import Native
@@ -38,7 +38,7 @@ class Memory:
         self.threads = Workers(self, workers)
         self.arrays = empty(s.words, s.program.begun, s.notes.size)
         self._make_room()
-        self._enter(0, 0)
+        self._sized()
         self._enter_pieces(0)
 
     @classmethod
@@ -63,7 +63,7 @@ class Memory:
         """States with these words, all different, are there."""
         self.grow(0, 2 * count, count * self.shape.pieces)
         self.code("fill", self.arrays, words, count)
-        self._enter(0, count)
+        self.code("enter", self.arrays, np.arange(count), count)
 
     @property
     def compile_seconds(self) -> float:
@@ -174,20 +174,31 @@ class Memory:
 
     def grow(self, count: int, more: int, pieces: int) -> None:
         """Place for so many states more than there are, and for so many pieces more."""
-        places = len(self.arrays.table)
-        while filled(places) < count + more:
-            places *= 2
-        if places > len(self.arrays.table):
-            a, size = self.arrays, filled(places)
-            self.arrays = a._replace(
-                store=longer(a.store, size * self.shape.root),
-                parents=longer(a.parents, size),
-                rules=longer(a.rules, size),
-                table=blank(a.table, places),
-            )
-            self._enter(0, count)
+        while filled(len(self.arrays.table)) < count + more:
+            self._double()
         if self.shape.folded:
             self._grow_pieces(pieces)
+
+    def _double(self) -> None:
+        """Twice the places of the table, and place for so many states."""
+        a, places = self.arrays, 2 * len(self.arrays.table)
+        size = filled(places)
+        left = np.zeros(self.code("crowded", a), np.int64)
+        self.arrays = a._replace(
+            store=longer(a.store, size * self.shape.root),
+            parents=longer(a.parents, size),
+            rules=longer(a.rules, size),
+            table=longer(a.table, places),
+        )
+        self.code("split", self.arrays, left)
+        self._sized()
+        self.code("enter", self.arrays, left, len(left))
+
+    def _sized(self) -> None:
+        """The table has this size now."""
+        a = self.arrays
+        a.control[kernel.MASK] = len(a.table) - 1
+        a.control[kernel.STATES] = filled(len(a.table))
 
     def _grow_pieces(self, more: int) -> None:
         a = self.arrays
@@ -206,13 +217,6 @@ class Memory:
         a.control[kernel.PIECE_MASK] = len(a.piece_table) - 1
         a.control[kernel.PIECE_ROOM] = filled(len(a.piece_table))
         self.code("enter_pieces", a, count)
-
-    def _enter(self, first: int, count: int) -> None:
-        """States that are in the store are in the table too, from the first to so many in all."""
-        a = self.arrays
-        a.control[kernel.MASK] = len(a.table) - 1
-        a.control[kernel.STATES] = filled(len(a.table))
-        self.code("enter", self.arrays, first, count)
 
     def size(self, count: int) -> int:
         """The bytes of so many states, once the arrays have grown to hold them."""
@@ -248,9 +252,10 @@ class Memory:
         self.arrays = self.arrays.with_room(self.words, self.room, kernel.BATCH)
         self.arrays.control[kernel.PLACES] = self.room
 
-    def of_thread(self, gathered: int, number: tuple[int, int]) -> Arrays:
-        """The arrays of one thread; see `Arrays.of_thread`."""
-        return self.arrays.of_thread(self.words, self.room, gathered, number)
+    def for_team(self, count: int) -> Sequence[Arrays]:
+        """The arrays of so many threads."""
+        self.arrays = self.arrays.for_team(self.words, self.room)
+        return [self.arrays.of_thread(self.words, self.room) for _ in range(count)]
 
     def follow(self, count: int) -> Iterator[Followed]:
         first, last = self.stepping.notes.marking

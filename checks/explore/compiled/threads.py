@@ -1,26 +1,22 @@
 """Several threads that expand the states of one search, and find them in the order of one thread.
 
-Machine code runs without Python's lock. Each thread expands a chunk of states and gathers their
-successors in arrays of its own. When it is the chunk's turn, the thread adds the successors to the
-states of the search. So chunks are added in their order, one at a time, while other threads expand.
-See `search_kernel.work`.
+Machine code runs without Python's lock; what the threads do is said in `team_kernel`.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Protocol
 
-from . import search_kernel as kernel
+from . import kernel_rows as kernel
 from .arrays import Arrays
 from .pace import Pace
 from .state_store import Span, Stopped
 
-LEAST = 8 * kernel.CHUNK  # Fewer states are left to one thread.
+LEAST = 16 * kernel.CHUNK  # Fewer states are left to one thread.
 SPAN = 1 << 16  # States that each thread expands between two looks at the clock, at most.
-GATHERED = 1 << 14  # Successors that the arrays of a thread have room for.
 
 
 def processors() -> int:
@@ -44,8 +40,8 @@ class Shared(Protocol):
         """Calls a compiled function by its name."""
         ...
 
-    def of_thread(self, gathered: int, number: tuple[int, int]) -> Arrays:
-        """Arrays for one thread; see `Arrays.of_thread`."""
+    def for_team(self, count: int) -> Sequence[Arrays]:
+        """Arrays for so many threads; see `Arrays.of_thread`."""
         ...
 
     def allow_rounds(self, arrays: Arrays) -> None:
@@ -59,9 +55,9 @@ class Workers:
     def __init__(self, memory: Shared, count: int) -> None:
         self.memory = memory
         self.count = count
-        self.pool = ThreadPoolExecutor(count) if count > 1 else None
+        self.pool = ThreadPoolExecutor(count - 1) if count > 1 else None
         self.pace = Pace(SPAN)
-        self.own: list[Arrays] = []
+        self.own: Sequence[Arrays] = []
         self.made_for: Arrays | None = None
 
     def advance(self, span: Span) -> Stopped | None:
@@ -74,19 +70,22 @@ class Workers:
             return None
         memory = self.memory
         if self.made_for is not memory.arrays:
-            numbers = [(number, self.count) for number in range(self.count)]
-            self.own = [memory.of_thread(GATHERED, number) for number in numbers]
+            self.own = memory.for_team(self.count)
             self.made_for = memory.arrays
         c = memory.arrays.control
         c[kernel.BEGIN] = c[kernel.NEXT] = span.next
         c[kernel.LAST] = min(span.last, span.next + self.count * self.pace.states)
         c[kernel.COUNT] = span.count
         c[kernel.ENOUGH] = min(span.most - 1, c[kernel.STATES])
-        c[kernel.TURN], c[kernel.STATUS] = 0, kernel.DONE
+        c[kernel.TURN], c[kernel.CLAIMED], c[kernel.STATUS] = 0, 0, kernel.DONE
+        memory.arrays.slots[:] = 0
         for arrays in self.own:
             memory.allow_rounds(arrays)
         with self.pace.measured():
-            list(self.pool.map(memory.code, ["work"] * self.count, self.own))
+            others = [self.pool.submit(memory.code, "work", own) for own in self.own[1:]]
+            memory.code("work", self.own[0])
+            for other in others:
+                other.result()
         if c[kernel.NEXT] == span.next:
             return None
         escaped = c[kernel.STATUS] == kernel.ESCAPED

@@ -9,7 +9,7 @@ from typing import Any
 from ..parquet import arrow
 from ..rows import Rejected, Row, decoded
 from ..sources import BLANK
-from .layout import EVENT, INSTANCE, RAW, SEQ, EventColumns, Layout
+from .layout import EVENT, INSTANCE, PLACE, RAW, SEQ, EventColumns, Layout
 from .steps import Steps
 
 NONE: tuple[Any, ...] = ()
@@ -41,7 +41,8 @@ class Batch:
                 data = self.layout.data(row[INSTANCE], row[SEQ], row[EVENT], row)
                 yield self.layout.mapping.row_of(data, "")
             elif line.strip(BLANK):
-                yield decoded(line, self.layout.mapping.row_of)
+                found = decoded(line, self.layout.mapping.row_of)
+                yield found if isinstance(found, Row) else found.at(row[PLACE] or "", 0)
 
 
 def nothing(state: Any) -> None:

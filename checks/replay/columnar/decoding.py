@@ -8,21 +8,28 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from lawful.spec.codec.as_json import is_object
 
-from ..mapping import filled
+from ..mapping import QUOTED_TEXT, filled
 from ..parquet import arrow
 from ..rows import LARGEST, Rejected, Row, decoded, encodable, loads
 from ..sources import BLANK
-from .layout import BOOLEAN, EVENT, INSTANCE, LONG, RAW, SEQ, STRING, Layout
+from .layout import BOOLEAN, EVENT, INSTANCE, LONG, PLACE, RAW, SEQ, STRING, Layout
 from .regular import arrow_types, marked
 
 SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")  # Python reads lone ones.
 DEEP = 100  # So many opening brackets in a line may be too many for Python's parser.
 DIGITS = re.compile(rb"[0-9]{4000}")  # Python reads no whole numbers of so many digits.
+
+
+Place = Callable[[int], str | None]
+
+
+def nowhere(_: int) -> None:
+    """The place of a line of which nobody knows where it is."""
 
 
 class LineDecoder:
@@ -34,19 +41,28 @@ class LineDecoder:
         # Instances are texts or numbers; a block is tried as the last one was.
         self.instances = [STRING, LONG]
 
-    def batch(self, lines: Sequence[bytes]) -> Any:
-        """The columns of these lines, a row each, blank ones left out."""
+    def batch(self, lines: Sequence[bytes], place: Place = nowhere) -> Any:
+        """The columns of these lines, a row each, blank ones left out; `place(i)` is where line `i`
+        is."""
         kept = [line for line in lines if line.strip(BLANK)]
+        if len(kept) < len(lines):
+            at = [i for i, line in enumerate(lines) if line.strip(BLANK)]
+            of_all = place
+
+            def place(i: int) -> str | None:
+                return of_all(at[i])
+
         if not kept:
             return self.schema.empty_table()
         block = b"\n".join(kept)
+        pa = arrow()
         if _sure(block, kept):
             for kind in list(self.instances):
                 found = self._parsed(block, len(kept), kind)
                 if found is not None:
                     self.instances.sort(key=lambda each: each != kind)
-                    return marked(self.layout, found, lambda: arrow().array(kept, arrow().binary()))
-        return self._one_by_one(kept)
+                    return marked(self.layout, found, lambda: pa.array(kept, pa.binary()), place)
+        return self._one_by_one(kept, place)
 
     def _parsed(self, block: bytes, rows: int, kind: str) -> Any:
         """The columns as Arrow reads them, without `raw`; None where it refuses the block."""
@@ -66,7 +82,7 @@ class LineDecoder:
         m = self.layout.mapping
         keys = {m.instance: INSTANCE, m.seq: SEQ, m.event: EVENT}
         columns = {keys.get(path, path): _at(table, path) for path in self._kinds(kind)}
-        columns[INSTANCE] = columns[INSTANCE].cast(pa.string())
+        columns[INSTANCE] = _names(columns[INSTANCE])
         return columns
 
     def _kinds(self, instance: str) -> dict[str, str]:
@@ -86,17 +102,19 @@ class LineDecoder:
             inside[last] = kinds[kind]
         return pa.schema(_fields(tree))
 
-    def _one_by_one(self, lines: Sequence[bytes]) -> Any:
+    def _one_by_one(self, lines: Sequence[bytes], place: Place) -> Any:
         """The same, each line parsed by Python."""
         pa = arrow()
         columns: dict[str, list[Any]] = {name: [] for name in self.schema.names}
-        for line in lines:
+        for i, line in enumerate(lines):
             found = decoded(line, self.layout.mapping.row_of)
             row = None if isinstance(found, Rejected) else self._regular(line, found)
             if row is None:
                 row = dict[str, Any]({RAW: line})
                 if isinstance(found, Row):
                     row.update({INSTANCE: found.instance, SEQ: found.seq})
+                else:
+                    row[PLACE] = place(i)
             for name, column in columns.items():
                 column.append(row.get(name))
         return pa.Table.from_pydict(columns, schema=self.schema)
@@ -118,6 +136,20 @@ class LineDecoder:
                 return None
             out[path] = value
         return out
+
+
+def _names(keys: Any) -> Any:
+    """The names of the instances with these keys, texts or whole numbers: see `mapping.shown`."""
+    pa = arrow()
+    if pa.types.is_integer(keys.type):
+        return keys.cast(pa.string())
+    alike = pa.compute.match_substring_regex(keys, QUOTED_TEXT)
+    if not pa.compute.any(alike).as_py():
+        return keys
+    quote = pa.scalar('"')
+    return pa.compute.if_else(
+        alike, pa.compute.binary_join_element_wise(quote, keys, quote, ""), keys
+    )
 
 
 def _sure(block: bytes, lines: Iterable[bytes]) -> bool:

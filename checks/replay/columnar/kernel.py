@@ -15,11 +15,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..fold import Fold, InstanceVerdict, ReplayProgram
+from ..fold import Fold
 from ..parquet import arrow
+from ..problems import AROUND, InstanceVerdict
+from ..program import ReplayProgram
 from ..rows import Rejected, Row
 from .batches import Batch, batch_of
-from .layout import INSTANCE, Layout
+from .layout import INSTANCE, SEQ, Layout
 from .steps import Opened, Steps
 
 Judged = InstanceVerdict | Rejected
@@ -41,9 +43,8 @@ class Kernel:
 
     def judge(self, batches: Iterable[Any]) -> Iterator[Judged]:
         """The verdict on each instance, and the rows that belong to none."""
-        for columns in batches:
-            if columns.num_rows:
-                yield from self._batch(columns)
+        for columns in in_groups(batches):
+            yield from self._batch(columns)
         yield from self._closed()
 
     def _batch(self, columns: Any) -> Iterator[Judged]:
@@ -63,6 +64,9 @@ class Kernel:
                 yield from self._segment(batch, name, range(start, end), next_bad >= end)
         if self.opened is not None:
             self.opened.shown = self.steps.shown(self.opened.state)
+            last = batch.rows(max(begun[-1], len(names) - AROUND), len(names))
+            recent = (*self.opened.recent, *(row for row in last if isinstance(row, Row)))
+            self.opened.recent = recent[-AROUND:]
 
     def _segment(self, batch: Batch, name: str, at: range, regular: bool) -> Iterator[Judged]:
         """The rows of one instance in one batch."""
@@ -184,7 +188,43 @@ class Kernel:
             opened.events,
             dict(opened.transitions),
             dict(opened.states),
+            counts={"judged": opened.events},
         )
+
+
+def in_groups(batches: Iterable[Any]) -> Iterator[Any]:
+    """The batches, cut so that rows of one instance with one number are never in two of them."""
+    pa = arrow()
+    kept = None
+    for batch in batches:
+        rows = batch if kept is None else _joined(pa, (kept, batch))
+        kept = None
+        if rows.num_rows:
+            cut = _last_group(rows)
+            kept = rows.slice(cut)
+            if cut:
+                yield rows.slice(0, cut)
+    if kept is not None:
+        yield kept
+
+
+def _joined(pa: Any, batches: tuple[Any, Any]) -> Any:
+    table = pa.Table.from_batches(batches).combine_chunks()
+    (joined,) = table.to_batches() or (batches[0].slice(0, 0),)
+    return joined
+
+
+def _last_group(rows: Any) -> int:
+    """The index of the first of the last rows with one instance and number; the number of rows of
+    no instance is null, and each is alone."""
+    last: int = rows.num_rows - 1
+    at = [rows.column(rows.schema.get_field_index(name)) for name in (INSTANCE, SEQ)]
+    key = [column[last] for column in at]
+    if not key[0].is_valid:
+        return last
+    while last > 0 and all(column[last - 1].equals(k) for column, k in zip(at, key, strict=True)):
+        last -= 1
+    return last
 
 
 def starts_of(names: Any) -> Any:

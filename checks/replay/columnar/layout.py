@@ -1,11 +1,12 @@
 """Which typed columns a replay with a mapping needs, and the arguments that they make.
 
-    instance string, seq long, event short, raw binary, then a column for each path of the mapping
-    that an argument or the output is at
+    instance string, seq long, event short, raw binary, place string, then a column for each path
+    of the mapping that an argument or the output is at
 
 `event` is an index in `Layout.names`. A row is *regular* if the columns say all that the mapping
 reads of it; then `raw` is null. Any other row has its line in `raw`, which the row fold parses, and
-of the columns at most `instance` and `seq`. Both go by the same shuffle or sort.
+of the columns at most `instance` and `seq`. Both go by the same shuffle or sort. `place` says where
+a row of no instance is.
 """
 
 from __future__ import annotations
@@ -22,11 +23,11 @@ from lawful.spec.values.time import clock_of
 from lawful.spec.values.world import World, decode
 
 from ..difference import exact
-from ..fold import ReplayProgram
-from ..mapping import TraceMapping
+from ..mapping import TraceMapping, key_of
+from ..program import ReplayProgram
 
-INSTANCE, SEQ, EVENT, RAW = "instance", "seq", "event", "raw"
-KEYS = (INSTANCE, SEQ, EVENT, RAW)
+INSTANCE, SEQ, EVENT, RAW, PLACE = "instance", "seq", "event", "raw", "place"
+KEYS = (INSTANCE, SEQ, EVENT, RAW, PLACE)
 # The types of columns, by their names in Spark; other engines have tables of their own.
 LONG, STRING, BOOLEAN = "long", "string", "boolean"
 
@@ -87,7 +88,7 @@ class Layout:
         m = self.mapping
         event = self.names[code]
         known = None if event in self.skipped else self.events.get(event)
-        rows = {m.instance: instance, m.seq: seq, m.event: event}
+        rows = {m.instance: key_of(instance), m.seq: seq, m.event: event}
         rows.update({path: values[path] for path in (known.paths if known else ())})
         out: dict[str, Any] = {}
         for path, value in rows.items():
@@ -105,11 +106,15 @@ def layout_of(program: ReplayProgram) -> Layout | None:
     stepper = None if mapping is None else program.steppers.get(mapping.machine)
     if mapping is None or stepper is None or program.anywhere or not _has_kernel(stepper.machine):
         return None
+    if mapping.time is not None:
+        return None  # The row fold sees that time goes back.
     if len({mapping.instance, mapping.seq, mapping.event}) < 3 or _overlap(mapping.paths):
         return None
     types: dict[str, str] = {}
     events: dict[str, EventColumns] = {}
     for event in stepper.machine.events:
+        if event.choice:
+            continue  # The row fold follows all that may have happened.
         maker = _Maker(mapping, stepper.world, dict(types))
         try:
             made = maker.event(event)
@@ -122,11 +127,13 @@ def layout_of(program: ReplayProgram) -> Layout | None:
 
 
 def _has_kernel(machine: ir.Machine) -> bool:
-    """Whether the runtime's steps can replay the machine: it has no time, parts or `@initial`."""
+    """Whether the runtime's steps can replay the machine: it has no time, no parts, no `@initial`
+    and no growing sort."""
     kinds = [v.type for v in machine.variables] + [p.type for p in machine.parameters]
     timed = any(t.contains(kind, t.Timer) for kind in kinds)
     unset = any(v.initial is None and not v.ghost for v in machine.variables)
-    return not (machine.parts or machine.initials or unset or timed or clock_of(machine))
+    grows = any(isinstance(kind, t.Sort) and kind.growing for kind in machine.types)
+    return not (machine.parts or machine.initials or unset or timed or grows or clock_of(machine))
 
 
 def _overlap(paths: Sequence[str]) -> bool:

@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from ..fold import ReplayProgram
 from ..parquet import arrow
+from ..program import ReplayProgram
 from ..rows import Rejected
 from ..sources import ReplayError, Sources, opened, remote
 from ..tally import Tallies
 from .decoding import LineDecoder
 from .kernel import Kernel
 from .layout import INSTANCE, SEQ, Layout
-from .tables import batches_of_table
+from .tables import batches_of_table, places
 
 BLOCK = 1 << 23  # Bytes of lines that are parsed at once.
 ROWS = 1 << 17  # Rows that the kernel takes at once.
@@ -26,10 +26,11 @@ ROWS = 1 << 17  # Rows that the kernel takes at once.
 def tally_columns(files: Sources, program: ReplayProgram, layout: Layout) -> Tallies:
     """The tallies of a replay. ReplayError where a file cannot be read."""
     table = arrow().concat_tables(batches_of_files(files, layout))
-    tallies = Tallies()
+    tallies = Tallies(program.every)
     for each in Kernel(program, layout).judge(in_order(table)):
         if isinstance(each, Rejected):
-            tallies.reject(each)
+            number, _, file = each.file.partition(" ")
+            tallies.reject(each.at(file, int(number)))
         else:
             tallies.add(each)
     return tallies
@@ -39,8 +40,10 @@ def batches_of_files(files: Sources, layout: Layout) -> Iterator[Any]:
     """The columns of all files."""
     decoder = LineDecoder(layout)
     for path in files.lines:
+        before = 0
         for lines in _blocks(path):
-            yield decoder.batch(lines)
+            yield decoder.batch(lines, places(path, before))
+            before += len(lines)
     for path in files.tables:
         yield from batches_of_table(path, layout)
 

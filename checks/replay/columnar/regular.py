@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ..parquet import arrow
-from .layout import BOOLEAN, EVENT, INSTANCE, KEYS, LONG, RAW, SEQ, STRING, Layout
+from .layout import BOOLEAN, EVENT, INSTANCE, KEYS, LONG, PLACE, RAW, SEQ, STRING, Layout
 
 
 def arrow_types(layout: Layout) -> Any:
@@ -14,14 +14,21 @@ def arrow_types(layout: Layout) -> Any:
     pa = arrow()
     kinds = {LONG: pa.int64(), STRING: pa.string(), BOOLEAN: pa.bool_()}
     keys = [(INSTANCE, pa.string()), (SEQ, pa.int64()), (EVENT, pa.int16()), (RAW, pa.binary())]
+    keys.append((PLACE, pa.string()))
     return pa.schema([*keys, *((path, kinds[of]) for path, of in layout.types.items())])
 
 
-def marked(layout: Layout, columns: Mapping[str, Any], lines: Callable[[], Any]) -> Any:
+def marked(
+    layout: Layout,
+    columns: Mapping[str, Any],
+    lines: Callable[[], Any],
+    place: Callable[[int], str | None],
+) -> Any:
     """A table of these columns, with the line in `raw` for each row that is not regular.
 
-    `columns` has all but `raw`, and the events by name; `lines()` gives the lines of all rows. They
-    are only asked for where there is a row that is not regular.
+    `columns` has all but `raw` and `place`, and the events by name; `lines()` gives the lines of
+    all rows, `place(i)` where row `i` is. They are only asked for where there is a row that is not
+    regular, or that may be of no instance.
     """
     pc = arrow().compute
 
@@ -38,7 +45,13 @@ def marked(layout: Layout, columns: Mapping[str, Any], lines: Callable[[], Any])
     seq = pc.fill_null(columns[SEQ], -1)
     seq = pc.if_else(pc.is_null(columns[INSTANCE]), None, seq)
     codes = pc.index_in(columns[EVENT], pa.array(layout.names)).cast(pa.int16())
-    made = {**columns, SEQ: seq, EVENT: codes, RAW: raw}
+    lost = pc.or_(columns[INSTANCE].is_null(), columns[SEQ].is_null())
+    lost = lost.to_numpy(zero_copy_only=False).nonzero()[0].tolist()
+    where: list[str | None] = [None] * rows if lost else []
+    for i in lost:
+        where[i] = place(i)
+    places = pa.array(where, pa.string()) if lost else pa.nulls(rows, pa.string())
+    made = {**columns, SEQ: seq, EVENT: codes, RAW: raw, PLACE: places}
     return pa.table([made[name] for name in (*KEYS, *layout.paths)], schema=arrow_types(layout))
 
 

@@ -19,9 +19,11 @@ from lawful.spec.syntax.declare import slot
 from lawful.spec.values.world import decode, encode
 
 from ..difference import exact
-from ..fold import Fold, ReplayProgram
+from ..fold import Fold
 from ..mapping import TraceMapping
-from ..row_step import CONTROL, Stepper
+from ..program import ReplayProgram
+from ..row_state import CONTROL
+from ..row_step import Stepper
 from ..rows import Row
 
 Step = Callable[..., Any]
@@ -31,7 +33,8 @@ Step = Callable[..., Any]
 class Opened:
     """An instance whose rows so far fit, and what they covered.
 
-    `shown`: its state at the end of the last batch, in JSON form; None in its first batch.
+    `shown`: its state at the end of the last batch, in JSON form; None in its first batch. `recent`:
+    the last rows of it.
     """
 
     instance: str
@@ -43,6 +46,7 @@ class Opened:
     transitions: Counter[str] = field(default_factory=Counter[str])
     states: Counter[str] = field(default_factory=Counter[str])
     shown: dict[str, Json] | None = None
+    recent: tuple[Row, ...] = ()
 
 
 class Steps:
@@ -69,8 +73,9 @@ class Steps:
                 self.by_event[event.name] = method
             else:  # This one says which transition ran.
                 self.by_event[event.name] = self.cls.__plan__.watched(event.name)
-        self.control = None if stepper.at is None else attrgetter(slot(CONTROL))
-        kind = None if stepper.at is None else machine.variables[stepper.at].type
+        at = stepper.form.at_control
+        self.control = None if at is None else attrgetter(slot(CONTROL))
+        kind = None if at is None else machine.variables[at].type
         named = kind.name if isinstance(kind, t.Enum) else ""
         self.members: tuple[Any, ...] = tuple(stepper.world.enums[named]) if named else ()
         terminal, ghosts = machine.of_kind("terminal"), ghosts_of(machine)
@@ -113,7 +118,7 @@ class Steps:
 
     def shown(self, state: Any) -> dict[str, Json]:
         """The variables of a state in the form of a journal."""
-        kept = [v for _, v in self.stepper.kept]
+        kept = [v for _, v in self.stepper.form.kept]
         return {v.name: encode(getattr(state, slot(v.name)), v.type) for v in kept}
 
     def resumed(self, program: ReplayProgram, opened: Opened) -> Fold:
@@ -128,5 +133,8 @@ class Steps:
         fold.stepper, fold.machine, fold.first = self.stepper, machine, (opened.first, machine)
         fold.state = self.stepper.reader.state(opened.shown, start)
         fold.next, fold.rows, fold.events = opened.next, opened.rows, opened.events
+        fold.judged = opened.events
+        for each in opened.recent:
+            fold.near.take(each)
         fold.transitions, fold.states = opened.transitions, opened.states
         return fold

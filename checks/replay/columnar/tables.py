@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from lawful.spec.codec.as_json import is_list, is_object
 
-from ..mapping import TraceMapping
+from ..mapping import TraceMapping, key_of
 from ..parquet import arrow
 from ..rows import Rejected, Row, decoded, plain
 from ..sources import ReplayError
@@ -25,8 +26,11 @@ def batches_of_table(path: str, layout: Layout) -> Iterator[Any]:
     try:
         with pa.parquet.ParquetFile(path) as file:
             wanted = checked(path, file.schema_arrow, layout.mapping)
+            before = 0
             for batch in file.iter_batches(ROWS, columns=wanted):
-                yield _columns(pa.Table.from_batches([batch]), layout)
+                table = pa.Table.from_batches([batch])
+                yield _columns(table, layout, places(path, before))
+                before += batch.num_rows
     except (OSError, pa.ArrowException) as error:
         raise ReplayError(f"{path}: {plain(str(error))}") from error
 
@@ -37,10 +41,21 @@ def rows_of_table(path: str, mapping: TraceMapping) -> Iterator[Row | Rejected]:
     try:
         with pa.parquet.ParquetFile(path) as file:
             wanted = checked(path, file.schema_arrow, mapping)
-            for batch in file.iter_batches(ROWS, columns=wanted):
-                yield from (decoded(line, mapping.row_of) for line in lines_of(batch))
+            batches = file.iter_batches(ROWS, columns=wanted)
+            lines = (line for batch in batches for line in lines_of(batch))
+            for number, line in enumerate(lines, 1):
+                row = decoded(line, mapping.row_of)
+                if isinstance(row, Row):  # A column has one type: no two keys look alike.
+                    yield dataclasses.replace(row, instance=str(key_of(row.instance)))
+                else:
+                    yield row.at(path, number)
     except (OSError, pa.ArrowException) as error:
         raise ReplayError(f"{path}: {plain(str(error))}") from error
+
+
+def places(path: str, before: int) -> Callable[[int], str]:
+    """Where the rows of a part of a file are, after so many: the number from 1, and the file."""
+    return lambda i: f"{before + i + 1} {path}"
 
 
 def checked(path: str, schema: Any, mapping: TraceMapping) -> list[str]:
@@ -79,7 +94,7 @@ def _check_type(what: str, kind: Any) -> None:
         raise ReplayError(f"{what} is {kind}, which only the Spark engine reads; cast it to text")
 
 
-def _columns(table: Any, layout: Layout) -> Any:
+def _columns(table: Any, layout: Layout, place: Callable[[int], str]) -> Any:
     m = layout.mapping
     pa = arrow()
     columns = {
@@ -90,7 +105,7 @@ def _columns(table: Any, layout: Layout) -> Any:
     columns.update({path: _lossless(_at(table, path), of) for path, of in layout.types.items()})
     if not table.num_rows:
         return arrow_types(layout).empty_table()
-    return marked(layout, columns, lambda: pa.array(lines_of(table), pa.binary()))
+    return marked(layout, columns, lambda: pa.array(lines_of(table), pa.binary()), place)
 
 
 def _at(table: Any, path: str) -> Any:

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from lawful.runtime.instance import Machine
+from lawful.spec.ir import Json
 
-from ..fold import ReplayProgram
+from ..explanation import explained
 from ..mapping import TraceMapping
+from ..problems import COUNTS
+from ..program import ReplayProgram
 from .inputs import of_frame
-from .partitions import COVERED, OF_INSTANCE, RECORD, REJECTED, RecordPartition
+from .partitions import COVERED, FINDING, OF_INSTANCE, RECORD, REJECTED, RecordPartition
 from .shuffle import folded
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, Row
 
-VERDICT_COLUMNS = ("instance", "machine", "verdict", "rows", "events", "seq", "kind", "clause")
+VERDICT_COLUMNS = (
+    *("instance", "machine", "verdict", "rows", "events", "seq", "kind", "clause"),
+    *COUNTS,
+)
 DEVIATION_COLUMNS = (
     *("instance", "machine", "seq", "event", "kind", "clause"),
     *("control", "state", "legal", "details"),
 )
+FINDING_COLUMNS = ("verdict", "count", *DEVIATION_COLUMNS)
 # Without it adaptive execution does not bring together the small partitions of a cached frame.
 CACHED_ADAPTIVELY = "spark.sql.optimizer.canChangeCachedPlanOutputPartitioning"
 
@@ -39,17 +47,19 @@ class ReplayFrames:
 
     @property
     def verdicts(self) -> DataFrame:
-        """A row for each instance: its verdict, and the first problem, if it has one.
+        """A row for each instance: its verdict, the problem that decides it, and counts.
 
-        Columns: `instance`, `machine`, `verdict` (fits, open, deviates, inconclusive, quarantined;
-        `other` for a machine that the program does not have), `rows`, `events`; `seq` (of the
-        row with the problem, null if it is one of the whole instance), `kind`, `clause`.
+        Columns: `instance`, `machine`, `verdict` (fits, open, deviates, inconclusive, quarantined,
+        empty; `other` for a machine that the program does not have), `rows`, `events`; `seq` (of
+        the row with the problem, null if it is one of the whole instance), `kind`, `clause`;
+        `judged`, `deviations`, `uncertain`, `duplicates`, `gaps`, `regressions`, `unknown_events`,
+        `ambiguous` (see docs/replay.md).
         """
         return self._of(OF_INSTANCE).select(*VERDICT_COLUMNS)
 
     @property
     def deviations(self) -> DataFrame:
-        """A row for each instance that deviates: what happened, and what would have been legal.
+        """A row for each instance that deviates: its first deviation, and what was legal instead.
 
         Columns: `instance`, `machine`, `seq`, `event`, `kind`, `clause`, `control` (the control
         state before the row), `state` (JSON), `legal` (array of events), `details` (JSON: the row
@@ -57,6 +67,26 @@ class ReplayFrames:
         """
         wrong = self._of(OF_INSTANCE).where("verdict = 'deviates'")
         return wrong.select(*DEVIATION_COLUMNS)
+
+    @property
+    def findings(self) -> DataFrame:
+        """A row for each problem: the first of each kind of an instance, or every one of them if
+        the program says so (`every`).
+
+        Columns: `verdict` (what the instance would be with this problem alone), `count` (how many
+        problems of this kind the instance has), and those of `deviations`.
+        """
+        return self._of(FINDING).select(*FINDING_COLUMNS)
+
+    def explain(self, row: Row) -> dict[str, Json]:
+        """What would have helped at a deviation; `row` is one of `deviations` or `findings`.
+
+        `nearest` is the possible event that is most like the recorded one, `path` the events after
+        which the recorded one is possible; None where none is found.
+        """
+        told = row.asDict()
+        finding = {**told, "state": json.loads(told["state"]), **json.loads(told["details"])}
+        return explained(self.program, told["machine"], finding)[0]
 
     @property
     def coverage(self) -> DataFrame:
@@ -68,8 +98,9 @@ class ReplayFrames:
 
         names = [
             (machine, kind, name, 0)
-            for machine, stepper in self.program.steppers.items()
-            for kind, each in (("transition", stepper.rows), ("state", stepper.control_states))
+            for machine, versions in self.program.versions.items()
+            for stepper in versions.values()
+            for kind, each in (("transition", stepper.rows), ("state", stepper.form.control_states))
             for name in each
         ]
         columns = "machine string, kind string, name string, count long"

@@ -1,10 +1,11 @@
 """The input of a replay as one data frame: a keyed line for each recorded row.
 
-    instance string, seq long, form string, line binary
+    instance string, seq long, form string, line binary, place string
 
 `instance` and `seq` bring the rows of an instance together and into order; both are null for a line
 that belongs to no instance. `line` is what the workers parse, all forms with the code of the local
-engine: a line of a file as it is, or a row of a table as a JSON object.
+engine: a line of a file as it is, or a row of a table as a JSON object. `place` says where a line
+is that belongs to no instance (`places`).
 
 Where the program has typed columns (`columnar.layout`), there is a row of `typed` instead.
 """
@@ -18,11 +19,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..columnar.layout import layout_of
-from ..fold import ReplayProgram
 from ..parquet import NEEDED, check_columns, length
+from ..program import ReplayProgram
 from ..sources import ReplayError, Sources, remote
 from . import typed
 from .partitions import KEYED, DecodePartition, KeyPartition
+from .places import PLACE, place
 from .typed import quoted
 
 if TYPE_CHECKING:
@@ -81,7 +83,8 @@ def _bytes(path: Path) -> int:
 
 def _read_lines(spark: SparkSession, path: str) -> DataFrame:
     # Only "\n" ends a line, as in Python; Spark's own rule also takes a lone "\r".
-    return _lines(spark.read.text(_url(path), lineSep="\n"), _form(path))
+    text = spark.read.text(_url(path), lineSep="\n")
+    return _lines(text.select(TEXT, place("file_block_start")), _form(path))
 
 
 def _lines(text: DataFrame, form: str) -> DataFrame:
@@ -90,7 +93,15 @@ def _lines(text: DataFrame, form: str) -> DataFrame:
 
     blank = F.lit("").cast("binary")  # In place of null, which only a caller's data frame has.
     line = F.coalesce(F.col(TEXT).cast("binary"), blank)
-    return text.select(F.lit(form).alias("form"), line.alias("line"))
+    return text.select(F.lit(form).alias("form"), line.alias("line"), _told_place(text))
+
+
+def _told_place(rows: DataFrame) -> Column:
+    """Where each row is; null where the data frame does not say it."""
+    from pyspark.sql import functions as F
+
+    told = F.col(f"`{PLACE}`") if PLACE in rows.columns else F.lit(None)
+    return told.cast("string").alias("place")
 
 
 def _of_lines(lines: DataFrame, program: ReplayProgram) -> DataFrame:
@@ -113,6 +124,7 @@ def _keyed(lines: DataFrame, program: ReplayProgram) -> DataFrame:
 def _read_table(spark: SparkSession, path: str, program: ReplayProgram) -> DataFrame:
     form = FAR_TABLE if remote(path) else TABLE
     table = spark.read.parquet(_url(path))
+    table = table.select("*", place("row_index"))
     return (
         _table(table, program, path, form) if program.mapping is None else _mapped(table, program)
     )
@@ -136,7 +148,8 @@ def _table(table: DataFrame, program: ReplayProgram, name: str, form: str) -> Da
     rows = _as_lines(whole, F.col("instance"), F.col("seq"), columns, form)
     columns.append(F.hex("corrupt").alias("corrupt"))
     corrupt = table.where(F.col("corrupt").isNotNull())
-    lines = corrupt.select(F.lit(form).alias("form"), _json(columns).alias("line"))
+    parts = F.lit(form).alias("form"), _json(columns).alias("line"), _told_place(corrupt)
+    lines = corrupt.select(*parts)
     return rows.unionByName(_keyed(lines, program))
 
 
@@ -152,7 +165,7 @@ def _mapped(table: DataFrame, program: ReplayProgram) -> DataFrame:
     columns = [F.col(f"`{name}`") for name in names]
     layout = layout_of(program)
     if layout is not None:
-        return typed.of_table(table, layout, _json(columns))
+        return typed.of_table(table, layout, _json(columns), _told_place(table))
     instance, seq = (F.col(quoted(path)) for path in (mapping.instance, mapping.seq))
     return _as_lines(table, instance, seq, columns, FRAME)
 
@@ -168,6 +181,7 @@ def _as_lines(
         seq.try_cast("long").alias("seq"),
         F.lit(form).alias("form"),
         _json(columns).alias("line"),
+        F.when(instance.isNull(), _told_place(table)).alias("place"),
     )
 
 

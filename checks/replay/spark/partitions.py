@@ -16,24 +16,29 @@ from ..columnar.decoding import LineDecoder
 from ..columnar.kernel import Judged, Kernel
 from ..columnar.layout import INSTANCE, KEYS, RAW, SEQ, layout_of
 from ..columnar.regular import arrow_types
-from ..fold import Finding, Fold, InstanceVerdict, ReplayProgram
+from ..fold import Fold
 from ..parquet import arrow
+from ..problems import COUNTS, Finding, InstanceVerdict
+from ..program import ReplayProgram
 from ..rows import Rejected, Row, decoded, row_of_columns
 from ..sources import BLANK
 from ..tally import Tallies
+from .places import TABLES, LineCounter
 from .typed import renamed
 
-KEYED = "instance string, seq long, form string, line binary"
+KEYED = "instance string, seq long, form string, line binary, place string"
+NAMES = [each.split()[0] for each in KEYED.split(", ")]
 TALLIES = "tallies binary"
-# One row of the result: an instance, a transition or state that was covered, or a rejected row.
+# One row of the result: an instance, one of its problems, a transition or state that was covered,
+# or a rejected row.
 RECORD = (
     "record string, instance string, machine string, verdict string, rows long, events long, "
     "seq long, kind string, event string, control string, clause string, state string, "
-    "legal array<string>, details string, name string, count long, reason string, text string"
+    "legal array<string>, details string, name string, count long, reason string, text string, "
+    + ", ".join(f"{name} long" for name in COUNTS)
 )
-OF_INSTANCE, COVERED, REJECTED = "instance", "covered", "rejected"
+OF_INSTANCE, FINDING, COVERED, REJECTED = "instance", "finding", "covered", "rejected"
 RECORDS = 1000  # Records in one batch of the result.
-TABLES = ("table", "far table")  # The forms of lines that are rows of a journal's table.
 
 
 def row_in(form: str, line: bytes, program: ReplayProgram) -> Row | Rejected | None:
@@ -51,22 +56,26 @@ def _columns(line: bytes) -> dict[str, Any]:
 
 
 class KeyPartition:
-    """Adds the columns `instance` and `seq` to each line; null for a line of no instance."""
+    """Adds the columns `instance` and `seq` to each line; null for a line of no instance. Of such
+    a line `place` has the number too, of all others it becomes null.
+    """
 
     def __init__(self, program: ReplayProgram) -> None:
         self.program = program
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The batches with the two columns added."""
-        pa = arrow()
+        pa, counter = arrow(), LineCounter()
         for batch in batches:
             forms, lines = (batch.column(i).to_pylist() for i in range(2))
             rows = [row_in(f, line, self.program) for f, line in zip(forms, lines, strict=True)]
             names = [row.instance if isinstance(row, Row) else None for row in rows]
             seqs = [row.seq if isinstance(row, Row) else None for row in rows]
             keys = [pa.array(names, pa.string()), pa.array(seqs, pa.int64())]
-            columns = [*keys, batch.column(0), batch.column(1)]
-            yield pa.RecordBatch.from_arrays(columns, names=["instance", "seq", "form", "line"])
+            lost = [isinstance(row, Rejected) for row in rows]
+            where = counter.places(batch.column(2).to_pylist(), forms, lost)
+            columns = [*keys, batch.column(0), batch.column(1), pa.array(where, pa.string())]
+            yield pa.RecordBatch.from_arrays(columns, names=NAMES)
 
 
 class DecodePartition:
@@ -86,14 +95,16 @@ class DecodePartition:
         assert layout is not None
         decoder = LineDecoder(layout)
         names = [*KEYS, *(f"c{i}" for i in range(len(layout.types)))]
+        counter = LineCounter()
         for batch in batches:
             if not batch.num_rows:
                 continue
             form, lines = batch.column(0)[0].as_py(), batch.column(1).to_pylist()
+            place = counter.later(batch.column(2))
             much = sum(map(len, lines)) + len(lines)
             count = {SEQ: much, RAW: form.encode()}
             last = pa.Table.from_pylist([count], schema=decoder.schema)
-            table = pa.concat_tables([decoder.batch(lines), last]).combine_chunks()
+            table = pa.concat_tables([decoder.batch(lines, place), last]).combine_chunks()
             yield from table.rename_columns(names).to_batches()
 
 
@@ -129,19 +140,19 @@ def judged_lines(
     """The same of keyed lines."""
     fold: Fold | None = None
     for batch in batches:
-        columns = [batch.column(i).to_pylist() for i in (2, 3)]
-        for form, line in zip(*columns, strict=True):
+        columns = [batch.column(i).to_pylist() for i in (0, 2, 3, 4)]
+        for name, form, line, place in zip(*columns, strict=True):
             read[form] += 1 if form in TABLES else len(line) + 1
             row = row_in(form, line, program)
             if row is None:
                 continue
             if isinstance(row, Rejected):
-                yield row
+                yield row.at(place or "", 0)
                 continue
-            if fold is None or fold.instance != row.instance:
+            if fold is None or fold.instance != name:
                 if fold is not None:
                     yield fold.end()
-                fold = Fold(program, row.instance)
+                fold = Fold(program, name)
             fold.take(row)
     if fold is not None:
         yield fold.end()
@@ -155,7 +166,7 @@ class TallyPartition:
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The tallies, pickled, with how much was read."""
-        tallies, read = Tallies(), Counter[str]()
+        tallies, read = Tallies(self.program.every), Counter[str]()
         for each in judged(self.program, batches, read):
             if isinstance(each, Rejected):
                 tallies.reject(each)
@@ -172,9 +183,12 @@ def merged(batches: Iterable[Any]) -> Iterator[Any]:
 def together(pickled: Iterable[bytes]) -> tuple[Tallies, Counter[str]]:
     """The sum of tallies and of how much was read."""
     tallies, read = Tallies(), Counter[str]()
-    for each in pickled:
+    for number, each in enumerate(pickled):
         more, also = pickle.loads(each)
-        tallies.merge(more)
+        if number:
+            tallies.merge(more)
+        else:
+            tallies = more
         read.update(also)
     return tallies, read
 
@@ -209,6 +223,8 @@ class RecordPartition:
                 yield {"record": REJECTED, "reason": each.reason, "text": each.text}
                 continue
             yield instance_record(each)
+            head = {"record": FINDING, "instance": each.instance, "machine": each.machine}
+            yield from (head | found(finding) for finding in each.findings)
             for kind, counts in (("transition", each.transitions), ("state", each.states)):
                 for name, count in counts.items():
                     if name:  # A machine without a control state is in the state "".
@@ -227,12 +243,16 @@ def instance_record(judged: InstanceVerdict) -> dict[str, Any]:
         "verdict": judged.verdict,
         "rows": judged.rows,
         "events": judged.events,
+        **{name: judged.counts.get(name, 0) for name in COUNTS},
     }
-    return out if judged.finding is None else out | _found(judged.finding)
+    return out if judged.finding is None else found(judged.finding) | out
 
 
-def _found(finding: Finding) -> dict[str, Any]:
+def found(finding: Finding) -> dict[str, Any]:
+    """The columns of a problem."""
     return {
+        "verdict": finding.verdict,
+        "count": finding.count,
         "seq": finding.index if finding.index >= 0 else None,
         "kind": finding.kind,
         "event": finding.event,

@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from ..fold import ReplayProgram
+from ..program import ReplayProgram
 from ..sources import ReplayError, Sources
 from ..tally import Tallies
 from . import inputs
 from .partitions import TALLIES, TallyPartition, merged, together
+from .places import located
 from .session import session, spark_error
 from .shuffle import folded
 
@@ -40,6 +41,7 @@ def tally(files: Sources, program: ReplayProgram, master: str | None = None) -> 
         if read[form] < much:
             unit = "rows of the tables" if form == inputs.TABLE else "bytes of the lines"
             raise ReplayError(f"Spark read {read[form]} of {much} {unit}: no verdict without them")
+    tallies.rejected = located(tallies.rejected, files)
     return tallies
 
 

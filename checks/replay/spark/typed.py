@@ -1,6 +1,7 @@
 """Rows of typed columns on Spark: what `columnar.layout` says, and a hash of the instance.
 
-    hash long, instance string, seq long, event short, raw binary, then the columns of the layout
+    hash long, instance string, seq long, event short, raw binary, place string, then the columns
+    of the layout
 
 Spark compares the hash first, which is one number; rows of two instances with one hash do not mix,
 because the instance is compared next.
@@ -10,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..columnar.layout import BOOLEAN, EVENT, INSTANCE, LONG, RAW, SEQ, STRING, Layout
+from ..columnar.layout import BOOLEAN, EVENT, INSTANCE, LONG, PLACE, RAW, SEQ, STRING, Layout
 from ..parquet import arrow
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ FITS = {
 def schema(layout: Layout) -> str:
     """The schema without the hash. Paths have dots, so their columns are numbered."""
     kinds = [f"c{i} {kind}" for i, kind in enumerate(layout.types.values())]
-    return ", ".join(["instance string, seq long, event short, raw binary", *kinds])
+    return ", ".join(["instance string, seq long, event short, raw binary, place string", *kinds])
 
 
 def hashed(rows: DataFrame) -> DataFrame:
@@ -39,8 +40,9 @@ def hashed(rows: DataFrame) -> DataFrame:
     return rows.select(F.xxhash64(key).alias(HASH), *rows.columns)
 
 
-def of_table(table: DataFrame, layout: Layout, line: Column) -> DataFrame:
-    """The rows of any table; `line` is a row as JSON, for rows that are not regular."""
+def of_table(table: DataFrame, layout: Layout, line: Column, place: Column) -> DataFrame:
+    """The rows of any table; `line` is a row as JSON, for rows that are not regular, and `place`
+    says where it is, for rows of no instance."""
     from pyspark.sql import functions as F
 
     m = layout.mapping
@@ -70,6 +72,7 @@ def of_table(table: DataFrame, layout: Layout, line: Column) -> DataFrame:
         F.when(instance.isNotNull(), F.coalesce(number, F.lit(-1))).alias(SEQ),
         codes.alias(EVENT),
         raw.alias(RAW),
+        F.when(instance.isNull() | number.isNull(), place).alias(PLACE),
         *(each.alias(f"c{i}") for i, each in enumerate(columns)),
     )
     return hashed(rows)

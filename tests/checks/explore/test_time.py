@@ -19,7 +19,8 @@ from lawful.checks.explore.space import Space
 from lawful.checks.prove import prove
 from lawful.checks.reference import Done
 from lawful.checks.replay import ReplayProgram
-from lawful.checks.replay.fold import InstanceVerdict, fold
+from lawful.checks.replay.fold import fold
+from lawful.checks.replay.problems import InstanceVerdict
 from lawful.checks.replay.rows import Row, journal_row
 from lawful.checks.verdict import PropertyResult, Verdict
 from lawful.runtime.journal import Journal

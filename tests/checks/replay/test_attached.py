@@ -177,5 +177,5 @@ def test_where_a_new_file_begins_the_row_is_compared(
     rows = [row for row in rows if row["instance"] == "w0"]
     at = next(i for i, row in enumerate(rows) if row["outcome"] == "continued")
     rows[at][part][name] = value
-    (finding,) = findings(judged(written(tmp_path / "j.jsonl", rows), Worker))
+    finding = findings(judged(written(tmp_path / "j.jsonl", rows), Worker))[0]
     assert finding["index"] == at and finding["clause"].startswith(f"{name} is ")

@@ -17,6 +17,7 @@ from lawful.checks.replay import (
     replay_frame,
 )
 from lawful.checks.replay.parquet import to_parquet
+from lawful.checks.replay.problems import COUNTS
 from lawful.checks.replay.spark.frames import CACHED_ADAPTIVELY
 from lawful.checks.replay.tally import PER_KIND
 from tests.checks.replay import test_mapping
@@ -45,9 +46,9 @@ def collected(frame: Any) -> list[dict[str, Any]]:
 
 
 def agree(rows: Any, paths: list[Path], program: ReplayProgram) -> dict[str, list[dict[str, Any]]]:
-    """The four tables of a data frame; they say what the local engine says of the files."""
+    """The tables of a data frame; they say what the local engine says of the files."""
     frames = replay_frame(rows, program).persist()
-    names = ("verdicts", "deviations", "coverage", "rejected")
+    names = ("verdicts", "deviations", "findings", "coverage", "rejected")
     out = {name: collected(getattr(frames, name)) for name in names}
     frames.unpersist()
     answer: Any = replay(paths, program).to_json()
@@ -68,13 +69,23 @@ def agree(rows: Any, paths: list[Path], program: ReplayProgram) -> dict[str, lis
         } == answer["coverage"][f"{kind}s"]
     told = {each["reason"]: each["total"] for each in answer["rejected"]["reasons"]}
     assert Counter(row["reason"] for row in out["rejected"]) == told
-    shown = {row["instance"]: row for row in out["deviations"]}
-    for each in answer["deviations"]:
-        row = shown[each["instance"]]
+    counted = Counter[str]()
+    for row in out["verdicts"]:
+        counted.update({name: row[name] for name in COUNTS})
+    assert counted == answer["counts"]
+    shown = {(row["instance"], row["seq"], row["kind"]): row for row in out["findings"]}
+    assert sum(row["count"] for row in out["findings"]) == sum(
+        each["count"] for each in answer["totals"]
+    )
+    for each in [*answer["deviations"], *answer["not_judged"]]:
+        row = shown[each["instance"], each["index"] if each["index"] >= 0 else None, each["kind"]]
         details = json.loads(row["details"])
+        for name in ("nearest", "path", "searched"):
+            each.pop(name, None)
         assert each == {
             "instance": row["instance"],
-            "index": row["seq"],
+            "index": -1 if row["seq"] is None else row["seq"],
+            "count": row["count"],
             "kind": row["kind"],
             "event": row["event"],
             "control": row["control"] or "",

@@ -80,9 +80,13 @@ def test_a_foreign_trace_deviates(tmp_path: Path) -> None:
     told = lines()
     told[4]["weight"] = 0
     found: Any = replayed(tmp_path, told).to_json()
-    (finding,) = found["deviations"]
+    finding, *others = found["deviations"]
     assert (finding["index"], finding["event"], finding["kind"]) == (30, "take", "refused")
     assert "an empty job" in finding["clause"]
+    # The take was skipped, so the machine is not busy in the next row.
+    assert [(each["index"], each["event"], each["kind"]) for each in others] == [
+        (31, "lose_patience", "refused")
+    ]
 
 
 def test_outputs_are_compared_where_they_are_named(tmp_path: Path) -> None:
@@ -100,7 +104,9 @@ def test_rows_may_be_numbered_without_gaps(tmp_path: Path) -> None:
     told = [line("a", 1, "READY"), line("a", 0, "JOB", weight=5)]
     assert replayed(tmp_path, told, dense).verdicts["open"] == 1
     assert replayed(tmp_path, told[:1], dense).verdicts["quarantined"] == 1
-    assert replayed(tmp_path, [told[1], told[1]]).verdicts["quarantined"] == 1
+    assert replayed(tmp_path, [told[1], told[1]]).verdicts["open"] == 1
+    other = told[1] | {"weight": 6}
+    assert replayed(tmp_path, [told[1], other]).verdicts["quarantined"] == 1
 
 
 def test_lines_that_lack_what_the_mapping_names(tmp_path: Path) -> None:

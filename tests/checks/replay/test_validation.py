@@ -15,6 +15,7 @@ import pytest
 
 from lawful import Machine, Nat, Param, transition
 from lawful.checks.replay import ReplayError, ReplayProgram, ReplayResult, replay, validation
+from lawful.checks.replay.problems import COUNTS
 from lawful.checks.replay.row_step import Stepper
 from lawful.checks.replay.sources import Sources
 from lawful.checks.replay.spark import session
@@ -46,7 +47,9 @@ def test_a_journal_that_fits(tmp_path: Path) -> None:
     found = replayed(tmp_path, rows()).to_json()
     assert (found["instances"], found["events"], found["rows"]) == (3, 35, 38)
     expected = {"fits": 2, "open": 1, "deviates": 0, "inconclusive": 0, "quarantined": 0}
-    assert found["verdicts"] == expected
+    assert found["verdicts"] == expected | {"empty": 0}
+    assert found["counts"] == dict.fromkeys(COUNTS, 0) | {"judged": 35}
+    assert found["failures"] == []
     assert found["by_instance"] == {"a": "fits", "b": "open", "c": "fits"}
     assert found["deviations"] == found["not_judged"] == found["totals"] == []
     assert found["coverage"] == {
@@ -79,13 +82,15 @@ def test_what_becomes_of_a_spoilt_journal(case: Tampered, tmp_path: Path) -> Non
     if case.verdict == "fits":
         assert not shown and result.exit_code == 0
         return
-    (finding,) = shown
+    wrong = [f for f in found["deviations"] if f["instance"] == "a"]
+    finding = (wrong or shown)[0]
     assert (finding["kind"], finding["index"]) == (case.kind, case.index)
     assert case.clause in finding["clause"]
     assert result.exit_code == (2 if case.verdict == "deviates" else 3)
-    assert len(found["totals"]) == 1 + (case.name == "other_instance")
-    if case.name != "other_instance":
-        assert found["by_instance"]["b"] == "open"
+    assert found["by_instance"]["b"] == "open"
+    # Every other row is judged: there is a finding of `a` alone, and what it has no state for.
+    assert len(found["totals"]) == len(shown)
+    assert found["counts"]["judged"] in (19, 34, 35)
 
 
 def test_a_deviation_is_explained(tmp_path: Path) -> None:
@@ -105,19 +110,30 @@ def test_a_deviation_is_explained(tmp_path: Path) -> None:
     }
     assert finding["row"]["output"] == 2 and finding["row"]["transition"] == "finish_all"
     assert found["totals"] == [
-        {"verdict": "deviates", "kind": "refused", "event": "finish", "state": "IDLE", "total": 1}
+        {
+            "verdict": "deviates",
+            "kind": "refused",
+            "event": "finish",
+            "state": "IDLE",
+            "total": 1,
+            "count": 1,
+        }
     ]
 
 
-def test_only_what_was_judged_is_covered(tmp_path: Path) -> None:
+def test_only_what_fits_is_covered(tmp_path: Path) -> None:
     journal = worker("a")
+    whole = {"take": 6, "finish_job": 5, "finish_all": 1, "lose_patience": 1}
+    assert replayed(tmp_path, journal).tallies.machines["Worker"].transitions == whole
     of(journal, "a", 4)["output"] = 9
-    assert replayed(tmp_path, journal).tallies.machines["Worker"].transitions == {
-        "take": 1,
-        "finish_job": 1,
-    }
-    of(journal, "a", 4)["v"] = 9
-    assert replayed(tmp_path, journal).tallies.machines["Worker"].transitions == {}
+    found = replayed(tmp_path, journal).tallies.machines["Worker"].transitions
+    assert found == whole | {"take": 5}
+    of(journal, "a", 4)["v"] = 9  # Then it is not known what the next row changes.
+    found = replayed(tmp_path, journal).tallies.machines["Worker"].transitions
+    assert found == {"take": 5, "finish_job": 5, "finish_all": 1}
+    stopping = ReplayProgram(PROGRAM.machines, after="stop")
+    found = replayed(tmp_path, journal, stopping).tallies.machines["Worker"].transitions
+    assert found == {"take": 1, "finish_job": 1}
 
 
 def test_findings_are_capped_and_counted(tmp_path: Path) -> None:
@@ -314,7 +330,7 @@ def test_a_program_travels_without_its_source() -> None:
 
 SCRIPT = """
 import json, sys
-from lawful.checks.replay.fold import program_of
+from lawful.checks.replay.program import program_of
 from lawful.checks.replay import replay
 program = program_of(open(sys.argv[1]).read())
 found = replay([sys.argv[2]], program).to_json()

@@ -70,7 +70,7 @@ def test_the_page_tells_the_divergence(tmp_path: Path) -> None:
         "another format version",
         "no instance",
         "Bell: 4 rows in 1 instance, not replayed",
-        "3 of 4 transitions",
+        "4 of 4 transitions",
     ):
         assert words in told
 
@@ -102,7 +102,8 @@ def test_all_kinds_of_findings_are_told(tmp_path: Path) -> None:
     result = replay([written(tmp_path / "j.jsonl", journals)], program)
     read(replays.html(result))
     lines = replays.text(result).splitlines()
-    assert lines[0].startswith("Worker ") and lines[3].startswith("Bell ")
+    assert lines[0].startswith("Worker ") and lines[4].startswith("Bell ")
+    assert lines[3].startswith("  deviations: 44, rows that do not fit an uncertain state: 82, ")
     assert (
         "instance arg/a, row 2, event take in state IDLE: the machine refuses it: an empty job "
         "(0 > 0 is false)"

@@ -16,9 +16,9 @@ import pytest
 
 from lawful import Machine, Nat, Param, Sort, Undefined, assume, transition
 from lawful.checks.replay import ReplayProgram, replay
+from lawful.runtime.databases.sqlite import seal
 from lawful.runtime.journal import Journal
 from lawful.runtime.store import Store
-from lawful.runtime.store_database import seal
 from tests.runtime.declarations.halls import STRANGE, TOLD, A, B, Hall, N, Pair, Part, X, hall
 
 

@@ -24,8 +24,8 @@ from lawful import (
     total,
     transition,
 )
+from lawful.runtime.databases.sqlite import seal
 from lawful.runtime.store import Store, StoreError
-from lawful.runtime.store_database import seal
 from tests.runtime.declarations.halls import STRANGE, TOLD, A, B, Hall, N, X, hall
 from tests.runtime.services.test_store import died
 

@@ -20,6 +20,7 @@ from transitions.extensions import states as features_of_states
 from transitions.extensions.asyncio import AsyncTimeout
 from transitions.extensions.states import Error, Tags, Timeout, Volatile, add_state_features
 
+from lawful import PropertyViolated
 from lawful.runtime.interop import from_transitions
 from lawful.runtime.interop.drop_in import LawfulMachine
 from tests.runtime.interop.samples import ROWS, STATES, Matter
@@ -67,16 +68,42 @@ def test_other_features_are_said() -> None:
         "b has a Retry: entered from itself more than 3 times, it calls back in the place of"
         f" on_enter, {NOT}",
     )
-    rows = [["go", "a", "b"], ["end", "a", "c"]]
-    states = ["a", "b", {"name": "c", "accepted": True}]
-    assert problems(featured(Error), states, rows) == (
-        f"b is an Error without a way out: entering it raises a MachineError, {NOT}",
-    )
     assert problems(featured(Volatile), [{"name": "a", "hook": "box", "volatile": dict}, "b"]) == (
         f"a is Volatile: while a model is there, its box is a new dict, {NOT}",
         f"b is Volatile: while a model is there, its scope is a new VolatileObject, {NOT}",
     )
     assert problems(featured(Tags, Retry), ["a", "b"]) == ()
+
+
+def test_an_error_is_an_invariant_and_an_accepted_end_is_terminal() -> None:
+    cls, rows = featured(Error), [["go", "a", "b"], ["end", "a", "c"], ["on", "a", "d"]]
+    rows.append(["back", "d", "a"])
+    states: list[Any] = ["a", "b", {"name": "c", "accepted": True}, "d"]
+    machine = cls(Matter(), states=states, transitions=rows, initial="a", auto_transitions=False)
+    found = from_transitions(machine)
+    assert found.problems == ()
+    assert found.text[found.text.index("    @terminal") :] == ENDS
+    made: Any = found.load()
+    made.lawful.enforce("all")
+    instance = made()
+    with pytest.raises(PropertyViolated, match="no_error"):
+        instance.go()
+    instance.end()
+    assert instance.state.value == "c"
+    # Automatic triggers lead out of every state: transitions raises nothing.
+    machine = cls(Matter(), states=states, transitions=rows, initial="a")
+    assert "no_error" not in from_transitions(machine).text
+
+
+ENDS = """\
+    @terminal
+    def final(self) -> bool:
+        return self.state == Place.C
+
+    @invariant
+    def no_error(self) -> bool:
+        return self.state != Place.B
+"""
 
 
 def test_tags_and_what_features_call_are_in_the_docstring() -> None:

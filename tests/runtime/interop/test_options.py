@@ -237,11 +237,7 @@ def test_options_of_classes_of_ones_own_are_named() -> None:
         speed=7,
     )
     found = from_transitions(made)
-    doc = found.load().__doc__
+    doc = inspect.getdoc(found.load())  # Without indentation, as Python 3.13 keeps it.
     assert doc is not None
-    assert doc.splitlines()[2:-1] == [
-        "    color of b: red",
-        "    speed: 7",
-        "    Its class is Own.",
-    ]
+    assert doc.splitlines()[2:] == ["color of b: red", "speed: 7", "Its class is Own."]
     assert re.findall(r"weight: \d", found.text) == ["weight: 3", "weight: 4"]

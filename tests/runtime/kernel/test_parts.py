@@ -9,6 +9,7 @@ from lawful import (
     Nat,
     Param,
     PropertyViolated,
+    Refused,
     Undefined,
     can,
     ignore,
@@ -155,6 +156,49 @@ def test_what_breaks_bounds_in_a_part_is_undone_in_all_of_them() -> None:
     assert battery_values(battery) == before
     battery.replace(1, -6)  # What is gone has no bounds to keep.
     assert battery_values(battery) == (3, {1: (1, 0)})
+
+
+class Bulb(Machine):
+    on: bool = False
+
+    @transition()
+    def light(self) -> None:
+        require(not self.on, "it is on")
+        self.on = True
+
+
+class Room(Machine):
+    bulb: Bulb = Bulb()
+
+    @transition()
+    def once_more(self, n: int) -> int:
+        n = n + 1
+        self.bulb.light()
+        if n == 1:
+            self.bulb.light()
+        return n
+
+    @transition()
+    def as_wanted(self, n: int) -> int:
+        self.bulb.light()
+        if n == 1:
+            self.bulb.light()
+            return 1
+        if n == 2:
+            return 2
+        return 3
+
+
+@pytest.mark.parametrize("event", ["once_more", "as_wanted"])
+def test_a_part_is_undone_where_a_parameter_is_assigned_or_the_ends_are_many(event: str) -> None:
+    """The method then calls a function for the whole body, and does not know which parts it
+    changes."""
+    room = Room()
+    with pytest.raises(Refused, match="it is on"):
+        getattr(room, event)(1 if event == "as_wanted" else 0)
+    assert not room.bulb.on
+    assert getattr(room, event)(2) == (2 if event == "as_wanted" else 3)
+    assert room.bulb.on
 
 
 class Peer(Machine):

@@ -8,6 +8,7 @@ one of the block, and a tracer can only raise one after it.
 from __future__ import annotations
 
 import dis
+import functools
 import gc
 import inspect
 import sys
@@ -34,8 +35,6 @@ class Interrupt:
         self.left = number
         self.files = files
         self.before = dict[FrameType, int]()
-        self.names = dict[CodeType, dict[int, str]]()
-        self.blocks = dict[CodeType, list[tuple[int, int]]]()
 
     def __call__(self, frame: FrameType, event: str, _: Any) -> Any:
         if self.files and frame.f_code.co_filename not in self.files:
@@ -50,17 +49,23 @@ class Interrupt:
 
     def _delivers(self, frame: FrameType) -> bool:
         before, self.before[frame] = self.before.get(frame), frame.f_lasti
-        code = frame.f_code
-        if code not in self.names:
-            read: Any = dis.Bytecode(code)
-            self.names[code] = {i.offset: i.opname for i in read}
-            self.blocks[code] = [(row.start, row.end) for row in read.exception_entries]
-        if before is None or self.names[code][before] not in DELIVERED:
+        if before is None:
             return False
-        inside = [
-            [low <= at < high for low, high in self.blocks[code]] for at in (before, frame.f_lasti)
-        ]
+        names, blocks = _read(frame.f_code)
+        if names[before] not in DELIVERED:
+            return False
+        inside = [[low <= at < high for low, high in blocks] for at in (before, frame.f_lasti)]
         return inside[0] == inside[1]
+
+
+@functools.cache
+def _read(code: CodeType) -> tuple[dict[int, str], list[tuple[int, int]]]:
+    """The instructions of a function by their places, and where its blocks with handlers are."""
+    read: Any = dis.Bytecode(code)
+    return (
+        {i.offset: i.opname for i in read},
+        [(row.start, row.end) for row in read.exception_entries],
+    )
 
 
 def interrupted(number: int, files: tuple[str, ...], act: Callable[[], object]) -> bool:
@@ -82,9 +87,12 @@ def interrupted(number: int, files: tuple[str, ...], act: Callable[[], object]) 
     return False
 
 
-def at_every_place(files: tuple[str, ...], play: Callable[[Callable[..., bool]], None]) -> int:
-    """Play once for each place, until there is none of that number; how many there are."""
-    for number in range(10_000):
+def at_every_place(
+    files: tuple[str, ...], play: Callable[[Callable[..., bool]], None], every: int = 1
+) -> int:
+    """Play once for each place, or for each of so many, until there is none of that number; about
+    how many there are."""
+    for number in range(0, 10_000, every):
         came = list[bool]()
 
         def attempt(

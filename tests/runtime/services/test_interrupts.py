@@ -1,17 +1,13 @@
-"""Ctrl-C between any two instructions: of a runner, which strands nothing, and of an observed,
-stored or journalled event, which happens whole or not at all.
+"""Ctrl-C between any two instructions: of a runner, which strands nothing, and of an observer.
+
+Stored and journalled events are in the campaign, `tests/runtime/faults`.
 """
 
 from __future__ import annotations
 
-import gc
-import signal
-import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from functools import partial
-from pathlib import Path
 
 import pytest
 
@@ -19,10 +15,7 @@ from lawful import Machine, Nat, Timer, transition
 from lawful.runtime import runner as runners
 from lawful.runtime.instances import observers
 from lawful.runtime.instances.observers import Stepped
-from lawful.runtime.journal import Journal, read
 from lawful.runtime.runner import Runner
-from lawful.runtime.store import Store
-from lawful.runtime.timers import SimulatedClock
 from tests.root import PATIENCE
 from tests.runtime.services.interrupting import at_every_place
 
@@ -108,95 +101,3 @@ def test_an_interrupted_event_is_undone_or_told_at_the_latest_before_the_next() 
         assert [done.args["number"] for done in heard] == ([1, 10] if happened else [10])
 
     assert at_every_place((observers.__file__, __file__), play) > 20
-
-
-def test_an_interrupted_event_is_kept_and_done_or_neither() -> None:
-    """Anywhere: the standard library's code included."""
-
-    def play(attempt: Callable[..., bool]) -> None:
-        with Store(":memory:", snapshot_every=2) as kept:
-            counted = kept.add(Counted(clock=SimulatedClock()), "a")
-            counted.add(1)
-            attempt(lambda: counted.add(2))
-            assert [row["args"]["number"] for row in kept.events("a")] == list(counted.added)
-            assert not counted.__environment__.paused
-            counted.add(4)
-            assert kept.restore(Counted, "a") == counted
-
-    assert at_every_place((), play) > 100
-
-
-def test_an_interrupted_event_has_one_row_in_the_journal_or_did_not_happen(tmp_path: Path) -> None:
-    def play(attempt: Callable[..., bool]) -> None:
-        path = tmp_path / "j.jsonl"
-        with Journal(path, buffer=0, append=False) as journal:
-            counted = Counted(clock=SimulatedClock())
-            journal.attach(counted, "a")
-            counted.add(1)
-            attempt(lambda: counted.add(2))
-            counted.add(4)
-        rows = list(read(path))
-        assert [row["args"].get("number") for row in rows] == [None, *counted.added]
-        with Journal(path) as journal:
-            journal.attach(counted, "a")
-        assert [row["seq"] for row in read(path)] == list(range(len(rows) + 1))
-
-    assert at_every_place((), play) > 60
-
-
-class Alarm:
-    """Lets signals raise KeyboardInterrupt in the main thread, one after another."""
-
-    def __init__(self) -> None:
-        self.on = False
-        self.rung = 0
-
-    def ring(self, *_: object) -> None:
-        if self.on:
-            self.rung += 1
-            raise KeyboardInterrupt
-
-    def during(self, act: Callable[[], object], seconds: float, again: float) -> None:
-        signal.setitimer(signal.ITIMER_REAL, seconds, again)
-        try:
-            self.on = True
-            act()
-            self.on = False
-        except KeyboardInterrupt:
-            self.on = False  # No call before: no further interrupt comes out of this.
-        signal.setitimer(signal.ITIMER_REAL, 0)
-
-
-def unheard(_: object) -> None:
-    """A hook for exceptions that nobody gets."""
-
-
-@pytest.mark.parametrize(
-    "attempts", [150, pytest.param(30_000, marks=pytest.mark.nightly)], ids=str
-)
-@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="the system has no timers of signals")
-def test_signals_leave_an_event_kept_and_done_or_neither(
-    attempts: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Which of the two is chance; every instance goes on, and comes back as it is."""
-    alarm = Alarm()
-    former = signal.signal(signal.SIGALRM, alarm.ring)
-    # What a signal raises while the garbage of other tests is collected, nobody gets.
-    monkeypatch.setattr(sys, "unraisablehook", unheard)
-    gc.disable()
-    try:
-        for number in range(attempts):
-            with Store(":memory:", snapshot_every=3) as kept:
-                counted = kept.add(Counted(clock=SimulatedClock()), "a")
-                counted.add(1)
-                delay = 1e-6 * (1 + number * 7 % 300)
-                alarm.during(partial(counted.add, 2), delay, (0, 3e-4, 1e-4)[number % 3])
-                assert [row["args"]["number"] for row in kept.events("a")] == list(counted.added)
-                assert counted.count == sum(counted.added)
-                assert not counted.__environment__.paused
-                counted.add(4)
-                assert kept.restore(Counted, "a") == counted
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, former)
-        gc.enable()

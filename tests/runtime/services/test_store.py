@@ -27,8 +27,8 @@ from lawful import (
     require,
     transition,
 )
+from lawful.runtime.databases.sqlite import seal
 from lawful.runtime.store import Policy, Store, StoreError, Timers
-from lawful.runtime.store_database import seal
 from lawful.runtime.timers import SimulatedClock
 
 Payload = Annotated[bytes, Opaque("Payload")]
@@ -308,7 +308,7 @@ def test_what_is_not_as_it_was_is_said(store: Store, tmp_path: Path) -> None:
     assert chosen.first == 6
     db.execute("PRAGMA user_version = 9")
     db.close()
-    with pytest.raises(StoreError, match="version 9; this lawful reads 1 to 3"):
+    with pytest.raises(StoreError, match="version 9; this lawful reads 1 to 4"):
         Store(tmp_path / "kept.db")
 
 

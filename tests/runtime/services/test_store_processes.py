@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from lawful.runtime import store_database
+from lawful.runtime.databases import sqlite
 from lawful.runtime.store import Store, StoreError
 from tests.root import PATIENCE
 from tests.runtime.services.test_store import Post
@@ -26,7 +26,7 @@ def test_opening_waits_for_the_maker(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     # Only the store's own waiting: other threads of this process sleep, too.
     clocks = SimpleNamespace(monotonic=time.monotonic, time=time.time, sleep=end)
-    monkeypatch.setattr(store_database, "clocks", clocks)
+    monkeypatch.setattr(sqlite, "clocks", clocks)
     Store(tmp_path / "s.db").close()
     other.close()
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawful.checks.explore.compiled import search_kernel
+from lawful.checks.explore.compiled import kernel_rows
 from lawful.checks.explore.compiled.arrays import Arrays, blank, empty, longer
 from lawful.checks.explore.compiled.llvm import Native, compiled
 from lawful.checks.explore.expansion.successors import Text
@@ -35,15 +35,15 @@ def stores(draw: st.DrawFn) -> tuple[int, list[tuple[int, ...]]]:
 
 def entered(words: int, held: list[tuple[int, ...]], places: int, once: bool) -> Arrays:
     """The arrays of a search, with these states in its store and table."""
-    rows = empty(words, [0], 1).with_room(words, 1, search_kernel.BATCH)
+    rows = empty(words, [0], 1).with_room(words, 1, kernel_rows.BATCH)
     rows = rows._replace(table=np.zeros(places, np.uint32))
-    rows.control[search_kernel.MASK] = places - 1
-    rows.control[search_kernel.PIECE_MASK] = len(rows.piece_table) - 1
-    rows.control[search_kernel.PIECE_ROOM] = len(rows.piece_table)
+    rows.control[kernel_rows.MASK] = places - 1
+    rows.control[kernel_rows.PIECE_MASK] = len(rows.piece_table) - 1
+    rows.control[kernel_rows.PIECE_ROOM] = len(rows.piece_table)
     code(words)("fill", rows, np.array(held, np.int64).reshape(-1), len(held))
     first = 0
     for end in [len(held)] if once else range(1, len(held) + 1):
-        code(words)("enter", rows, first, end)
+        code(words)("enter", rows, np.arange(first, end), end - first)
         first = end
     return rows
 
@@ -64,43 +64,43 @@ def test_pieces_of_one_hash_are_told_apart() -> None:
     """Among 300,000 pieces some ten pairs have all 32 bits of their hash in common."""
     count, places = 150_000, 1 << 20
     held = np.random.default_rng(1).integers(0, 1 << 62, count * 4)
-    rows = empty(4, [0], 1).with_room(4, 1, search_kernel.BATCH)
+    rows = empty(4, [0], 1).with_room(4, 1, kernel_rows.BATCH)
     rows = rows._replace(
         store=np.zeros(count, np.int64),
         pieces=np.zeros(4 * count, np.int64),
         piece_table=np.zeros(places, np.uint32),
     )
-    rows.control[search_kernel.PIECE_MASK] = places - 1
-    rows.control[search_kernel.PIECE_ROOM] = places
+    rows.control[kernel_rows.PIECE_MASK] = places - 1
+    rows.control[kernel_rows.PIECE_ROOM] = places
     code(4)("fill", rows, held, count)
     found = np.zeros(count * 4, np.int64)
     code(4)("unfold_all", rows, found, count)
     assert (found == held).all()
-    assert rows.control[search_kernel.PIECED] == 2 * count
+    assert rows.control[kernel_rows.PIECED] == 2 * count
     code(4)("fill", rows, held, count)
-    assert rows.control[search_kernel.PIECED] == 2 * count  # Each was found again.
+    assert rows.control[kernel_rows.PIECED] == 2 * count  # Each was found again.
 
 
 def test_a_piece_that_another_thread_added_meanwhile_gets_no_second_number() -> None:
     row = np.array([3, 4, 3, 4], np.int64)
-    mine, other = (empty(4, [0], 1).with_room(4, 1, search_kernel.BATCH) for _ in range(2))
+    mine, other = (empty(4, [0], 1).with_room(4, 1, kernel_rows.BATCH) for _ in range(2))
     for rows in (mine, other):
-        rows.control[search_kernel.MASK] = len(rows.table) - 1
-        rows.control[search_kernel.PIECE_MASK] = len(rows.piece_table) - 1
-        rows.control[search_kernel.PIECE_ROOM] = len(rows.piece_table)
+        rows.control[kernel_rows.MASK] = len(rows.table) - 1
+        rows.control[kernel_rows.PIECE_MASK] = len(rows.piece_table) - 1
+        rows.control[kernel_rows.PIECE_ROOM] = len(rows.piece_table)
     code(4)("fill", other, row, 1)
-    mine.control[search_kernel.LOCK] = 1  # The other thread is about to add it.
+    mine.control[kernel_rows.LOCK] = 1  # The other thread is about to add it.
     with ThreadPoolExecutor(1) as pool:
         inserted = pool.submit(code(4), "insert", mine, row, -1, 0, 0)
         for _ in range(10_000):
             os.sched_yield()
         mine.pieces[:] = other.pieces
         mine.piece_table[:] = other.piece_table
-        mine.control[search_kernel.PIECED] = other.control[search_kernel.PIECED]
-        mine.control[search_kernel.LOCK] = 0
+        mine.control[kernel_rows.PIECED] = other.control[kernel_rows.PIECED]
+        mine.control[kernel_rows.LOCK] = 0
         assert inserted.result() == 1
-    assert mine.control[search_kernel.PIECED] == 1
-    assert mine.control[search_kernel.LOCK] == 0
+    assert mine.control[kernel_rows.PIECED] == 1
+    assert mine.control[kernel_rows.LOCK] == 0
 
 
 @given(stores(), st.booleans())
@@ -113,6 +113,52 @@ def test_each_state_is_found_and_no_other(
     found = [code(words)("find", kept, np.array(row, np.int64), 0) for row in rows]
     assert found == [*range(len(held)), *[-1] * (len(rows) - len(held))]
     assert np.count_nonzero(kept.table) == len(held)
+
+
+@pytest.mark.parametrize("words", [1, 3, 4])
+def test_states_of_one_hash_are_told_apart(words: int) -> None:
+    """Among 60,000 states that differ in their last word alone some pairs have the same group and
+    the same tag."""
+    held = np.zeros((90_000, words), np.int64)
+    held[:, -1] = np.random.default_rng(2).integers(0, 1 << 62, len(held))
+    kept = empty(words, [0], 1).with_room(words, 1, kernel_rows.BATCH)
+    kept = kept._replace(
+        store=np.zeros(len(held) * words, np.int64),
+        table=np.zeros(1 << 17, np.uint32),
+        pieces=np.zeros(4 * len(held), np.int64),
+        piece_table=np.zeros(1 << 17, np.uint32),
+    )
+    kept.control[kernel_rows.MASK] = len(kept.table) - 1
+    kept.control[kernel_rows.PIECE_MASK] = kept.control[kernel_rows.PIECE_ROOM] = (1 << 17) - 1
+    code(words)("fill", kept, held.reshape(-1), len(held))
+    code(words)("enter", kept, np.arange(len(held)), len(held))
+    mask = len(kept.table) - 1
+    marks = (np.arange(len(kept.table)) // kernel_rows.GROUP) << 32 | kept.table & ~np.uint32(mask)
+    taken = kept.table > 0
+    known, counts = np.unique(marks[taken], return_counts=True)
+    alike = (kept.table[taken] & mask)[np.isin(marks[taken], known[counts > 1])].astype(int) - 1
+    assert len(alike) > 10
+    assert all(code(words)("find", kept, held[n].copy(), 0) == n for n in alike)
+
+
+@pytest.mark.parametrize("words", [1, 5])
+def test_a_table_of_twice_the_size_has_each_state_where_it_is_looked_for(words: int) -> None:
+    """Of states behind a full group nobody knows the group: they are entered anew."""
+    taken_out = 0
+    for seed in range(20):
+        held = np.random.default_rng(seed).integers(0, 1 << 62, (110, words)).tolist()
+        kept = entered(words, [tuple(row) for row in held], PLACES, True)
+        kept = kept._replace(table=np.append(kept.table, np.zeros(PLACES, np.uint32)))
+        left = np.full(code(words)("crowded", kept), -1)
+        code(words)("split", kept, left)
+        assert np.count_nonzero(kept.table) == len(held) - len(left)
+        kept.control[kernel_rows.MASK] = 2 * PLACES - 1
+        code(words)("enter", kept, left, len(left))
+        assert np.count_nonzero(kept.table) == len(held)
+        found = [code(words)("find", kept, np.array(row, np.int64), 0) for row in held]
+        assert found == [*range(len(held))]
+        taken_out += len(left)
+    assert taken_out > 100
 
 
 def test_a_table_grows_where_it_stands_and_is_blank_again() -> None:
@@ -129,12 +175,12 @@ def test_a_table_grows_where_it_stands_and_is_blank_again() -> None:
 def test_states_seldom_stand_in_each_others_way(words: int, word: int, shift: int) -> None:
     """Counters in one word, in its upper half, and in the last of three words."""
     rows = [tuple(n << shift if i == word else 0 for i in range(words)) for n in range(4096)]
-    table = entered(words, rows, 8192, True).table.reshape(-1, search_kernel.GROUP)
+    table = entered(words, rows, 8192, True).table.reshape(-1, kernel_rows.GROUP)
     taken = np.count_nonzero(table, axis=1)
     assert 6.4 < taken.var() < 10.2  # Thrown at random, 512 groups of 8 have 8, less what is full.
-    assert np.count_nonzero(taken == search_kernel.GROUP) < 12
+    assert np.count_nonzero(taken == kernel_rows.GROUP) < 12
     assert all((group[: int(n)] != 0).all() for group, n in zip(table, taken, strict=True))
 
 
 def test_the_rows_stand_in_their_order() -> None:
-    assert Arrays._fields == search_kernel.ARRAYS
+    assert Arrays._fields == kernel_rows.ARRAYS

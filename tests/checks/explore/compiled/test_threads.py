@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -17,11 +18,13 @@ from lawful import (
     total,
     transition,
 )
-from lawful.checks.explore.compiled import arrays, search_kernel, threads
+from lawful.checks.explore.compiled import arrays, kernel_rows, llvm, threads
 from lawful.checks.explore.compiled.counting import coverage
 from lawful.checks.explore.compiled.engine import PackedSearch, search
+from lawful.checks.explore.compiled.kernel_rows import PIECE_ROOM, PIECED
 from lawful.checks.explore.compiled.memory import Memory
-from lawful.checks.explore.compiled.search_kernel import PIECED
+from lawful.checks.explore.compiled.state_store import Span, Stopped
+from lawful.checks.explore.expansion.successors import Text
 from lawful.checks.explore.limits import Limits
 from lawful.checks.explore.space import Space
 from lawful.spec.lower import lower
@@ -139,17 +142,19 @@ def test_where_the_room_for_pieces_ends_no_state_is_forgotten(
     space = space_of(Ring)
     wanted = told(search(space, Limits(states=30_000), tier="generated"))
     monkeypatch.setattr(arrays, "INDEX", 1 << 6)
+    monkeypatch.setattr(arrays, "PLACES", 1 << 16)  # States have room: only pieces have none.
+    monkeypatch.setattr(threads, "LEAST", 2 * kernel_rows.CHUNK)
+    taken = counted(monkeypatch)
 
-    def few(self: Memory, _states: int) -> bool:
-        return bool(self.arrays.control[PIECED] > 40)
-
-    monkeypatch.setattr(Memory, "_few_pieces", few)
     full = list[int]()
-    grow = Memory.grow_on
 
     def noted(self: Memory, count: int) -> None:
-        full.append(int(self.arrays.control[PIECED]))
-        grow(self, count)
+        """Room for as little as a step may need."""
+        c = self.arrays.control
+        full.append(int(c[PIECED]))
+        more = (self.room + 1) * self.shape.pieces
+        self.grow(count, self.room + 1, more)
+        c[PIECE_ROOM] = c[PIECED] + more
 
     monkeypatch.setattr(Memory, "grow_on", noted)
     one = found(space, workers, states=30_000)
@@ -159,6 +164,7 @@ def test_where_the_room_for_pieces_ends_no_state_is_forgotten(
     pieces = one.store.arrays.pieces.reshape(-1, 2)[:count]
     assert len(np.unique(pieces, axis=0)) == count
     assert len(full) > 3, full
+    assert bool(taken) == (workers > 1)
 
 
 class Lamp(OrderedSort):
@@ -202,9 +208,39 @@ def test_they_stop_where_one_stops(monkeypatch: pytest.MonkeyPatch) -> None:
         assert bool(taken) == ("first" not in limits)  # Where it stops is one thread's to say.
 
 
+def test_they_go_on_after_what_was_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They stop again and again, with chunks expanded that are expanded anew later."""
+    taken = counted(monkeypatch)
+    advance = threads.Workers.advance
+
+    def briefly(self: threads.Workers, span: Span) -> Stopped | None:
+        return advance(self, dataclasses.replace(span, most=span.count + 700))
+
+    space = space_of(TwoPhase, Scope(RM=6))
+    one = told(found(space, 1))
+    monkeypatch.setattr(threads.Workers, "advance", briefly)
+    assert told(found(space, 2)) == one
+    assert len(taken) > 20
+
+
+def test_none_takes_a_slot_that_is_not_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two slots for chunks of eight states: the threads wait for them all the time."""
+    space = space_of(TwoPhase, Scope(RM=6))
+    one = told(found(space, 1))
+    for name, number in (("SLOTS", 2), ("CHUNK", 8)):
+        monkeypatch.setattr(kernel_rows, name, number)
+        monkeypatch.setitem(llvm.NUMBERS, name, number)
+
+    def nowhere(_: Text) -> None:
+        return None
+
+    monkeypatch.setattr(llvm, "kept", nowhere)
+    assert told(found(space, 3)) == one
+
+
 def test_there_are_as_many_as_processors() -> None:
     assert 1 <= threads.processors() <= 4096
-    assert threads.LEAST > search_kernel.CHUNK
+    assert threads.LEAST > kernel_rows.CHUNK
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:

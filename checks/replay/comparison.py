@@ -1,0 +1,86 @@
+"""The comparison of one row with what the machine does in its place."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from lawful.runtime.instances.container_changes import is_change
+from lawful.spec import ir
+from lawful.spec.ir import Json
+from lawful.spec.values.world import encode
+
+from ..reference import Done
+from ..reference.states import State
+from .deviations import Deviation
+from .difference import pair, same, sentence
+from .row_state import Read, StateForm
+from .rows import Absent, Row
+from .told_containers import changed
+
+KINDS = ("output", "changed", "after", "before")  # What of a row is compared; first kind first.
+
+
+class Comparison:
+    """Compares rows with the steps of one machine.
+
+    `rows` are its transitions by name; `read(name, data, type)` turns the JSON form of a value into
+    the value, or raises.
+    """
+
+    def __init__(self, form: StateForm, rows: Mapping[str, ir.Transition], read: Read) -> None:
+        self.form = form
+        self.rows = rows
+        self.read = read
+
+    def check(self, row: Row, before: State | None, done: Done) -> None:
+        """Raise Deviation with every difference between the row and the machine."""
+        found: dict[str, Json] = {}
+        if before is not None:
+            self._control(found, "before", row.before, before)
+        if not isinstance(row.output, Absent) and not same(row.output, self._output(done)):
+            found["output"] = pair(row.output, self._output(done))
+        if not isinstance(row.changed, Absent):
+            self._changed(found, row.changed, before, done.state)
+        self._control(found, "after", row.after, done.state)
+        if found:
+            kind = next(k for k in KINDS if any(name.split(".")[0] == k for name in found))
+            raise Deviation(kind, sentence(found), done.state, differs=found)
+
+    def _output(self, done: Done) -> Json:
+        if done.output is None:
+            return None
+        return encode(done.output, self.rows[done.transition].function.output)
+
+    def _control(
+        self, found: dict[str, Json], name: str, recorded: Json | Absent, state: State
+    ) -> None:
+        if isinstance(recorded, Absent):
+            return
+        whole = isinstance(recorded, dict)
+        mine: Json = self.form.shown(state) if whole else self.form.control(state) or None
+        if not same(recorded, mine):
+            found[name] = pair(recorded, mine)
+
+    def _changed(
+        self, found: dict[str, Json], rows: Mapping[str, Json], before: State | None, after: State
+    ) -> None:
+        mine: dict[str, Json] = {}
+        rows = dict(rows)
+        for i, v in self.form.kept:
+            if before is not None and is_change(data := rows.get(v.name)):
+                value = changed(v.name, before[i], data, v.type, self.read)
+                if value == after[i]:
+                    del rows[v.name]
+                    continue
+                rows[v.name] = self.form.json(value, v.type)
+            if before is None or (after[i] is not before[i] and after[i] != before[i]):
+                mine.update(self.form.changes(v, None if before is None else before[i], after[i]))
+        for name in sorted(mine.keys() | rows.keys()):
+            # A variable that was assigned the value it had may stand in the row or not.
+            value = mine[name] if name in mine else self.form.at(after, name)
+            if isinstance(value, Absent):
+                found[f"changed.{name}"] = pair(rows[name], "(no such variable)")
+                continue
+            within = any(name.startswith(f"{whole}.") for whole in rows)
+            if not same(rows[name], value) if name in rows else not within:
+                found[f"changed.{name}"] = pair(rows.get(name, "(not recorded)"), value)

@@ -1,0 +1,104 @@
+"""The local engine: replays the rows of all files in this process.
+
+Row by row, a row waits in memory for those before it. Each file is read once. Only where a row
+comes again after its number was judged, all rows of its instance are read a second time, and
+sorted.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Collection, Iterator
+
+from .columnar.layout import layout_of
+from .fold import Fold, fold
+from .parquet import has_arrow
+from .program import ReplayProgram
+from .rows import Rejected, Row
+from .sources import Sources, rows_of_lines
+from .tally import Tallies
+
+FEW = 1 << 20  # Bytes of lines that are replayed row by row while Arrow would be imported.
+
+
+def tally_here(files: Sources, program: ReplayProgram) -> Tallies:
+    """Replay the rows in this process: by columns where they are many and have such."""
+    layout = None if files.size < FEW else layout_of(program)
+    if layout is not None and has_arrow():
+        from .columnar.local import tally_columns
+
+        return tally_columns(files, program, layout)
+    return tally_rows(files, program)
+
+
+def tally_rows(files: Sources, program: ReplayProgram) -> Tallies:
+    """Replay the rows in this process, row by row."""
+    tallies = Tallies(program.every)
+    queues: dict[str, Queue] = {}
+    for row in read_rows(files, program):
+        if isinstance(row, Rejected):
+            tallies.reject(row)
+            continue
+        queue = queues.get(row.instance)
+        if queue is None:
+            queue = queues[row.instance] = Queue(Fold(program, row.instance))
+        queue.take(row)
+    folds = {name: queues.pop(name).end() for name in sorted(queues)}
+    late = sorted_rows(files, program, {name for name, made in folds.items() if made.late})
+    for name, made in folds.items():
+        tallies.add(fold(program, name, late[name]) if made.late else made.end())
+    return tallies
+
+
+def read_rows(files: Sources, program: ReplayProgram) -> Iterator[Row | Rejected]:
+    """Every row of the files, in their order."""
+    for path in files.lines:
+        yield from rows_of_lines(path, program.row_of)
+    if files.tables and program.mapping is None:
+        from . import parquet
+
+        for path in files.tables:
+            yield from parquet.rows_of_table(path)
+    elif files.tables and program.mapping is not None:
+        from .columnar import tables
+
+        for path in files.tables:
+            yield from tables.rows_of_table(path, program.mapping)
+
+
+def sorted_rows(
+    files: Sources, program: ReplayProgram, instances: Collection[str]
+) -> dict[str, list[Row]]:
+    """All rows of some instances, each in the order of the sequence numbers."""
+    found: dict[str, list[Row]] = {name: [] for name in instances}
+    for row in read_rows(files, program) if instances else ():
+        if isinstance(row, Row) and row.instance in found:
+            found[row.instance].append(row)
+    for rows in found.values():
+        rows.sort(key=lambda row: row.seq)
+    return found
+
+
+class Queue:
+    """Gives the rows of one instance to its fold in order; a row that comes early waits."""
+
+    def __init__(self, fold: Fold) -> None:
+        self.fold = fold
+        self.early: list[tuple[int, int, Row]] = []
+        self.came = 0
+
+    def take(self, row: Row) -> None:
+        """Fold the row and the rows that waited for it, or let it wait."""
+        if row.seq > self.fold.next or (row.seq >= 0 and not self.fold.program.dense):
+            self.came += 1
+            heapq.heappush(self.early, (row.seq, self.came, row))
+            return
+        self.fold.take(row)
+        while self.early and self.early[0][0] <= self.fold.next:
+            self.fold.take(heapq.heappop(self.early)[2])
+
+    def end(self) -> Fold:
+        """The fold, after the last row; before rows that still wait, one is missing."""
+        while self.early:
+            self.fold.take(heapq.heappop(self.early)[2])
+        return self.fold

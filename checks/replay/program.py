@@ -1,0 +1,108 @@
+"""What a replay needs: the machines as IR, and how to read and judge the recorded rows.
+
+A program can be pickled, in a few kilobytes, so another process can replay without the source of
+the declarations.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from lawful.spec import ir
+from lawful.spec.codec import as_json
+
+from .mapping import TraceMapping, mapping_of
+from .resuming import Policy
+from .row_step import Stepper
+from .rows import RowOf, journal_row
+
+
+@dataclass(frozen=True)
+class ReplayProgram:
+    """What a replay needs: the machines as IR. It can be pickled, in a few kilobytes.
+
+    `anywhere`: instances may begin in any state; the state in their first row is trusted, even if
+    the row says that the instance was just made.
+    `mapping`: how to read traces that are not in the journal format.
+    `older`: other versions of the machines; a row is judged by the version whose fingerprint it
+    has. `after`: how an instance goes on after a deviation. `every`: keep every problem, not the
+    first of each kind. `pass_unknown`: pass over events that the machine does not have, and count
+    them.
+    Raises ValueError where two machines have one name, or an older version is of another machine.
+    """
+
+    machines: tuple[ir.Machine, ...]
+    anywhere: bool = False
+    mapping: TraceMapping | None = None
+    older: tuple[ir.Machine, ...] = ()
+    after: Policy = "resync"
+    every: bool = False
+    pass_unknown: bool = False
+
+    def __post_init__(self) -> None:
+        names = [machine.name for machine in self.machines]
+        if not names or len(set(names)) < len(names):
+            raise ValueError(f"a replay takes one or more machines of different names, not {names}")
+        strange = [machine.name for machine in self.older if machine.name not in names]
+        if strange:
+            raise ValueError(f"an older version of {strange[0]}, which is none of {names}")
+        if self.mapping is not None and not self.mapping.machine:
+            if len(names) > 1:
+                raise ValueError(f"the mapping does not say of which machine it is: {names}")
+            mapping = dataclasses.replace(self.mapping, machine=names[0])
+            object.__setattr__(self, "mapping", mapping)
+
+    @cached_property
+    def steppers(self) -> Mapping[str, Stepper]:
+        """A stepper for each machine, by name; made when it is first needed in a process."""
+        return {machine.name: Stepper(machine, self.anywhere) for machine in self.machines}
+
+    @cached_property
+    def versions(self) -> Mapping[str, Mapping[str, Stepper]]:
+        """The steppers of all versions of each machine, by name and fingerprint."""
+        out = {name: {stepper.fingerprint: stepper} for name, stepper in self.steppers.items()}
+        for machine in self.older:
+            stepper = Stepper(machine, self.anywhere)
+            out[machine.name].setdefault(stepper.fingerprint, stepper)
+        return out
+
+    @cached_property
+    def text(self) -> str:
+        """The program as JSON text; `program_of` reads it."""
+        machines = [as_json.to_json(m, places=False) for m in self.machines]
+        older = [as_json.to_json(m, places=False) for m in self.older]
+        mapping = None if self.mapping is None else self.mapping.to_json()
+        rest = {name: getattr(self, name) for name in OPTIONS}
+        return as_json.canonical({"machines": machines, "older": older, "mapping": mapping, **rest})
+
+    @property
+    def row_of(self) -> RowOf:
+        """The function that makes a row of the JSON object in a line."""
+        return journal_row if self.mapping is None else self.mapping.row_of
+
+    @property
+    def dense(self) -> bool:
+        """Whether the rows of an instance are numbered from 0 without a gap."""
+        return self.mapping is None or self.mapping.dense
+
+    def __reduce__(self) -> tuple[Callable[[str], ReplayProgram], tuple[str]]:
+        return program_of, (self.text,)
+
+
+OPTIONS = ("anywhere", "after", "every", "pass_unknown")
+_known: dict[str, ReplayProgram] = {}
+
+
+def program_of(text: str) -> ReplayProgram:
+    """The program of a text; cached, because a worker process runs many tasks."""
+    if text not in _known:
+        data = json.loads(text)
+        machines, older = (tuple(map(as_json.from_json, data[k])) for k in ("machines", "older"))
+        mapping = None if data["mapping"] is None else mapping_of(data["mapping"])
+        options = {name: data[name] for name in OPTIONS}
+        _known[text] = ReplayProgram(machines, mapping=mapping, older=older, **options)
+    return _known[text]

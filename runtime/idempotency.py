@@ -1,0 +1,190 @@
+"""Answers to calls with a key: a repeated call gets the first one's answer, and does nothing.
+
+    answer := (name, key, call, outcome, data, wall, sum)
+    outcome := "done" | "ignored" | "refused"
+
+An answer is written in the transaction of its event; that of a refused or ignored event alone.
+`call` is the event with its arguments as JSON, `data` the output, or what a refusal says. A key is
+one of an instance, and is forgotten `expiry` seconds after its call, by the wall clock. A fault of
+the machine, an error of the store, and an interrupt leave no answer: nothing has happened.
+"""
+
+from __future__ import annotations
+
+import threading
+import time as clocks
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NoReturn, TypeVar
+
+from lawful.spec.outcomes import Reason, Refused
+
+from .databases.database import StoreError
+from .databases.tables import checksum
+from .instances.observers import Observed, Stepped
+from .instances.snapshots import taken, written
+from .json_text import text_of
+from .kernel.plan import Plan, Way
+from .store_rows import json_of, unwritten
+from .store_transactions import Transactions
+from .stored_instance import StoredInstance
+
+T = TypeVar("T")
+
+
+class KeyReused(StoreError):
+    """A key that another event, or the same one with other arguments, was called with."""
+
+
+class _Answered(Exception):
+    """Somebody else has answered the key meanwhile; the event is undone."""
+
+
+@dataclass
+class _Call:
+    """A call that runs; `kept`: its answer is in the store."""
+
+    logged: StoredInstance
+    way: Way
+    key: str
+    text: str
+    kept: bool = False
+
+
+class Answers:
+    """The answers of one store, on whose transactions they are written."""
+
+    def __init__(self, transactions: Transactions, expiry: float) -> None:
+        if not expiry > 0:
+            raise ValueError(f"keys are kept for some time, not for {expiry} seconds")
+        self.transactions = transactions
+        self.expiry = expiry
+        self._calls: dict[int, _Call] = {}  # By threads.
+
+    def once(
+        self,
+        logged: StoredInstance,
+        key: str,
+        step: Callable[..., T],
+        args: tuple[Any, ...],
+        named: Mapping[str, Any],
+    ) -> T:
+        """See `Store.once`."""
+        me = threading.get_ident()
+        if me in self._calls:
+            raise RuntimeError("a call with a key is not over in this thread")
+        call = _call(logged, key, step, args, named)
+        found = self._found(call)
+        if found is not None:
+            answer: T = self._answer(call, *found)
+            return answer
+        self._calls[me] = call
+        try:
+            return step(*args, **named)
+        except _Answered:
+            found = self._found(call)
+            if found is None:  # It has expired meanwhile.
+                raise StoreError(f"{logged.name}: the key {key!r} was in use") from None
+            answer = self._answer(call, *found)
+            return answer
+        except Refused as refusal:
+            if not call.kept and refusal.event == call.way.event:
+                said = _refusal(refusal)
+                self.transactions.run(lambda: self._put(call, "refused", said))
+            raise
+        finally:
+            del self._calls[me]
+
+    def write(self, logged: StoredInstance, done: Stepped) -> Callable[[], None] | None:
+        """What the transaction of this event writes besides its rows, if it was called with a
+        key."""
+        call = self._calls.get(threading.get_ident()) if self._calls else None
+        if call is None or call.kept or call.logged is not logged or done.event != call.way.event:
+            return None
+        return lambda: self._put(call, done.outcome, _output(done.output, call))
+
+    def done(self) -> None:
+        """The transaction of the call's event is committed."""
+        call = self._calls.get(threading.get_ident())
+        if call is not None:
+            call.kept = True
+
+    def forget(self) -> None:
+        """Delete the answers that have expired."""
+        sql = self.transactions.sql.forget
+        self.transactions.database.execute(sql, (clocks.time() - self.expiry,))
+
+    def _put(self, call: _Call, outcome: str, data: Any) -> None:
+        now, name = clocks.time(), call.logged.name
+        row = name, call.key, call.text, outcome, text_of(data), now
+        values = (*row, checksum("", *row), now - self.expiry)
+        statement = self.transactions.sql.put_answer
+        if self.transactions.database.execute(statement, values).rowcount != 1:
+            raise _Answered
+
+    def _found(self, call: _Call) -> tuple[str, Any] | None:
+        """The outcome and the data of the answer to a call, if there is one."""
+        values = call.logged.name, call.key, clocks.time() - self.expiry
+        row = self.transactions.row(self.transactions.sql.answer, values)
+        if row is None:
+            return None
+        where = f"{call.logged.name}: the answer to the key {call.key!r}"
+        if row[-1] != checksum("", *row[:-1]):
+            raise StoreError(f"{where} is not as it was written: its checksum")
+        if row[2] != call.text:
+            raise KeyReused(f"{where} is of another call: {row[2]}, not {call.text}")
+        return row[3], json_of(where, row[4])
+
+    def _answer(self, call: _Call, outcome: str, data: Any) -> Any:
+        """Return or raise what the first call did."""
+        if outcome == "refused":
+            _refuse(data)
+        if data is None:
+            return None
+        return taken(data, call.way.output, call.logged.entry.__plan__)
+
+
+def _call(
+    logged: StoredInstance,
+    key: str,
+    step: Callable[..., Any],
+    args: tuple[Any, ...],
+    named: Mapping[str, Any],
+) -> _Call:
+    """The call, its arguments as JSON. Errors: those of the event for its arguments."""
+    if not key:
+        raise ValueError("a key is a text that is not empty")
+    plan: Plan = logged.entry.__plan__
+    way = plan.ways[getattr(step, "__name__", "")]
+    names = [name for name, _ in way.params]
+    values = dict(zip(names, args, strict=False)) | dict(named)
+    if len(args) + len(named) != len(names) or set(values) != set(names):
+        raise TypeError(f"{way.name} takes {', '.join(names) or 'no arguments'}")
+    known = logged.entry.__environment__.universe
+    checks = zip(way.params, way.checks, strict=True)
+    given = {n: written(check(values[n], known), kind, plan) for (n, kind), check in checks}
+    try:
+        text = text_of([way.name, given])
+    except ValueError as error:
+        raise unwritten(f"{logged.name}: {way.name}", error) from error
+    return _Call(logged, way, key, text)
+
+
+def _output(output: Any, call: _Call) -> Any:
+    return None if output is None else written(output, call.way.output, call.logged.entry.__plan__)
+
+
+def _refusal(refusal: Refused) -> dict[str, Any]:
+    rows = [[row.transition, row.clause, row.why, dict(row.values)] for row in refusal.reasons]
+    return {"of": [refusal.machine, refusal.event, refusal.state], "reasons": rows}
+
+
+def _refuse(data: Any) -> NoReturn:
+    machine, event, state = data["of"]
+    raise Refused(machine, event, state, [Reason(*row) for row in data["reasons"]])
+
+
+def logged_of(entry: Any) -> Any:
+    """The log of an instance's events, if it has one."""
+    watch = getattr(entry, "__watch__", None)
+    return watch.log if isinstance(watch, Observed) else None

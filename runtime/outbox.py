@@ -1,0 +1,182 @@
+"""The outbox of a store: outputs wait in the database until they are delivered.
+
+    store = Store("tills.db", outbox=[Till])
+    outbox = Outbox(store, Till, send)
+    outbox.deliver()                       # `send(outgoing)` for each output that waits
+
+An output is written in the transaction of its event. `deliver` hands it on, and deletes it once the
+handler has returned: so it is delivered at least once. The outputs of one instance are delivered in
+the order of its events, one after another. If the handler raises, it is tried again after a while;
+after `tries` it is a dead letter, and the next output of its instance goes on.
+
+    output := (name, seq, machine, event, data, sum, tries, due, error)
+
+`due` is when it is tried next, in seconds since 1970, and null for a dead letter. Who delivers an
+output first puts `due` off by `lease` seconds: until then no other process delivers it, or a later
+one of its instance. A process that dies leaves it to the others after that time.
+"""
+
+from __future__ import annotations
+
+import logging
+import time as clocks
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lawful.spec import types as t
+
+from .databases.database import StoreError
+from .databases.tables import checksum
+from .instances.snapshots import taken
+from .kernel.plan import Plan
+from .store import Store
+from .store_rows import json_of
+
+if TYPE_CHECKING:
+    from .instance import Machine
+
+LOGGER = logging.getLogger("lawful")
+
+
+@dataclass(frozen=True)
+class Outgoing:
+    """An output that waits: of the event with the number `seq` of the instance `name`. `data` is
+    its JSON form. `tries`: how often the handler was called with it, this time included; `error` is
+    what it raised last. `name` and `seq` together are a key by which a receiver knows a
+    repetition."""
+
+    name: str
+    seq: int
+    event: str
+    data: Any
+    tries: int
+    error: str | None
+    plan: Plan
+
+    @property
+    def output(self) -> Any:
+        """The output as the event returned it. ValueError where the present declaration has no such
+        output any more."""
+        way = self.plan.ways.get(self.event)
+        kind: t.Type = t.NOTHING if way is None else way.output
+        return taken(self.data, kind, self.plan)
+
+
+def doubled(tries: int) -> float:
+    """Seconds until the next try: 1, 2, 4 and so on, at most an hour."""
+    return float(min(3600, 2 ** min(tries - 1, 12)))
+
+
+def _log(letter: Outgoing, error: Exception) -> None:
+    where = f"{letter.name}: output {letter.seq} of {letter.event}"
+    LOGGER.warning("%s was not delivered (%s times): %r", where, letter.tries, error)
+
+
+class Outbox:
+    """Delivers the outputs of one machine's instances, of a store with `outbox=` for it.
+
+    `handler(outgoing)` delivers one; `wait(tries)` is after how many seconds one that failed is
+    tried again; `failed(outgoing, error)` hears of each failure, by default the logger `lawful`.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        cls: type[Machine],
+        handler: Callable[[Outgoing], object],
+        *,
+        tries: int = 16,
+        wait: Callable[[int], float] = doubled,
+        lease: float = 60.0,
+        failed: Callable[[Outgoing, Exception], object] = _log,
+    ) -> None:
+        if tries < 1:
+            raise ValueError(f"a handler is tried once or more, not {tries} times")
+        self.plan = cls.lawful.plan
+        if self.plan.name not in store.outbox:
+            raise ValueError(f"the store keeps no outputs of {self.plan.name}: Store(outbox=...)")
+        self.store = store
+        self.handler = handler
+        self.tries = tries
+        self.wait = wait
+        self.lease = lease
+        self.failed = failed
+
+    def deliver(self, now: float | None = None) -> int:
+        """Deliver what is due; returns how many outputs this call has delivered and deleted.
+
+        `now` is in seconds since 1970. An exception of the handler stops no other output; one that
+        is no `Exception`, such as KeyboardInterrupt, ends this, and its output is tried again after
+        the lease. Raises StoreError where an output is not as it was written; RuntimeError inside a
+        `together`."""
+        self.store.transactions.apart("delivered")
+        count = 0
+        while (row := self._next(clocks.time() if now is None else now)) is not None:
+            letter, due = row
+            if self._try(letter, due, clocks.time() if now is None else now):
+                count += 1
+        return count
+
+    def next_due(self) -> float | None:
+        """When to call `deliver` next, in seconds since 1970; None while no output waits."""
+        row = self._row(float("inf"))
+        return None if row is None else row[7]
+
+    def dead(self) -> list[Outgoing]:
+        """The outputs that were tried too often."""
+        transactions = self.store.transactions
+        rows = transactions.rows(transactions.sql.dead, (self.plan.name,))
+        return [self._letter(row) for row in rows]
+
+    def revive(self, letter: Outgoing, now: float | None = None) -> None:
+        """Try a dead letter again. It may come after later outputs of its instance. StoreError if
+        there is no such dead letter."""
+        due = clocks.time() if now is None else now
+        self._change(self.store.transactions.sql.revive, (due, letter.name, letter.seq), letter)
+
+    def discard(self, letter: Outgoing) -> None:
+        """Delete a dead letter. StoreError if it is no more as it was."""
+        values = letter.name, letter.seq, letter.tries
+        self._change(self.store.transactions.sql.acknowledge, values, letter)
+
+    def _change(self, statement: str, values: tuple[Any, ...], letter: Outgoing) -> None:
+        if not self._changed(statement, values):
+            raise StoreError(f"{letter.name}: output {letter.seq} is no dead letter")
+
+    def _changed(self, statement: str, values: tuple[Any, ...]) -> bool:
+        """Whether there was such a row."""
+        transactions = self.store.transactions
+        execute = transactions.database.execute
+        return transactions.run(lambda: execute(statement, values).rowcount == 1)
+
+    def _row(self, until: float) -> Any:
+        transactions = self.store.transactions
+        return transactions.row(transactions.sql.next_output, (self.plan.name, until))
+
+    def _next(self, now: float) -> tuple[Outgoing, float] | None:
+        row = self._row(now)
+        return None if row is None else (self._letter(row), row[7])
+
+    def _letter(self, row: Any) -> Outgoing:
+        name, seq, machine, event, data, total, tries, _, error = row
+        if total != checksum("", name, seq, machine, event, data):
+            raise StoreError(f"{name}: output {seq} is not as it was written: its checksum")
+        return Outgoing(name, seq, event, json_of(name, data), tries, error, self.plan)
+
+    def _try(self, letter: Outgoing, due: float, now: float) -> bool:
+        """Call the handler with an output, if no other process does; whether it was delivered."""
+        sql, tries = self.store.transactions.sql, letter.tries + 1
+        at = letter.name, letter.seq
+        taken_until = now + self.lease
+        if not self._changed(sql.claim, (taken_until, tries, letter.error, *at, letter.tries, due)):
+            return False
+        letter = Outgoing(*at, letter.event, letter.data, tries, letter.error, self.plan)
+        try:
+            self.handler(letter)
+        except Exception as error:
+            later = None if tries >= self.tries else now + self.wait(tries)
+            self._changed(sql.claim, (later, tries, repr(error), *at, tries, taken_until))
+            self.failed(letter, error)
+            return False
+        return self._changed(sql.acknowledge, (*at, tries))

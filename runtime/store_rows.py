@@ -1,0 +1,79 @@
+"""Positions of instances in a store, and the checks of what its rows have."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from .databases.database import StoreError
+
+NOTHING_ARMED: Mapping[str, tuple[float, float]] = {}  # One for all instances.
+
+
+class Position(NamedTuple):
+    """How far an instance has come: its last event, for how long its armed timers were started
+    (deadline, and seconds, by their places), the rows since its last snapshot, and when its next
+    timer is due, in seconds since 1970."""
+
+    seq: int
+    last: float
+    wall: float
+    timers: Mapping[str, tuple[float, float]]
+    packed: bytes  # The checksum of the row of that event; as text it takes twice the memory.
+    rows: int = 0
+    bytes: int = 0
+    due: float | None = None
+
+    @property
+    def sum(self) -> str:
+        """The checksum of the row of its last event."""
+        return self.packed.hex()
+
+
+class Due(NamedTuple):
+    """An instance that has an armed timer, when that is due, in seconds since 1970, and the number
+    of its last event."""
+
+    name: str
+    at: float
+    seq: int
+
+
+def seconds_of(where: str, *times: Any) -> tuple[float, ...]:
+    """The times of a row; StoreError for an invalid value."""
+    if not all(isinstance(each, int | float) and math.isfinite(each) for each in times):
+        raise StoreError(f"{where}: {times} are no times")
+    return times
+
+
+def started_in(name: str, text: str) -> list[tuple[str, float]]:
+    """For how many seconds the timers of a snapshot were started; StoreError for anything else."""
+    rows = json_of(name, text)
+    if rows.__class__ is not dict:
+        raise StoreError(f"{name}: {text[:60]!r} says of no timer when it was started")
+    return list(zip(rows, seconds_of(name, *rows.values()), strict=True))
+
+
+def check_name(name: Any) -> None:
+    """TypeError for a name that is no text, StoreError for one that cannot be encoded."""
+    if not isinstance(name, str):
+        raise TypeError(f"the name of an instance is a text, not {name!r}")
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise StoreError(f"{name!r} cannot be a name: {error}") from error
+
+
+def unwritten(where: str, error: ValueError) -> StoreError:
+    """The error for a value that JSON does not take: an integer of too many digits."""
+    return StoreError(f"{where}: a value that cannot be written: {error}")
+
+
+def json_of(name: str, text: str) -> Any:
+    """What a row has as JSON; StoreError where it is none."""
+    try:
+        return json.loads(text)
+    except (ValueError, TypeError, RecursionError) as error:
+        raise StoreError(f"{name}: a row has no JSON: {text[:60]!r}") from error

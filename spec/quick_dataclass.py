@@ -1,0 +1,116 @@
+"""`dataclasses.dataclass` for modules that declare many classes of which a process uses few.
+
+The standard library compiles up to six functions for each class: half a millisecond, and the IR has
+fifty classes. Here `__init__`, `__eq__` and `__hash__` are compiled when they are called for the
+first time, and classes share the others.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["dataclass", "field"]
+
+if TYPE_CHECKING:  # Type checkers know what the standard one does.
+    from dataclasses import dataclass
+else:
+
+    def dataclass(
+        cls: type | None = None, /, *, frozen: bool = False, slots: bool = False
+    ) -> type | Callable[[type], type]:
+        """A class decorator; the standard one describes the options. A frozen class has slots.
+
+        The bases must be such classes, too. A class may define only `__repr__` itself.
+        """
+        if frozen and not slots:
+            raise ValueError("a frozen class needs slots=True")
+        return partial(_made, frozen=frozen, slots=slots) if cls is None else _made(cls)
+
+
+def _made(cls: type[Any], frozen: bool = False, slots: bool = False) -> Any:
+    cls.__doc__ = cls.__doc__ or cls.__name__  # Else the standard one inspects the signature.
+    bare = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots)
+    made: Any = bare(cls)
+    made.__init__ = _first(made, "__init__", _frozen_init if frozen else _init)
+    made.__eq__ = _first(made, "__eq__", _eq)
+    made.__hash__ = _first(made, "__hash__", _hash) if frozen else None
+    if "__repr__" not in cls.__dict__:
+        made.__repr__ = _repr
+    if frozen:
+        made.__setattr__ = made.__delattr__ = _refuse
+        made.__getstate__, made.__setstate__ = _getstate, _setstate
+    return made
+
+
+def _first(made: Any, name: str, text: Callable[[Any], str]) -> Callable[..., Any]:
+    """A function that puts the compiled one in its own place."""
+
+    def first(*args: Any, **named: Any) -> Any:
+        known: dict[str, Any] = {"MISSING": dataclasses.MISSING}
+        for f in dataclasses.fields(made):
+            known[f"set_{f.name}"] = getattr(getattr(made, f.name, None), "__set__", None)
+            known[f"default_{f.name}"] = f.default
+            known[f"make_{f.name}"] = f.default_factory
+        exec(text(made), known)
+        function = known[name]
+        function.__qualname__ = f"{made.__qualname__}.{name}"
+        setattr(made, name, function)
+        return function(*args, **named)
+
+    return first
+
+
+def _frozen_init(made: type[Any]) -> str:
+    """Sets each field by its slot, which is quicker than by name."""
+    return _init(made, "set_{0}(self, {1})")
+
+
+def _init(made: type[Any], setting: str = "self.{0} = {1}") -> str:
+    params, body = ["self"], ["pass"]
+    for f in dataclasses.fields(made):
+        made_here = f.default_factory is not dataclasses.MISSING
+        given = made_here or f.default is not dataclasses.MISSING
+        params.append(f"{f.name}=default_{f.name}" if given else f.name)
+        value = f"make_{f.name}() if {f.name} is MISSING else {f.name}" if made_here else f.name
+        body.append(setting.format(f.name, value))
+    return f"def __init__({', '.join(params)}):\n    " + "\n    ".join(body)
+
+
+def _eq(made: type[Any]) -> str:
+    return f"""\
+def __eq__(self, other):
+    if other.__class__ is self.__class__:
+        return {_values(made, "self")} == {_values(made, "other")}
+    return NotImplemented"""
+
+
+def _hash(made: type[Any]) -> str:
+    return f"def __hash__(self):\n    return hash({_values(made, 'self')})"
+
+
+def _values(made: type[Any], of: str) -> str:
+    """A tuple of the fields that are compared."""
+    return f"({''.join(f'{of}.{f.name}, ' for f in dataclasses.fields(made) if f.compare)})"
+
+
+def _repr(self: Any) -> str:
+    shown = (f"{f.name}={getattr(self, f.name)!r}" for f in dataclasses.fields(self) if f.repr)
+    return f"{type(self).__qualname__}({', '.join(shown)})"
+
+
+def _refuse(self: Any, name: str, *value: Any) -> None:
+    what = "assign to" if value else "delete"
+    raise dataclasses.FrozenInstanceError(f"cannot {what} field {name!r}")
+
+
+def _getstate(self: Any) -> list[Any]:
+    return [getattr(self, f.name) for f in dataclasses.fields(self)]
+
+
+def _setstate(self: Any, state: list[Any]) -> None:
+    for f, value in zip(dataclasses.fields(self), state, strict=True):
+        object.__setattr__(self, f.name, value)

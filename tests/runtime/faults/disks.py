@@ -1,0 +1,136 @@
+"""Disks: they are full in the middle of a write, or give back other bytes."""
+
+from __future__ import annotations
+
+import contextlib
+import resource
+import sqlite3
+from collections.abc import Generator
+from pathlib import Path
+
+from lawful.runtime.journal import Journal, JournalError, read
+from lawful.runtime.store import Store, StoreError
+from lawful.runtime.timers import SimulatedClock
+from tests.runtime.faults.counting import Count
+from tests.runtime.faults.ledger import Ledger, is_torn, journalled
+from tests.runtime.faults.signals import made
+
+
+@contextlib.contextmanager
+def no_file_beyond(size: int) -> Generator[None]:
+    """Let no file of this process get longer: a write beyond writes a part, then fails."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def full_store(attempts: int, folder: Path) -> Count:
+    """An event that finds no room is undone, and its caller hears of it; later ones are kept."""
+    found = Count()
+    for number in range(attempts):
+        path = folder / f"full{number}.db"
+        with Store(path, snapshot_every=3) as store:
+            ledger = store.add(made(), "a")
+            ledger.add(1)
+            ledger.add(2)
+            room = max(each.stat().st_size for each in folder.glob(f"full{number}.db*"))
+            seen = False
+            try:
+                with no_file_beyond(room + number * 37 % 5000):
+                    for each in range(3, 60):
+                        ledger.add(each)
+            except (sqlite3.Error, StoreError):
+                seen = True
+            kept = list(ledger.entries)
+            told = [row["args"]["number"] for row in store.events("a")]
+            ledger.add(100)
+        with Store(path) as store:
+            back = store.restore(Ledger, "a")
+            found.took(seen, list(back.entries) != [*kept, 100], told != kept or is_torn(ledger))
+    return found
+
+
+def full_journal(attempts: int, folder: Path) -> Count:
+    """After the error nothing more is written; what was is whole but for a last line that is
+    reported, and the next journal cuts that off."""
+    found = Count()
+    for number in range(attempts):
+        path = folder / f"full{number}.jsonl"
+        ledger, seen, done = made(), False, list[int]()
+        with contextlib.suppress(OSError), Journal(path, buffer=0) as journal:
+            journal.attach(ledger, "a")
+            room = path.stat().st_size
+            try:
+                with no_file_beyond(room + number * 37 % 900):
+                    for each in range(1, 9):
+                        ledger.add(each)
+                        done.append(each)
+            except OSError:
+                seen = True
+        Journal(path).close()
+        told = journalled(path)
+        lost = told is None or told[: len(done)] != done
+        found.took(seen, lost, told is None or told != list(ledger.entries)[: len(told)])
+    return found
+
+
+def flipped_store(apart: int, folder: Path) -> Count:
+    """A byte that is another: an error, or the state that was kept."""
+    path, found = folder / "s.db", Count()
+    with Store(path, snapshot_every=4) as store:
+        ledger = store.add(made(), "a")
+        other = store.add(made(), "b")
+        for number in range(10):
+            ledger.add(number)
+        other.add(5)
+        wanted = [ledger.lawful.snapshot()["variables"]["entries"], list(other.entries)]
+        whole_rows = _copied(path, folder / "copy.db")
+    for at in range(0, len(whole_rows), apart):
+        damaged = bytearray(whole_rows)
+        damaged[at] ^= 1 << at % 8 if at % 3 else 255
+        for old in folder.glob("damaged.db*"):
+            old.unlink()
+        (folder / "damaged.db").write_bytes(damaged)
+        seen, back = False, wanted
+        try:
+            with Store(folder / "damaged.db") as store:
+                both = (store.restore(Ledger, n, clock=SimulatedClock()) for n in "ab")
+                back = [list(each.entries) for each in both]
+        except (StoreError, sqlite3.DatabaseError):
+            seen = True
+        found.took(seen, False, back != wanted)
+    return found
+
+
+def _copied(path: Path, copy: Path) -> bytes:
+    """The database as one file, while its rows are not all in snapshots."""
+    source, target = sqlite3.connect(path), sqlite3.connect(copy)
+    source.backup(target)
+    source.close()
+    target.close()
+    return copy.read_bytes()
+
+
+def flipped_journal(apart: int, folder: Path) -> Count:
+    """The same of a journal, which has no checksums: what fits is what the machine does."""
+    path, found = folder / "whole.jsonl", Count()
+    with Journal(path) as journal:
+        ledger = made()
+        journal.attach(ledger, "a")
+        for number in range(1, 9):
+            ledger.add(number)
+    whole, damaged = path.read_bytes(), folder / "damaged.jsonl"
+    for at in range(0, len(whole), apart):
+        rows = bytearray(whole)
+        rows[at] ^= 1 << at % 7 if at % 3 else 255
+        damaged.write_bytes(rows)
+        try:
+            list(read(damaged))
+            told = journalled(damaged)
+        except (JournalError, UnicodeError):
+            told = None
+        found.took(told is None, False, told not in (None, list(ledger.entries)))
+    return found
