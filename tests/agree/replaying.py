@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from random import Random
-from typing import Any, cast
+from typing import Any
 
 from lawful import Ambiguous, PropertyViolated, Refused, Undefined
 from lawful.checks.conform.instances import InstanceDriver
@@ -18,6 +18,7 @@ from lawful.runtime.instances.container_changes import Merging
 from lawful.runtime.journal import Journal, read
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.codec.as_json import is_list, is_object
 from lawful.spec.values.world import encode
 from tests.agree.hits import Hits
 from tests.agree.kinds import Some
@@ -147,14 +148,13 @@ class Replaying:
 
 def _in_order(data: Any) -> Any:
     """A JSON form in which equal values are equal, whatever entries were changed last."""
-    if isinstance(data, list):
-        return [_in_order(each) for each in cast(list[Any], data)]
-    if not isinstance(data, dict):
+    if is_list(data):
+        return [_in_order(each) for each in data]
+    if not is_object(data):
         return data
-    entries = cast(dict[str, Any], data)
-    if "$set" in entries:
-        return sorted(map(json.dumps, entries["$set"]))
-    rows: Any = entries.get("$map", entries.items())
+    if "$set" in data:
+        return sorted(map(json.dumps, data["$set"]))
+    rows: Any = data.get("$map", data.items())
     return {json.dumps(k): _in_order(v) for k, v in rows}
 
 

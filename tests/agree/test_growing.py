@@ -23,7 +23,8 @@ from lawful.checks.explore.layout.layouts import NotGenerated
 from lawful.checks.explore.limits import Limits
 from lawful.checks.explore.space import Space
 from lawful.checks.reference import Done
-from lawful.checks.replay.fold import ReplayProgram, fold
+from lawful.checks.replay.fold import fold
+from lawful.checks.replay.program import ReplayProgram
 from lawful.checks.replay.rows import Row, journal_row
 from lawful.runtime.journal import Journal, read
 from lawful.spec import types as t

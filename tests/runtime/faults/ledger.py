@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from lawful import Machine, Nat, Sort, Timer, total, transition
-from lawful.checks.replay.fold import ReplayProgram, fold
+from lawful.checks.replay.fold import fold
+from lawful.checks.replay.program import ReplayProgram
 from lawful.checks.replay.rows import Row, journal_row
 from lawful.runtime.journal import read, rotated
 

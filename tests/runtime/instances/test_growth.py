@@ -189,7 +189,11 @@ class _Full(Exception):
 def test_it_is_undone_where_its_log_does_not_take_it() -> None:
     class Log:
         kept: Any = ()
-        at = next = 0
+        at: Any = 0
+        next: Any = 0
+        held = False
+
+        def begin(self) -> None: ...
 
         def write(self, done: Stepped) -> None:
             raise _Full

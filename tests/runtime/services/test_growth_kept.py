@@ -9,7 +9,9 @@ from typing import Any
 import pytest
 
 from lawful import Machine, Nat, total, transition
-from lawful.checks.replay.fold import InstanceVerdict, ReplayProgram, fold
+from lawful.checks.replay.fold import fold
+from lawful.checks.replay.problems import InstanceVerdict
+from lawful.checks.replay.program import ReplayProgram
 from lawful.checks.replay.rows import Row, journal_row
 from lawful.runtime.journal import Journal, read, rotated
 from lawful.runtime.recovery import Policy
