@@ -23,7 +23,9 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from lawful import Machine, Nat, Param, State, require, terminal, transition
 from lawful.checks.replay import ReplayProgram, TraceMapping, replay, replay_frame
+from lawful.checks.replay.parquet import arrow
 from lawful.checks.replay.spark.session import session
+from lawful.spec.ir import Json
 
 INSTANCES = 100_000
 EVENTS = 100
@@ -108,9 +110,8 @@ def main() -> int:
 def write(instances: int, events: int, folder: Path) -> None:
     """Write the trace twice: in the order of its time, the instances by turns."""
     import numpy as np
-    import pyarrow as pa
-    from pyarrow import parquet
 
+    pa = arrow()
     rng = np.random.default_rng(1)
     names = pa.array([f"order-{i:07d}" for i in range(instances)])
     last = np.zeros(instances, dtype=np.int64)
@@ -118,7 +119,7 @@ def write(instances: int, events: int, folder: Path) -> None:
     schema = pa.schema([*types, ("price", pa.int64()), ("amount", pa.int64())])
     folder.mkdir(exist_ok=True)
     table, lines = folder / "trace.parquet", (folder / "trace.jsonl").open("w")
-    with parquet.ParquetWriter(table, schema) as writer, lines as file:
+    with pa.parquet.ParquetWriter(table, schema) as writer, lines as file:
         for n in range(events):
             kind = 0 if n == 0 else 3 if n == events - 1 else 2 - n % 2
             price = rng.integers(1, 100, size=instances)
@@ -181,7 +182,7 @@ def here(folder: Path, rows: int) -> Iterator[str]:
     program = ReplayProgram((Order.lawful.ir,), mapping=MAPPING)
     for path in (folder / "trace.parquet", folder / "trace.jsonl"):
         yield measured(f"one process, {path.suffix}", rows, fits, path, program)[0]
-    book = {"add": {"price": "$.price"}}
+    book: dict[str, Json] = {"add": {"price": "$.price"}}
     mapping = TraceMapping("$.id", "$.n", "$.what", events={"ADD": "add"}, args=book)
     growing = ReplayProgram((Book.lawful.ir,), mapping=mapping)
     for size in (1_000, 100_000):
@@ -203,10 +204,16 @@ def fits(path: Path, program: ReplayProgram) -> None:
 # On Spark.
 
 
+def same(batches: Iterator[Any]) -> Iterator[Any]:
+    """The batches as they are."""
+    return batches
+
+
 def on_spark(folder: Path, instances: int, events: int) -> Iterator[str]:
     """The floor, this library's replay, and applyInPandas; then their ratios."""
     spark = session("local[2]")
-    spark.range(1000).repartition(2).mapInArrow(lambda batches: batches, "id long").count()
+    few: Any = spark.range(1000).repartition(2)  # Its `mapInArrow` has no types.
+    few.mapInArrow(same, "id long").count()
     rows = instances * events
     columns = "id string, n long, what string, price long, amount long"
 

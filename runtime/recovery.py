@@ -244,7 +244,8 @@ def _once_more(old: StoredInstance, row: dict[str, Any], past: _Instant, policy:
     try:
         if step.grows:
             new: Any = args[0]
-            access.grow(type(new), new)
+            sort: Any = type(new)
+            access.grow(sort, new)
         else:
             access.take(row["transition"], *args)
     except Exception as error:

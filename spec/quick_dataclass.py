@@ -55,7 +55,8 @@ def _first(made: Any, name: str, text: Callable[[Any], str]) -> Callable[..., An
             known[f"set_{f.name}"] = getattr(getattr(made, f.name, None), "__set__", None)
             known[f"default_{f.name}"] = f.default
             known[f"make_{f.name}"] = f.default_factory
-        exec(text(made), known)
+        # Of a text that is interrupted here, CPython would end the process by SIGINT at its end.
+        exec(compile(text(made), "<dataclass>", "exec"), known)
         function = known[name]
         function.__qualname__ = f"{made.__qualname__}.{name}"
         setattr(made, name, function)

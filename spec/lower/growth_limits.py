@@ -35,7 +35,8 @@ def _unknown(machine: ir.Machine) -> Iterator[tuple[Place, str]]:
     of_modules = {n.function for n in everything((machine,)) if isinstance(n, ir.Call) and not n.of}
     for f in machine.functions:
         if f.name in of_modules and _asks(f):
-            yield f.place, f"{f.name}, a function of a module that asks for the elements"
+            name = f.name.rpartition(".")[2]  # Its key has the module, too.
+            yield f.place, f"{name}, a function of a module that asks for the elements"
     for part in machine.parts:
         for v in growing_maps(part):
             yield v.place, f"{part.name}.{v.name}: {v.type} in a part"

@@ -43,7 +43,8 @@ class Names:
 
     def evaluate(self, text: str) -> Any:
         """The object of an annotation written as text, as `typing` evaluates it."""
-        return eval(text, dict(self.globals), dict(self.locals))
+        code = compile(text, "<annotation>", "eval")  # See `quick_dataclass` for the reason.
+        return eval(code, dict(self.globals), dict(self.locals))
 
 
 @dataclass(frozen=True)

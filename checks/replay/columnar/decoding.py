@@ -44,16 +44,14 @@ class LineDecoder:
     def batch(self, lines: Sequence[bytes], place: Place = nowhere) -> Any:
         """The columns of these lines, a row each, blank ones left out; `place(i)` is where line `i`
         is."""
-        kept = [line for line in lines if line.strip(BLANK)]
-        if len(kept) < len(lines):
-            at = [i for i, line in enumerate(lines) if line.strip(BLANK)]
-            of_all = place
-
-            def place(i: int) -> str | None:
-                return of_all(at[i])
-
+        at = [i for i, line in enumerate(lines) if line.strip(BLANK)]
+        kept = [lines[i] for i in at]
         if not kept:
             return self.schema.empty_table()
+
+        def told(i: int) -> str | None:
+            return place(at[i])
+
         block = b"\n".join(kept)
         pa = arrow()
         if _sure(block, kept):
@@ -61,8 +59,8 @@ class LineDecoder:
                 found = self._parsed(block, len(kept), kind)
                 if found is not None:
                     self.instances.sort(key=lambda each: each != kind)
-                    return marked(self.layout, found, lambda: pa.array(kept, pa.binary()), place)
-        return self._one_by_one(kept, place)
+                    return marked(self.layout, found, lambda: pa.array(kept, pa.binary()), told)
+        return self._one_by_one(kept, told)
 
     def _parsed(self, block: bytes, rows: int, kind: str) -> Any:
         """The columns as Arrow reads them, without `raw`; None where it refuses the block."""

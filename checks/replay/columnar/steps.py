@@ -33,8 +33,8 @@ Step = Callable[..., Any]
 class Opened:
     """An instance whose rows so far fit, and what they covered.
 
-    `shown`: its state at the end of the last batch, in JSON form; None in its first batch. `recent`:
-    the last rows of it.
+    `shown`: its state at the end of the last batch, in JSON form; None in its first batch.
+    `recent`: the last rows of it.
     """
 
     instance: str

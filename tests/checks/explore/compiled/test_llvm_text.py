@@ -132,32 +132,25 @@ def test_what_steps_do_not_contain_is_refused(text: str) -> None:
 
 SEVERAL = """
 def expand(w, store, at, out, info, room):
-    out[0] = differing(store, at, w, at)
-    out[1] = scanned(info, at, out[2], out[3])
+    out[0] = scanned(info, at, out[1], out[2])
     return 0
 """
-FEW = st.sampled_from([0, 0, 1, 2, 1 << 40])
 
 
 @given(
-    st.lists(st.tuples(FEW, FEW), min_size=10, max_size=10),
     st.lists(st.integers(0, 3) | st.integers(64, 67), min_size=18, max_size=18),
     st.sampled_from([0, 64]),
     st.integers(0, 2),
 )
-def test_several_numbers_are_looked_at_together(
-    words: list[tuple[int, int]], entries: list[int], tag: int, at: int
-) -> None:
+def test_several_numbers_are_looked_at_together(entries: list[int], tag: int, at: int) -> None:
     """Entries have six bits for a number, and a tag above them; 0 is none, whatever the tag."""
-    rows = np.array(words, np.int64).T.copy()
-    short = np.array(entries, np.uint32)
-    out = np.array([0, 0, tag, 63], np.int64)
-    compiled(Text(SEVERAL, 1, 1))("expand", rows[0], rows[1], at, out, short, 0)
-    differ = sum((words[at + i][0] != words[at + i][1]) << i for i in range(8))
+    none, short = np.zeros(1, np.int64), np.array(entries, np.uint32)
+    out = np.array([0, tag, 63], np.int64)
+    compiled(Text(SEVERAL, 1, 1))("expand", none, none, at, out, short, 0)
     group = entries[at : at + 16]
     like = sum((x != 0 and x & ~63 == tag) << i for i, x in enumerate(group))
     free = sum((x == 0) << i for i, x in enumerate(group))
-    assert out.tolist()[:2] == [differ, like | free << 16]
+    assert out[0] == like | free << 16
 
 
 @given(st.lists(st.tuples(SMALL, SMALL), min_size=1, max_size=6), st.integers(0, 3))
