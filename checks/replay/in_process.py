@@ -60,10 +60,10 @@ def read_rows(files: Sources, program: ReplayProgram) -> Iterator[Row | Rejected
         for path in files.tables:
             yield from parquet.rows_of_table(path)
     elif files.tables and program.mapping is not None:
-        from .columnar import tables
+        from .columnar import foreign_tables
 
         for path in files.tables:
-            yield from tables.rows_of_table(path, program.mapping)
+            yield from foreign_tables.rows_of_table(path, program.mapping)
 
 
 def sorted_rows(

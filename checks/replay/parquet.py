@@ -25,8 +25,8 @@ def arrow() -> Any:
     try:
         import pyarrow
         import pyarrow.compute  # pyright: ignore[reportUnusedImport]  # it is an attribute then
-        import pyarrow.json  # pyright: ignore[reportUnusedImport]
-        import pyarrow.parquet  # pyright: ignore[reportUnusedImport]
+        import pyarrow.json  # pyright: ignore[reportUnusedImport]  # it is an attribute then
+        import pyarrow.parquet  # pyright: ignore[reportUnusedImport]  # it is an attribute then
     except ImportError as error:
         raise ReplayError("Parquet needs pyarrow: pip install 'lawful[spark]'") from error
     return pyarrow

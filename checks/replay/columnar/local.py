@@ -14,10 +14,10 @@ from ..program import ReplayProgram
 from ..rows import Rejected
 from ..sources import ReplayError, Sources, opened, remote
 from ..tally import Tallies
-from .decoding import LineDecoder
+from .foreign_tables import batches_of_table, places
+from .json_lines import LineDecoder
 from .kernel import Kernel
 from .layout import INSTANCE, SEQ, Layout
-from .tables import batches_of_table, places
 
 BLOCK = 1 << 23  # Bytes of lines that are parsed at once.
 ROWS = 1 << 17  # Rows that the kernel takes at once.

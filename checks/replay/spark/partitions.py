@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..columnar.decoding import LineDecoder
+from ..columnar.json_lines import LineDecoder
 from ..columnar.kernel import Judged, Kernel
 from ..columnar.layout import INSTANCE, KEYS, RAW, SEQ, layout_of
 from ..columnar.regular import arrow_types

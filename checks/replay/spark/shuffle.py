@@ -27,9 +27,9 @@ def folded(keyed: DataFrame, task: Task, schema: str) -> DataFrame:
     frame: Any = keyed
     if HASH in keyed.columns:
         rows = frame.repartition(HASH).sortWithinPartitions(HASH, "instance", "seq")
-        return rows.mapInArrow(task, schema)  # type: ignore[no-any-return]
-    # Rows without an instance are distributed by their text, or one task would get them all.
-    spread = F.coalesce(F.col("instance").cast("binary"), F.col("line"))
-    rows = frame.repartition(spread).sortWithinPartitions("instance", "seq")
+    else:
+        # Rows without an instance are distributed by their text, or one task would get them all.
+        spread = F.coalesce(F.col("instance").cast("binary"), F.col("line"))
+        rows = frame.repartition(spread).sortWithinPartitions("instance", "seq")
     out: DataFrame = rows.mapInArrow(task, schema)
     return out

@@ -25,7 +25,7 @@ from lawful import (
     transition,
 )
 from lawful.checks.replay import ReplayError, ReplayProgram, TraceMapping, in_process
-from lawful.checks.replay.columnar import kernel, local, tables
+from lawful.checks.replay.columnar import foreign_tables, kernel, local
 from lawful.checks.replay.columnar.layout import Layout, layout_of
 from lawful.checks.replay.columnar.local import tally_columns
 from lawful.checks.replay.fold import Fold
@@ -362,7 +362,7 @@ def test_a_table_with_a_column_whose_form_only_spark_knows(tmp_path: Path) -> No
 
 def test_a_row_of_a_table_is_the_line_that_spark_writes() -> None:
     told = pa.table({"a": [1, None], "b": [float("nan"), 1.0], "c": [{"d": [True]}, None]})
-    assert tables.lines_of(told) == [
+    assert foreign_tables.lines_of(told) == [
         b'{"a":1,"b":"NaN","c":{"d":[true]}}',
         b'{"a":null,"b":1.0,"c":null}',
     ]

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lawful.checks.replay.columnar.decoding import LineDecoder
+from lawful.checks.replay.columnar.json_lines import LineDecoder
 from lawful.checks.replay.columnar.layout import RAW, Layout
 from lawful.checks.replay.rows import decoded
 from tests.checks.replay.test_columnar import the_layout

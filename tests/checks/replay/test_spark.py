@@ -164,7 +164,7 @@ def test_typed_columns(session: Any, tmp_path: Path) -> None:
     path.write_bytes(test_columnar.text(test_columnar.trace(7)))
     here, there = (replay([path], test_columnar.PROGRAM, engine) for engine in ENGINES)
     assert here.tallies == there.tallies
-    assert all(here.verdicts[name] for name in ("fits", "open", "quarantined"))
+    assert all(here.verdicts[name] for name in ("fits", "open", "deviates"))
     told = [test_columnar.plain(line) for line in test_columnar.trace(8, 0)]
     told[-1]["price"] = told[-2]["n"] = told[-3]["who"] = None
     table = tmp_path / "trace.parquet"
