@@ -244,8 +244,7 @@ def _once_more(old: StoredInstance, row: dict[str, Any], past: _Instant, policy:
     try:
         if step.grows:
             new: Any = args[0]
-            sort: Any = type(new)
-            access.grow(sort, new)
+            access.grow(new.__class__, new)
         else:
             access.take(row["transition"], *args)
     except Exception as error:

@@ -163,7 +163,7 @@ def _refuse_others(db: sqlite3.Connection, path: str | os.PathLike[str]) -> None
     if not (found >= OLD if version else not found):
         has = ", ".join(sorted(found)) or "no tables"
         raise StoreError(f"{path} is no store: its database has {has}")
-    if version > VERSION:
+    if not 0 <= version <= VERSION:
         raise StoreError(f"a store of version {version}; this lawful reads 1 to {VERSION}")
 
 

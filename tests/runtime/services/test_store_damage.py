@@ -86,6 +86,16 @@ def test_rows_that_are_changed_or_gone_are_noticed(tmp_path: Path, forged: str, 
         restored(tmp_path / "s.db")
 
 
+@pytest.mark.parametrize("version", [-3, 99])
+def test_a_store_of_an_unknown_version_is_refused(tmp_path: Path, version: int) -> None:
+    filled(tmp_path / "s.db")
+    with sqlite3.connect(tmp_path / "s.db") as database:
+        database.execute(f"PRAGMA user_version = {version}")
+    database.close()
+    with pytest.raises(StoreError, match=f"a store of version {version}; this lawful reads 1 to"):
+        restored(tmp_path / "s.db")
+
+
 OLDER = """
 ATTACH '{}' AS new;
 CREATE TABLE instance(
