@@ -13,6 +13,7 @@ from ..syntax.declare import Declared, declared
 from ..syntax.members import Members
 from ..verdicts import BUILT_IN, Verdict
 from ..words import Expected
+from .assumptions import assumptions_read_parameters
 from .clocks import clocks_fit
 from .fairness import fairness_fits
 from .ghosts import ghosts_are_not_read
@@ -221,6 +222,7 @@ RULES: tuple[Rule, ...] = (
     _expectations_fit,
     fairness_fits,
     clocks_fit,
+    assumptions_read_parameters,
     growth_fits,
     ghosts_are_not_read,
     parts_begin_where_they_are_made,
