@@ -6,6 +6,7 @@ the machine is; under the profile `nightly` it draws new ones.
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import tempfile
@@ -15,7 +16,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 
-from lawful.checks.explore.compiled import background
+from lawful.checks.explore.compiled import background, llvm
 from lawful.checks.smt.solver import cache, z3_terms
 from tests.processor_time import Measuring
 from tests.runtime.faults.counting import FAULT, Count, table
@@ -83,6 +84,27 @@ def no_compiler_for_a_small_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     if PROFILE == "lawful":
         monkeypatch.setattr(background, "PATIENCE", 10.0)
+
+
+@pytest.fixture(autouse=True)
+def machine_code_is_not_optimised(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In `make test` only what is marked `optimised` compares or runs optimised machine code.
+
+    LLVM takes ten times as long to optimise the steps of a small machine as to translate them.
+    """
+    if PROFILE == "lawful" and request.node.get_closest_marker("optimised") is None:
+        monkeypatch.setattr(llvm, "SPEED", llvm.QUICK)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def what_stays_is_not_collected_again() -> None:
+    """The garbage collector leaves out what was made before the module: imports and tests.
+
+    Tests that collect garbage by themselves would walk all of it each time.
+    """
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

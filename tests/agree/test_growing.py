@@ -150,6 +150,6 @@ def test_growing_machines_agree(tmp_path: Path) -> None:
 
 @pytest.mark.nightly
 def test_many_growing_machines_agree(tmp_path: Path) -> None:
-    hits = differences(range(1000), tmp_path)
+    hits = differences(range(300), tmp_path)
     print(dict(hits))
-    assert hits["growths told"] >= 100
+    assert hits["growths told"] >= 30

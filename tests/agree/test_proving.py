@@ -77,11 +77,11 @@ def test_both_say_the_same_where_they_once_did_not(seed: int) -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("explored", [True, False], ids=["explored", "Z3 alone"])
-@pytest.mark.parametrize("shard", range(10))
+@pytest.mark.parametrize("shard", range(3))
 def test_both_say_the_same_of_many_random_machines(shard: int, explored: bool) -> None:
     met = Counter[str]()
-    first = 1030 + shard * 200
-    assert not differences(range(first, first + 200), met, explored=explored)
+    first = 1030 + shard * 100
+    assert not differences(range(first, first + 100), met, explored=explored)
     assert met["machines"] > 20 and met["proved"] > 20
 
 

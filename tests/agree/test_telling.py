@@ -47,4 +47,4 @@ def test_every_operator_means_the_same_in_tla() -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_random_machines_mean_the_same_in_tla(shard: int) -> None:
-    assert sum(steps(seeded(seed)) for seed in range(shard, 1_000, SHARDS)) > 100
+    assert sum(steps(seeded(seed)) for seed in range(shard, 400, SHARDS)) > 40

@@ -94,4 +94,4 @@ def test_runtime_and_reference_agree(cls: type[Machine], monkeypatch: pytest.Mon
 @pytest.mark.parametrize("cls", MACHINES, ids=lambda cls: cls.__name__)
 def test_they_agree_in_long_runs(cls: type[Machine], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model, "_excused", excused)
-    agree(cls, settings(QUICK, derandomize=False, max_examples=500, stateful_step_count=50))
+    agree(cls, settings(QUICK, derandomize=False, max_examples=100, stateful_step_count=50))

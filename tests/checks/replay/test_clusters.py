@@ -62,6 +62,6 @@ def test_the_same_verdicts(module: str, tmp_path: Path) -> None:
         module,
         "[('a', 'fits'), ('b', 'deviates')]",
         f"[('b', {spoilt['seq']})]",
-        "6",
+        "12",
         "1",
     ]

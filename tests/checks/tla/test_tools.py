@@ -32,9 +32,11 @@ from tests.classics.table import CLASSICS
 from tests.classics.two_phase import TwoPhase
 from tests.spec import texts
 
-SMALL: tuple[type[Machine], ...] = (Peterson, liveness.Crew, liveness.StrongSemaphore, timed.House)
+SMALL: tuple[type[Machine], ...] = (Peterson, liveness.StrongSemaphore)
 MORE: tuple[type[Machine], ...] = (
     TwoPhase,
+    liveness.Crew,
+    timed.House,
     shadowing.Sequences,
     timed.Rooms,
     *LIVELY,

@@ -199,6 +199,7 @@ def test_going_over_to_machine_code_shows_in_nothing(monkeypatch: pytest.MonkeyP
     assert established(mine) == by_reference(TwoPhase)
 
 
+@pytest.mark.optimised
 def test_a_second_process_compiles(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Started where what was made at once is too slow, and not needed the next time."""
     monkeypatch.setattr(waiting, "PATIENCE", 0.0)

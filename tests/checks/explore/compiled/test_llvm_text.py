@@ -17,6 +17,8 @@ from lawful.checks.explore.compiled.llvm_text import assembly
 from lawful.checks.explore.compiled.plain import interpreted
 from lawful.checks.explore.expansion.successors import Text
 
+pytestmark = pytest.mark.optimised
+
 STEPS = """
 def called(w, x):
     '''Counts, and keeps what is small.'''

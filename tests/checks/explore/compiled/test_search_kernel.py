@@ -16,6 +16,8 @@ from lawful.checks.explore.compiled.arrays import Arrays, blank, empty, longer
 from lawful.checks.explore.compiled.llvm import Native, compiled
 from lawful.checks.explore.expansion.successors import Text
 
+pytestmark = pytest.mark.optimised
+
 # Few bits at the two ends of a word, so that states differ in their upper halves alone too.
 WORDS = st.sampled_from([0, 1, 2, 3, 1 << 31, 1 << 32, 1 << 61, 1 << 62, (1 << 63) - 1])
 PLACES = 128

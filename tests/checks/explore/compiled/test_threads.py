@@ -31,6 +31,8 @@ from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 from tests.classics.two_phase import TwoPhase
 
+pytestmark = pytest.mark.optimised
+
 
 class Walk(Machine):
     """A corner of the plane; a wide level of many states, some of which break what is said."""
