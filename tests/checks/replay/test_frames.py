@@ -104,6 +104,7 @@ def test_a_table_of_everything_spoilt(session: Any, tmp_path: Path) -> None:
     agree(session.read.parquet(str(tmp_path / "table")), [path], PROGRAM)
 
 
+@pytest.mark.nightly
 def test_every_deviating_instance_is_listed(session: Any, tmp_path: Path) -> None:
     """The counts of `lawful replay` keep a few of each kind; the tables have no limit."""
     journal = interleaved(*(worker(f"w{i}") for i in range(PER_KIND + 4)))
@@ -129,6 +130,7 @@ def test_several_machines_and_the_callers_own_table(session: Any, tmp_path: Path
     ]
 
 
+@pytest.mark.nightly
 def test_any_table_with_a_mapping(session: Any, tmp_path: Path) -> None:
     told = [each for each in test_mapping.lines() if each["what"] != "TICK"]
     path = written(tmp_path / "j.jsonl", told)
@@ -144,6 +146,7 @@ def test_any_table_with_a_mapping(session: Any, tmp_path: Path) -> None:
         replay_frame(session.createDataFrame(rows, TOLD), program, MAPPING)
 
 
+@pytest.mark.nightly
 def test_a_mapping_reads_fields_of_maps_and_integers_as_names(session: Any) -> None:
     columns = "who map<string, int>, at int, what string, weight int"
     rows: list[Any] = [
@@ -158,6 +161,7 @@ def test_a_mapping_reads_fields_of_maps_and_integers_as_names(session: Any) -> N
     assert [row["reason"] for row in collected(frames.rejected)] == ["no value at $.who.name"]
 
 
+@pytest.mark.nightly
 def test_a_struct_called_value_is_no_line(session: Any) -> None:
     mapping = TraceMapping("$.value.who", "$.value.at", "$.value.what")
     rows = session.createDataFrame(
@@ -178,6 +182,7 @@ def test_columns_that_are_none_of_the_forms(session: Any) -> None:
         replay_frame(empty, Worker)
 
 
+@pytest.mark.nightly
 def test_small_partitions_are_brought_together(session: Any, tmp_path: Path) -> None:
     path = written(tmp_path / "j.jsonl", worker("a"))
     frames = replay_frame(session.read.text(str(path)), Worker)
@@ -199,6 +204,7 @@ def test_nothing_is_read_before_a_result_is_used(session: Any, tmp_path: Path) -
         frames.verdicts.collect()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("page", ON_SPARK, ids=lambda page: str(page.name))
 def test_pages_about_spark(
     page: Path, session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

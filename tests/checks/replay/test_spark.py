@@ -88,6 +88,7 @@ def test_spoilt_journals(session: Any, tmp_path: Path) -> None:
     assert found["rejected"]["rows"] == len(LINES) + 5
 
 
+@pytest.mark.nightly
 def test_parquet(session: Any, tmp_path: Path) -> None:
     lines = spoilt_file(tmp_path)
     assert to_parquet([lines], tmp_path / "table") == len(everything_spoilt()) + len(LINES) + 5
@@ -97,6 +98,7 @@ def test_parquet(session: Any, tmp_path: Path) -> None:
     assert anywhere(same([part])) == found
 
 
+@pytest.mark.nightly
 def test_lines_and_tables_together(session: Any, tmp_path: Path) -> None:
     whole = written(tmp_path / "whole.jsonl", rows())
     folder = tmp_path / "a b [1] %20 {x}*"
@@ -133,6 +135,7 @@ def test_trouble(session: Any, tmp_path: Path) -> None:
     assert found["counts"]["deviations"] == len(found["deviations"]) == 8
 
 
+@pytest.mark.nightly
 def test_instances_span_batches(session: Any, tmp_path: Path) -> None:
     path = written(tmp_path / "j.jsonl", interleaved(*(worker(f"w{i}") for i in range(40))))
     key = "spark.sql.execution.arrow.maxRecordsPerBatch"
@@ -144,6 +147,7 @@ def test_instances_span_batches(session: Any, tmp_path: Path) -> None:
         session.conf.set(key, before)
 
 
+@pytest.mark.nightly
 def test_many_partitions_are_merged_apart(
     session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +185,7 @@ def test_a_foreign_trace(session: Any, tmp_path: Path) -> None:
     assert found["by_instance"] == {"7": "quarantined", "a": "fits", "b": "open"}
 
 
+@pytest.mark.nightly
 def test_a_universe_travels(session: Any, tmp_path: Path) -> None:
     program = ReplayProgram((Shelf.lawful.ir,))
     head = {"v": 1, "machine": "Shelf", "fingerprint": program.steppers["Shelf"].fingerprint}
@@ -201,6 +206,7 @@ def test_a_universe_travels(session: Any, tmp_path: Path) -> None:
     assert same([tmp_path / "table"], program) == found
 
 
+@pytest.mark.nightly
 def test_changes_of_containers_and_whole_ones(session: Any, tmp_path: Path) -> None:
     with Journal(tmp_path / "j.jsonl") as journal:
         store = Store(clock=SimulatedClock())
@@ -220,6 +226,7 @@ def test_changes_of_containers_and_whole_ones(session: Any, tmp_path: Path) -> N
         assert found["by_instance"] == {"a": "fits", "b": "deviates"}
 
 
+@pytest.mark.nightly
 def test_machines_that_share_a_journal(session: Any, tmp_path: Path) -> None:
     machines = (declaration.SenderEntryFixed.lawful.ir, declaration.ReceiverEntryFixed.lawful.ir)
     program = ReplayProgram((Worker.lawful.ir, *machines))
@@ -278,6 +285,7 @@ def test_no_file_is_passed_over(session: Any, tmp_path: Path) -> None:
     assert same([loud])["by_instance"] == {"a": "fits"}
 
 
+@pytest.mark.nightly
 def test_less_than_there_is_gives_no_verdict(
     session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -344,6 +352,7 @@ JUNK: tuple[bytes, ...] = (
 )
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("whole", [False, True], ids=["alone", "as the second row"])
 def test_junk_is_attributed_alike(whole: bool, session: Any, tmp_path: Path) -> None:
     lines = [json.dumps(row).encode() for row in worker("a")]
@@ -362,6 +371,7 @@ def test_junk_is_attributed_alike(whole: bool, session: Any, tmp_path: Path) -> 
     assert anywhere(same([tmp_path / "table"])) == anywhere(found)
 
 
+@pytest.mark.nightly
 def test_a_table_says_the_same_row_to_both(session: Any, tmp_path: Path) -> None:
     to_parquet([written(tmp_path / "j.jsonl", rows())], tmp_path / "table")
     (part,) = (tmp_path / "table").iterdir()
@@ -415,6 +425,7 @@ def test_java_is_asked_for_in_one_line(tmp_path: Path, monkeypatch: pytest.Monke
     spark_session.check_java()
 
 
+@pytest.mark.nightly
 def test_a_machine_without_source_replays_on_both_engines(session: Any, tmp_path: Path) -> None:
     home = package(tmp_path / "src")
     freeze(home)
