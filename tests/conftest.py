@@ -10,6 +10,7 @@ import gc
 import os
 import resource
 import tempfile
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -28,7 +29,7 @@ settings.register_profile(
     derandomize=True,
     database=None,
     deadline=None,
-    max_examples=60,  # `make test` has a budget; see tests/house/budgets.txt.
+    max_examples=40,  # `make test` has a budget; see tests/house/budgets.txt.
     print_blob=False,
     suppress_health_check=[HealthCheck.too_slow],
 )
@@ -87,9 +88,7 @@ def no_compiler_for_a_small_search(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def machine_code_is_not_optimised(
-    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def machine_code_is_not_optimised(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """In `make test` only what is marked `optimised` compares or runs optimised machine code.
 
     LLVM takes ten times as long to optimise the steps of a small machine as to translate them.

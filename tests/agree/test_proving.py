@@ -57,12 +57,13 @@ def differences(seeds: range, met: Counter[str], *, explored: bool) -> list[str]
 @pytest.mark.parametrize("explored", [True, False], ids=["explored", "Z3 alone"])
 def test_both_say_the_same_of_random_machines(explored: bool) -> None:
     met = Counter[str]()
-    assert not differences(range(1000, 1030), met, explored=explored)
-    assert met["machines"] == 14
-    assert met["proved"] > 20 and met["seen to fail" if explored else "confirmed"] > 3
+    assert not differences(range(1000, 1015), met, explored=explored)
+    assert met["machines"] == 7
+    assert met["proved"] > 10 and met["seen to fail" if explored else "confirmed"] > 1
 
 
-ONCE = [1044, 1243, pytest.param(1374, marks=pytest.mark.nightly), 1693, 1774, 2321]
+LARGE = (pytest.param(seed, marks=pytest.mark.nightly) for seed in (1243, 1374))
+ONCE = [1044, *LARGE, 1693, 1774, 2321]
 
 
 @pytest.mark.parametrize("seed", ONCE)
@@ -80,7 +81,7 @@ def test_both_say_the_same_where_they_once_did_not(seed: int) -> None:
 @pytest.mark.parametrize("shard", range(3))
 def test_both_say_the_same_of_many_random_machines(shard: int, explored: bool) -> None:
     met = Counter[str]()
-    first = 1030 + shard * 100
+    first = 1015 + shard * 100
     assert not differences(range(first, first + 100), met, explored=explored)
     assert met["machines"] > 20 and met["proved"] > 20
 

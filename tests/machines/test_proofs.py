@@ -36,11 +36,12 @@ def proof(cls: type[Machine]) -> ProofResult:
         (AttemptsFixed, "proved", f"{TIMED}; all parameter values that @assume allows"),
         (Acks, "proved", f"{TIMED}; all parameter values that @assume allows"),
         (Resends, "proved", f"{TIMED}; all parameter values that @assume allows"),
-        (
+        pytest.param(
             InboundPeerFixed,
             "proved-within",
             "all integers; all parameter values that @assume allows; ObjectId=2; "
             "on_receive_ids.ids <= 2; outstanding_fifo <= 2; pending <= 3",
+            marks=pytest.mark.nightly,
         ),
         pytest.param(
             Attribution,

@@ -85,7 +85,7 @@ def test_what_goes_wrong() -> None:
                 "receiver.never_goes_back",
             },
         ),
-        (
+        pytest.param(
             LinkLateAck,
             (2_801, 7_713, 36),
             {
@@ -96,8 +96,9 @@ def test_what_goes_wrong() -> None:
                 "settled",
                 "receiver.never_goes_back",
             },
+            marks=pytest.mark.nightly,
         ),
-        (
+        pytest.param(
             LinkAckingHighest,
             (12_927, 59_854, 30),
             {
@@ -107,6 +108,7 @@ def test_what_goes_wrong() -> None:
                 "purged_is_not_awaited",
                 "settled",
             },
+            marks=pytest.mark.nightly,
         ),
         pytest.param(
             LinkBusy,

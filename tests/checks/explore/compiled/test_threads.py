@@ -121,15 +121,15 @@ class Ring(Machine):
 
 def test_folded_states_are_the_same_by_one_by_several_and_unfolded() -> None:
     space = space_of(Ring)
-    one, two = found(space, 1, states=20_000), found(space, 2, states=20_000)
+    one, two = found(space, 1, states=6_000), found(space, 2, states=6_000)
     assert isinstance(one.store, Memory) and one.store.shape.pieces == 5
-    unfolded = search(space, Limits(states=20_000), tier="generated")
+    unfolded = search(space, Limits(states=6_000), tier="generated")
     assert told(one) == told(two) == told(unfolded)
     kept = {name: bytes(item) for name, item in one.store.kept(one.count)}
     assert kept == {name: bytes(item) for name, item in unfolded.store.kept(unfolded.count)}
     assert one.store.arrays.control[PIECED] < 10_000
     masks = [(1 << 62) - 1, 0xFFFF]
-    rows = [sorted(map(tuple, s.store.distinct([1, 4], masks, 20_000))) for s in (one, unfolded)]
+    rows = [sorted(map(tuple, s.store.distinct([1, 4], masks, 6_000))) for s in (one, unfolded)]
     assert rows[0] == rows[1]
     seen = [coverage(s, Limits()) for s in (one, unfolded)]
     assert seen[0].values == seen[1].values and seen[0].guards == seen[1].guards
