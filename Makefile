@@ -7,7 +7,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 BIN := .venv/bin
 READY := .venv/ready
 
-# Tests start hundreds of processes; without bytecode that is kept each of them compiles lawful anew.
+# Tests start hundreds of processes; without kept bytecode each of them would compile lawful anew.
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: setup tour test check-types agreement nightly benchmarks clean
