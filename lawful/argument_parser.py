@@ -13,6 +13,7 @@ from . import argument_types
 from .commands.exit_codes import ExitCode
 
 TARGET = "package.module[:Machine] or path/to/file.py[:Machine]"
+ENGINES = ("auto", "reference", "generated", "compiled")
 
 
 class Usage(SystemExit):
@@ -65,7 +66,7 @@ def _check(commands: Subparsers) -> None:
     parser = _exploring(_command(commands, "check", help))
     parser.add_argument(
         "--engine",
-        choices=("auto", "reference", "generated", "compiled"),
+        choices=ENGINES,
         default="auto",
         help="reference: the definition; generated: Python made for the machine; compiled: machine "
         "code; auto: what suits the machine's size (default)",
@@ -135,6 +136,7 @@ def _simulate(commands: Subparsers) -> None:
     parser.add_argument(
         "--seed", type=int, default=0, metavar="N", help="equal seeds give equal walks; default 0"
     )
+    parser.add_argument("--engine", choices=ENGINES[:3], default="auto", help="as of check")
 
 
 def _lint(commands: Subparsers) -> None:

@@ -131,9 +131,10 @@ class Comparison:
 class CheckResult:
     """The result of exploring one machine within one scope.
 
-    `compile_seconds` is the time for making machine code, 0 if none was made. `not_generated` names
-    the construct for which no steps can be generated, if the reference engine explored the machine
-    because of it; `handed_back` is how many states it expanded for a faster engine.
+    `steps` names the engine whose steps a simulation took. `compile_seconds` is the time for making
+    machine code, 0 if none was made. `not_generated` names the construct for which no steps can be
+    generated, if the reference engine explored the machine because of it; `handed_back` is how many
+    states it expanded for a faster engine.
     """
 
     machine: str
@@ -148,6 +149,7 @@ class CheckResult:
     seconds: float
     transitions: Mapping[str, Mapping[str, int]]
     properties: tuple[PropertyResult, ...]
+    steps: str = ""
     compile_seconds: float = 0.0
     not_generated: str = ""
     handed_back: int = 0

@@ -94,6 +94,10 @@ class Search:
         """The shortest run to a state."""
         return path_of(self, at)
 
+    def find(self, state: State) -> int:
+        """The number of a state; negative where the search did not meet it."""
+        return self.index.get(_key(self, state)[0], -1)
+
     @property
     def seconds(self) -> float:
         """The time so far, including that of the searches from which it continues."""
@@ -119,7 +123,8 @@ class Search:
         key, size = _key(self, state)
         if key not in self.index:
             self.starts[len(self.states)] = start
-            number = _discover(self, (state, key, size), (-1, -1, ()))
+            number = discover(self, (state, key, size), (-1, -1, ()))
+            judge_state(self, number)
             _refine(self, functools.partial(_starts, state), (number, None))
 
     def over(self) -> bool:
@@ -182,8 +187,8 @@ def _key(search: Search, state: State) -> tuple[State, int]:
     return (state, 1) if search.symmetry is None else search.symmetry.canonical(state)
 
 
-def _discover(search: Search, found: tuple[State, State, int], parent: Parent) -> int:
-    """A new state, its key, and the number of states that it represents."""
+def discover(search: Search, found: tuple[State, State, int], parent: Parent) -> int:
+    """Take a new state, its key, and the number of states that it represents: its number."""
     number = len(search.states)
     state, key, size = found
     search.index[key] = number
@@ -192,11 +197,10 @@ def _discover(search: Search, found: tuple[State, State, int], parent: Parent) -
     search.parents.append(parent)
     if search.predecessors is not None:
         search.predecessors.append([])
-    _judge_state(search, number)
     return number
 
 
-def _judge_state(search: Search, number: int) -> None:
+def judge_state(search: Search, number: int) -> None:
     """Judge invariants and reachability in a new state, and note properties without a value."""
     space, state = search.space, search.states[number]
     for j in space.invariants:
@@ -288,7 +292,7 @@ def _levels(
             search.last = len(search.states)
         try:
             if search.judged < len(search.states):
-                _judge_state(search, search.judged)
+                judge_state(search, search.judged)
             for edge, outcome in admitted(search, search.next):
                 follow(search, search.next, edge, outcome)
         except OutOfBudget as end:
@@ -373,7 +377,8 @@ def follow(search: Search, number: int, edge: Edge, outcome: Done) -> int:
     if after is None:
         name = space.rules[edge.rule][1].name
         search.new[name] += 1
-        after = _discover(search, (outcome.state, key, size), (number, edge.rule, edge.args))
+        after = discover(search, (outcome.state, key, size), (number, edge.rule, edge.args))
+        judge_state(search, after)
     if search.predecessors is not None:
         search.predecessors[after].append(number)
     if search.graph is not None and after != number:

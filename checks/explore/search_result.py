@@ -50,6 +50,10 @@ class Explored(Protocol):
         """The shortest run to a state."""
         ...
 
+    def find(self, state: State) -> int:
+        """The number of a state; negative where the search did not meet it."""
+        ...
+
     @property
     def distinct(self) -> int:
         """How many states were found, those that others stand for counted, too."""

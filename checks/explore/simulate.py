@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
+from typing import Literal
 
 from lawful.spec.flat import Flat
 from lawful.spec.values.world import World
@@ -21,32 +22,40 @@ from lawful.spec.words import Expected
 from ..reference import Done, Fault, Refusal
 from ..reference.states import State
 from ..verdict import PropertyResult, Verdict
+from .check import NoEngine
+from .compiled.single_steps import with_room
 from .initial_states import begin
+from .layout.forms import Form
+from .layout.layouts import NotGenerated
 from .limits import Budget, OutOfBudget
 from .refinement import refinements
 from .result import CheckResult
 from .retrace import judged
-from .search import Limits, Progress, Search, admitted, follow
-from .search import search as explored
+from .search import Limits, Progress, Search
+from .short_search import short_search
 from .space import Event, Space
 from .traces import trace_of
 from .verdicts import judge
+from .walkers import PackedWalker, ReferenceWalker, Walker
 
 STARTS = 10_000  # Walks begin in one of at most so many initial states.
 NEAR = 1000  # States around the start that are looked at for a shorter violation.
 Tell = Callable[[Progress], None] | None
+WalkEngine = Literal["auto", "reference", "generated"]
 
 
 @dataclass(frozen=True, slots=True)
 class Walks:
     """The number of walks, and the greatest number of events in each; equal seeds give equal walks.
-    `stop` is called before each walk, and returns whether to stop."""
+    `stop` is called before each walk, and returns whether to stop. `engine`: that of the steps,
+    `auto` with generated ones where these can be generated."""
 
     runs: int = 100
     steps: int = 100
     seed: int = 0
     seconds: float | None = None
     stop: Callable[[], bool] | None = None
+    engine: WalkEngine = "auto"
 
 
 def simulate(
@@ -54,30 +63,13 @@ def simulate(
 ) -> CheckResult:
     """Walk at random within the scope, and judge all that is met.
 
-    Raises `ValueError` where no initial state is within the scope: nothing would be tried.
+    Raises `ValueError` where no initial state is within the scope: nothing would be tried; and
+    `NoEngine` where generated steps are asked for and cannot be had.
     """
-    space = Space(flat, world)
-    limits = Limits(states=STARTS, seconds=walks.seconds)
-    search = Search(space, limits, refinements=refinements(space), complete=False)
-    within = Limits(seconds=walks.seconds, stop=walks.stop)
-    space.budget = Budget(within, search.started)
-    begin(search)
-    initial, rng = len(search.states), Random(walks.seed)
-    asked = False
-    for run in range(walks.runs):
-        seconds = time.perf_counter() - search.started
-        late = walks.seconds is not None and seconds >= walks.seconds
-        asked = walks.stop is not None and walks.stop()
-        if not initial or late or asked:
-            break
-        if tell is not None:
-            tell(Progress(len(search.states), search.generated, search.depth, run, seconds))
-        try:
-            walk(search, rng.randrange(initial), walks.steps, rng)
-        except OutOfBudget as end:
-            asked = end.reason == "asked"
-            break
-    after = within.afterwards("asked" if asked else "")
+    space, started = Space(flat, world), time.perf_counter()
+    walker = _walked(space, walks, tell, started)
+    search, within = walker.search, _within(walks)
+    after = within.afterwards(search.stopped)
     space.budget = Budget(after)
     wanted = {name: _verdict(each) for name, each in expects.items()}
     properties = _smallest(search, wanted, after)
@@ -85,13 +77,16 @@ def simulate(
         machine=flat.machine.name,
         scope=dict(flat.scope),
         engine="simulation",
+        steps=walker.engine,
+        not_generated=search.not_generated,
+        handed_back=search.handed_back,
         complete=False,
         distinct=len(search.states),
         generated=search.generated,
         depth=search.depth,
         cuts=sum(search.cut_by.values()),
         cut_by=search.cut_by,
-        seconds=time.perf_counter() - search.started,
+        seconds=time.perf_counter() - started,
         transitions={
             row.name: {"enabled": search.enabled[row.name], "new": search.new[row.name]}
             for row in flat.machine.transitions
@@ -101,19 +96,63 @@ def simulate(
     )
 
 
+def _within(walks: Walks) -> Limits:
+    return Limits(seconds=walks.seconds, stop=walks.stop)
+
+
+def _walked(space: Space, walks: Walks, tell: Tell, started: float) -> Walker:
+    """The walks by the engine that is asked for, or by the reference engine if that can do no
+    better: all is noted in its search, and `not_generated` says why."""
+
+    def begun() -> Search:
+        limits = Limits(states=STARTS, seconds=walks.seconds)
+        search = Search(space, limits, refinements=refinements(space), complete=False)
+        search.started = started
+        space.budget = Budget(_within(walks), started)
+        begin(search)
+        return search
+
+    def packed(form: Form) -> Walker:
+        walker = PackedWalker(begun(), form)
+        _walk(walker, walks, tell)
+        return walker
+
+    why = ""
+    if walks.engine != "reference":
+        try:
+            return with_room(packed)
+        except NotGenerated as reason:
+            why = str(reason)
+    if walks.engine == "generated":
+        raise NoEngine(f"the generated engine does not know {why}")
+    walker = ReferenceWalker(begun())
+    walker.search.not_generated = why
+    _walk(walker, walks, tell)
+    return walker
+
+
+def _walk(walker: Walker, walks: Walks, tell: Tell) -> None:
+    """Take the walks, or those for which there is time."""
+    search = walker.search
+    initial, rng = len(search.states), Random(walks.seed)
+    for run in range(walks.runs):
+        seconds = time.perf_counter() - search.started
+        late = walks.seconds is not None and seconds >= walks.seconds
+        search.stopped = "asked" if walks.stop is not None and walks.stop() else ""
+        if not initial or late or search.stopped:
+            break
+        if tell is not None:
+            tell(Progress(len(search.states), search.generated, search.depth, run, seconds))
+        try:
+            walker.walk(rng.randrange(initial), walks.steps, rng)
+        except OutOfBudget as end:
+            search.stopped = "asked" if end.reason == "asked" else ""
+            break
+
+
 def _verdict(expected: Expected) -> str:
     """What is expected of a walk: nothing of its length."""
     return expected if isinstance(expected, str) else expected[0]
-
-
-def walk(search: Search, number: int, steps: int, rng: Random) -> None:
-    """A walk from a state, with so many events at most, each chosen among the admitted ones."""
-    for taken in range(steps):
-        ways = list(admitted(search, number))
-        if not ways:
-            return
-        number = follow(search, number, *ways[rng.randrange(len(ways))])
-        search.depth = max(search.depth, taken + 2)
 
 
 def _smallest(
@@ -124,7 +163,7 @@ def _smallest(
     found = [_sampled(search, p) for p in judge(search, expects)]
     if not search.failures:
         return found
-    around = explored(search.space, dataclasses.replace(within, states=NEAR))
+    around = short_search(search.space, dataclasses.replace(within, states=NEAR))
     near = {p.name: p for p in judge(around, expects)}
     return [_shorter(p, near[p.name]) if p.name in search.failures else p for p in found]
 

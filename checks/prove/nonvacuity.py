@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from lawful.spec.flat import Flat
 from lawful.spec.values.world import World
 
+from ..explore.compiled.single_steps import SingleSteps, Words, with_room
+from ..explore.layout.forms import Form
+from ..explore.layout.layouts import NotGenerated
 from ..explore.limits import Budget, Limits, OutOfBudget, looked
 from ..explore.space import Space
 from ..reference import Done
@@ -17,24 +23,106 @@ STATES = 3000
 TRIED = 100_000  # Events, refused ones included. A clock would make the outcome depend on the load.
 LOOKS = 100_000  # Of the budget: an event may have many arguments, and its guards long loops.
 LONGEST = 60
+# Events that the reference engine tries first: where these are enough, no steps are generated.
+SOON = 500
+Step = tuple[int, Any]  # The place of its transition among the rules, and the state after it.
 
 
-def transitions_seen(flat: Flat, world: World) -> frozenset[str | None]:
-    """The starts (None: from the defaults) and transitions met in a limited number of random walks.
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """The starts (None: from the defaults) and transitions that walks met; `not_generated` names
+    why the reference engine took all of them, if so."""
 
-    Where there are few states, all of them. A step counts if it begins in a state in which all
-    invariants hold, and stays within the scope.
+    met: frozenset[str | None]
+    not_generated: str = ""
+
+
+def transitions_seen(flat: Flat, world: World) -> Walked:
+    """What a limited number of random walks meets; where there are few states, all there is.
+
+    A step counts if it begins in a state in which all invariants hold, and stays within the scope.
     """
     space = Space(flat, world)
-    enough = looked(LOOKS)
-    space.budget = Budget(Limits(stop=lambda: space.tried >= TRIED or enough()))
-    walks = _Walks(space)
+    soon, over = taken(space, lambda: ReferenceSteps(space), SOON)
+    if over:
+        return Walked(soon)
+    try:
+        met, _ = with_room(lambda form: taken(space, lambda: GeneratedSteps(space, form), TRIED))
+        return Walked(met)
+    except NotGenerated as reason:
+        met, _ = taken(space, lambda: ReferenceSteps(space), TRIED)
+        return Walked(met, str(reason))
+
+
+class Steps(Protocol):
+    """The steps of states, by one engine or the other."""
+
+    def known(self, state: State) -> Any:
+        """The state as it is given to `after`."""
+        ...
+
+    def after(self, state: Any) -> Iterable[Step]:
+        """The steps within the scope, in the order of the declaration; none where an invariant
+        fails."""
+        ...
+
+
+class ReferenceSteps:
+    """By the reference engine."""
+
+    def __init__(self, space: Space) -> None:
+        self.space = space
+
+    def known(self, state: State) -> State:
+        return state
+
+    def after(self, state: State) -> Iterable[tuple[int, State]]:
+        space = self.space
+        if all(space.failing(j, state) is None for j in space.invariants):
+            for edge in space.edges(state):
+                if isinstance(edge.outcome, Done) and edge.cut is None:
+                    yield edge.rule, edge.outcome.state
+
+
+class GeneratedSteps:
+    """By generated steps, over packed states; raises `NotGenerated` for what these do not do."""
+
+    def __init__(self, space: Space, form: Form) -> None:
+        self._steps = SingleSteps(space, form, labelled=False)
+        self._slow = ReferenceSteps(space)
+        stepping = self._steps.stepping
+        first = stepping.notes["property"]
+        rows = enumerate(stepping.judged)
+        self._invariants = [first + i for i, j in rows if j.kind == "invariant"]
+
+    def known(self, state: State) -> Words:
+        return self._steps.packed(state)
+
+    def after(self, state: Words) -> Sequence[tuple[int, Words]]:
+        made = self._steps.expanded(state)
+        if made is None:
+            rows = self._slow.after(self._steps.state(state))
+            return [(rule, self.known(after)) for rule, after in rows]
+        if any(made.info[at] for at in self._invariants):
+            return ()
+        return list(zip(made.labels, made.after, strict=True))
+
+
+def taken(
+    space: Space, steps: Callable[[], Steps], tried: int
+) -> tuple[frozenset[str | None], bool]:
+    """What random walks meet until so many events were tried, and whether they came to their end:
+    more of them would meet no more, or enough states were looked at."""
+    enough, most = looked(LOOKS), space.tried + tried
+    space.budget = Budget(Limits(stop=lambda: space.tried >= most or enough()))
+    walks, over = _Walks(space, steps()), False
     with suppress(OutOfBudget):  # What was seen until then counts.
         walks.begin()
         while walks.starts and not walks.over():
             walks.walk(walks.rng.choice(walks.starts))
             walks.walk(walks.new())
-    return frozenset(walks.met)
+        over = True
+    return frozenset(walks.met), over
 
 
 class _Walks:
@@ -43,14 +131,15 @@ class _Walks:
     Each transition is as likely as the others that are enabled, however many arguments it has.
     """
 
-    def __init__(self, space: Space) -> None:
+    def __init__(self, space: Space, steps: Steps) -> None:
         self.space = space
+        self.engine = steps
         self.rng = random.Random(0)
         self.met: set[str | None] = set()
-        self.steps: dict[State, list[list[State]]] = {}
-        self.starts: list[State] = []
-        self.seen: set[State] = set()
-        self.waiting: list[State] = []
+        self.steps: dict[Any, list[list[Any]]] = {}
+        self.starts: list[Any] = []
+        self.seen: set[Any] = set()
+        self.waiting: list[Any] = []
         self.every = 0
 
     def begin(self) -> None:
@@ -60,7 +149,7 @@ class _Walks:
             placed, cut = space.placed(outcome)
             if isinstance(placed, Done) and cut is None:
                 self.met.add(name)
-                self.starts.append(placed.state)
+                self.starts.append(self.engine.known(placed.state))
         self.seen = set(self.starts)
         self.waiting = list(self.starts)
         rows = [row for _, row in space.rules if not space.machine.is_of_ignores(row)]
@@ -71,7 +160,7 @@ class _Walks:
         enough = len(self.steps) >= STATES or len(self.steps) == len(self.seen)
         return enough or len(self.met) == self.every
 
-    def new(self) -> State:
+    def new(self) -> Any:
         """A state that no walk has left yet, if there is one."""
         while len(self.waiting) > 1:
             at = self.rng.randrange(len(self.waiting))
@@ -81,7 +170,7 @@ class _Walks:
                 return state
         return self.waiting[0]
 
-    def walk(self, state: State) -> None:
+    def walk(self, state: Any) -> None:
         """One walk of a random length."""
         for _ in range(self.rng.randint(5, LONGEST)):
             if self.over():
@@ -91,21 +180,15 @@ class _Walks:
                 return
             state = self.rng.choice(self.rng.choice(found))
 
-    def _steps(self, state: State) -> list[list[State]]:
-        """The states after this one, by transition; none where an invariant fails in it."""
+    def _steps(self, state: Any) -> list[list[Any]]:
+        """The states after this one, by transition."""
         if state not in self.steps:
-            found: dict[int, list[State]] = {}
-            for edge in self.space.edges(state) if self._is_kept(state) else ():
-                if isinstance(edge.outcome, Done) and edge.cut is None:
-                    self.met.add(self.space.rules[edge.rule][1].name)
-                    after = edge.outcome.state
-                    found.setdefault(edge.rule, []).append(after)
-                    if after not in self.seen:
-                        self.seen.add(after)
-                        self.waiting.append(after)
+            found: dict[int, list[Any]] = {}
+            for rule, after in self.engine.after(state):
+                self.met.add(self.space.rules[rule][1].name)
+                found.setdefault(rule, []).append(after)
+                if after not in self.seen:
+                    self.seen.add(after)
+                    self.waiting.append(after)
             self.steps[state] = list(found.values())
         return self.steps[state]
-
-    def _is_kept(self, state: State) -> bool:
-        space = self.space
-        return all(space.failing(j, state) is None for j in space.invariants)

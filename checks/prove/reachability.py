@@ -109,7 +109,7 @@ def _wrong_after(seen: Seen, name: str, step: tuple[int, Edge, State]) -> FirstF
     """Why a property does not hold after a step; None where it does."""
     number, edge, after = step
     space, before = seen.space, seen.search.states[number]
-    for refining in seen.search.refinements:
+    for refining in seen.refinements:
         if refining.name == name:
             wrong = refining.follows(before, after)
             known = wrong is not None and wrong[0].failed

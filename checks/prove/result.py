@@ -92,7 +92,8 @@ class Proposal:
 
 @dataclass(frozen=True, slots=True)
 class ProofResult:
-    """The result of a proof about one machine."""
+    """The result of a proof about one machine. `not_generated` names the construct for which no
+    steps can be generated, if the reference engine walked or explored because of it."""
 
     machine: str
     obligations: tuple[Obligation, ...]
@@ -100,6 +101,7 @@ class ProofResult:
     seconds: float
     redundant_guards: tuple[RedundantGuard, ...] = ()
     proposal: Proposal | None = None
+    not_generated: str = ""
 
     @property
     def counted(self) -> tuple[Obligation, ...]:

@@ -23,7 +23,7 @@ from ..explore.limits import Budget, looked
 from ..explore.refinement import refinements
 from ..explore.retrace import again
 from ..explore.search import Limits as Short
-from ..explore.search import Search, visited
+from ..explore.short_search import short_search
 from ..explore.space import Space
 from ..explore.traces import trace_json
 from ..reference.states import State
@@ -55,9 +55,8 @@ class Seen:
         self.space = Space(flat, world)
         enough = looked(LOOKS)
         short = Short(STATES, stop=lambda: self.space.tried >= TRIED or enough())
-        self.search = Search(self.space, short, refinements=refinements(self.space))
-        for _ in visited(self.search):
-            pass
+        self.search = short_search(self.space, short)
+        self.refinements = refinements(self.space)
         self.space.budget = Budget()  # That of the search may be met.
         whole = with_all_steps(declared)
         self.narrowed = flat.machine != whole
@@ -93,7 +92,8 @@ class Seen:
     def number(self, example: Mapping[str, Json]) -> int | None:
         """The number of a counterexample's state; None where exploration did not reach it."""
         state = None if example.get("state") is None else self.state(example)
-        return None if state is None else self.search.index.get(state)
+        found = -1 if state is None else self.search.find(state)
+        return None if found < 0 else found
 
     def reachability(self, example: Mapping[str, Json]) -> str:
         """Whether the state of a counterexample was reached, in words."""
@@ -181,7 +181,7 @@ def _excluding(
     if o.verdict.good or example is None or example.get("state") is None:
         return []
     state = seen.state(example)
-    if state is None or state in seen.search.index:
+    if state is None or seen.search.find(state) >= 0:
         return []
     return [c for c in clauses.excluding(state) if c.text not in attempt][:EACH]
 

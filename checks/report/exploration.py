@@ -62,7 +62,8 @@ def _summary(result: CheckResult) -> Iterable[str]:
         f"{result.distinct:,} distinct states{orbits}, {result.generated:,} generated, "
         f"depth {result.depth}"
     )
-    yield f"explored  {counts}, {result.seconds:.1f} s ({result.engine})"
+    engine = f"{result.engine}, {result.steps}" if result.steps else result.engine
+    yield f"explored  {counts}, {result.seconds:.1f} s ({engine})"
     if result.not_generated:
         yield f"slow      steps cannot be generated for {result.not_generated}"
     if result.handed_back:
@@ -117,6 +118,7 @@ def check_json(result: CheckResult, fingerprint: str, total_seconds: float) -> J
         "fingerprint": fingerprint,
         "scope": dict(result.scope),
         "engine": result.engine,
+        **({"steps": result.steps} if result.steps else {}),
         **({"not_generated": result.not_generated} if result.not_generated else {}),
         **({"handed_back": result.handed_back} if result.handed_back else {}),
         "verdict": result.verdict.value,

@@ -30,6 +30,8 @@ def text(result: ProofResult, expects: Mapping[str, Expected]) -> str:
     asked = [p for p in result.properties if p.method != NONE]
     covers = _covers(asked)
     lines += [f"{INDENT}covers     {covers}"] if covers else []
+    why = result.not_generated
+    lines += [f"{INDENT}slow       steps cannot be generated for {why}"] if why else []
     rows = [("property", "verdict", "method", "obligations", "seconds", "")]
     for p, judged in zip(asked, judgements(result, expects), strict=True):
         own = [o for o in counted if o.property == p.name]
@@ -153,6 +155,7 @@ def to_json(result: ProofResult) -> Json:
     return {
         "machine": result.machine,
         "seconds": round(result.seconds, 3),
+        **({"not_generated": result.not_generated} if result.not_generated else {}),
         "obligations": [_obligation(o) for o in result.obligations],
         "properties": [
             {

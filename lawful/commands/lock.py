@@ -122,7 +122,7 @@ def established(cls: type[Machine], options: LockOptions, tell: Tell) -> Entry:
             sizes=sizes,
             how=How(effort=options.solver.effort),
             progress=tell,
-            transitions_seen=lambda: transitions_seen(machine.flat, machine.world),
+            transitions_seen=lambda: transitions_seen(machine.flat, machine.world).met,
         )
     counts = ("complete", "distinct", "generated", "depth", "cuts")
     return {

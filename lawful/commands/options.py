@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     # The engines take long to import, and the command line reads the options of every command.
     from lawful.checks import replay
     from lawful.checks.explore import Engine
+    from lawful.checks.explore.simulate import WalkEngine
     from lawful.checks.prove import Method
 
 
@@ -84,6 +85,7 @@ class SimulateOptions:
     runs: int
     steps: int
     seed: int
+    engine: WalkEngine
 
 
 @dataclass(frozen=True)

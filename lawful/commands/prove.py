@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import chain
 
@@ -141,14 +141,24 @@ def proved(cls: type[Machine], options: ProveOptions, tell: Tell) -> ProofResult
     sizes, machine = _sizes(cls, options), _machine(cls, options)
     flat = _explorable(found, scope)
 
+    slow: list[str] = []  # Why the reference engine walked or explored, where it did.
+
     def met() -> Collection[str | None]:
-        return () if flat is None else transitions_seen(flat, found.world)
+        if flat is None:
+            return ()
+        walked = transitions_seen(flat, found.world)
+        slow.append(walked.not_generated)
+        return walked.met
 
     @cache
     def explored() -> strengthening.Seen | None:
         tell("looking at what is reachable")
+        if flat is None:
+            return None
         with suppress(ValueError):  # No initial state is within the scope.
-            return None if flat is None else strengthening.Seen(flat, found.world, found.machine)
+            seen = strengthening.Seen(flat, found.world, found.machine)
+            slow.append(seen.search.not_generated)
+            return seen
         return None
 
     how = strategy.How(options.method, options.solver.effort, options.depth, workers())
@@ -162,6 +172,7 @@ def proved(cls: type[Machine], options: ProveOptions, tell: Tell) -> ProofResult
             explored=explored,
         )
         seen = explored() if strengthening.open_of(result) else None
+        result = replace(result, not_generated=next(filter(None, slow), ""))
         if seen is None:
             return result
         result = strengthening.looked_up(result, seen)

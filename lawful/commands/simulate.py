@@ -19,7 +19,7 @@ def simulate(options: SimulateOptions, output: Output) -> int:
     def run(machine: ScopedMachine, tell: Tell) -> CheckResult:
         with interruption() as stop:
             seconds = options.exploration.max_seconds
-            walks = Walks(options.runs, options.steps, options.seed, seconds, stop)
+            walks = Walks(options.runs, options.steps, options.seed, seconds, stop, options.engine)
             return _walked(machine, walks, tell)
 
     return exploration.report(options.exploration, options.reports, output, run)

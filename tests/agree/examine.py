@@ -12,7 +12,7 @@ from typing import Any
 from lawful.checks.smt.solver.processes import map_in_order
 from lawful.spec import ir
 from lawful.spec.errors import DeclarationError
-from tests.agree import packing, planning, searching
+from tests.agree import packing, planning, searching, walking
 from tests.agree.engines import Engines
 from tests.agree.exprs import Dead
 from tests.agree.hits import Hits
@@ -102,6 +102,7 @@ def _more(engines: Engines, loaded: ir.Machine, rng: Random, folder: Path) -> li
         found += planning.differences(engines.resolved, space, states, hits)
         found += packing.differences(space, hits)
         searching.search(space, hits)
+        found += walking.walk(space, hits)
     replaying = Replaying(engines.running, loaded, rng, hits)
     replaying.open(folder / "journal.jsonl")
     for state in states:

@@ -98,7 +98,7 @@ def sides(
         declared,
         sizes=dict(space.flat.sizes),
         how=how,
-        transitions_seen=lambda: transitions_seen(space.flat, space.world),
+        transitions_seen=lambda: transitions_seen(space.flat, space.world).met,
         explored=lambda: seen,
     )
     return Sides(space, {p.name: p for p in found.properties}, seen, proofs)

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from lawful.checks.explore import check, simulate
+from lawful.checks.explore import check
 from lawful.checks.explore.compiled import plain
+from lawful.checks.explore.walkers import Walker
 from lawful.cli import main
 from lawful.progress import progress
 from tests.lawful.test_cli import SENDER, SENDER_AS_SEED, SURPRISE, declared, run
@@ -68,7 +69,7 @@ def test_walks_that_are_stopped_tell_what_they_found(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = ("simulate", "tests.classics.jugs", "--steps", "50", "--runs")
-    walk, done = simulate.walk, iter(range(100))
+    walk, done = Walker.walk, iter(range(100))
 
     def interrupted(*args: Any) -> Any:
         walk(*args)
@@ -76,7 +77,7 @@ def test_walks_that_are_stopped_tell_what_they_found(
             os.kill(os.getpid(), signal.SIGINT)
 
     ten = run(*asked, "10", capsys=capsys)
-    monkeypatch.setattr(simulate, "walk", interrupted)
+    monkeypatch.setattr(Walker, "walk", interrupted)
     stopped = run(*asked, "100000", capsys=capsys)
     assert "violated" in ten[1]
     assert (stopped[0], without_times(stopped[1])) == (ten[0], without_times(ten[1]))

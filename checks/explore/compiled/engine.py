@@ -146,10 +146,10 @@ class PackedSearch:
             graph = Graph(Groups(self.space.flat), self.limits.over(self.started))
             if self.stepping.labelled:
                 followed = self.store.follow(self.expanded)
-                given_up = set(self.escaped), self._find
+                given_up = set(self.escaped), self.find
                 self.lives = graph_by_steps(graph, followed, known, given_up)
             else:
-                graph_by_reference(graph, known, self._find)
+                graph_by_reference(graph, known, self.find)
             self._graph = graph
         return self._graph
 
@@ -160,14 +160,15 @@ class PackedSearch:
         states = States(self.store, self.expanded)
         for number, followed in enumerate(self.store.follow(self.expanded)):
             if number in escaped or not self.stepping.labelled:
-                yield by_reference(self.space, states[number], self._find)
+                yield by_reference(self.space, states[number], self.find)
             else:
                 yield labels.steps(followed)
 
-    def _find(self, state: State) -> int:
+    def find(self, state: State) -> int:
+        """The number of a state; negative where the search did not meet it."""
         try:
             return self.store.find(self._packed(state))
-        except Crowded:  # Such a state was never kept.
+        except (NotGenerated, KeyError):  # Of what has no place in the words none was kept.
             return -1
 
     @property
@@ -439,7 +440,7 @@ class PackedSearch:
         for number, followed in enumerate(self.store.follow(self.expanded)):
             targets = followed.targets
             if number in escaped:
-                rows = by_reference(self.space, self.states[number], self._find)
+                rows = by_reference(self.space, self.states[number], self.find)
                 targets = [target for _, target in rows]
             yield number, [target for target in targets if target >= 0]
 
@@ -527,7 +528,7 @@ class PackedSearch:
         for number, followed in enumerate(self.store.follow(self.count)):
             targets, marks = followed.targets, followed.marks
             if number in escaped:
-                targets, marks = followed_by_reference(s, self.states[number], self._find)
+                targets, marks = followed_by_reference(s, self.states[number], self.find)
             for target in targets:
                 if target >= 0:
                     back[target].append(number)

@@ -101,6 +101,10 @@ def test_the_command_says_sampled_and_exits_with_3(capsys: pytest.CaptureFixture
     target = "lawful.machines.unicast.declaration:SenderEntryFixed"
     assert main(["simulate", target, "--runs", "2", "--steps", "5"]) == 3
     out = capsys.readouterr().out
-    assert "(simulation)" in out and "sampled" in out and " holds " not in out.split("deadlock")[1]
+    assert (
+        "(simulation, generated)" in out
+        and "sampled" in out
+        and " holds " not in out.split("deadlock")[1]
+    )
     with pytest.raises(SystemExit, match="5"):
         main(["simulate", target, "--runs", "0"])

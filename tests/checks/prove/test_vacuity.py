@@ -94,7 +94,7 @@ def test_a_run_meets_what_happens_within_the_scope() -> None:
 
 def met(cls: Any, scope: Scope) -> set[str | None]:
     resolved = resolve(cls)
-    return set(transitions_seen(lower(resolved.machine, scope), resolved.world))
+    return set(transitions_seen(lower(resolved.machine, scope), resolved.world).met)
 
 
 def test_an_unsatisfiable_assumption_proves_nothing() -> None:
