@@ -7,7 +7,7 @@ kind is kept with its explanation, or every one of them.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lawful.spec.ir import Json
@@ -73,6 +73,21 @@ class InstanceVerdict:
     states: Mapping[str, int]
     findings: tuple[Finding, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
+
+
+@dataclass(frozen=True, slots=True)
+class FittingInstances:
+    """Instances of one machine without a problem, which are judged at once: a list has an entry for
+    each of them. What they covered is counted of all together.
+    """
+
+    machine: str
+    names: Sequence[str]
+    verdicts: Sequence[str]
+    rows: Sequence[int]
+    events: Sequence[int]
+    transitions: Mapping[str, int]
+    states: Mapping[str, int]
 
 
 # Of an instance, or of all instances of a machine: events that were compared with the machine,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from lawful.spec.ir import Json
 
-from .problems import Finding, FindingKind, InstanceVerdict
+from .problems import Finding, FindingKind, FittingInstances, InstanceVerdict
 from .rows import Rejected
 
 PER_KIND = 3  # Findings that are kept of each kind: those of the first instances by name.
@@ -21,6 +21,7 @@ KINDS = 200  # Kinds with findings that are kept, the first by name; all kinds a
 NAMED = 1000  # Instances whose verdict is kept, the first by name.
 
 InstanceFinding = tuple[str, Finding]
+Judged = InstanceVerdict | FittingInstances | Rejected
 
 
 @dataclass
@@ -108,6 +109,17 @@ class Tally:
             self.found.add(finding.key, judged.instance, finding, finding.key not in seen)
             seen.add(finding.key)
 
+    def add_fitting(self, these: FittingInstances) -> None:
+        """Count instances that have no problem."""
+        self.instances += len(these.names)
+        self.rows += sum(these.rows)
+        self.events += sum(these.events)
+        self.counts["judged"] += sum(these.events)
+        self.verdicts.update(these.verdicts)
+        self.transitions.update(these.transitions)
+        self.states.update(these.states)
+        self._name(dict(zip(these.names, these.verdicts, strict=True)))
+
     def merge(self, other: Tally) -> None:
         """Add the counts of another."""
         self.instances += other.instances
@@ -149,9 +161,15 @@ class Tallies:
         """The tally of a machine; "" is for instances of which no row names the machine."""
         return self.machines.setdefault(machine, Tally(self.every))
 
-    def add(self, judged: InstanceVerdict) -> None:
-        """Count one instance under its machine."""
-        self.of(judged.machine).add(judged)
+    def add(self, judged: Judged) -> None:
+        """Count what was judged: instances under their machine, or a row of no instance."""
+        match judged:
+            case InstanceVerdict():
+                self.of(judged.machine).add(judged)
+            case FittingInstances():
+                self.of(judged.machine).add_fitting(judged)
+            case Rejected():
+                self.reject(judged)
 
     def reject(self, rejected: Rejected) -> None:
         """Count a row that belongs to no instance."""

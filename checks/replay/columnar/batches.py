@@ -10,6 +10,7 @@ from ..parquet import arrow
 from ..rows import Rejected, Row, decoded
 from ..sources import BLANK
 from .layout import EVENT, INSTANCE, PLACE, RAW, SEQ, EventColumns, Layout
+from .regular import Keys
 from .steps import Steps
 
 NONE: tuple[Any, ...] = ()
@@ -49,20 +50,11 @@ def nothing(state: Any) -> None:
     """The step of a row that is not replayed."""
 
 
-def batch_of(columns: Any, starts: Any, layout: Layout, steps: Steps) -> Batch:
-    """The rows of a batch in which an instance begins at each of `starts`."""
+def batch_of(columns: Any, keys: Keys, layout: Layout, steps: Steps) -> Batch:
+    """The rows of a batch with these keys."""
     import numpy as np
 
-    pc = arrow().compute
-
-    rows = columns.num_rows
-    seqs = pc.fill_null(columns.column(SEQ), -1).to_numpy(zero_copy_only=False)
-    codes = pc.fill_null(columns.column(EVENT), -1).to_numpy(zero_copy_only=False)
-    bad = columns.column(RAW).is_valid().to_numpy(zero_copy_only=False).copy()
-    bad |= seqs < 0
-    gap = seqs[1:] != seqs[:-1] + 1 if layout.mapping.dense else seqs[1:] <= seqs[:-1]
-    gap[starts[1:] - 1] = False  # The rows before and after belong to two instances.
-    bad[1:] |= gap
+    rows, seqs, codes, bad = columns.num_rows, keys.seqs, keys.codes, keys.bad
     run = np.full(rows, nothing, dtype=object)
     arguments = np.full(rows, None, dtype=object)
     outputs = np.full(rows, None, dtype=object)

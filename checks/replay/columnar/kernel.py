@@ -13,18 +13,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..fold import Fold
 from ..parquet import arrow
 from ..problems import AROUND, InstanceVerdict
 from ..program import ReplayProgram
 from ..rows import Rejected, Row
+from ..tally import Judged
 from .batches import Batch, batch_of
 from .layout import INSTANCE, SEQ, Layout
+from .regular import keys_of
 from .steps import Opened, Steps
 
-Judged = InstanceVerdict | Rejected
+if TYPE_CHECKING:
+    from .vector_batches import Lockstep
+
+ROWS = 1 << 17  # Rows that are judged at once.
 
 
 class Kernel:
@@ -38,8 +43,16 @@ class Kernel:
         self.usable = self.steps.decidable and self.steps.parameters is not None
         # Whether some event may be served by one of several transitions.
         self.unsure = any(e.name not in self.steps.sure for e in layout.events.values())
+        self.lockstep = self._lockstep() if self.usable else None
         self.opened: Opened | None = None
         self.fold: Fold | None = None
+
+    def _lockstep(self) -> Lockstep | None:
+        from .vector_batches import (
+            lockstep_of,  # It needs NumPy, which Spark's driver may not have.
+        )
+
+        return lockstep_of(self.steps, self.layout)
 
     def judge(self, batches: Iterable[Any]) -> Iterator[Judged]:
         """The verdict on each instance, and the rows that belong to none."""
@@ -48,9 +61,15 @@ class Kernel:
         yield from self._closed()
 
     def _batch(self, columns: Any) -> Iterator[Judged]:
-        names = columns.column(INSTANCE)
-        starts = starts_of(names)
-        batch = batch_of(columns, starts, self.layout, self.steps)
+        keys = keys_of(columns, starts_of(columns.column(INSTANCE)), self.layout)
+        if self.lockstep is not None:
+            going_on = self.opened is not None or self.fold is not None
+            fitting, columns = self.lockstep.judged(columns, keys, going_on)
+            if fitting is not None:
+                yield fitting
+                keys = keys_of(columns, starts_of(columns.column(INSTANCE)), self.layout)
+        names, starts = columns.column(INSTANCE), keys.starts
+        batch = batch_of(columns, keys, self.layout, self.steps)
         firsts = names.take(starts).to_pylist()
         begun = starts.tolist()
         bad = iter([*batch.bad.tolist(), len(names)])
@@ -194,22 +213,22 @@ class Kernel:
 
 def in_groups(batches: Iterable[Any]) -> Iterator[Any]:
     """The batches, cut so that rows of one instance with one number are never in two of them."""
-    pa = arrow()
-    kept = None
+    waiting: list[Any] = []
     for batch in batches:
-        rows = batch if kept is None else _joined(pa, (kept, batch))
-        kept = None
-        if rows.num_rows:
+        waiting.append(batch)
+        if sum(each.num_rows for each in waiting) >= ROWS:
+            rows = _joined(waiting)
             cut = _last_group(rows)
-            kept = rows.slice(cut)
+            waiting = [rows.slice(cut)]
             if cut:
                 yield rows.slice(0, cut)
-    if kept is not None:
-        yield kept
+    rows = _joined(waiting) if waiting else None
+    if rows is not None and rows.num_rows:
+        yield rows
 
 
-def _joined(pa: Any, batches: tuple[Any, Any]) -> Any:
-    table = pa.Table.from_batches(batches).combine_chunks()
+def _joined(batches: list[Any]) -> Any:
+    table = arrow().Table.from_batches(batches).combine_chunks()
     (joined,) = table.to_batches() or (batches[0].slice(0, 0),)
     return joined
 

@@ -43,17 +43,47 @@ class Unsupported(Exception):
 
 
 @dataclass(frozen=True)
+class Leaf:
+    """The values of a column."""
+
+    path: str
+    kind: t.Type
+
+
+@dataclass(frozen=True)
+class Built:
+    """Records, each field from a source of its own."""
+
+    kind: t.Record
+    of: tuple[Origin, ...]
+
+
+@dataclass(frozen=True)
+class Fixed:
+    """One value of this type in all rows."""
+
+    value: Any
+    kind: t.Type
+
+
+Origin = Leaf | Built | Fixed  # Of an argument or an output.
+
+
+@dataclass(frozen=True)
 class EventColumns:
     """An event: the paths that a regular row needs, and how to make its arguments of columns.
 
     `make(columns, n)` gives a list of `n` values for each argument; KeyError where a text is no
     member of its enum. `output`: the values of the recorded outputs, where they are compared.
+    `origins` and `told` say the same for engines that do not make Python values.
     """
 
     name: str
     paths: tuple[str, ...]
     arguments: tuple[Make, ...]
     output: Make | None
+    origins: tuple[Origin, ...]
+    told: Origin | None
 
 
 @dataclass(frozen=True)
@@ -172,10 +202,12 @@ class _Maker:
             raise Unsupported
         rows = tuple(self.value(template[name], kind) for name, kind in event.params)
         recorded = self.mapping.output
-        output = None if recorded is None else self.value(recorded, event.output)
-        return EventColumns(event.name, tuple(self.mine), rows, output)
+        told = None if recorded is None else self.value(recorded, event.output)
+        makes = tuple(self.make(each) for each in rows)
+        output = None if told is None else self.make(told)
+        return EventColumns(event.name, tuple(self.mine), makes, output, rows, told)
 
-    def value(self, template: Json, kind: t.Type) -> Make:
+    def value(self, template: Json, kind: t.Type) -> Origin:
         """How the value of a template is made of columns."""
         if isinstance(template, str) and template.startswith("$."):
             return self.leaf(template, kind)
@@ -185,31 +217,27 @@ class _Maker:
         if _reads(template) or held or not exact(template):
             raise Unsupported
         try:
-            constant = decode(template, kind, self.world)
+            return Fixed(decode(template, kind, self.world), kind)
         except ValueError as error:
             raise Unsupported from error
-        return lambda columns, n: [constant] * n
 
-    def leaf(self, path: str, kind: t.Type) -> Make:
+    def leaf(self, path: str, kind: t.Type) -> Leaf:
         """The values of a column."""
         if isinstance(kind, t.Union):
             plain = [each for each in kind.options if not isinstance(each, t.Nothing)]
             if len(plain) != 1:
                 raise Unsupported
             kind = plain[0]
-        physical, known = _physical(kind, self.world)
+        physical, _ = _physical(kind, self.world)
         m = self.mapping
         if path in (m.instance, m.seq, m.event):
             raise Unsupported
         if self.types.setdefault(path, physical) != physical:
             raise Unsupported
         self.mine[path] = None
-        if known is None:
-            return lambda columns, n: columns[path]
-        of = known
-        return lambda columns, n: [*map(of, columns[path])]
+        return Leaf(path, kind)
 
-    def record(self, template: Mapping[str, Json], kind: t.Type) -> Make:
+    def record(self, template: Mapping[str, Json], kind: t.Type) -> Built:
         """Records of columns."""
         options = kind.options if isinstance(kind, t.Union) else (kind,)
         for option in options:
@@ -217,10 +245,24 @@ class _Maker:
                 names = [name for name, _ in option.fields]
                 if set(template) != {"$", *names}:
                     raise Unsupported
-                make = self.world.records[option.name]
-                fields = [self.value(template[n], of) for n, of in option.fields]
-                return lambda columns, n: [*map(make, *(each(columns, n) for each in fields))]
+                return Built(option, tuple(self.value(template[n], of) for n, of in option.fields))
         raise Unsupported
+
+    def make(self, origin: Origin) -> Make:
+        """The function that makes Python values of columns."""
+        match origin:
+            case Fixed(value=constant):
+                return lambda columns, n: [constant] * n
+            case Built(kind=kind, of=of):
+                build = self.world.records[kind.name]
+                fields = [self.make(each) for each in of]
+                return lambda columns, n: [*map(build, *(each(columns, n) for each in fields))]
+            case Leaf(path=path, kind=kind):
+                _, known = _physical(kind, self.world)
+                if known is None:
+                    return lambda columns, n: columns[path]
+                named = known
+                return lambda columns, n: [*map(named, columns[path])]
 
 
 def _physical(kind: t.Type, world: World) -> tuple[str, Callable[[Any], Any] | None]:

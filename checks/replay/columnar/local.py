@@ -14,23 +14,22 @@ from ..program import ReplayProgram
 from ..rows import Rejected
 from ..sources import ReplayError, Sources, opened, remote
 from ..tally import Tallies
+from . import kernel
 from .foreign_tables import batches_of_table, places
 from .json_lines import LineDecoder
-from .kernel import Kernel
 from .layout import INSTANCE, SEQ, Layout
 
 BLOCK = 1 << 23  # Bytes of lines that are parsed at once.
-ROWS = 1 << 17  # Rows that the kernel takes at once.
 
 
 def tally_columns(files: Sources, program: ReplayProgram, layout: Layout) -> Tallies:
     """The tallies of a replay. ReplayError where a file cannot be read."""
     table = arrow().concat_tables(batches_of_files(files, layout))
     tallies = Tallies(program.every)
-    for each in Kernel(program, layout).judge(in_order(table)):
+    for each in kernel.Kernel(program, layout).judge(in_order(table)):
         if isinstance(each, Rejected):
             number, _, file = each.file.partition(" ")
-            tallies.reject(each.at(file, int(number)))
+            tallies.add(each.at(file, int(number)))
         else:
             tallies.add(each)
     return tallies
@@ -68,6 +67,6 @@ def in_order(table: Any) -> Iterator[Any]:
     instances = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
     seqs = table.column(SEQ).combine_chunks().fill_null(-1).to_numpy(zero_copy_only=False)
     order = np.lexsort((seqs, instances))
-    for start in range(0, len(order), ROWS):
-        rows = arrow().array(order[start : start + ROWS])
+    for start in range(0, len(order), kernel.ROWS):
+        rows = arrow().array(order[start : start + kernel.ROWS])
         yield from table.take(rows).combine_chunks().to_batches()

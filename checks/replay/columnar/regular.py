@@ -3,10 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from ..parquet import arrow
 from .layout import BOOLEAN, EVENT, INSTANCE, KEYS, LONG, PLACE, RAW, SEQ, STRING, Layout
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The keys of a sorted batch as arrays: where instances begin, and of each row its number, the
+    code of its event, and whether only the row fold takes it (`bad`); such a code may be wrong.
+    """
+
+    starts: Any
+    seqs: Any
+    codes: Any
+    bad: Any
+
+
+def keys_of(columns: Any, starts: Any, layout: Layout) -> Keys:
+    """The keys of a batch in which an instance begins at each of `starts`."""
+    pc = arrow().compute
+
+    seqs = pc.fill_null(columns.column(SEQ), -1).to_numpy(zero_copy_only=False)
+    codes = pc.fill_null(columns.column(EVENT), -1).to_numpy(zero_copy_only=False)
+    bad = columns.column(RAW).is_valid().to_numpy(zero_copy_only=False).copy()
+    bad |= seqs < 0
+    gap = seqs[1:] != seqs[:-1] + 1 if layout.mapping.dense else seqs[1:] <= seqs[:-1]
+    gap[starts[1:] - 1] = False  # The rows before and after belong to two instances.
+    bad[1:] |= gap
+    return Keys(starts, seqs, codes, bad)
 
 
 def arrow_types(layout: Layout) -> Any:

@@ -13,16 +13,16 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..columnar.json_lines import LineDecoder
-from ..columnar.kernel import Judged, Kernel
+from ..columnar.kernel import Kernel
 from ..columnar.layout import INSTANCE, KEYS, RAW, SEQ, layout_of
 from ..columnar.regular import arrow_types
 from ..fold import Fold
 from ..parquet import arrow
-from ..problems import COUNTS, Finding, InstanceVerdict
+from ..problems import COUNTS, Finding, FittingInstances, InstanceVerdict
 from ..program import ReplayProgram
 from ..rows import Rejected, Row, decoded, row_of_columns
 from ..sources import BLANK
-from ..tally import Tallies
+from ..tally import Judged, Tallies
 from .places import TABLES, LineCounter
 from .typed import renamed
 
@@ -168,10 +168,7 @@ class TallyPartition:
         """The tallies, pickled, with how much was read."""
         tallies, read = Tallies(self.program.every), Counter[str]()
         for each in judged(self.program, batches, read):
-            if isinstance(each, Rejected):
-                tallies.reject(each)
-            else:
-                tallies.add(each)
+            tallies.add(each)
         yield tallied(tallies, read)
 
 
@@ -209,29 +206,65 @@ class RecordPartition:
         pa = arrow()
         types = record_types(pa)
         full: list[dict[str, Any]] = []
-        for each in self._records(batches):
-            full.append(each)
-            if len(full) == RECORDS:
-                yield pa.RecordBatch.from_pylist(full, schema=types)
-                full = []
-        yield pa.RecordBatch.from_pylist(full, schema=types)
-
-    def _records(self, batches: Iterable[Any]) -> Iterator[dict[str, Any]]:
         covered: Counter[tuple[str, str, str]] = Counter()
         for each in judged(self.program, batches, Counter()):
-            if isinstance(each, Rejected):
-                yield {"record": REJECTED, "reason": each.reason, "text": each.text}
+            if not isinstance(each, Rejected):
+                _cover(covered, each)
+            if isinstance(each, FittingInstances):
+                yield fitting_records(each, types)
                 continue
-            yield instance_record(each)
-            head = {"record": FINDING, "instance": each.instance, "machine": each.machine}
-            yield from (head | found(finding) for finding in each.findings)
-            for kind, counts in (("transition", each.transitions), ("state", each.states)):
-                for name, count in counts.items():
-                    if name:  # A machine without a control state is in the state "".
-                        covered[each.machine, kind, name] += count
+            full.extend(_records(each))
+            if len(full) >= RECORDS:
+                yield pa.RecordBatch.from_pylist(full, schema=types)
+                full = []
         for (machine, kind, name), count in sorted(covered.items()):
             row = {"machine": machine, "kind": kind, "name": name, "count": count}
-            yield {"record": COVERED, **row}
+            full.append({"record": COVERED, **row})
+        yield pa.RecordBatch.from_pylist(full, schema=types)
+
+
+def _cover(
+    covered: Counter[tuple[str, str, str]], each: InstanceVerdict | FittingInstances
+) -> None:
+    """Count what instances covered."""
+    for kind, counts in (("transition", each.transitions), ("state", each.states)):
+        for name, count in counts.items():
+            if name:  # A machine without a control state is in the state "".
+                covered[each.machine, kind, name] += count
+
+
+def _records(each: InstanceVerdict | Rejected) -> Iterator[dict[str, Any]]:
+    """The records of one instance and its problems, or of a rejected row."""
+    if isinstance(each, Rejected):
+        yield {"record": REJECTED, "reason": each.reason, "text": each.text}
+        return
+    yield instance_record(each)
+    head = {"record": FINDING, "instance": each.instance, "machine": each.machine}
+    yield from (head | found(finding) for finding in each.findings)
+
+
+def fitting_records(these: FittingInstances, types: Any) -> Any:
+    """A record for each of these instances, as one batch."""
+    pa = arrow()
+    count = len(these.names)
+    none = dict.fromkeys(COUNTS, [0] * count)
+    columns: dict[str, Any] = {
+        **none,
+        "record": [OF_INSTANCE] * count,
+        "instance": these.names,
+        "machine": [these.machine] * count,
+        "verdict": these.verdicts,
+        "rows": these.rows,
+        "events": these.events,
+        "judged": these.events,
+    }
+    arrays = [
+        pa.array(columns[each.name], each.type)
+        if each.name in columns
+        else pa.nulls(count, each.type)
+        for each in types
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=types)
 
 
 def instance_record(judged: InstanceVerdict) -> dict[str, Any]:

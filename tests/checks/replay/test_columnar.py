@@ -206,7 +206,7 @@ def both(path: Path, program: ReplayProgram = PROGRAM) -> tuple[Tallies, Tallies
 def test_lines_have_the_same_verdicts_as_row_by_row(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local, "ROWS", [7, 50, 1000][seed % 3])  # Instances span batches.
+    monkeypatch.setattr(kernel, "ROWS", [7, 50, 1000][seed % 3])  # Instances span batches.
     monkeypatch.setattr(local, "BLOCK", 500)  # Only some blocks have a spoilt row.
     path = tmp_path / "trace.jsonl"
     path.write_bytes(text(trace(seed, 0 if seed == 0 else 0.03)))
@@ -221,7 +221,7 @@ def test_lines_have_the_same_verdicts_as_row_by_row(
 def test_tables_have_the_same_verdicts_as_row_by_row(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(local, "ROWS", 40)
+    monkeypatch.setattr(kernel, "ROWS", 40)
     rng = random.Random(seed)
     told = trace(seed, 0)
     for line in told:
@@ -285,7 +285,7 @@ def test_numbers_without_gaps(tmp_path: Path) -> None:
 
 
 def test_a_number_twice_in_two_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local, "ROWS", 1)
+    monkeypatch.setattr(kernel, "ROWS", 1)
     path = tmp_path / "trace.jsonl"
     told = trace(3, 0)
     path.write_bytes(text([*told, told[5]]))
