@@ -21,9 +21,10 @@ from lawful.spec.outcomes import Reason, Refused
 
 from .databases.database import StoreError
 from .databases.tables import checksum
-from .instances.observers import Observed, Stepped
+from .instances.observers import Observed
 from .instances.snapshots import taken, written
 from .json_text import text_of
+from .kernel.event_record import Stepped
 from .kernel.plan import Plan, Way
 from .store_rows import json_of, unwritten
 from .store_transactions import Transactions

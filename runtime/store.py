@@ -40,8 +40,8 @@ from .idempotency import Answers, KeyReused, logged_of
 from .instances.access import fingerprint_of
 from .instances.armed_timers import armed_timers
 from .instances.make import bare
-from .instances.observers import Stepped
 from .instances.snapshots import fill, keep
+from .kernel.event_record import Stepped
 from .kernel.state import Closed
 from .recovery import Policy, Recovery, events_of, found
 from .store_rows import NOTHING_ARMED, Due, Position, check_name

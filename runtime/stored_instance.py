@@ -25,9 +25,10 @@ from .databases.tables import checksum, sum_of_event, sum_of_snapshot
 from .instances.access import behaviour_of, deadlines_of, fingerprint_of
 from .instances.armed_timers import armed_timers
 from .instances.container_changes import changes
-from .instances.observers import Observed, Stepped
+from .instances.observers import Observed
 from .instances.snapshots import keep, snapshot, written
 from .json_text import text_of
+from .kernel.event_record import Stepped
 from .kernel.plan import Plan
 from .store_rows import NOTHING_ARMED, Position, unwritten
 from .store_transactions import Transactions

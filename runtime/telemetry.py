@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .instances.journal_rows import Hidden, RowWriter
-from .instances.observers import Stepped
+from .kernel.event_record import Stepped
 
 if TYPE_CHECKING:
     from .instance import Machine

@@ -11,7 +11,7 @@ from typing import Any, Generic, Literal, NoReturn, TypeVar
 from lawful.runtime.instance import Machine
 from lawful.runtime.instances.enforcement import NOTHING
 from lawful.runtime.instances.growth import grow
-from lawful.runtime.instances.observers import Stepped
+from lawful.runtime.kernel.event_record import Stepped
 from lawful.runtime.timers import SimulatedClock
 from lawful.spec import ir
 from lawful.spec.analysis.growth import growing_sorts, step_name

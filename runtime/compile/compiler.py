@@ -36,6 +36,7 @@ from .global_names import GlobalNames
 from .guard_tests import GuardedBody, guards_of
 from .header import Header
 from .method import Method
+from .observed_method import ObservedMethod
 from .part_steps import PartCall, part_calls
 from .python_ast import located
 
@@ -110,7 +111,8 @@ class Compiler:
         checks = self.checks(m.name, ((p.name, p.type) for p in m.parameters))
         plan.parameters = dict(zip((p.name for p in m.parameters), checks, strict=True))
         plan.assumed = tuple(p.name for p in m.of_kind("assume"))
-        plan.text, plan.watched, plan.fresh_but = self.code.text, self.watched, self.fresh_but
+        plan.text, plan.watched, plan.observed = self.code.text, self.watched, self.observed
+        plan.fresh_but = self.fresh_but
         plan.rows = self.rows
         plan.constructor = self.constructor
         plan.maker = self.maker if initial.plainly_made(m) else None
@@ -249,6 +251,7 @@ class Compiler:
         made.checks = self.checks(key, event.params)
         made.slots = tuple(map(slot, made.writes))
         made.read = reader(made.slots)
+        made.copies = any(t.contains(kind, t.Map) for _, kind in event.params)
         return made
 
     def checks(self, key: str, params: Iterable[tuple[str, t.Type]]) -> tuple[Any, ...]:
@@ -326,6 +329,22 @@ class Compiler:
             made = self.method(self.plan.ways[key], watched=True)
             self.code.define()
             return self.code.names.globals[made]
+
+    def observed(self, key: str) -> Any:
+        """Compile and return the method of instances whose observers alone are told; None where a
+        step needs more: where it may change parts, where it reads the time, where an argument is
+        copied, where the method would leave every step to `commit.choose`."""
+        with ONE_AT_A_TIME:
+            way = self.plan.ways[key]
+            bodies = [] if way.composite or way.copies or self.plan.timed else self.bodies(way)
+            if not bodies:
+                return None
+            code = self.code
+            emitter = ObservedMethod(code.names, code.called, self.plan.fields, way, watched=True)
+            made = code.names.reserve(way.name)
+            code.add(made, self._place(way), emitter.params(), emitter.body(bodies), way.name)
+            code.define()
+            return code.names.globals[made]
 
     def candidate(self, tr: ir.Transition, run: Any) -> Candidate:
         source = None

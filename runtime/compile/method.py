@@ -40,7 +40,7 @@ from .generated_code import returning
 from .global_names import GlobalNames
 from .guard_tests import GuardedBody, overlapping
 from .header import Header
-from .in_place import InPlaceWrite, in_place_writes
+from .in_place import InPlaceWrite, PlaceChanged, in_place_writes
 from .part_steps import PartStep
 from .python_ast import (
     all_of,
@@ -93,7 +93,7 @@ class Method:
 
     def body(self, served: Sequence[GuardedBody]) -> list[ast.stmt]:
         """The method's statements; without transitions it leaves the step to `commit.choose`."""
-        out: list[ast.stmt] = [] if self.watched else [self.watch()]
+        out = self.watch()
         out += self.arguments()
         if not served:
             return [*out, self.left_to(commit.choose)]
@@ -101,13 +101,15 @@ class Method:
             return [*out, *self.guarded(served[0]), *self.run(served[0])]
         return [*out, *self.several(served)]
 
-    def watch(self) -> ast.stmt:
+    def watch(self) -> list[ast.stmt]:
         """Pass the call to the instance's watch, if it has one."""
+        if self.watched:
+            return []
         watch = attribute(name("self"), "__watch__")
         seen = call(
             attribute(watch, "call"), name("self"), ast.Constant(self.way.name), self.given()
         )
-        return if_(compare(watch, ast.IsNot(), ast.Constant(None)), ast.Return(seen))
+        return [if_(compare(watch, ast.IsNot(), ast.Constant(None)), ast.Return(seen))]
 
     def arguments(self) -> Iterator[ast.stmt]:
         """The checks of the arguments."""
@@ -127,9 +129,12 @@ class Method:
 
     def handler(self, kinds: str, undo: list[ast.stmt]) -> ast.ExceptHandler:
         """Undo, and raise what the caller sees."""
+        return ast.ExceptHandler(name(kinds), self.error, [*undo, self.after(commit.failed)])
+
+    def after(self, function: Callable[..., Any]) -> ast.Return:
+        """Return what a function of `commit` gives after an exception in this call."""
         args = [name(self.error), name("self"), name(self.way_name), self.given()]
-        failed = ast.Return(call(self.use(commit.failed), *args))
-        return ast.ExceptHandler(name(kinds), self.error, [*undo, failed])
+        return ast.Return(call(self.use(function), *args))
 
     def emitter(self, inline: GuardedBody) -> Body:
         sure = {n for n, _ in self.way.params} - assigned(inline.body)
@@ -171,7 +176,7 @@ class Method:
 
     def run(self, inline: GuardedBody) -> list[ast.stmt]:
         """What follows the guards, undone where it fails."""
-        places = {} if inline.core else in_place_writes(inline.rest, self.kinds)
+        places = {} if inline.core else self.in_place(inline)
         in_place = {
             key: InPlaceWrite(self.names, change, self.error, number)
             for number, (key, change) in enumerate(places.items())
@@ -192,6 +197,10 @@ class Method:
         out += [each.begin() for each in calls.values()]
         undo += [made for each in reversed(calls.values()) for made in each.undo()]
         return [*out, ast.Try(made, [self.handler("BaseException", undo)], [], [])]
+
+    def in_place(self, inline: GuardedBody) -> dict[int, PlaceChanged]:
+        """What changes its place in a container, by the `id` of the statement."""
+        return in_place_writes(inline.rest, self.kinds)
 
     def step(
         self,
@@ -216,7 +225,9 @@ class Method:
             if not kept.output:
                 judged += self.output(value)
             if self.watched:
-                judged.append(self.ran(inline))
+                if value is not None and not isinstance(value, ast.Name | ast.Constant):
+                    value = emitter.held(value, judged)
+                judged += self.ran(inline, value)
             return [*out, *judged, ast.Return(value)]
 
         emitter.finish = finish
@@ -227,10 +238,10 @@ class Method:
             located(s, tr.place) for s in finish(call(inline.core, name("self"), *given), tr.place)
         ]
 
-    def ran(self, inline: GuardedBody) -> ast.stmt:
+    def ran(self, inline: GuardedBody, _output: ast.expr | None) -> list[ast.stmt]:
         """Name the transition that ran, for observers."""
         last = attribute(attribute(name("self"), "__environment__"), "last_transition")
-        return assign(last, ast.Constant(inline.transition.name))
+        return [assign(last, ast.Constant(inline.transition.name))]
 
     # Several transitions.
 
@@ -247,9 +258,7 @@ class Method:
             ]
             if not all(each.total for each in served):
                 kinds = name(self.names.put("FALSE_GUARDS", FALSE_GUARDS))
-                args = [name(self.error), name("self"), name(self.way_name), self.given()]
-                chosen = ast.Return(call(self.use(commit.chosen_again), *args))
-                again = ast.ExceptHandler(kinds, self.error, [chosen])
+                again = ast.ExceptHandler(kinds, self.error, [self.after(commit.chosen_again)])
                 found = [ast.Try(found, [again], [], [])]
             both = [all_of([name(flags[each.transition.name]) for each in pair]) for pair in pairs]
             out += [*found, *([if_(any_of(both), self.left_to(commit.choose))] if both else [])]

@@ -17,6 +17,7 @@ from lawful.spec.words import Sort
 from ..elements import Universe, other_elements
 from ..kernel import dispatch
 from ..kernel.commit import choose
+from ..kernel.event_record import Stepped
 from ..kernel.guards import Refusal
 from ..kernel.plan import Alarm, Asserted, Plan, Way
 from ..kernel.signal_handlers import let_out
@@ -25,7 +26,7 @@ from ..migration import Migration
 from ..timers import REAL, SHARED_ENVIRONMENT, Environment
 from . import enforcement, growth, json_events, snapshots
 from .make import assume, bare, begin, plan_of
-from .observers import Observed, Stepped, foremost
+from .observers import Observed, foremost
 from .part_parameters import as_declared, taken_from_declaration
 
 M = TypeVar("M", bound=State)

@@ -24,8 +24,8 @@ from lawful.spec.values.unlike import unlike_keys, unlike_span
 from lawful.spec.values.world import TAGS, rank
 
 from ..kernel.dispatch import UNSET
+from ..kernel.event_record import Stepped
 from ..kernel.plan import Plan
-from .observers import Stepped
 from .touched_entries import Both, touched_by
 
 Form = Callable[[Any, t.Type], Json]

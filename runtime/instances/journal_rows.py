@@ -23,13 +23,13 @@ from lawful.spec.values.world import encode, rank
 
 from ..kernel.commit import choose
 from ..kernel.dispatch import control_name
+from ..kernel.event_record import Stepped
 from ..kernel.plan import Plan, Way
 from ..kernel.state import State
 from ..timers import Environment
 from .access import behaviour_of
 from .container_changes import changes, is_change
 from .make import bare, begin, plan_of
-from .observers import Stepped
 
 KEYS = (
     "v",

@@ -2,89 +2,22 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from itertools import repeat
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol
+from threading import get_ident
+from typing import Any, Protocol
 
-from lawful.spec.analysis.callee import bind
-from lawful.spec.outcomes import Reason, Refused
+from lawful.spec.outcomes import Refused
 
+from ..kernel.commit import UNDECIDED
 from ..kernel.dispatch import save, undoing
-from ..kernel.plan import Asserted, Plan, Way
+from ..kernel.event_record import Stepped
+from ..kernel.plan import Asserted, Way
 from ..kernel.state import Closed, State
 from .enforcement import judge, kept
-from .part_changes import Changes, PartsBefore, viewed
+from .part_changes import PartsBefore
 
-if TYPE_CHECKING:
-    from typing_extensions import TypeVar
-
-    M_co = TypeVar("M_co", bound=State, covariant=True, default=Any)
-else:  # A default is Python 3.13's; type checkers know it of every version.
-    from typing import TypeVar
-
-    M_co = TypeVar("M_co", covariant=True)
-
-
-@dataclass(frozen=True, slots=True)
-class Stepped(Generic[M_co]):
-    """One event of one instance, which is an `M_co`; plain `Stepped` is of any machine.
-
-    `transition`: the one that ran, or that was called by its own name; otherwise None. `args`: the
-    arguments by name. `before` and `after`: names of the control state, None if the machine has
-    none. `changed`: the variables whose values have changed, with their new values as code outside
-    reads them (a part is a copy). `reasons`: the reasons of a refusal. `time`: seconds of the
-    instance's clock.
-    """
-
-    instance: M_co
-    event: str
-    transition: str | None
-    args: Mapping[str, Any]
-    outcome: Literal["done", "refused", "ignored"]
-    before: str | None
-    after: str | None
-    changed: Mapping[str, Any]
-    output: Any
-    reasons: tuple[Reason, ...]
-    time: float
-    _later: tuple[Any, ...] | None = field(default=None, init=False, repr=False, compare=False)
-    _inside: Changes | None = field(default=None, init=False, repr=False, compare=False)
-
-    @property
-    def inside(self) -> Changes:
-        """The values before and after, as they are inside, of what has changed and is no part; for
-        the runtime's own use."""
-        if self._inside is None:
-            object.__setattr__(self, "_inside", {} if self._later is None else _inner(self._later))
-        return self._inside or {}
-
-    @property
-    def moved(self) -> Changes:
-        """The same, with values that are other objects and may be equal: nothing is compared."""
-        return self.inside if self._later is None else _moved(self._later)
-
-    if not TYPE_CHECKING:  # Type checkers know the fields.
-
-        def __getattr__(self, name: str) -> Any:
-            """A field of a `Stepped` that nobody has read yet: most observers read few. Only
-            `changed` needs the values before and after to be compared."""
-            if name == "_inside":
-                return None
-            later = None if name == "_later" else self._later
-            if later is None or name not in Stepped.__slots__:
-                raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
-            if name == "changed":
-                _SET(self, name, _told(later, self.inside))
-            for key, value in zip(_SIMPLE, _fields(later), strict=True):
-                _SET(self, key, value)
-            if name == "changed":
-                _SET(self, "_later", None)
-            return _READ(self, name)
-
-
-_SIMPLE = tuple(each for each in Stepped.__slots__ if each != "changed" and each[0] != "_")
 Observer = Callable[[Stepped], None]
 
 
@@ -117,10 +50,13 @@ class Log(Protocol):
 UNKNOWN = Closed(
     "its log does not say whether it has the last event: restore the instance, and use that one"
 )
-# The threads that run events, and that call observers, by the `id` of the `Observed`. Locks of its
-# own would take a third of the memory of an instance. `setdefault` is one step of C, as a lock is.
-_RUNNING: dict[int, tuple[int]] = {}
-_TELLING: dict[int, tuple[int]] = {}
+# Who runs an event, and who calls observers, is taken and tested without a lock, which would take a
+# third of the memory of an instance. With the global lock no thread comes between a test and an
+# assignment that follows it, since CPython changes threads where it delivers interrupts. Without it
+# the threads are in these dictionaries by the `id` of the `Observed`: `setdefault` is one step.
+LOCKED = getattr(sys, "_is_gil_enabled", lambda: True)()
+_RUNNING: dict[int, Any] = {}
+_TELLING: dict[int, Any] = {}
 _NOBODY: Any = ()  # For all that have no observer.
 
 
@@ -137,36 +73,65 @@ class Observed:
     before the event is either undone or reported (see `dispatch.undoing`).
     """
 
-    __slots__ = (
-        "_row",
-        "_untold",
-        "asserted",
-        "log",
-        "observers",
-    )
+    __slots__ = ("_runs", "_tells", "_untold", "asserted", "log", "observers")
 
     def __init__(self, asserted: Asserted | None = None) -> None:
         self.observers: tuple[Observer, ...] = ()
         self.asserted = asserted
         self.log: Log | None = None
-        self._untold: list[tuple[Observer, Stepped]] = _NOBODY
-        self._row: tuple[Observer, Stepped] | None = (
-            None  # The call of an observer that runs, or ran last.
-        )
+        self._untold: list[tuple[tuple[Observer, ...], Stepped]] = _NOBODY
+        self._runs: int | None = None  # The thread that runs an event.
+        self._tells = False
 
     def call(self, machine: State, way: str, args: tuple[Any, ...]) -> Any:
         """Run the event and call the observers; returns or raises what the event did."""
         plan = machine.__plan__
-        return self.run(machine, plan.ways[way], args, plan.runs.get(way) or _watched(plan, way))
+        step = plan.tells.get(way, UNDECIDED)
+        if step is None or self.log is not None or self.asserted is not None or not LOCKED:
+            return self._run(machine, way, args)
+        if step is UNDECIDED:
+            plan.tells[way] = plan.observed(way)
+            return self.call(machine, way, args)
+        mine = get_ident()
+        if self._runs is not None:
+            raise self._concurrent(machine, way)
+        self._runs = mine  # No call since the test: no other thread.
+        try:
+            try:
+                output = step(machine, self, args)
+            except Refused as refusal:
+                self._refused(machine, plan.ways[way], args, refusal)
+                raise
+            finally:
+                self._runs = None
+        except BaseException:
+            self.tell()
+            raise
+        if output is UNDECIDED:
+            return self._run(machine, way, args)
+        self.tell()
+        return output
+
+    def _run(self, machine: State, way: str, args: tuple[Any, ...]) -> Any:
+        plan = machine.__plan__
+        step = plan.runs.get(way)
+        if step is None:
+            step = plan.runs[way] = plan.watched(way)
+        return self.run(machine, plan.ways[way], args, step)
 
     def run(self, machine: State, way: Way, args: tuple[Any, ...], step: Callable[..., Any]) -> Any:
         """The same for any step of this way, a function of the instance and the arguments. A fault
         of the machine is raised and not reported: nothing has happened."""
-        key, mine = id(self), (threading.get_ident(),)
-        taken = map(_RUNNING.setdefault, (key,), (mine,))
-        [runs] = taken
+        if way.copies:
+            known = machine.__environment__.universe
+            args = tuple([check(a, known) for check, a in zip(way.checks, args, strict=True)])
+        key, mine = id(self), get_ident()
+        if LOCKED:
+            runs = self._runs = self._runs or mine
+        else:
+            [runs] = map(_RUNNING.setdefault, (key,), (mine,))
         if runs is not mine:  # No call since it was taken: no interrupt between that and `try`.
-            raise self._concurrent(machine, way)
+            raise self._concurrent(machine, way.name)
         try:
             try:
                 if machine.__plan__.timed:
@@ -174,7 +139,9 @@ class Observed:
                 else:
                     output = self._step(machine, way, args, step)
             finally:
-                del _RUNNING[key]
+                self._runs = None
+                if not LOCKED:
+                    del _RUNNING[key]
         except BaseException:
             self.tell()
             raise
@@ -185,21 +152,26 @@ class Observed:
 
     def at_rest(self, act: Callable[[], Any]) -> Any:
         """Do it while no event runs; RuntimeError if one does."""
-        key, mine = id(self), (threading.get_ident(),)
-        taken = map(_RUNNING.setdefault, (key,), (mine,))
-        [runs] = taken
+        key, mine = id(self), get_ident()
+        if LOCKED:
+            runs = self._runs = self._runs or mine
+        else:
+            [runs] = map(_RUNNING.setdefault, (key,), (mine,))
         if runs is not mine:
             raise RuntimeError("an event of this instance is not over")
         try:
             return act()
         finally:
-            del _RUNNING[key]
+            self._runs = None
+            if not LOCKED:
+                del _RUNNING[key]
 
-    def _concurrent(self, machine: State, way: Way) -> RuntimeError:
-        mine = _RUNNING.get(id(self)) == (threading.get_ident(),)  # Of a signal handler, say.
+    def _concurrent(self, machine: State, way: str) -> RuntimeError:
+        runs = self._runs if LOCKED else _RUNNING.get(id(self))
+        mine = bool(runs == get_ident())  # Of a signal handler, say.
         who = "an event of this instance is not over" if mine else "another thread runs an event"
         how = "send the events of all threads through one runner, lawful.runtime.runner.Runner"
-        return RuntimeError(f"{type(machine).__name__}.{way.name}: {who}; {how}")
+        return RuntimeError(f"{type(machine).__name__}.{way}: {who}; {how}")
 
     def _event(
         self, machine: State, way: Way, args: tuple[Any, ...], step: Callable[..., Any]
@@ -220,20 +192,26 @@ class Observed:
         if self.log is not None:
             self.log.begin()
         parts = PartsBefore(state, way) if way.composite else None
-        before = (getattr(state, "_state", None), way.read(state), way)
-        undo: Iterator[object] = map(setattr, repeat(state), way.slots, before[1])
+        at, values = getattr(state, "_state", None), way.read(state)
+        undo: Iterator[object] = map(setattr, repeat(state), way.slots, values)
         if parts is not None or way.grows:
             undo = undoing(save(state, way))
         log: Log | None = None
-        rows: list[tuple[Observer, Stepped]] = []
+        rows: tuple[tuple[tuple[Observer, ...], Stepped], ...] = ()
         try:
             if self.asserted is None:
                 output = step(state, *args)
             else:
                 output = self._judged(state, way, args, step)
-            done = _stepped(state, args, before, parts, output=output)
-            for observer in self.observers:
-                rows.append((observer, done))
+            ran = state.__environment__.last_transition
+            controls = at, getattr(state, "_state", None)
+            both = (*values, *way.read(state)) if parts is None and ran else ()
+            done = Stepped.made(
+                state, way, args, ran=ran, controls=controls, values=both, output=output
+            )
+            if parts is not None and ran:
+                done = done.with_parts(*parts.changed(state))
+            rows = ((self.observers, done),) if self.observers else ()
             if self.log is not None:
                 self.log.kept = ()
                 log = self.log
@@ -241,7 +219,7 @@ class Observed:
             if rows:
                 self._untold += rows  # Last, and no call: what comes later is no interrupt of this.
         except Refused as refusal:
-            self._put(_stepped(state, args, before, parts, refused=refusal.untraced()))
+            self._refused(state, way, args, refusal)
             raise
         except BaseException:  # Undo it, unless the log has it: a signal's may be any exception.
             there: list[object] | None = []
@@ -270,10 +248,13 @@ class Observed:
         judge(self.asserted, machine, way.event, before)
         return output
 
-    def _put(self, stepped: Stepped) -> None:
-        """Queue the event for all observers: they get it now, or before the next event."""
+    def _refused(self, state: State, way: Way, args: tuple[Any, ...], refusal: Refused) -> None:
+        """Queue a refused event for all observers: they get it now, or before the next event."""
         if self.observers:
-            self._untold += [(observer, stepped) for observer in self.observers]
+            at = getattr(state, "_state", None)
+            why = refusal.untraced()
+            done = Stepped.made(state, way, args, ran=None, controls=(at, at), refused=why)
+            self._untold += ((self.observers, done),)
 
     def tell(self) -> None:
         """Call the queued observers, unless the log holds them back; raise their first exception,
@@ -283,31 +264,38 @@ class Observed:
         caused this event, or one of another thread."""
         first: BaseException | None = None
         while self._untold and not (self.log is not None and self.log.held):
-            key, mine = id(self), (threading.get_ident(),)
-            taken = map(_TELLING.setdefault, (key,), (mine,))
-            [tells] = taken
-            if tells is not mine:
+            if LOCKED:
+                tells, self._tells = self._tells, True
+            else:
+                mine = get_ident()
+                [taken] = map(_TELLING.setdefault, (id(self),), (mine,))
+                tells = taken is not mine
+            if tells:
                 break  # Who has it looks once more after it was released.
             try:
                 while self._untold:
-                    row = self._untold[0]
-                    if row is self._row:
+                    observers, done = self._untold[0]
+                    rest = observers[1:]
+                    if rest:
+                        self._untold[0] = rest, done
+                    else:
                         del self._untold[0]
+                    if not observers:  # The last one was taken away while the event ran.
                         continue
-                    self._row = row  # An interrupt comes before this line, or in the observer.
-                    try:
-                        row[0](row[1])
+                    try:  # An interrupt comes before the row was read, or in the observer.
+                        observers[0](done)
                     except BaseException as error:  # After Ctrl-C, too, the others are called.
                         first = foremost(first, error, "another observer")
-                self._row = None
             finally:
-                del _TELLING[key]
+                self._tells = False
+                if not LOCKED:
+                    del _TELLING[id(self)]
         if first is not None:
             raise first
 
     def awaits(self, observer: Observer) -> bool:
         """Whether events are queued for this observer."""
-        return any(row[0] == observer for row in self._untold if row is not self._row)
+        return any(observer in observers for observers, _ in self._untold)
 
     def add(self, observer: Observer) -> None:
         """Call it after each event from now on."""
@@ -324,7 +312,11 @@ class Observed:
         if observer in self.observers:
             at = self.observers.index(observer)
             self.observers = self.observers[:at] + self.observers[at + 1 :]
-        self._untold[:] = [row for row in self._untold if row[0] != observer]
+        rows = [
+            (tuple(each for each in observers if each != observer), done)
+            for observers, done in self._untold
+        ]
+        self._untold[:] = [row for row in rows if row[0]]
 
     def dropping(self) -> Iterator[object]:
         """Observers never hear of the events from now on until this is read to its end, if these
@@ -344,92 +336,3 @@ def foremost(first: BaseException | None, error: BaseException, who: str) -> Bas
         first, error = error, first
     first.add_note(f"{who} raised {error!r}")
     return first
-
-
-def _watched(plan: Plan, way: str) -> Callable[..., Any]:
-    if way not in plan.runs:
-        plan.runs[way] = plan.watched(way)
-    return plan.runs[way]
-
-
-_NEW, _SET, _READ = object.__new__, object.__setattr__, object.__getattribute__
-_LATER = vars(Stepped)["_later"].__set__
-
-
-def _stepped(
-    state: State,
-    args: tuple[Any, ...],
-    before: tuple[Any, tuple[Any, ...], Way],
-    parts: PartsBefore | None,
-    *,
-    output: Any = None,
-    refused: Refused | None = None,
-) -> Stepped:
-    """What the event did; the environment knows which transition ran."""
-    at, values, way = before
-    time = state.__environment__
-    ran = None if refused is not None else time.last_transition
-    if parts is None and ran:
-        both: tuple[Any, ...] = values, way.read(state)
-    else:
-        both = (({}, {}) if parts is None or not ran else parts.changed(state),)
-    made = _NEW(Stepped)
-    controls = at, getattr(state, "_state", None)
-    _LATER(made, (state, way, args, ran, controls, both, output, refused, time.now()))
-    return made
-
-
-def _inner(later: tuple[Any, ...]) -> Changes:
-    """The values that differ before and after the event; none of parts.
-
-    `values` are those of the variables that the way may write, before and after the event; of a way
-    that may change parts, which change where they stand, one pair of `changed` and `inside`.
-    """
-    return {name: both for name, both in _moved(later).items() if both[0] != both[1]}
-
-
-def _moved(later: tuple[Any, ...]) -> Changes:
-    """The same, of which some may be equal."""
-    _, way, _, _, _, values, *_ = later
-    if len(values) == 1:
-        inside: Changes = values[0][1]
-        return inside
-    rows = zip(way.writes, *values, strict=True)
-    return {name: (was, now) for name, was, now in rows if now is not was}
-
-
-def _told(later: tuple[Any, ...], inside: Changes) -> dict[str, Any]:
-    """The field `changed`."""
-    values = later[5]
-    told: dict[str, Any] = values[0][0] if len(values) == 1 else _changed(later[0], inside)
-    return told
-
-
-def _fields(later: tuple[Any, ...]) -> tuple[Any, ...]:
-    """The other fields of a `Stepped`, in their order."""
-    way: Way
-    refused: Refused | None
-    state, way, args, ran, controls, _, output, refused, time = later
-    called = way.name if refused is not None and way.name != way.event else ran
-    outcome = "done" if ran else "ignored"
-    return (
-        state,
-        way.event,
-        called,
-        bind(way.params, args),
-        outcome if refused is None else "refused",
-        *(getattr(each, "name", None) for each in controls),
-        output,
-        () if refused is None else refused.reasons,
-        time,
-    )
-
-
-def _changed(state: State, inside: Changes) -> dict[str, Any]:
-    """The new values as code outside reads them, in the order of the declaration."""
-    plan = state.__plan__
-    return {
-        name: viewed(inside[name][1], plan.fields[name])
-        for name in plan.variables
-        if name in inside
-    }

@@ -4,24 +4,15 @@ before the event are kept."""
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
 from typing import Any
 
-from lawful.spec import types as t
 from lawful.spec.syntax.declare import slot
 
 from ..kernel.dispatch import UNSET, tree
+from ..kernel.event_record import Changes
 from ..kernel.plan import Way
 from ..kernel.state import State
-from ..kernel.views import viewer
-
-Changes = Mapping[str, tuple[Any, Any]]
-
-
-def viewed(value: Any, kind: t.Type) -> Any:
-    """A value as code outside reads it."""
-    view = viewer(kind)
-    return value if view is None else view(value)
+from ..kernel.views import viewed
 
 
 class PartsBefore:

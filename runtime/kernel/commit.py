@@ -38,6 +38,7 @@ from .state import SUSPECT, State
 
 # Messages name the lines of declarations, never those of the runtime.
 FalseGuard = tuple[str, tuple[Site, str, tuple[Any, ...]]]  # Of the transition of this name.
+UNDECIDED = object()  # Nothing has happened: `choose`, or another method, runs the step.
 RUNTIME = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 
@@ -169,6 +170,14 @@ def failed(error: BaseException, state: State, way: Way, args: tuple[Any, ...]) 
             rows = [(each.name, error) for each in way.candidates]
             error = AllRefused(rows).with_traceback(error.__traceback__)
     raise_from(error, state, way)
+
+
+def failed_observed(error: BaseException, state: State, way: Way, args: tuple[Any, ...]) -> Any:
+    """The same for a method of observed instances, which leaves the choice to its caller."""
+    if isinstance(error, (Refusal, *FAULTS)) and not of_a_handler(error):
+        SUSPECT.discard(id(state))
+        return UNDECIDED
+    return failed(error, state, way, args)
 
 
 def turned_away(

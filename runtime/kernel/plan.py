@@ -57,7 +57,8 @@ class Way:
     in which an `ignore` applies whatever the arguments are, None for all; `conditional`: whether
     another `ignore` has a condition. `rows`: of each of several transitions the function of its
     first false guard, None until an event was refused. `read` gives the values of `slots`. `grows`:
-    it is no event, but the growth of a sort; it changes the universe.
+    it is no event, but the growth of a sort; it changes the universe. `copies`: an argument may be a
+    mapping, which the caller could change later.
     """
 
     name: str
@@ -76,6 +77,7 @@ class Way:
     rows: tuple[tuple[str, Row], ...] | None = None
     read: Callable[[Instance], tuple[Any, ...]] = lambda state: ()
     grows: bool = False
+    copies: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +141,9 @@ class Plan:
 
     `slots` are those of `variables`; `families` says of each variable of parts whether it is a map
     of them. `fresh` gives a new state its initial values, `fresh_but(names)` returns one without
-    these variables. `hints` are the guards of a transition that need no argument. `judged`: the
-    bounds of initial values were found to hold. `growth` are the ways in which sorts grow.
+    these variables. `runs` and `tells` have what `watched` and `observed` compiled. `hints` are the
+    guards of a transition that need no argument. `judged`: the bounds of initial values were found
+    to hold. `growth` are the ways in which sorts grow.
     """
 
     resolved: Resolved
@@ -161,8 +164,10 @@ class Plan:
     text: Callable[[], str] = str
     constructor: Callable[..., Any] = print
     watched: Callable[[str], Callable[..., Any]] = lambda name: print
+    observed: Callable[[str], Callable[..., Any] | None] = lambda name: None
     rows: Callable[[str], tuple[tuple[str, Row], ...]] = lambda name: ()
     runs: dict[str, Callable[..., Any]] = field(default_factory=dict[str, Callable[..., Any]])
+    tells: dict[str, Any] = field(default_factory=dict[str, Any])
     parameters: dict[str, Check] = field(default_factory=dict[str, Check])
     required: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()

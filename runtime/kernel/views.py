@@ -54,6 +54,12 @@ def viewer(kind: t.Type) -> Callable[[Any], Any] | None:
             return None
 
 
+def viewed(value: Any, kind: t.Type) -> Any:
+    """A value as code outside reads it."""
+    view = viewer(kind)
+    return value if view is None else view(value)
+
+
 def _each(make: Callable[[Any], Any], inner: Callable[[Any], Any] | None) -> Callable[[Any], Any]:
     return make if inner is None else lambda held: make(inner(each) for each in held)
 

@@ -24,7 +24,7 @@ from lawful.machines.unicast.service.peer import FormerLife, Peer, from_wire, to
 from lawful.machines.unicast.service.settings import Config
 from lawful.machines.unicast.service.wire import Batch, decode, encode
 from lawful.machines.unicast.system import LinkFixed
-from lawful.runtime.instances.observers import Stepped
+from lawful.runtime.kernel.event_record import Stepped
 from lawful.spec.resolve import resolve
 from lawful.testing import Mismatch, SimulatedClock, conformance
 

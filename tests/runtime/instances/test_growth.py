@@ -22,7 +22,7 @@ from lawful import (
     transition,
 )
 from lawful.runtime.instances import growth
-from lawful.runtime.instances.observers import Stepped
+from lawful.runtime.kernel.event_record import Stepped
 from tests.checks.declarations.growing import Cluster, Desk, Job, Node, Queue, Ring, Seat
 from tests.runtime.services.interrupting import at_every_place
 

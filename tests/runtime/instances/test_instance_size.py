@@ -23,7 +23,7 @@ from lawful import (
     require,
     transition,
 )
-from lawful.runtime.instances.observers import Stepped
+from lawful.runtime.kernel.event_record import Stepped
 
 
 class Phase(State):

@@ -15,8 +15,8 @@ from lawful import (
     Undefined,
     transition,
 )
-from lawful.runtime.instances.observers import Stepped
 from lawful.runtime.journal import Journal, read
+from lawful.runtime.kernel.event_record import Stepped
 from lawful.runtime.timers import SimulatedClock
 from tests.runtime.declarations.every_variable import PARCEL, Desk, Life, Who
 

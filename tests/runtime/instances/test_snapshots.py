@@ -19,7 +19,7 @@ from lawful import (
     Undefined,
     transition,
 )
-from lawful.runtime.instances.observers import Stepped
+from lawful.runtime.kernel.event_record import Stepped
 from lawful.runtime.timers import SimulatedClock
 from lawful.spec.outcomes import Reason
 from tests.runtime.declarations.every_variable import Desk, Life, Parcel, Who, busy

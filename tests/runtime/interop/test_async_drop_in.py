@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from transitions import MachineError
 from transitions.extensions import AsyncMachine
 
-from lawful.runtime.instances.observers import Stepped
 from lawful.runtime.interop.async_drop_in import AsyncEvent, AsyncLawfulMachine, AsyncTransition
 from lawful.runtime.interop.decided import Transition
+from lawful.runtime.kernel.event_record import Stepped
 from tests.runtime.interop.test_drop_in import calls, made, setting
 
 

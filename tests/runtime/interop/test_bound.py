@@ -12,9 +12,9 @@ from transitions import Machine as Theirs
 from transitions import MachineError
 
 from lawful import Ambiguous, Refused
-from lawful.runtime.instances.observers import Stepped
 from lawful.runtime.interop import from_transitions
 from lawful.runtime.interop.bound import Bound, bind
+from lawful.runtime.kernel.event_record import Stepped
 from lawful.runtime.timers import SimulatedClock
 from tests.runtime.interop.doors import Begins, Chosen, Counts, Door, Leaf, Patient, Twice
 from tests.runtime.interop.samples import ROWS, STATES, Color, Matter, theirs

@@ -19,10 +19,10 @@ from transitions import MachineError
 from transitions.extensions.states import Tags, add_state_features
 
 from lawful.cli import main
-from lawful.runtime.instances.observers import Stepped
 from lawful.runtime.interop.decided import EventData, Transition
 from lawful.runtime.interop.drop_in import LawfulMachine
 from lawful.runtime.journal import Journal
+from lawful.runtime.kernel.event_record import Stepped
 from tests.runtime.interop.samples import ROWS, STATES, Matter
 
 NAMES = ("a", "b", "c")

@@ -12,7 +12,7 @@ import pytest
 
 from lawful import Machine, Nat, Timer, transition
 from lawful.runtime.deadlines import Deadlines
-from lawful.runtime.instances.observers import Stepped
+from lawful.runtime.kernel.event_record import Stepped
 from lawful.runtime.runner import Runner
 from lawful.runtime.timers import SimulatedClock
 from tests.root import PATIENCE

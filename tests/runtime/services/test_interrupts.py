@@ -14,7 +14,7 @@ import pytest
 from lawful import Machine, Nat, Timer, transition
 from lawful.runtime import runner as runners
 from lawful.runtime.instances import observers
-from lawful.runtime.instances.observers import Stepped
+from lawful.runtime.kernel.event_record import Stepped
 from lawful.runtime.runner import Runner
 from tests.root import PATIENCE
 from tests.runtime.services.interrupting import at_every_place
@@ -101,3 +101,34 @@ def test_an_interrupted_event_is_undone_or_told_at_the_latest_before_the_next() 
         assert [done.args["number"] for done in heard] == ([1, 10] if happened else [10])
 
     assert at_every_place((observers.__file__, __file__), play) > 20
+
+
+class Doubled(Machine):
+    """Without timers: its observed events run in a method of their own."""
+
+    count: Nat = 0
+    added: list[Nat] = []
+
+    @transition()
+    def add(self, number: Nat) -> Nat:
+        self.count += number
+        self.added.append(number)
+        return self.count
+
+
+def test_so_it_is_of_an_instance_without_timers_and_with_two_observers() -> None:
+    def play(attempt: Callable[..., bool]) -> None:
+        doubled, first, second = Doubled(), list[Stepped](), list[Stepped]()
+        doubled.add(100)
+        doubled.lawful.observe(first.append)
+        doubled.lawful.observe(second.append)
+        attempt(lambda: doubled.add(1))
+        happened = doubled.added == [100, 1]
+        assert doubled.count == (101 if happened else 100)
+        doubled.add(10)
+        for heard in (first, second):
+            numbers = [done.args["number"] for done in heard]
+            assert numbers == ([1, 10] if happened else [10])
+            assert heard[-1].changed == {"count": doubled.count, "added": doubled.added}
+
+    assert at_every_place((observers.__file__, __file__), play) > 10

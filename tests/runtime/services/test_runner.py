@@ -12,7 +12,7 @@ import pytest
 
 from lawful import Machine, Nat, Refused, require, transition
 from lawful.checks.explore import explore
-from lawful.runtime.instances.observers import Stepped
+from lawful.runtime.kernel.event_record import Stepped
 from lawful.runtime.runner import Full, Job, Line, Runner
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lawful import Machine, Nat, Refused, require, transition
-from lawful.runtime.instances.observers import Stepped
+from lawful.runtime.kernel.event_record import Stepped
 from lawful.runtime.runner import Full
 from lawful.runtime.tasks import TaskRunner
 from tests.root import PATIENCE

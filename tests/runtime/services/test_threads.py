@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from lawful import Machine, Nat, Timer, transition
-from lawful.runtime.instances.observers import Stepped
 from lawful.runtime.journal import Journal, read
+from lawful.runtime.kernel.event_record import Stepped
 from lawful.runtime.runner import Runner
 from lawful.runtime.store import Store
 from tests.root import PATIENCE

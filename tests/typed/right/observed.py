@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import assert_type
 
 from lawful import Machine, Nat, Scope, transition
-from lawful.runtime.instances.observers import Stepped
+from lawful.runtime.kernel.event_record import Stepped
 
 
 class Lamp(Machine):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lawful import Machine, Nat, transition
-from lawful.runtime.instances.observers import Stepped
+from lawful.runtime.kernel.event_record import Stepped
 
 
 class Lamp(Machine):

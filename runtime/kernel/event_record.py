@@ -1,0 +1,210 @@
+"""What observers and logs get of an event.
+
+A record is made for each observed event, and most observers read little of it. So it holds what the
+event had before and after it, as references, and works its fields out when they are read. A step
+never changes a container in place that a record holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Generic, Literal
+
+from lawful.spec import types as t
+from lawful.spec.analysis.callee import bind
+from lawful.spec.outcomes import Reason, Refused
+
+from .plan import Way
+from .state import State
+from .views import viewed
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar
+
+    M_co = TypeVar("M_co", bound=State, covariant=True, default=Any)
+else:  # A default is Python 3.13's; type checkers know it of every version.
+    from typing import TypeVar
+
+    M_co = TypeVar("M_co", covariant=True)
+
+Changes = Mapping[str, tuple[Any, Any]]
+Outcome = Literal["done", "refused", "ignored"]
+FIELDS = (
+    "instance",
+    "event",
+    "transition",
+    "args",
+    "outcome",
+    "before",
+    "after",
+    "changed",
+    "output",
+    "reasons",
+    "time",
+)
+
+
+class Stepped(Generic[M_co]):
+    """One event of one instance, which is an `M_co`; plain `Stepped` is of any machine. It is
+    read-only.
+
+    `transition`: the one that ran, or that was called by its own name; otherwise None. `args`: the
+    arguments by name. `before` and `after`: names of the control state, None if the machine has
+    none. `changed`: the variables whose values have changed, with their new values as code outside
+    reads them (a part is a copy). `reasons`: the reasons of a refusal. `time`: seconds of the
+    instance's clock.
+
+    Inside, `_of` is a tuple: instance, way, arguments, the transition that ran, the control states
+    before and after, output, refusal, time, the variables that may differ, their values before,
+    and those after. `_changed` and `_inside` are there once they were read, or from the start where
+    parts may have changed; `_args` is there once it was read. A slot for each would take longer.
+    """
+
+    __slots__ = ("_args", "_changed", "_inside", "_of")
+
+    def __init__(  # noqa: PLR0917  # the fields, in their order
+        self,
+        instance: M_co,
+        event: str,
+        transition: str | None,
+        args: Mapping[str, Any],
+        outcome: Outcome,
+        before: str | None,
+        after: str | None,
+        changed: Mapping[str, Any],
+        output: Any,
+        reasons: tuple[Reason, ...],
+        time: float,
+    ) -> None:
+        params = tuple((name, t.NOTHING) for name in args)
+        way = Way(transition or event, event, params, t.NOTHING, (), (), (), False)
+        ran = transition if outcome == "done" else None
+        refused = Refused("", event, "", reasons) if outcome == "refused" else None
+        controls = SimpleNamespace(name=before), SimpleNamespace(name=after)
+        given = tuple(args.values())
+        self._of: tuple[Any, ...] = instance, way, given, ran, *controls, output, refused, time, ()
+        self._inside: Changes = {}
+        self._changed = changed
+
+    @classmethod
+    def made(
+        cls,
+        state: Any,
+        way: Way,
+        given: tuple[Any, ...],
+        *,
+        ran: str | None,
+        controls: tuple[Any, Any],
+        values: tuple[Any, ...] = (),
+        output: Any = None,
+        refused: Refused | None = None,
+    ) -> Stepped[Any]:
+        """The record of an event that is over, at the present time of the instance. `values` are
+        those of the way's variables before and then those after; none if none was changed."""
+        done: Stepped[Any] = object.__new__(cls)
+        now = state.__environment__.now()
+        writes = way.writes if values else ()
+        done._of = state, way, given, ran, *controls, output, refused, now, writes, *values
+        return done
+
+    def with_parts(self, changed: Mapping[str, Any], inside: Changes) -> Stepped[M_co]:
+        """The record of an event that may have changed parts: they change where they stand, so
+        what has changed is known from the start."""
+        self._changed, self._inside = changed, inside
+        return self
+
+    @property
+    def instance(self) -> M_co:
+        instance: M_co = self._of[0]
+        return instance
+
+    @property
+    def event(self) -> str:
+        event: str = self._of[1].event
+        return event
+
+    @property
+    def transition(self) -> str | None:
+        _, way, _, ran, _, _, _, refused, *_ = self._of
+        name: str | None = way.name if refused is not None and way.name != way.event else ran
+        return name
+
+    @property
+    def args(self) -> Mapping[str, Any]:
+        if not hasattr(self, "_args"):
+            self._args = bind(self._of[1].params, self._of[2])
+        return self._args
+
+    @property
+    def outcome(self) -> Outcome:
+        return "refused" if self._of[7] is not None else "done" if self._of[3] else "ignored"
+
+    @property
+    def before(self) -> str | None:
+        return getattr(self._of[4], "name", None)
+
+    @property
+    def after(self) -> str | None:
+        return getattr(self._of[5], "name", None)
+
+    @property
+    def changed(self) -> Mapping[str, Any]:
+        if not hasattr(self, "_changed"):
+            plan, inside = self.instance.__plan__, self.inside
+            self._changed = {
+                name: viewed(inside[name][1], plan.fields[name])
+                for name in plan.variables
+                if name in inside
+            }
+        return self._changed
+
+    @property
+    def output(self) -> Any:
+        return self._of[6]
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        refused: Refused | None = self._of[7]
+        return () if refused is None else refused.reasons
+
+    @property
+    def time(self) -> float:
+        time: float = self._of[8]
+        return time
+
+    @property
+    def inside(self) -> Changes:
+        """The values before and after, as they are inside, of what has changed and is no part; for
+        the runtime's own use."""
+        if not hasattr(self, "_inside"):
+            moved = self.moved.items()
+            self._inside = {name: both for name, both in moved if both[0] != both[1]}
+        return self._inside
+
+    @property
+    def moved(self) -> Changes:
+        """The same, with values that are other objects and may be equal: nothing is compared."""
+        if hasattr(self, "_inside"):
+            return self._inside
+        writes: tuple[str, ...] = self._of[9]
+        first, middle = 10, 10 + len(writes)
+        rows = zip(writes, self._of[first:middle], self._of[middle:], strict=True)
+        return {name: (was, now) for name, was, now in rows if now is not was}
+
+    def _fields(self) -> tuple[Any, ...]:
+        return tuple(getattr(self, name) for name in FIELDS)
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not Stepped:
+            return NotImplemented
+        return self._fields() == other._fields()
+
+    __hash__ = None  # type: ignore[assignment]  # it has dictionaries
+
+    def __repr__(self) -> str:
+        rows = zip(FIELDS, self._fields(), strict=True)
+        return f"Stepped({', '.join(f'{name}={value!r}' for name, value in rows)})"
+
+    def __reduce__(self) -> tuple[type[Stepped[Any]], tuple[Any, ...]]:
+        return type(self), self._fields()
