@@ -56,9 +56,9 @@ class Way:
     parts. `checks`: one for each parameter. `method`: what users call. `silent`: the control states
     in which an `ignore` applies whatever the arguments are, None for all; `conditional`: whether
     another `ignore` has a condition. `rows`: of each of several transitions the function of its
-    first false guard, None until an event was refused. `read` gives the values of `slots`. `grows`:
-    it is no event, but the growth of a sort; it changes the universe. `copies`: an argument may be a
-    mapping, which the caller could change later.
+    first false guard, None until an event was refused. `read` gives the values of `slots`.
+    `grows`: it is no event, but the growth of a sort; it changes the universe. `copies`: an
+    argument may be a mapping, which the caller could change later.
     """
 
     name: str

@@ -160,7 +160,9 @@ def test_of_each_event_it_is_told_what_changed() -> None:
         "last": Book(1, 100),
     }
     assert dict(heard[6].changed) == {"state": Phase.OPEN, "known": set(), "order": []}
-    assert [str(reason) for reason in heard[1].reasons] == ["there is no such place (4 < 4 is false)"]
+    assert [str(reason) for reason in heard[1].reasons] == [
+        "there is no such place (4 < 4 is false)"
+    ]
     assert len(heard[4].reasons) == 2
     assert heard[0].args == {"book": Book(1, 100)}
 
