@@ -19,11 +19,16 @@ class GlobalNames:
     taken: frozenset[str]
     params: dict[str, tuple[t.Type, ...]]  # Of helpers, by their names.
     globals: dict[str, Any] = field(default_factory=dict[str, Any])
+    locals: dict[str, str] = field(default_factory=dict[str, str])
+    hidden: set[str] = field(default_factory=set[str])  # The names of locals, which hide others.
     makers: dict[str, str] = field(default_factory=dict[str, str])  # Of parts, by their machines.
 
     def put(self, name: str, value: Any) -> str:
         """Bind the value to this name, with underscores added where it is taken; the name."""
-        while name in self.taken or not _same(self.globals.get(name, value), value):
+        chosen = self.locals.values()
+        while (
+            name in self.taken or name in chosen or not _same(self.globals.get(name, value), value)
+        ):
             name += "_"
         self.globals[name] = value
         return name
@@ -44,10 +49,15 @@ class GlobalNames:
         return self.makers[machine]
 
     def local(self, name: str) -> str:
-        """A name for a local variable that the declaration does not use."""
-        while name in self.taken:
-            name += "_"
-        return name
+        """A name for a local variable: always the same one, which the declaration does not use and
+        nothing global has. A local would hide a helper of that name."""
+        if name not in self.locals:
+            made = name
+            while made in self.taken or made in self.globals or made in self.hidden:
+                made += "_"
+            self.locals[name] = made
+            self.hidden.add(made)
+        return self.locals[name]
 
 
 def _same(known: Any, value: Any) -> bool:

@@ -101,6 +101,7 @@ def constructor(
     given. `assume` evaluates the assumptions.
     """
     put, me, words = code.names.put, name("self"), ("universe", "clock")
+    more = code.names.local("parameters")
     place, unset = plan.machine.place, name(put("UNSET", UNSET))
     environment: ast.expr = name(put("SHARED_ENVIRONMENT", SHARED_ENVIRONMENT))
     if plan.timed:
@@ -109,7 +110,7 @@ def constructor(
     plain = all_of(
         [
             *(compare(name(word), ast.Is(), ast.Constant(None)) for word in words),
-            negated(name("parameters")),
+            negated(name(more)),
             compare(call(put("type", type), me), ast.Is(), name(put(plan.machine.name, plan.cls))),
             *(compare(name(key), ast.IsNot(), unset) for key in plan.required),
         ]
@@ -124,7 +125,7 @@ def constructor(
         body.append(ast.Expr(call(put("assume", assume), me)))
     rest = call(put("begin_given", begin_given), name(put("otherwise", otherwise)), me)
     given: list[ast.expr | None] = [ast.Constant(p.name) for p in params]
-    every = ast.Dict([*given, None], [*(name(p.name) for p in params), name("parameters")])
+    every = ast.Dict([*given, None], [*(name(p.name) for p in params), name(more)])
     rest.args += [name("universe"), name("clock"), every]
     branch = if_(plain, *body)
     branch.orelse = [ast.Expr(rest)]
@@ -134,7 +135,7 @@ def constructor(
     args.kwonlyargs += [located(ast.arg(p.name), place) for p in params]
     nothing: list[ast.expr | None] = [located(ast.Constant(None), place) for _ in words]
     args.kw_defaults = [*nothing, *(located(name(put("UNSET", UNSET)), place) for _ in params)]
-    args.kwarg = located(ast.arg("parameters"), place)
+    args.kwarg = located(ast.arg(more), place)
     return key
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Generic, Literal
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple
 
 from lawful.spec import types as t
 from lawful.spec.analysis.callee import bind
@@ -30,19 +30,22 @@ else:  # A default is Python 3.13's; type checkers know it of every version.
 
 Changes = Mapping[str, tuple[Any, Any]]
 Outcome = Literal["done", "refused", "ignored"]
-FIELDS = (
-    "instance",
-    "event",
-    "transition",
-    "args",
-    "outcome",
-    "before",
-    "after",
-    "changed",
-    "output",
-    "reasons",
-    "time",
-)
+
+
+class Fields(NamedTuple):
+    """The fields of a `Stepped`, which documents them."""
+
+    instance: Any
+    event: str
+    transition: str | None
+    args: Mapping[str, Any]
+    outcome: Outcome
+    before: str | None
+    after: str | None
+    changed: Mapping[str, Any]
+    output: Any
+    reasons: tuple[Reason, ...]
+    time: float
 
 
 class Stepped(Generic[M_co]):
@@ -63,29 +66,16 @@ class Stepped(Generic[M_co]):
 
     __slots__ = ("_args", "_changed", "_inside", "_of")
 
-    def __init__(  # noqa: PLR0917  # the fields, in their order
-        self,
-        instance: M_co,
-        event: str,
-        transition: str | None,
-        args: Mapping[str, Any],
-        outcome: Outcome,
-        before: str | None,
-        after: str | None,
-        changed: Mapping[str, Any],
-        output: Any,
-        reasons: tuple[Reason, ...],
-        time: float,
-    ) -> None:
-        params = tuple((name, t.NOTHING) for name in args)
-        way = Way(transition or event, event, params, t.NOTHING, (), (), (), False)
-        ran = transition if outcome == "done" else None
-        refused = Refused("", event, "", reasons) if outcome == "refused" else None
-        controls = SimpleNamespace(name=before), SimpleNamespace(name=after)
-        given = tuple(args.values())
-        self._of: tuple[Any, ...] = instance, way, given, ran, *controls, output, refused, time, ()
+    def __init__(self, of: Fields) -> None:
+        params = tuple((name, t.NOTHING) for name in of.args)
+        way = Way(of.transition or of.event, of.event, params, t.NOTHING, (), (), (), False)
+        ran = of.transition if of.outcome == "done" else None
+        refused = Refused("", of.event, "", of.reasons) if of.outcome == "refused" else None
+        controls = SimpleNamespace(name=of.before), SimpleNamespace(name=of.after)
+        known = way, tuple(of.args.values()), ran, *controls, of.output, refused, of.time
+        self._of: tuple[Any, ...] = of.instance, *known, ()
         self._inside: Changes = {}
-        self._changed = changed
+        self._changed = of.changed
 
     @classmethod
     def made(
@@ -192,19 +182,19 @@ class Stepped(Generic[M_co]):
         rows = zip(writes, self._of[first:middle], self._of[middle:], strict=True)
         return {name: (was, now) for name, was, now in rows if now is not was}
 
-    def _fields(self) -> tuple[Any, ...]:
-        return tuple(getattr(self, name) for name in FIELDS)
+    def fields(self) -> Fields:
+        """All fields, worked out."""
+        return Fields(*(getattr(self, name) for name in Fields._fields))
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not Stepped:
             return NotImplemented
-        return self._fields() == other._fields()
+        return self.fields() == other.fields()
 
     __hash__ = None  # type: ignore[assignment]  # it has dictionaries
 
     def __repr__(self) -> str:
-        rows = zip(FIELDS, self._fields(), strict=True)
-        return f"Stepped({', '.join(f'{name}={value!r}' for name, value in rows)})"
+        return f"Stepped({self.fields()})"
 
-    def __reduce__(self) -> tuple[type[Stepped[Any]], tuple[Any, ...]]:
-        return type(self), self._fields()
+    def __reduce__(self) -> tuple[type[Stepped[Any]], tuple[Fields]]:
+        return type(self), (self.fields(),)

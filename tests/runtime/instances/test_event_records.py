@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lawful import Machine, Nat, Record, Refused, State, Timer, ignore, require, transition
-from lawful.runtime.kernel.event_record import FIELDS, Stepped
+from lawful.runtime.kernel.event_record import Fields, Stepped
 
 
 class Phase(State):
@@ -85,8 +85,12 @@ class TimedShelf(Shelf):
     lapse: Timer = Timer()
 
 
+def putting(number: int) -> Callable[[Any], object]:
+    return lambda shelf: shelf.put(Book(number, 100))
+
+
 ACTS: dict[str, Callable[[Any], object]] = {
-    **{f"put {n}": lambda shelf, n=n: shelf.put(Book(n, 100)) for n in range(5)},
+    **{f"put {number}": putting(number) for number in range(5)},
     "turn": lambda shelf: shelf.turn(),
     "take": lambda shelf: shelf.take(),
     "first": lambda shelf: shelf.take_first(),
@@ -96,20 +100,17 @@ DIFFER = ("instance", "time")  # Between instances.
 
 
 def fields(done: Stepped) -> dict[str, Any]:
-    return {name: plainly(getattr(done, name)) for name in FIELDS if name not in DIFFER}
+    return {name: plainly(getattr(done, name)) for name in Fields._fields if name not in DIFFER}
 
 
 def plainly(value: Any) -> Any:
     """A copy, which nothing changes later."""
-    match value:
-        case Mapping():
-            return {key: plainly(each) for key, each in value.items()}
-        case list():
-            return [plainly(each) for each in value]
-        case set() | frozenset():
-            return frozenset(value)
-        case _:
-            return value
+    known: Any = value
+    if isinstance(value, Mapping):
+        return {key: plainly(each) for key, each in known.items()}
+    if isinstance(value, list):
+        return [plainly(each) for each in known]
+    return frozenset(known) if isinstance(value, set | frozenset) else value
 
 
 def act(shelf: Any, acts: list[str], each: Callable[[], object] = lambda: None) -> None:
@@ -172,7 +173,7 @@ def test_a_record_is_read_only_and_can_be_compared_and_pickled() -> None:
     shelf.lawful.observe(heard.append)
     act(shelf, ["turn", "put 4", "shut"])
     for done in heard:
-        for name in FIELDS:
+        for name in Fields._fields:
             with pytest.raises(AttributeError):
                 setattr(done, name, None)
         with pytest.raises(AttributeError):

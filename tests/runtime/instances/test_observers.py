@@ -16,7 +16,7 @@ from lawful import (
     transition,
 )
 from lawful.runtime.journal import Journal, read
-from lawful.runtime.kernel.event_record import Stepped
+from lawful.runtime.kernel.event_record import Fields, Stepped
 from lawful.runtime.timers import SimulatedClock
 from tests.runtime.declarations.every_variable import PARCEL, Desk, Life, Who
 
@@ -32,7 +32,7 @@ def test_observers_hear_of_every_event() -> None:
     desk.close()
     desk.close()
     first, second, third, fourth = heard
-    assert first == Stepped(
+    assert first.fields() == Fields(
         desk,
         "take",
         "take",
