@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
+import time
+from collections.abc import Generator
 from typing import Any
 
 import numpy as np
@@ -32,6 +35,43 @@ from lawful.spec.resolve import resolve
 from tests.classics.two_phase import TwoPhase
 
 pytestmark = pytest.mark.optimised
+IDLE = 1.0  # Seconds of processor time without progress: a chunk takes a thousandth of it.
+
+
+@pytest.fixture(autouse=True)
+def none_waits_for_ever(monkeypatch: pytest.MonkeyPatch) -> Generator[None]:
+    """Threads that wait for one another for ever are sent home, and the search fails."""
+    advance, over = threads.Workers.advance, threading.Event()
+    working, stuck = list[threads.Workers](), list[bool]()
+
+    def progress() -> list[int]:
+        rows = (workers.memory.arrays.control for workers in tuple(working))
+        return [int(c[at]) for c in rows for at in (kernel_rows.TURN, kernel_rows.CLAIMED)]
+
+    def watch() -> None:
+        known, since = progress(), time.process_time()
+        while not over.wait(0.1):
+            before, known = known, progress()
+            if known != before or not working:
+                since = time.process_time()
+            elif time.process_time() - since > IDLE:
+                stuck.append(True)
+                for workers in tuple(working):
+                    workers.memory.arrays.control[kernel_rows.TURN] = -1
+
+    def watched(self: threads.Workers, span: Span) -> Stopped | None:
+        working.append(self)
+        stopped = advance(self, span)
+        working.remove(self)
+        assert not stuck, "the threads wait for ever"
+        return stopped
+
+    monkeypatch.setattr(threads.Workers, "advance", watched)
+    watcher = threading.Thread(target=watch)
+    watcher.start()
+    yield
+    over.set()
+    watcher.join()
 
 
 class Walk(Machine):
