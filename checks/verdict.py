@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from lawful.spec.ir import Json
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.verdicts import Verdict, worst
 
 __all__ = ["PropertyResult", "Trace", "TraceStep", "Verdict", "after", "exit_code", "worst"]

@@ -6,7 +6,6 @@ import importlib
 import importlib.util
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple, TypeVar
@@ -17,6 +16,7 @@ from lawful.spec.errors import DeclarationError
 from lawful.spec.flat import Flat
 from lawful.spec.ir import Parameter, Variable
 from lawful.spec.lower import lower
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.resolve import Resolved, abstract_scopes, resolve
 from lawful.spec.syntax.declare import declared
 from lawful.spec.values.world import World
@@ -30,7 +30,7 @@ class TargetError(Exception):
     """The target cannot be used; the text says what was looked for and what was found."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ScopedMachine:
     """A machine as the engines read it: lowered within a scope, with its expected verdicts."""
 

@@ -78,6 +78,8 @@ def _init(made: type[Any], setting: str = "self.{0} = {1}") -> str:
         params.append(f"{f.name}=default_{f.name}" if given else f.name)
         value = f"make_{f.name}() if {f.name} is MISSING else {f.name}" if made_here else f.name
         body.append(setting.format(f.name, value))
+    if hasattr(made, "__post_init__"):
+        body.append("self.__post_init__()")
     return f"def __init__({', '.join(params)}):\n    " + "\n    ".join(body)
 
 

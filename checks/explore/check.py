@@ -8,21 +8,19 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from lawful.spec.errors import Unsupported
 from lawful.spec.flat import Flat
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.values.world import World
 from lawful.spec.words import Expected
 
 from ..reference.properties import unjudged
 from ..verdict import PropertyResult
 from .checkpoints import Items, Snapshots, Unfit
-from .compiled import counting
 from .compiled.engine import NotGenerated, PackedSearch
 from .compiled.engine import search as packed
-from .compiled.orbit_search import search as orbits
 from .coverage import Coverage
 from .coverage import coverage as by_reference
 from .limits import Limits, Progress
@@ -87,6 +85,8 @@ def _covered(found: Explored, limits: Limits) -> Coverage:
     if not isinstance(found, PackedSearch):
         slow = by_reference(found.space, found.states, limits)
         return dataclasses.replace(slow, not_generated=found.not_generated)
+    from .compiled import counting  # Most checks count no guards.
+
     try:
         return counting.coverage(found, limits)
     except NotGenerated as reason:
@@ -187,6 +187,8 @@ def searched(
         if symmetry is None:
             found = packed(space, limits, progress, tier, kept.by("generated"), labelled=labelled)
         else:
+            from .compiled.orbit_search import search as orbits  # Most checks need none.
+
             found = orbits((space, symmetry), limits, progress, tier, kept.by("generated"))
     except NotGenerated as reason:
         if engine == "auto":

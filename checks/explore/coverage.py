@@ -12,7 +12,6 @@ import itertools
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lawful.spec import ir
@@ -24,6 +23,7 @@ from lawful.spec.errors import Place
 from lawful.spec.flat import Plan
 from lawful.spec.ir import Json
 from lawful.spec.lower.argument_plans import without_ranges
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.text.expressions import expr
 from lawful.spec.text.reasons import conjuncts
 from lawful.spec.text.statements import path

@@ -6,9 +6,11 @@ import itertools
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
+
+from lawful.spec.quick_dataclass import dataclass
 
 Reason = Literal["", "states", "seconds", "memory", "first", "asked"]
 Over = Callable[[], bool] | None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.ir import Json
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.text.reasons import text
 from lawful.spec.values.world import encode, rank
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from lawful.spec.ir import Json
+from lawful.spec.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from lawful.spec.quick_dataclass import dataclass, field
 
 from ..verdict import PropertyResult, Verdict, worst
 from .coverage import Coverage

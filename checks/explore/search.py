@@ -9,9 +9,9 @@ import functools
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
+from lawful.spec.quick_dataclass import dataclass, field
 from lawful.spec.verdicts import LIVENESS
 
 from ..reference import Done, Fault

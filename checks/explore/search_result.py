@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
+
+from lawful.spec.quick_dataclass import dataclass
 
 from ..reference.properties import PropertyOf
 from ..reference.states import State

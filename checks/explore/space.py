@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from lawful.spec import ir
@@ -15,6 +14,7 @@ from lawful.spec.analysis.headers import own_source
 from lawful.spec.analysis.partiality import always_defined
 from lawful.spec.flat import Flat, Plan, Rule
 from lawful.spec.ir import Json
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.values import bounds
 from lawful.spec.values.positions import Positions
 from lawful.spec.values.world import World, chosen, decode, encode

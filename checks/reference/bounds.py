@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.text.reasons import text
 from lawful.spec.values import bounds
 from lawful.spec.values.unlike import unlike_keys, unlike_span

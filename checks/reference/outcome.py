@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from lawful.spec.outcomes import Reason
+from lawful.spec.quick_dataclass import dataclass
 
 from .states import State
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 from xml.etree import ElementTree
@@ -19,6 +18,7 @@ from lawful.spec import ir
 from lawful.spec.analysis.composition import machines_in
 from lawful.spec.errors import Place
 from lawful.spec.ir import Json
+from lawful.spec.quick_dataclass import dataclass
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 Outcome = Literal["passed", "failed", "skipped", "error"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import chain
 
 from lawful.checks.explore import CheckResult, verdicts
@@ -16,6 +15,7 @@ from lawful.progress import Tell, progress
 from lawful.runtime.instance import Machine
 from lawful.spec.errors import Unsupported
 from lawful.spec.ir import Json
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.resolve import resolve
 from lawful.targets import ScopedMachine, scoped
 
@@ -28,7 +28,7 @@ from .output import Output
 Run = Callable[[ScopedMachine, Tell], CheckResult]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Checked:
     """One machine, its result, and the result as JSON."""
 

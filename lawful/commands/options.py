@@ -7,11 +7,11 @@ options that several commands share.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from lawful.checks.smt.solver.budget import PER_SECOND, SECONDS, UNITS, Effort
+from lawful.spec.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     # The engines take long to import, and the command line reads the options of every command.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lawful.checks.prove import Method
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Reports:
     """Files for other tools. None where one is not wanted; `itf` is a folder."""
 
@@ -30,7 +30,7 @@ class Reports:
     itf: Path | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SolverBudget:
     """What Z3 may spend on each obligation: units of its own work, and seconds."""
 
@@ -50,7 +50,7 @@ class SolverBudget:
         return Effort(max(UNITS, within), seconds)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ExplorationOptions:
     """What `check` and `simulate` share. `pytest` is a folder for tests of counterexamples."""
 
@@ -62,7 +62,7 @@ class ExplorationOptions:
     pytest: Path | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class CheckOptions:
     exploration: ExplorationOptions
     reports: Reports
@@ -78,7 +78,7 @@ class CheckOptions:
     resume: Path | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SimulateOptions:
     exploration: ExplorationOptions
     reports: Reports
@@ -88,7 +88,7 @@ class SimulateOptions:
     engine: WalkEngine
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LintOptions:
     target: str
     scope: Sequence[str]
@@ -100,7 +100,7 @@ class LintOptions:
     answers: Path | None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ProveOptions:
     target: str
     scope: Sequence[str] = ()
@@ -114,14 +114,14 @@ class ProveOptions:
     reports: Reports = Reports()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class DrawOptions:
     target: str
     format: str
     out: Path
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ReplayOptions:
     target: str
     traces: Sequence[str]
@@ -137,21 +137,21 @@ class ReplayOptions:
     reports: Reports
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ShowOptions:
     target: str
     scope: Sequence[str]
     what: Literal["declaration", "ir", "flat"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class ExportOptions:
     target: str
     scope: Sequence[str]
     out: Path
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LockOptions:
     target: str
     file: Path
@@ -160,7 +160,7 @@ class LockOptions:
     solver: SolverBudget
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class DiffOptions:
     old: str
     target: str
@@ -170,6 +170,6 @@ class DiffOptions:
     solver: SolverBudget
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class FreezeOptions:
     target: str

@@ -7,13 +7,13 @@ import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
 from lawful import targets
 from lawful.runtime.instance import Machine
 from lawful.spec.ir import Json
+from lawful.spec.quick_dataclass import dataclass, field
 
 from . import files
 from .errors import CommandError

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Literal
 
 from .. import ir, ops
@@ -25,6 +25,7 @@ from ..analysis.headers import Firing, Source, entry
 from ..analysis.partiality import always_defined
 from ..analysis.walk import everything, free_locals, replaced
 from ..flat import Flat, Plan, Rule
+from ..quick_dataclass import dataclass, field
 
 EACH = "_each"  # No name of a declaration.
 MANY = 64  # Values of an integer from which on it is worth while to know the ends of a range.

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from .. import ir
@@ -23,6 +22,7 @@ from ..analysis.effects import erased
 from ..analysis.named_elements import named_elements
 from ..errors import Problems
 from ..flat import Erased, Flat, Timed
+from ..quick_dataclass import dataclass
 from ..words import Scope
 from . import stage_rules
 from .argument_plans import planned

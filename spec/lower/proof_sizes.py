@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from .. import types as t
 from ..flat import Timed
+from ..quick_dataclass import dataclass
 from .growth import with_universe_invariants
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from .. import ir, ops
@@ -17,6 +16,7 @@ from ..analysis.scope_keys import Keys, with_keys
 from ..analysis.walk import everything
 from ..errors import Place, Problems
 from ..flat import Timed
+from ..quick_dataclass import dataclass
 
 SERIAL = "Serial"
 

@@ -38,6 +38,9 @@ def _made(dataclass: Any) -> tuple[Any, ...]:
         seen: list[int] = dataclasses.field(default_factory=list[int])
         times: int = 3
 
+        def __post_init__(self) -> None:
+            self.times *= 2
+
     return Base, Derived, Empty, Mutable
 
 
@@ -60,6 +63,7 @@ def _results(made: tuple[Any, ...]) -> list[object]:
         (copy.copy(one), copy.deepcopy(other)) == (one, other),
         [getattr(each, "__slots__", None) for each in made],
         [dataclasses.is_dataclass(each) for each in made],
+        [mutable("m").times, mutable("m", times=1).times],
     ]
 
 

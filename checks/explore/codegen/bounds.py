@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
+
+from lawful.spec.quick_dataclass import dataclass
 
 from ..layout.layouts import (
     INTEGER,

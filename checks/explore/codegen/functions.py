@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from lawful.spec import types as t
+from lawful.spec.quick_dataclass import dataclass
 
 from ..layout.layouts import INTEGER, Layout, Number
 from .text import Value, Writer

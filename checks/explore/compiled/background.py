@@ -11,15 +11,15 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import subprocess
 import sys
-import tempfile
 import time
 from typing import TYPE_CHECKING
 
 from ..expansion.successors import Text
 
 if TYPE_CHECKING:
+    import subprocess
+
     from .llvm import Native
 
 # Processor seconds of plain steps before there is any machine code: a small search is done by then.
@@ -83,6 +83,9 @@ class Compiler:
 
 
 def _started(text: Text) -> subprocess.Popen[bytes]:
+    import subprocess  # Only a long search needs these.
+    import tempfile
+
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     command = (sys.executable, "-m", __name__)
     nothing = subprocess.DEVNULL

@@ -14,9 +14,9 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from lawful.spec.quick_dataclass import dataclass, field
 from lawful.spec.verdicts import LIVENESS
 
 from ...reference import Done, Fault

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
+
+from lawful.spec.quick_dataclass import dataclass
 
 from ...reference import Done
 from ...reference.states import State

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from lawful.spec.quick_dataclass import dataclass, field
 
 from ..codegen.text import STATUS
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from lawful.spec.quick_dataclass import dataclass
 
 from ..codegen.bounds import (
     behind_broken,
@@ -64,7 +65,7 @@ def _of_entry(
     return [row._replace(span=span, of=of) for row in inside]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Tests:
     """The bounds of variables; `base`: the place that those of their cells count from.
 

@@ -8,10 +8,10 @@ known before the step sets the bits of all entries of its map.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from lawful.spec import ir
 from lawful.spec.analysis.walk import everything
+from lawful.spec.quick_dataclass import dataclass
 
 from .layouts import MOST_BITS, MachineLayout, MapLayout, elements, offsets, spare_at, stride
 from .packing import Slot, is_large

@@ -29,12 +29,13 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain
+from operator import attrgetter
 from typing import Any, TypeVar, overload
 
 from lawful.spec import types as t
 from lawful.spec.errors import Unsupported
+from lawful.spec.quick_dataclass import dataclass
 
 MOST_BITS = 62  # Of a code, a cell's range or a word of a set; the sign and one more stay free.
 MOST_ELEMENTS = 4096  # Of the universe of a set: beyond it, one bit an element is too much.
@@ -75,13 +76,13 @@ H = TypeVar("H", bound=HashedOnce)
 
 def hashed_once(cls: type[H]) -> type[H]:
     """Layouts are deep, and looked up often: each works out its hash once."""
-    plain = cls.__hash__
+    values = attrgetter(*cls.__slots__)
 
     def once(self: H) -> int:
         try:
             return self.known_hash
         except AttributeError:
-            found = plain(self)
+            found = hash(values(self))
             object.__setattr__(self, "known_hash", found)
             return found
 

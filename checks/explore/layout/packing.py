@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+
+from lawful.spec.quick_dataclass import dataclass
 
 from .layouts import (
     MOST_BITS,

@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+
+from lawful.spec.quick_dataclass import dataclass
 
 from .fairness import Bits
 from .graph import Graph

@@ -16,10 +16,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lawful.spec.analysis.callee import bind
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.verdicts import PropertyKind
 
 from ...reference.expressions import NoValue

@@ -14,7 +14,6 @@ before it must have a value, or be without one for an argument within the scope,
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Literal
 
 from lawful.spec import ir
@@ -22,6 +21,7 @@ from lawful.spec import types as t
 from lawful.spec.analysis.walk import everything
 from lawful.spec.flat import Flat, Rule
 from lawful.spec.lower.argument_plans import free, planner
+from lawful.spec.quick_dataclass import dataclass
 
 from .definedness import Defined
 from .extents import covers

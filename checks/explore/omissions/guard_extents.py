@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.walk import everything
+from lawful.spec.quick_dataclass import dataclass
 
 from .extents import arithmetic, element, met, plus, unbounded, united
 from .reach import Env, Reach
