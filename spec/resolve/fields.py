@@ -19,6 +19,9 @@ from .clocks import settled
 RESOLVING: list[type[Declaration]] = []  # A machine is not a part of itself.
 
 
+WORDS = ("universe", "clock")  # What instances are made with besides their parameters.
+
+
 @dataclass
 class Fields:
     """Reads the fields of one machine; `part` resolves the class of a part."""
@@ -46,6 +49,10 @@ class Fields:
                 unknown = isinstance(part, t.Unknown)
                 kind = part if unknown else dataclasses.replace(kind, value=part)
             if marked(annotation, "param"):
+                if name in WORDS:
+                    how = f"choose another name: an instance is made with {name}="
+                    expected = "a parameter with a name of its own"
+                    self.problems.add("L108", place, name, expected, how)
                 self.parameters.append((name, self._parameter(name, kind)))
             else:
                 ghost = marked(annotation, "ghost")
