@@ -12,6 +12,7 @@ import pytest
 
 from lawful import Refused
 from lawful.runtime.instances.make import plan_of
+from lawful.runtime.kernel.event_record import Stepped
 from tests.spec import texts
 
 TEXT = """
@@ -106,6 +107,20 @@ def used(made: Any) -> Iterator[str]:
                 yield from getattr(getattr(value, "__code__", None), "co_varnames", ())
 
 
+CALLS: list[tuple[Any, ...]] = [
+    ("put", 1, 2),
+    ("put", 20, 1),
+    ("turn", 0),
+    ("turn", 1),
+    ("turn", 3),
+]
+
+
+def told(out: list[str]) -> Callable[[Stepped], None]:
+    """An observer that keeps the arguments."""
+    return lambda done: out.append(repr(done.args))
+
+
 def play(made: Any) -> list[str]:
     """What bare and observed instances answer; their parts are made, too."""
     out = list[str]()
@@ -114,7 +129,7 @@ def play(made: Any) -> list[str]:
             cls()  # From the second instance on, `__init__` is generated.
             entry: Any = cls()
             if observed:
-                entry.lawful.observe(lambda done: out.append(repr(done.args)))
+                entry.lawful.observe(told(out))
             calls: list[tuple[Any, ...]] = [
                 ("put", 1, 2),
                 ("put", 20, 1),
@@ -200,16 +215,16 @@ def test_a_declaration_uses_the_names_of_its_generated_code(role: str, names: li
 def test_arguments_have_the_names_of_generated_code(names: list[str]) -> None:
     free = [name for name in names if name not in OF_PYTHON]
 
-    def told(words: list[str]) -> str:
+    def giving(words: list[str]) -> str:
         given = "".join(f", {word}: Nat" for word in words)
         lines = "".join(f"        self.count += {word}\n" for word in words)
         return f"\n    @transition()\n    def give(self{given}) -> None:\n{lines}"
 
     for cls in ("Desk", "Plain"):
         for observed in (False, True):
-            entry = getattr(module(methods=told(free)), cls)()
+            entry = getattr(module(methods=giving(free)), cls)()
             if observed:
-                entry.lawful.observe(lambda done: done.args)
+                entry.lawful.observe(told([]))
             entry.give(*range(len(free)))
             assert entry.count == sum(range(len(free)))
             with pytest.raises(TypeError):
