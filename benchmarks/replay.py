@@ -6,7 +6,8 @@ that anyone would write: `applyInPandas` with one machine of the library transit
 A line has a name, the seconds that passed, the processor time of all processes (the driver, the JVM
 and its Python workers), and events a second of processor time. The floor reads, projects, shuffles
 and sorts the columns that a replay needs, and drops them. applyInPandas has a tenth of the
-instances; the ratios multiply its processor time. All of Spark runs in one session on `local[2]`.
+instances; the ratios multiply its processor time. A store is written from the JSON lines, sorted;
+its replay needs no shuffle. All of Spark runs in one session on `local[2]`, after a tenth was run.
 """
 
 from __future__ import annotations
@@ -22,7 +23,14 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 from lawful import Machine, Nat, Param, State, require, terminal, transition
-from lawful.checks.replay import ReplayProgram, TraceMapping, replay, replay_frame
+from lawful.checks.replay import (
+    ReplayProgram,
+    TraceMapping,
+    replay,
+    replay_frame,
+    replay_store,
+    write_store,
+)
 from lawful.checks.replay.parquet import arrow
 from lawful.checks.replay.spark.session import session
 from lawful.spec.ir import Json
@@ -182,6 +190,10 @@ def here(folder: Path, rows: int) -> Iterator[str]:
     program = ReplayProgram((Order.lawful.ir,), mapping=MAPPING)
     for path in (folder / "trace.parquet", folder / "trace.jsonl"):
         yield measured(f"one process, {path.suffix}", rows, fits, path, program)[0]
+    store = folder / "store"
+    traces = [folder / "trace.jsonl"]
+    yield measured("a store written in one process", rows, write_store, traces, program, store)[0]
+    yield measured("one process, store", rows, fits, store, program)[0]
     book: dict[str, Json] = {"add": {"price": "$.price"}}
     mapping = TraceMapping("$.id", "$.n", "$.what", events={"ADD": "add"}, args=book)
     growing = ReplayProgram((Book.lawful.ir,), mapping=mapping)
@@ -227,6 +239,9 @@ def on_spark(folder: Path, instances: int, events: int) -> Iterator[str]:
         return spark.read.schema(columns).json(str(folder / "trace.jsonl"))
 
     for form, read, mine in ((".parquet", table, table), (".jsonl", objects, lines)):
+        # What is run first is slower: the JVM compiles it.
+        dropped(read(folder / "tenth"), "id")
+        verdicts(mine(folder / "tenth"), instances // TENTH)
         floor_line, floor = measured(f"floor, {form}", rows, dropped, read(folder), "id")
         yield floor_line
         eight_line, eight = measured(
@@ -248,7 +263,15 @@ def on_spark(folder: Path, instances: int, events: int) -> Iterator[str]:
         yield f"  replay_frame / floor {ours / floor:.2f}, / floor of 8 bytes {ours / eight:.2f}"
         net = (naive - floor) / max(ours - floor, 0.01)
         yield f"  applyInPandas / replay_frame {naive / ours:.1f}, both without the floor {net:.1f}"
+    line, stored = measured("store", rows, of_store, folder / "store", instances)
+    yield line
+    yield f"  replay_frame, .jsonl / store {ours / stored:.1f}"
     spark.stop()
+
+
+def of_store(folder: Path, instances: int) -> None:
+    found = replay_store(folder, Order, "spark")
+    assert found.verdicts["fits"] == instances, found.verdicts
 
 
 def hashed(rows: Any) -> Any:

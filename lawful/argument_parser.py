@@ -324,7 +324,7 @@ def _replay(commands: Subparsers) -> None:
     help = "replay recorded events against the machine"
     parser = _reporting(_command(commands, "replay", help))
     parser.add_argument(
-        "traces", metavar="TRACES", nargs="+", help="journals as JSON lines or Parquet"
+        "traces", metavar="TRACES", nargs="+", help="JSON lines, Parquet, or a trace store"
     )
     parser.add_argument("target", metavar="TARGET", help=TARGET)
     parser.add_argument(
@@ -332,6 +332,13 @@ def _replay(commands: Subparsers) -> None:
         type=Path,
         metavar="FILE",
         help="a TOML or JSON file that says how to read traces of other programs (docs/replay.md)",
+    )
+    parser.add_argument(
+        "--store",
+        type=Path,
+        metavar="DIR",
+        help="write the traces into a new folder, sorted, and replay that; `lawful replay DIR "
+        "TARGET` replays it again without sorting",
     )
     parser.add_argument(
         "--older",

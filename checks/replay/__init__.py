@@ -1,11 +1,14 @@
 """Replay of recorded events against a machine, in this process or on Spark."""
 
+from .columnar.trace_store import TraceStore
+from .engine_choice import Engine, EngineChoice
 from .mapping import TraceMapping, read_mapping
 from .program import ReplayProgram
 from .resuming import Policy
 from .sources import ReplayError
 from .spark.frames import ReplayFrames, replay_frame
-from .validation import Demands, Engine, EngineChoice, ReplayResult, replay
+from .storing import write_store
+from .validation import Demands, ReplayResult, replay, replay_store
 
 __all__ = [
     "Demands",
@@ -17,7 +20,10 @@ __all__ = [
     "ReplayProgram",
     "ReplayResult",
     "TraceMapping",
+    "TraceStore",
     "read_mapping",
     "replay",
     "replay_frame",
+    "replay_store",
+    "write_store",
 ]

@@ -15,22 +15,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
 
+from lawful.runtime.instance import Machine
 from lawful.spec.ir import Json
 
+from .engine_choice import Engine, EngineChoice, chosen
 from .explanation import STATES, explained
 from .in_process import tally_here
 from .problems import COUNTS, VERDICTS, Finding, FindingKind
 from .program import ReplayProgram
-from .sources import ReplayError, Sources, sources
+from .sources import ReplayError, sources
+from .storing import only_store, program_of_store, tally_of_store
 from .tally import NAMED, Findings, Tallies, Tally
 
 Explanations = dict[tuple[str, int], dict[str, Json]]
-Engine = Literal["local", "spark"]
-EngineChoice = Literal["auto", "local", "spark"]
 SEARCHED = 4 * STATES
-SMALL = 64 << 20  # Bytes of lines that this process has replayed while Spark would begin.
 
 
 @dataclass(frozen=True)
@@ -250,10 +249,15 @@ def replay(
 
     The engine `auto` is Spark for remote files and for more than 64 MB of lines; it is this process
     for less, and where Spark cannot be started. `master` is the master URL of Spark; by default,
-    all cores of this computer.
+    all cores of this computer. A path may be a folder with a trace store, alone.
     """
     begun = time.perf_counter()
-    files = sources(paths)
+    given = [*paths]
+    store = only_store(given)
+    if store is not None:
+        used, tallies = tally_of_store(store, program, engine, master)
+        return ReplayResult(program, used, tallies, time.perf_counter() - begun, demands)
+    files = sources(given)
     if engine == "auto":
         engine = chosen(files, master)
     if engine == "spark":
@@ -266,15 +270,21 @@ def replay(
     return ReplayResult(program, engine, tallies, time.perf_counter() - begun, demands)
 
 
-def chosen(files: Sources, master: str | None = None) -> Engine:
-    """The engine of the choice `auto`; a master is asked for only where Spark is wanted."""
-    if master is not None or files.some_remote:
-        return "spark"
-    if files.size <= SMALL:
-        return "local"
-    from .spark.session import why_no_spark
+def replay_store(
+    folder: str | Path,
+    machines: type[Machine] | ReplayProgram,
+    engine: EngineChoice = "auto",
+    master: str | None = None,
+    demands: Demands = Demands(),
+) -> ReplayResult:
+    """Replay a trace store that `write_store` wrote; a class is replayed with the store's mapping.
 
-    return "local" if why_no_spark() else "spark"
+    The machine may be another version of the one that the store was written for, if it reads the
+    same columns of the same events. The engine `auto` is this process up to 10 million rows, if no
+    master is given. Raises ReplayError where there is no store, or the columns are others.
+    """
+    program = program_of_store(folder, machines)
+    return replay([folder], program, engine, master, demands)
 
 
 def _check_some(tallies: Tallies, program: ReplayProgram) -> None:

@@ -126,6 +126,7 @@ class ReplayOptions:
     target: str
     traces: Sequence[str]
     mapping: Path | None
+    store: Path | None
     older: Sequence[str]
     after: replay.Policy
     all: bool

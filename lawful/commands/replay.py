@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from lawful import targets
 from lawful.checks.replay import Demands, ReplayError, ReplayProgram, ReplayResult, validation
-from lawful.checks.replay.mapping import read_mapping
+from lawful.checks.replay.mapping import TraceMapping, read_mapping
+from lawful.checks.replay.storing import only_store, write_store
 from lawful.checks.report import ci_replays, replays
 from lawful.progress import progress
 from lawful.runtime.instance import Machine
@@ -24,8 +25,7 @@ def replay(options: ReplayOptions, output: Output) -> int:
     with progress("replaying", output.quiet):
         try:
             program, demands = _program(classes, options), _demands(options)
-            engine = options.engine, options.master
-            result = validation.replay(options.traces, program, *engine, demands)
+            result = _replayed(options, program, demands)
         except (ReplayError, ValueError) as error:
             raise CommandError(str(error)) from error
     files.save_all(_files(options, result), options.reports.itf)
@@ -33,10 +33,26 @@ def replay(options: ReplayOptions, output: Output) -> int:
     return result.exit_code
 
 
+def _replayed(options: ReplayOptions, program: ReplayProgram, demands: Demands) -> ReplayResult:
+    engine, master = options.engine, options.master
+    if options.store is None:
+        return validation.replay(options.traces, program, engine, master, demands)
+    write_store(options.traces, program, options.store, engine, master=master)
+    return validation.replay([options.store], program, engine, master, demands)
+
+
+def _mapping(options: ReplayOptions) -> TraceMapping | None:
+    """The mapping that is given, or else that of the store."""
+    if options.mapping is not None:
+        return read_mapping(options.mapping)
+    store = only_store(options.traces)
+    return None if store is None else store.mapping_alone
+
+
 def _program(classes: Iterable[type[Machine]], options: ReplayOptions) -> ReplayProgram:
     return ReplayProgram(
         tuple(resolve(cls).machine for cls in classes),
-        mapping=None if options.mapping is None else read_mapping(options.mapping),
+        mapping=_mapping(options),
         older=tuple(resolve(targets.machine(each)).machine for each in options.older),
         after=options.after,
         every=options.all,
@@ -54,6 +70,8 @@ def _files(options: ReplayOptions, result: ReplayResult) -> exports.Files:
     """The files of `--junit`, `--sarif` and `--report`, and the way to each deviation."""
     yield from exports.verdicts(options.reports, "replay", ci_replays.suites(result))
     if options.reports.itf is not None:
+        if only_store(options.traces) is not None:
+            raise CommandError("--itf needs the traces themselves, not a store")
         found = ci_replays.traces(options.traces, result)
         for number, (machine, _, about, trace) in enumerate(found, 1):
             # Instances may have any name, so it is inside the file and not in the file's name.

@@ -117,10 +117,10 @@ def judged(program: ReplayProgram, batches: Iterable[Any], read: Counter[str]) -
     layout = layout_of(program)
     if layout is None:
         return judged_lines(program, batches, read)
-    return Kernel(program, layout).judge(_typed(batches, arrow_types(layout), read))
+    return Kernel(program, layout).judge(typed_batches(batches, arrow_types(layout), read))
 
 
-def _typed(batches: Iterable[Any], types: Any, read: Counter[str]) -> Iterator[Any]:
+def typed_batches(batches: Iterable[Any], types: Any, read: Counter[str]) -> Iterator[Any]:
     """The batches with the names of the layout; counts what the rows say that was read."""
     pc = arrow().compute
 

@@ -10,6 +10,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -115,6 +117,18 @@ def _gateway(conf: Any, log: IO[bytes]) -> Any:
     running = vars(SparkContext)["_gateway"]
     launch: Any = vars(java_gateway)["launch_gateway"]  # It has no types.
     return running or launch(conf, {"stdout": log, "stderr": log})
+
+
+@contextmanager
+def plain_errors() -> Generator[None]:
+    """Errors of Spark become a ReplayError of one line."""
+    try:
+        yield
+    except Exception as error:
+        line = spark_error(error)
+        if line is None:
+            raise
+        raise ReplayError(line) from error
 
 
 def spark_error(error: Exception) -> str | None:

@@ -26,10 +26,17 @@ def folded(keyed: DataFrame, task: Task, schema: str) -> DataFrame:
 
     frame: Any = keyed
     if HASH in keyed.columns:
-        rows = frame.repartition(HASH).sortWithinPartitions(HASH, "instance", "seq")
+        rows = ordered(keyed)
     else:
         # Rows without an instance are distributed by their text, or one task would get them all.
         spread = F.coalesce(F.col("instance").cast("binary"), F.col("line"))
         rows = frame.repartition(spread).sortWithinPartitions("instance", "seq")
     out: DataFrame = rows.mapInArrow(task, schema)
     return out
+
+
+def ordered(typed: DataFrame, partitions: int | None = None) -> Any:
+    """Typed rows, all of an instance in one partition, in order; its `mapInArrow` has no types."""
+    frame: Any = typed
+    by = (HASH,) if partitions is None else (partitions, HASH)
+    return frame.repartition(*by).sortWithinPartitions(HASH, "instance", "seq")

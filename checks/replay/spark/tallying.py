@@ -15,7 +15,7 @@ from ..tally import Tallies
 from . import inputs
 from .partitions import TALLIES, TallyPartition, merged, together
 from .places import located
-from .session import session, spark_error
+from .session import plain_errors, session
 from .shuffle import folded
 
 if TYPE_CHECKING:
@@ -28,21 +28,21 @@ PARTITIONS = "spark.sql.shuffle.partitions"
 def tally(files: Sources, program: ReplayProgram, master: str | None = None) -> Tallies:
     """Replay the files in the active Spark session, or in a new one."""
     spark = session(master)
-    try:
+    with plain_errors():
         rows = inputs.of_files(spark, files, program)
         expected = inputs.expected_of(files, program)
         tallies, read = collected(rows, program)
-    except Exception as error:
-        line = spark_error(error)
-        if line is None:
-            raise
-        raise ReplayError(line) from error
+    check_read(read, expected)
+    tallies.rejected = located(tallies.rejected, files)
+    return tallies
+
+
+def check_read(read: Counter[str], expected: Counter[str]) -> None:
+    """ReplayError where Spark read less than the files have."""
     for form, much in expected.items():
         if read[form] < much:
             unit = "rows of the tables" if form == inputs.TABLE else "bytes of the lines"
             raise ReplayError(f"Spark read {read[form]} of {much} {unit}: no verdict without them")
-    tallies.rejected = located(tallies.rejected, files)
-    return tallies
 
 
 def collected(rows: DataFrame, program: ReplayProgram) -> tuple[Tallies, Counter[str]]:

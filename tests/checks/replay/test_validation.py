@@ -14,12 +14,18 @@ from typing import Any
 import pytest
 
 from lawful import Machine, Nat, Param, transition
-from lawful.checks.replay import ReplayError, ReplayProgram, ReplayResult, replay, validation
+from lawful.checks.replay import (
+    ReplayError,
+    ReplayProgram,
+    ReplayResult,
+    engine_choice,
+    replay,
+)
+from lawful.checks.replay.engine_choice import chosen
 from lawful.checks.replay.problems import COUNTS
 from lawful.checks.replay.row_step import Stepper
 from lawful.checks.replay.sources import Sources
 from lawful.checks.replay.spark import session
-from lawful.checks.replay.validation import chosen
 from tests.checks.replay.journals import (
     PROGRAM,
     Bell,
@@ -370,9 +376,9 @@ def test_the_engine_is_chosen_by_size(tmp_path: Path, monkeypatch: pytest.Monkey
     assert chosen(small, "yarn") == chosen(Sources(("s3a://b/j.jsonl",), ())) == "spark"
     for missing, large in (("", "spark"), ("no Java", "local")):
         monkeypatch.setattr(session, "why_no_spark", lambda missing=missing: missing)
-        monkeypatch.setattr(validation, "SMALL", small.size)
+        monkeypatch.setattr(engine_choice, "SMALL", small.size)
         assert chosen(small) == "local"
-        monkeypatch.setattr(validation, "SMALL", small.size - 1)
+        monkeypatch.setattr(engine_choice, "SMALL", small.size - 1)
         assert chosen(small) == large
-        monkeypatch.setattr(validation, "SMALL", 10 * packed.stat().st_size - 1)
+        monkeypatch.setattr(engine_choice, "SMALL", 10 * packed.stat().st_size - 1)
         assert chosen(Sources((str(packed),), ())) == large

@@ -245,6 +245,14 @@ class Meter(Machine):
         self.gauge = n
 
     @transition()
+    def double(self) -> None:
+        self.total += self.total
+
+    @transition()
+    def zero(self) -> None:
+        require(self.total == 0)
+
+    @transition()
     def mark(self, n: Nat) -> None:
         self.marks.add(n)
 
@@ -283,3 +291,36 @@ def test_large_numbers_are_left_to_python(large: int, tmp_path: Path) -> None:
     rows, columns = both(path, ReplayProgram((Meter.lawful.ir,), mapping=unsaid), [])
     assert columns == rows
     assert rows.machines["Meter"].verdicts["fits"] == 20
+
+
+def test_bounds(tmp_path: Path) -> None:
+    """A value out of the bounds of its variable is no step."""
+    told = [
+        {"id": f"m{i}", "n": n, "what": "set", "by": 12 if i == 7 and n == 1 else n}
+        for i in range(20)
+        for n in range(3)
+    ]
+    path = tmp_path / "trace.jsonl"
+    path.write_bytes(test_columnar.text(told))
+    program = ReplayProgram((Meter.lawful.ir,), mapping=replace(METER, output=None))
+    together: list[Any] = []
+    rows, columns = both(path, program, together)
+    assert columns == rows
+    assert rows.machines["Meter"].verdicts == {"fits": 19, "deviates": 1}
+    assert sum(len(each.names) for each in together) > 15
+
+
+def test_sums_do_not_wrap(tmp_path: Path) -> None:
+    """2**64 is not 0, and a number that arrays cannot hold is left to Python in time."""
+    what = ["add", *["double"] * 64, "zero"]
+    told = [
+        {"id": f"m{i}", "n": n, "what": each, "by": i % 2}
+        for i in range(20)
+        for n, each in enumerate(what)
+    ]
+    path = tmp_path / "trace.jsonl"
+    path.write_bytes(test_columnar.text(told))
+    program = ReplayProgram((Meter.lawful.ir,), mapping=replace(METER, output=None))
+    rows, columns = both(path, program, [])
+    assert columns == rows
+    assert rows.machines["Meter"].verdicts == {"fits": 10, "deviates": 10}
