@@ -323,9 +323,8 @@ def _folder(parser: argparse.ArgumentParser) -> None:
 def _replay(commands: Subparsers) -> None:
     help = "replay recorded events against the machine"
     parser = _reporting(_command(commands, "replay", help))
-    parser.add_argument(
-        "traces", metavar="TRACES", nargs="+", help="JSON lines, Parquet, or a trace store"
-    )
+    what = "JSON lines, Parquet, or a trace store"
+    parser.add_argument("traces", metavar="TRACES", nargs="+", help=what)
     parser.add_argument("target", metavar="TARGET", help=TARGET)
     parser.add_argument(
         "--mapping",
@@ -333,13 +332,8 @@ def _replay(commands: Subparsers) -> None:
         metavar="FILE",
         help="a TOML or JSON file that says how to read traces of other programs (docs/replay.md)",
     )
-    parser.add_argument(
-        "--store",
-        type=Path,
-        metavar="DIR",
-        help="write the traces into a new folder, sorted, and replay that; `lawful replay DIR "
-        "TARGET` replays it again without sorting",
-    )
+    store = "write the traces into a new folder, sorted, and replay that: see docs/replay.md"
+    parser.add_argument("--store", type=Path, metavar="DIR", help=store)
     parser.add_argument(
         "--older",
         action="append",
@@ -355,9 +349,8 @@ def _replay(commands: Subparsers) -> None:
         "(resync, the default), as if the event had not been (skip), as if it had been possible "
         "(force), or not at all (stop)",
     )
-    parser.add_argument(
-        "--all", action="store_true", help="list every problem, not the first of each kind"
-    )
+    every = "list every problem, not the first of each kind"
+    parser.add_argument("--all", action="store_true", help=every)
     parser.add_argument(
         "--allow-empty", action="store_true", help="succeed where no event could be judged"
     )

@@ -324,3 +324,62 @@ def test_sums_do_not_wrap(tmp_path: Path) -> None:
     rows, columns = both(path, program, [])
     assert columns == rows
     assert rows.machines["Meter"].verdicts == {"fits": 10, "deviates": 10}
+
+
+def test_another_output_is_no_step(tmp_path: Path) -> None:
+    """Of an event with one transition, and of one with two."""
+    told = trace(4, wrong=0)
+    kept = [line for line in told if line["gave"] is not None]
+    for n, line in enumerate(kept):
+        line["n"] = n
+    turns = [line for line in kept if line["what"] == "turn"]
+    bids = [line for line in kept if line["what"] == "bid" and line["price"] > 0]
+    assert len(turns) > 9 and len(bids) > 9
+    for line in turns[::9]:
+        line["gave"] = not line["gave"]
+    for line in bids[::9]:
+        line["gave"] += 1
+    path = tmp_path / "trace.jsonl"
+    path.write_bytes(test_columnar.text(kept))
+    together: list[Any] = []
+    rows, columns = both(path, PROGRAM, together)
+    assert columns == rows
+    assert rows.machines["Lot"].verdicts["deviates"] > 5 and together
+
+
+class Door(Machine):
+    """Both transitions of `push` are possible while it is heavy."""
+
+    heavy: bool = False
+    open: bool = False
+
+    @event
+    def push(self, force: Nat) -> None: ...
+
+    @transition(event="push")
+    def hard(self, force: Nat) -> None:
+        require(force > 3)
+        self.heavy = not self.heavy
+
+    @transition(event="push")
+    def soft(self, force: Nat) -> None:
+        require(force < 3 or self.heavy)
+        self.open = True
+
+
+def test_two_transitions_at_once_are_left_to_the_row_fold(tmp_path: Path) -> None:
+    rng = random.Random(1)
+    told = [
+        {"id": f"d{i}", "n": n, "what": "push", "by": rng.choice([1, 2, 5]) if i % 3 else 1}
+        for i in range(40)
+        for n in range(3)
+    ]
+    path = tmp_path / "trace.jsonl"
+    path.write_bytes(test_columnar.text(told))
+    mapping = TraceMapping("$.id", "$.n", "$.what", args={"push": {"force": "$.by"}})
+    together: list[Any] = []
+    rows, columns = both(path, ReplayProgram((Door.lawful.ir,), mapping=mapping), together)
+    assert columns == rows
+    counts = rows.machines["Door"].counts
+    assert counts["ambiguous"] or rows.machines["Door"].verdicts["deviates"]
+    assert 5 < sum(len(each.names) for each in together) < 40
