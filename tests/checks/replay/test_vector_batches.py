@@ -220,7 +220,7 @@ def test_dense_numbers_begin_at_zero(tmp_path: Path) -> None:
         line["n"] += line["lot"] == "lot-7"
     path = tmp_path / "trace.jsonl"
     path.write_bytes(test_columnar.text(told))
-    program = ReplayProgram((Lot.lawful.ir,), mapping=replace(MAPPING, dense=True))
+    program = ReplayProgram((Lot.lawful.ir,), mapping=replace(MAPPING, dense=True, output=None))
     together: list[Any] = []
     rows, columns = both(path, program, together)
     assert columns == rows
