@@ -17,7 +17,7 @@ from . import clocks, expressions
 from .builtins import FUNCTIONS
 from .changing_calls import effect, is_super
 from .constants import constant
-from .context import MISSING, Body
+from .context import MISSING, Body, read_of
 from .methods import METHODS, arguments, refused
 from .refinements import is_view, view
 
@@ -141,7 +141,7 @@ def _hoisted(
         b.stepped()
     elif not isinstance(made, ir.Update):
         b.forget_state()
-    return local
+    return read_of(local)
 
 
 def _made(b: Body, node: tree.Apply, cls: type, expected: t.Type | None) -> ir.Expr | None:

@@ -257,3 +257,8 @@ def facts_if(test: ir.Expr, outcome: bool) -> dict[ir.Expr, t.Type]:
             return {inner: t.union(left)} if left else {}
         case _:
             return {}
+
+
+def read_of(local: ir.Local) -> ir.Local:
+    """The same local as a node of its own: mutants change where it is read, and not its place."""
+    return ir.Local(local.place, local.type, local.name)

@@ -14,7 +14,7 @@ from ..syntax import tree
 from . import expressions
 from .aliasing import changeable, fresh, own_container
 from .changing_calls import Effect, effect, may_change
-from .context import Body, facts_if, unpacked
+from .context import Body, facts_if, read_of, unpacked
 from .families import name_members, round_of
 from .matching import match_statement
 from .methods import refused
@@ -81,7 +81,7 @@ def _into(b: Body, node: tree.Set, changing: Effect, place: ir.Expr) -> list[ir.
     local = b.temporary(kind, node.place)
     _after(b, make)
     b.replaced(place)
-    return [make(local), ir.Assign(node.place, place, local)]
+    return [make(local), ir.Assign(node.place, place, read_of(local))]
 
 
 def _local(b: Body, node: tree.Set, target: tree.Name) -> list[ir.Stmt]:
@@ -457,7 +457,7 @@ def _give(b: Body, node: tree.Give) -> list[ir.Stmt]:
             if isinstance(kind, t.Nothing):
                 return [make(None), ir.Return(node.place, None)]
             local = b.temporary(kind, node.place)
-            return [make(local), ir.Return(node.place, local)]
+            return [make(local), ir.Return(node.place, read_of(local))]
     value = expressions.expr(b, node.value, b.output)
     own = local_of(value) in b.owned
     if not fresh(value) and not own:

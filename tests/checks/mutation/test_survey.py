@@ -143,6 +143,39 @@ class Serials(Machine):
 """
 
 
+RESULT = """
+class Till(Machine):
+    n: Nat = 0
+
+    def emptied(self) -> Nat:
+        taken = self.n
+        self.n = 0
+        return taken
+
+    @transition()
+    def add(self) -> None:
+        require(self.n < 2, "full")
+        self.n += 1
+
+    @transition()
+    def empty(self) -> Nat:
+        return self.emptied()
+
+    @invariant
+    def few(self) -> bool:
+        return self.n <= 2
+
+    scope = Scope(Nat=range(0, 5))
+"""
+
+
+def test_a_result_that_is_returned_at_once_is_changed() -> None:
+    """What the call gives is one place, and what is returned another."""
+    told_of = told(surveyed(last(RESULT)))
+    changed = {what: by for what, by in told_of.items() if what.startswith("empty: ")}
+    assert changed == {"empty: _1 + 1 for _1": "survived"}
+
+
 def test_check_coverage_and_the_rest() -> None:
     """What a mutant is noticed by; the others survive."""
     assert told(surveyed(last(SMALL))) == {
