@@ -1,11 +1,11 @@
 """Parallel read-only transactions: the windows of a node, after the design document of Leap.
 
 `declaration.py` declares the windows of one node, `transaction.py` one read-only transaction,
-`timing.py` how often that is put back, `requests.py` the path of a request through the threads.
-`as_seed.py` restores the document's text where it goes wrong. `steps.py`, `system.py` and
-`system_as_seed.py` declare a whole node, repaired and as the document describes it. `closing.py`
-declares the end of the pool (L-B10), `executing.py` the main thread with the task that it executes
-(L-B11). `demands.py` lists where each demand of the document, L1 to L24, is met.
+`requests.py` the path of a request through the threads. `as_seed.py` restores the document's text
+where it goes wrong. `steps.py`, `system.py` and `system_as_seed.py` declare a whole node, repaired
+and as the document describes it; `in_time.py` declares the repaired one under a clock. `closing.py`
+declares how threads share the window, and how they end (L-B10). `demands.py` lists where each
+demand of the document, L1 to L24, is met.
 
 L1 is background. L23 is met as far as a machine can: a transaction here has nothing that it could
 write; whether the interpreter of transactions writes anything is out of scope. The document does

@@ -12,9 +12,10 @@ atomic, as under the queue's mutex. A transaction is a machine of its own (`tran
 service that embeds both takes their steps together. Whether the main thread may do something is one
 question here, `write` or `read`; the node decides who posts what to whom (L3 to L6, L22). A refused
 write is held: it is never dropped, and requested again (L11). A transaction that ends in an
-exception is answered like any other. Times are milliseconds, as on the clock that an instance gets.
-A timer runs out at any moment after it is started, so that properties hold however late the threads
-are; `timing.py` declares how often a transaction is put back (L-B5).
+exception is answered like any other. The document does not say how a node shuts down (S11): here
+`shut_down` ends any window. Times are milliseconds, as on the clock that an instance gets. Here a
+timer runs out at any moment after it is started, so that properties hold however late the threads
+are; `in_time.py` counts ticks.
 """
 
 from enum import Enum
@@ -49,6 +50,12 @@ class Phase(State):
     READ = "read-only window"
     DRAINING = "read-only window, nothing new is started"
     OVER = "read-only window, its time is over"
+    STOPPING = "read-only window of a node that shuts down"
+    STOPPED = "the node has shut down"
+
+
+OPEN = (Phase.WRITE, Phase.READ, Phase.DRAINING, Phase.OVER)
+READ_ONLY = (Phase.READ, Phase.DRAINING, Phase.OVER)
 
 
 class Task(State):
@@ -64,6 +71,7 @@ class Place(Enum):
 
     QUEUE = "in the next read-only window"
     MAIN_THREAD = "at once, single threaded"
+    NOWHERE = "not at all: it is answered with an error"
 
 
 class Window(Machine, abstract=True):
@@ -72,10 +80,9 @@ class Window(Machine, abstract=True):
     state: Phase = Phase.WRITE
     queued: Nat = 0
     tasks: dict[Nat, Task] = {}
-    window: Timer = Timer()
     margin: Timer = Timer()
+    window: Timer = Timer()
     caught_up: bool = False
-    turn: Ghost[bool] = False
     busy: Ghost[set[Nat]] = set()
     unanswered: Ghost[Nat] = 0
 
@@ -85,11 +92,7 @@ class Window(Machine, abstract=True):
     read_only_transaction_threshold: Param[Nat] = 0
     read_only_window_margin: Param[Nat] = 5
     max_read_only_transaction_time: Param[Nat] = 150
-
-    @assume
-    def window_holds_a_transaction(self) -> bool:
-        """A window is at least as long as the longest transaction [seed:154] (L18)."""
-        return self.read_only_window_time >= self.max_read_only_transaction_time
+    latency: Param[Nat] = 10
 
     @initial
     def start(self) -> None:
@@ -104,7 +107,7 @@ class Window(Machine, abstract=True):
         """A read-only transaction is sent to the node."""
         raise NotImplementedError
 
-    @transition(event="arrive")
+    @transition(event="arrive", source=OPEN)
     def queue_it(self) -> Place:
         """Queue the transaction [seed:117-123] (L7, L12); in a read-only window, too (L13)."""
         require(self.read_only_transaction_num_threads > 0, "there is no read-only thread")
@@ -112,35 +115,40 @@ class Window(Machine, abstract=True):
         self.unanswered += 1
         return Place.QUEUE
 
-    @transition(event="arrive")
+    @transition(event="arrive", source=Phase.WRITE)
     def run_single_threaded(self) -> Place:
         """Multi-threaded execution is not used [seed:152] (L16)."""
         require(self.read_only_transaction_num_threads == 0, "there are read-only threads")
         return Place.MAIN_THREAD
+
+    @transition(event="arrive", source=(Phase.STOPPING, Phase.STOPPED))
+    def turn_away(self) -> Place:
+        """The node shuts down (S11)."""
+        return Place.NOWHERE
 
     @transition(source=Phase.WRITE)
     def write(self) -> None:
         """The main thread executes an RPC write or a net sync request, first those that it held in
         the read-only window [seed:102,109-113] (L4, L7, L11)."""
         self.caught_up = True
-        self.turn = True
 
     @transition(source=Phase.WRITE)
     def nothing_held(self) -> None:
         """The main thread has no held request to execute."""
         self.caught_up = True
-        self.turn = True
 
-    @transition()
+    @transition(source=OPEN)
     def read(self) -> None:
         """A `get_` request or a net non-sync request is served immediately [seed:102] (L4, L7)."""
 
-    # To the read-only window.
+    # To the read-only window. Each begins after the writes have had their turn.
 
     @transition(source=Phase.WRITE, target=Phase.READ, timer="window")
     def begin(self) -> Nat:
-        """At the end of the read-write window, if the queue is not empty [seed:106] (L9, L17)."""
+        """At the end of the read-write window, if the queue is not empty [seed:106] (L9, L17). The
+        caller posts a task to so many threads."""
         require(self.queued > 0, "the queue is empty")
+        require(self.caught_up, "writes wait since the last read-only window")
         self.post()
         return self.read_only_transaction_num_threads
 
@@ -148,7 +156,7 @@ class Window(Machine, abstract=True):
     def prolong(self) -> None:
         """Otherwise it begins again. The document is silent here: the next transaction to arrive
         waits for at most a whole window (L-B12)."""
-        require(self.queued == 0, "read-only transactions are queued")
+        require(self.queued == 0 or not self.caught_up, "a read-only window can begin")
         self.window.start(self.read_write_window_time)
 
     @transition(source=Phase.WRITE, target=Phase.READ)
@@ -165,7 +173,7 @@ class Window(Machine, abstract=True):
         """A task is posted to each of the read-only threads [seed:128] (L13)."""
         self.tasks = {w: Task.LOOPING for w in range(self.read_only_transaction_num_threads)}
         self.window.start(self.read_only_window_time)
-        self.margin.start(max(0, self.read_only_window_time - self.read_only_window_margin))
+        self.margin.start(self.read_only_window_time - self.read_only_window_margin)
 
     # In the read-only window.
 
@@ -179,8 +187,8 @@ class Window(Machine, abstract=True):
 
     @transition(source=Task.EXECUTING, target=Task.LOOPING, of="tasks[thread]")
     def finish(self, thread: Nat) -> None:
-        """The thread has executed it, or the transaction's own time is over: either way it is
-        answered (L21)."""
+        """The thread has executed it, or the transaction's own time is over, or the node shuts
+        down: in each case it is answered (L21)."""
         self.busy.discard(thread)
         self.unanswered -= 1
 
@@ -209,10 +217,9 @@ class Window(Machine, abstract=True):
     def stop_starting(self) -> None:
         """Less than the margin remains: start no new transaction [seed:156] (L20)."""
 
-    @transition(source=(Phase.READ, Phase.DRAINING), target=Phase.OVER, timer="window")
+    @transition(source=Phase.DRAINING, target=Phase.OVER, timer="window")
     def run_out(self) -> None:
-        """The end of the read-only window [seed:107,154] (L10, L18)."""
-        self.margin.stop()
+        """The end of the read-only window [seed:107,154] (L10, L18); the margin came before."""
 
     # To the read-write window.
 
@@ -223,46 +230,77 @@ class Window(Machine, abstract=True):
         self.switch_back()
 
     def switch_back(self) -> None:
-        self.margin.stop()
         self.caught_up = False
-        self.turn = False
         self.window.start(self.read_write_window_time)
+
+    # The end of the node (S11).
+
+    @event
+    def shut_down(self) -> Nat:
+        """The caller answers so many queued transactions with an error, and refuses all others."""
+        raise NotImplementedError
+
+    @transition(event="shut_down", source=Phase.WRITE, target=Phase.STOPPED)
+    def stop_at_once(self) -> Nat:
+        """No read-only thread has a task."""
+        return self.close()
+
+    @transition(event="shut_down", source=READ_ONLY, target=Phase.STOPPING)
+    def stop_threads(self) -> Nat:
+        """No thread starts another transaction; one that executes ends it with an error."""
+        return self.close()
+
+    def close(self) -> Nat:
+        closed = self.queued
+        self.unanswered -= closed
+        self.queued = 0
+        self.window.stop()
+        self.margin.stop()
+        return closed
+
+    @transition(source=Phase.STOPPING, target=Phase.STOPPED)
+    def stop(self) -> None:
+        """All read-only thread tasks are done."""
+        require(all(t == Task.DONE for t in self.tasks.values()), "a read-only thread is not done")
 
     @terminal
     def single_threaded(self) -> bool:
         return self.read_only_transaction_num_threads == 0
 
-    @invariant
-    def reads_and_writes_exclude_each_other(self) -> bool:
-        """In a read-write window no read-only thread is at work (L7, L13, L22)."""
-        done = all(t == Task.DONE for t in self.tasks.values())
-        return implies(self.state == Phase.WRITE, done)
+    @terminal
+    def stopped(self) -> bool:
+        return self.state == Phase.STOPPED
 
     @invariant
-    def every_thread_has_a_task(self) -> bool:
-        """In a read-only window each thread of the pool has a task, and no other thread (L13)."""
-        threads = range(self.read_only_transaction_num_threads)
-        return all(w in threads for w in self.tasks) and implies(
-            self.state != Phase.WRITE, all(w in self.tasks for w in threads)
+    def reads_and_writes_exclude_each_other(self) -> bool:
+        """In a read-write window no transaction is executed by a thread, nor after the end (L7,
+        L13, L22)."""
+        return implies(self.state in (Phase.WRITE, Phase.STOPPED), self.busy == set())
+
+    @invariant
+    def nothing_is_dropped(self) -> bool:
+        """An unanswered transaction is queued, or executed by one thread; being put back is no
+        answer (L14, L15)."""
+        return self.unanswered == self.queued + len(self.busy)
+
+    @invariant
+    def shutdown_answers(self) -> bool:
+        """What is queued is answered as the shutdown begins, and all when it ends (S11)."""
+        closing = self.state in (Phase.STOPPING, Phase.STOPPED)
+        return implies(closing, self.queued == 0) and implies(
+            self.state == Phase.STOPPED, self.unanswered == 0
         )
 
     @invariant
-    def window_ends(self) -> bool:
-        """Every window has a timer (L8, L17, L18), unless there is no pool (L16)."""
-        pool = self.read_only_transaction_num_threads > 0
-        return self.window.armed == (pool and self.state != Phase.OVER)
-
-    @invariant
-    def margin_is_kept(self) -> bool:
-        """Transactions are started only while more than the margin remains (L20)."""
-        return self.margin.armed == (self.state == Phase.READ)
+    def everybody_is_let_in(self) -> bool:
+        """A read-only transaction may be sent at any time (L7, L12)."""
+        return can(self.arrive)
 
     @invariant
     def without_a_pool_nothing_changes(self) -> bool:
         """Without threads there is no read-only window and no queue (L16)."""
-        return self.read_only_transaction_num_threads > 0 or (
-            self.state == Phase.WRITE and self.queued == 0
-        )
+        quiet = self.state in (Phase.WRITE, Phase.STOPPED) and self.queued == 0
+        return self.read_only_transaction_num_threads > 0 or quiet
 
     @invariant
     def no_thread_leaves_early(self) -> bool:
@@ -271,41 +309,18 @@ class Window(Machine, abstract=True):
         return not (self.state == Phase.READ and done)
 
     @invariant
-    def held_writes_are_remembered(self) -> bool:
-        """Until the main thread has executed them, or has none (L11)."""
-        return self.caught_up == self.turn
+    def tasks_are_done(self) -> bool:
+        """Outside a read-only window every thread has exited its task (L13)."""
+        done = all(t == Task.DONE for t in self.tasks.values())
+        return implies(self.state in (Phase.WRITE, Phase.STOPPED), done)
 
     @invariant
-    def everybody_is_let_in(self) -> bool:
-        """A read-only transaction may be sent at any time (L7, L12)."""
-        return can(self.arrive)
-
-    @invariant
-    def time_begins_a_read_only_window(self) -> bool:
-        """If a transaction is queued; otherwise the read-write window begins again (L9, L-B12)."""
-        waits = self.state == Phase.WRITE and self.read_only_transaction_num_threads > 0
-        return can(self.begin) == (waits and self.queued > 0) and can(self.prolong) == (
-            waits and self.queued == 0
+    def every_thread_has_a_task(self) -> bool:
+        """In a read-only window each thread of the pool has a task, and no other thread (L13)."""
+        threads = range(self.read_only_transaction_num_threads)
+        return all(w in threads for w in self.tasks) and implies(
+            self.state in READ_ONLY, all(w in self.tasks for w in threads)
         )
-
-    @invariant
-    def threshold_begins_a_read_only_window(self) -> bool:
-        """When it is reached and the main thread has had its turn (L9, L19)."""
-        enough = self.queued >= self.read_only_transaction_threshold > 0
-        return implies(can(self.begin_early), enough) and implies(
-            self.state == Phase.WRITE and enough and self.turn, can(self.begin_early)
-        )
-
-    @invariant
-    def writes_have_their_turn(self) -> bool:
-        """No read-only window begins early while writes held in the last one wait (L11, L-B4)."""
-        return implies(can(self.begin_early), self.turn)
-
-    @invariant
-    def an_empty_queue_ends_a_read_only_window(self) -> bool:
-        """And no thread executes: it could put its transaction back (L10, L-B6)."""
-        busy = any(t == Task.EXECUTING for t in self.tasks.values())
-        return can(self.drain) == (self.state == Phase.READ and self.queued == 0 and not busy)
 
     @invariant
     def busy_is_who_executes(self) -> bool:
@@ -315,44 +330,53 @@ class Window(Machine, abstract=True):
         )
 
     @invariant
-    def nothing_is_dropped(self) -> bool:
-        """An unanswered transaction is queued, or executed by one thread; being put back is no
-        answer (L14, L15)."""
-        return self.unanswered == self.queued + len(self.busy)
+    def window_ends(self) -> bool:
+        """Every window has a timer (L8, L17, L18), unless there is no pool (L16)."""
+        pool = self.read_only_transaction_num_threads > 0
+        timed = self.state in (Phase.WRITE, Phase.READ, Phase.DRAINING)
+        return self.window.armed == (pool and timed)
 
     @invariant
-    def put_back_by_the_windows_deadline(self) -> bool:
-        """Only a transaction that is executed then is put back, and none before (L15)."""
-        return all(
-            can(self.put_back, w) == (self.state == Phase.OVER)
-            for w, t in self.tasks.items()
-            if t == Task.EXECUTING
-        )
+    def margin_is_kept(self) -> bool:
+        """Transactions are started only while more than the margin remains (L20)."""
+        return self.margin.armed == (self.state == Phase.READ)
+
+    @step_property
+    def begins_for_a_transaction(self, after: "Window") -> bool:
+        """A read-only window begins only if a transaction waits for it (L9)."""
+        begins = self.state == Phase.WRITE and after.state == Phase.READ
+        return implies(begins, after.queued > 0)
 
     @step_property
     def started_in_time(self, after: "Window") -> bool:
         """Transactions start in the read-only window, before the margin (L20)."""
-        return all(
-            implies(task == Task.EXECUTING, self.margin.armed or self.tasks[w] == task)
-            for w, task in after.tasks.items()
-            if w in self.tasks
-        )
+        return implies(not after.busy <= self.busy, self.margin.armed)
+
+    @step_property
+    def put_back_by_the_windows_deadline(self, after: "Window") -> bool:
+        """A transaction is left unanswered only by a thread that the window's end stops (L15)."""
+        stopped = len(after.busy) < len(self.busy) and after.unanswered == self.unanswered
+        return implies(stopped, not self.window.armed and self.state == Phase.OVER)
 
     @recoverable
     def writes_go_on(self) -> bool:
         """Every read-only window can end (L10)."""
-        return self.state == Phase.WRITE
+        return self.state in (Phase.WRITE, Phase.STOPPED)
 
     @recoverable
     def queue_is_served(self) -> bool:
         """A queued transaction can be executed (L9)."""
-        return self.queued == 0 and self.state == Phase.WRITE
+        return self.queued == 0 and self.state in (Phase.WRITE, Phase.STOPPED)
+
+    @recoverable
+    def shutdown_ends(self) -> bool:
+        """From every state the node can be shut down (S11)."""
+        return self.state == Phase.STOPPED
 
     @reachable
     def early_by_threshold(self) -> bool:
-        """The queue has exactly as many transactions as the threshold (L19)."""
-        few = self.queued == self.read_only_transaction_threshold
-        return can(self.begin_early) and few
+        """Of one, by one transaction (L19)."""
+        return can(self.begin_early) and self.queued == 1
 
     @reachable
     def all_threads_are_busy(self) -> bool:
@@ -362,14 +386,17 @@ class Window(Machine, abstract=True):
 
     @reachable
     def a_transaction_outlasts_the_window(self) -> bool:
-        late = any(t == Task.EXECUTING for t in self.tasks.values())
-        return self.state == Phase.OVER and late
+        return self.state == Phase.OVER and self.busy != set()
 
     @reachable
     def ends_before_its_time(self) -> bool:
         """The queue was empty, and all threads are done (L10)."""
         done = all(t == Task.DONE for t in self.tasks.values())
         return self.state == Phase.DRAINING and done and self.window.armed
+
+    @reachable
+    def shut_down_while_a_transaction_is_executed(self) -> bool:
+        return self.state == Phase.STOPPING and self.busy != set()
 
     scope = Scope(
         Nat=range(0, 4),
@@ -380,9 +407,22 @@ class Window(Machine, abstract=True):
 
 
 class WindowFixed(Window):
-    """Ends only its own window, once; gives writes their turn; keeps its threads available."""
+    """Ends only its own window, once; gives writes their turn; keeps its threads available; has
+    times in which every transaction is answered."""
+
+    @assume
+    def window_holds_what_starts_late(self) -> bool:
+        """A window is longer than a transaction that starts late (L18 and L-B5): it may take
+        `max-read-only-transaction-time`, and starts `latency` after the window."""
+        longest = self.max_read_only_transaction_time + self.latency
+        return self.read_only_window_time > longest
 
     @assume
     def margin_leaves_time(self) -> bool:
-        """Otherwise no transaction could ever start (L-B8)."""
-        return self.read_only_window_margin < self.read_only_window_time
+        """Before the margin each thread can start a transaction (L-B8)."""
+        return self.read_only_window_margin + self.latency < self.read_only_window_time
+
+    @assume
+    def writes_have_time(self) -> bool:
+        """Otherwise read-write windows follow one another without end (L17)."""
+        return self.read_write_window_time > 0

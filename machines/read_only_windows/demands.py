@@ -2,8 +2,11 @@
 
 Each entry has the number of a demand, its meaning in a few words, and places where it is met: in
 this package, like `declaration.Class.name`, or in its tests, like `tests.test_window.test_name`. If
-there is no place, the package's docstring gives the reason.
+there is no place, the package's docstring gives the reason. `BREAKS` says how each demand is
+broken, and which property notices it.
 """
+
+from typing import NamedTuple
 
 DEMANDS: dict[str, tuple[str, ...]] = {
     "L1": ("builds on read-only transactions that are executed single threaded",),
@@ -58,7 +61,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "system_as_seed.NodeAsSeed.post_again",
         "system_as_seed.NodePosted",
         "requests.Request.is_handled",
-        "declaration.Window.writes_have_their_turn",
+        "system.Node.writes_make_progress",
     ),
     "L12": ("in a read-write window transactions are queued", "declaration.Window.queue_it"),
     "L13": (
@@ -68,8 +71,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "declaration.Window.leave",
         "declaration.Window.every_thread_has_a_task",
         "system.Node.take",
-        "closing.Pool.the_pool_ends",
-        "executing.Main.executed_in_the_end",
+        "closing.Pool.shutdown_ends",
     ),
     "L14": (
         "a queue of transactions and whom to answer",
@@ -91,23 +93,28 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "declaration.Window.without_a_pool_nothing_changes",
         "system_as_seed.NodeSingleThreaded",
     ),
-    "L17": ("read-write-window-time", "declaration.Window.read_write_window_time"),
+    "L17": (
+        "read-write-window-time",
+        "declaration.Window.read_write_window_time",
+        "in_time.WindowInTime.windows_last_as_configured",
+    ),
     "L18": (
         "read-only-window-time, as long as a transaction may be",
         "declaration.Window.read_only_window_time",
-        "declaration.Window.window_holds_a_transaction",
-        "timing.AttemptsFixed.window_holds_what_starts_late",
+        "declaration.WindowFixed.window_holds_what_starts_late",
+        "in_time.NodeInTime.read_only_windows_end_in_time",
     ),
     "L19": (
         "read-only-transaction-threshold, where 0 is none",
         "declaration.Window.begin_early",
+        "in_time.WindowInTime.begins_by_time_or_threshold",
     ),
     "L20": (
         "read-only-window-margin: nothing is started when less remains",
         "declaration.Window.stop_starting",
         "declaration.Window.started_in_time",
         "declaration.WindowFixed.margin_leaves_time",
-        "timing.Attempts.take",
+        "in_time.NodeInTime.started_with_the_margin",
     ),
     "L21": (
         "max-read-only-transaction-time, then invalid",
@@ -135,5 +142,142 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "system.NodeFixed.all_threads_are_busy",
         "system.Node.finishes_in_the_next_window",
         "system.Node.get_while_transactions_run",
+    ),
+}
+
+
+class Break(NamedTuple):
+    """A small change of a machine that breaks a demand, and the property that then fails.
+
+    `machine` is explored; `owner` is the machine whose text is changed, itself or a part, in the
+    row of that name; `change` is in the words of `lawful lint --mutants`.
+    """
+
+    machine: str
+    owner: str
+    row: str
+    change: str
+    fails: str
+
+
+NODE, WINDOW = "system.NodeFixed", "declaration.WindowFixed"
+IN_TIME, REQUEST = "in_time.WindowInTime", "requests.Request"
+
+# L3, L5 and L6 are lists of threads: `tests.test_demands` compares them. L1, L23 and L24 are no
+# behaviour of a machine.
+BREAKS: dict[str, Break] = {
+    "L2": Break(
+        REQUEST,
+        "Request",
+        "execute",
+        "Kind.HANDSHAKE for Kind.OTHER",
+        "modifies_in_read_write_windows",
+    ),
+    "L4": Break(
+        REQUEST,
+        "Request",
+        "execute",
+        "Kind.PACKED_TRANSACTION for Kind.SIGNED_BLOCK",
+        "modifies_in_read_write_windows",
+    ),
+    "L7": Break(
+        NODE,
+        "WindowFixed",
+        "write",
+        "from any state",
+        "writes_and_transactions_exclude_each_other",
+    ),
+    "L8": Break(
+        IN_TIME,
+        "WindowInTime",
+        "Window.start",
+        "self.read_write_window_time + 1 for self.read_write_window_time",
+        "windows_last_as_configured",
+    ),
+    "L9": Break(
+        WINDOW,
+        "WindowFixed",
+        "begin",
+        "without require(self.queued > 0)",
+        "begins_for_a_transaction",
+    ),
+    "L10": Break(
+        IN_TIME,
+        "WindowInTime",
+        "drain",
+        "without require(self.queued == 0)",
+        "stops_by_margin_or_empty_queue",
+    ),
+    "L11": Break(
+        NODE,
+        "NodeFixed",
+        "execute",
+        "self.main[-1] for self.main[0]",
+        "writes_keep_their_order",
+    ),
+    "L12": Break(WINDOW, "WindowFixed", "queue_it", "not from WRITE", "everybody_is_let_in"),
+    "L13": Break(
+        WINDOW,
+        "WindowFixed",
+        "leave",
+        "without require(self.state != Phase.READ)",
+        "no_thread_leaves_early",
+    ),
+    "L14": Break(NODE, "NodeFixed", "arrive", "without self.queue.append(t)", "nothing_is_lost"),
+    "L15": Break(
+        WINDOW,
+        "WindowFixed",
+        "put_back",
+        "without require(self.state == Phase.OVER)",
+        "put_back_by_the_windows_deadline",
+    ),
+    "L16": Break(
+        WINDOW,
+        "WindowFixed",
+        "start",
+        "True for self.read_only_transaction_num_threads > 0",
+        "window_ends",
+    ),
+    "L17": Break(
+        IN_TIME,
+        "WindowInTime",
+        "Window.prolong",
+        "self.read_write_window_time + 1 for self.read_write_window_time",
+        "windows_last_as_configured",
+    ),
+    "L18": Break(
+        IN_TIME,
+        "WindowInTime",
+        "post",
+        "self.read_only_window_time + 1 for self.read_only_window_time",
+        "windows_last_as_configured",
+    ),
+    "L19": Break(
+        IN_TIME,
+        "WindowInTime",
+        "Window.begin_early",
+        "without require(self.queued >= self.read_only_transaction_threshold)",
+        "begins_by_time_or_threshold",
+    ),
+    "L20": Break(
+        WINDOW,
+        "WindowFixed",
+        "take",
+        "without require(self.state == Phase.READ)",
+        "started_in_time",
+    ),
+    "L21": Break(
+        "transaction.Transaction",
+        "Transaction",
+        "take",
+        "without self.limit.start(self.max_read_only_transaction_time)",
+        "execution_is_limited",
+    ),
+    "L22": Break(
+        WINDOW,
+        "WindowFixed",
+        "end",
+        "without require(all(t == Task.DONE for t in self.tasks.values()))",
+        "tasks_are_done",
     ),
 }

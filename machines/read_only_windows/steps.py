@@ -14,8 +14,8 @@ from lawful import (
     transition,
 )
 
-from .declaration import Place, Window
-from .transaction import Stage, Transaction
+from .declaration import OPEN, Phase, Place, Window
+from .transaction import FINAL, Transaction
 
 
 class Trx(Sort):
@@ -32,10 +32,12 @@ class Steps(Machine, abstract=True):
     window: Window
     trx: dict[Trx, Transaction] = {}
     queue: list[Trx] = []
+    posted: set[Nat] = set()
     runs: dict[Nat, Trx] = {}
     main: list[Write | None] = []
     again: set[Trx] = set()
     order: Ghost[list[Write]] = []
+    turned: Ghost[bool] = False
     answered: Ghost[bool] = False
 
     @initial
@@ -48,9 +50,16 @@ class Steps(Machine, abstract=True):
     def arrive(self, t: Trx) -> None:
         """A read-only transaction is sent [seed:117-123] (L7, L12, L14)."""
         require(t not in self.trx, "waits for an answer")
-        self.trx[t] = Transaction()
-        if self.window.arrive() == Place.QUEUE:
+        self.admit(t)
+        place = self.window.arrive()
+        if place == Place.QUEUE:
             self.queue.append(t)
+        if place == Place.NOWHERE:
+            self.trx[t].abandon()
+
+    def admit(self, t: Trx) -> None:
+        limit = self.window.max_read_only_transaction_time
+        self.trx[t] = Transaction(max_read_only_transaction_time=limit)
 
     @transition()
     def respond(self, t: Trx) -> None:
@@ -60,12 +69,13 @@ class Steps(Machine, abstract=True):
         del self.trx[t]
 
     def is_answered(self, t: Trx) -> bool:
-        return self.trx[t].state in (Stage.ANSWERED, Stage.INVALID)
+        return self.trx[t].state in FINAL
 
     @transition()
     def post(self, w: Write) -> None:
         """A request that may modify the state is posted to the main thread [seed:15-29] (L3,
         L6)."""
+        require(self.window.state in OPEN, "the node shuts down")
         require(w not in self.main, "is not executed yet")
         self.add(w)
         self.order.append(w)
@@ -83,12 +93,14 @@ class Steps(Machine, abstract=True):
         self.window.write()
         self.main.pop(0)
         self.order.remove(w)
+        self.turned = True
 
     @transition()
     def rest(self) -> None:
         """There is nothing to execute."""
         require(self.main == [], "something is posted")
         self.window.nothing_held()
+        self.turned = True
 
     @transition()
     def get(self) -> None:
@@ -98,15 +110,16 @@ class Steps(Machine, abstract=True):
 
     # The windows.
 
-    def begun(self) -> None:
-        self.answered = False
-
     @transition()
     def begin(self) -> None:
-        """The read-write window was long enough for one task (L9, L17)."""
-        require(self.window.caught_up, "there was time for a write")
-        self.window.begin()
-        self.begun()
+        """(L9, L17)"""
+        self.begun(self.window.begin())
+
+    def begun(self, tasks: Nat) -> None:
+        """A task is posted to each of so many threads [seed:128] (L13)."""
+        self.posted = set(range(tasks))
+        self.answered = False
+        self.turned = False
 
     @transition()
     def prolong(self) -> None:
@@ -114,8 +127,7 @@ class Steps(Machine, abstract=True):
 
     @transition()
     def begin_early(self) -> None:
-        self.window.begin_early()
-        self.begun()
+        self.begun(self.window.begin_early())
 
     @transition()
     def drain(self) -> None:
@@ -133,11 +145,31 @@ class Steps(Machine, abstract=True):
     def end(self) -> None:
         self.window.end()
 
+    # The end of the node (S11).
+
+    @transition()
+    def shut_down(self) -> None:
+        """What waits is answered with an error: queued transactions, and tasks of the main
+        thread."""
+        count = self.window.shut_down()
+        assert count == len(self.queue)
+        for t in self.queue:
+            self.trx[t].abandon()
+            self.again.discard(t)
+        self.queue.clear()
+        self.main.clear()
+        self.order.clear()
+
+    @transition()
+    def stop(self) -> None:
+        self.window.stop()
+
     # The read-only threads.
 
     @transition()
     def take(self, thread: Nat) -> None:
         """The first transaction in the queue [seed:129-132,140-147] (L13, L14)."""
+        require(thread in self.posted, "has no task")
         require(len(self.queue) > 0, "the queue is empty")
         t = self.queue.pop(0)
         self.window.take(thread)
@@ -155,6 +187,14 @@ class Steps(Machine, abstract=True):
         """Its own time is over: it is answered, and not put back (L21)."""
         self.window.finish(thread)
         self.trx[self.runs[thread]].exceed()
+        self.leave_answered(thread)
+
+    @transition()
+    def abandon(self, thread: Nat) -> None:
+        """The node shuts down, which the thread sees between two slices of its work (S11)."""
+        require(self.window.state == Phase.STOPPING, "the node goes on")
+        self.window.finish(thread)
+        self.trx[self.runs[thread]].abandon()
         self.leave_answered(thread)
 
     def leave_answered(self, thread: Nat) -> None:
@@ -179,4 +219,6 @@ class Steps(Machine, abstract=True):
 
     @transition()
     def leave(self, thread: Nat) -> None:
+        require(thread in self.posted, "has no task")
         self.window.leave(thread)
+        self.posted.remove(thread)

@@ -7,13 +7,14 @@ an RPC other than `get_`, a signed block, a packed transaction (L4). Clients kee
 `requests.py` declares the path of each kind of request through the node's threads.
 
 Abstractions. Each step is atomic, as under the queue's mutex, or as one task of the main thread.
-The steps are in `steps.py`, the properties here. Instead of durations, the model says what there is
-time for. A read-write window is long enough for one task of the main thread, so that it ends by its
-timer only after a write, if one is held. `NodeFixed` has the window that `timing.py` requires: a
-transaction that is started before each thread had its first turn in a window reaches the end of its
-own time before the window ends; that first turn also comes before the margin. In `NodeAsSeed` any
-timer may run out at any moment. Nobody shuts the node down, and no block ends a window: the
-document mentions neither.
+The steps are in `steps.py`, the properties here. The window and the transactions are those that a
+service embeds, and the node does what their outputs say. `NodeFixed` has no clock, so that every
+behaviour can be followed for ever. Instead it says what there is time for, as the assumptions of
+`WindowFixed` make it: a transaction that is started before each thread had its first turn in a
+window reaches the end of its own time before the window ends; that first turn also comes before the
+margin. `in_time.py` shows the same with durations. In `NodeAsSeed` any timer may run out at any
+moment. The node may be shut down at any moment. No block ends a window: the document does not
+mention it.
 
 The properties state the purpose of the windows: no write is executed during a transaction (L7,
 L22), each transaction is answered once (L14, L15), writes keep their order (L11), and every client
@@ -37,7 +38,7 @@ from lawful import (
     transition,
 )
 
-from .declaration import Phase, Task, Window, WindowFixed
+from .declaration import OPEN, READ_ONLY, Phase, Task, Window, WindowFixed
 from .steps import Steps, Trx, Write
 from .transaction import Stage
 
@@ -46,10 +47,12 @@ GROUPS = (
     Weak("rest"),
     Weak("begin"),
     Weak("drain"),
+    Weak("stop_starting"),
     Weak("run_out"),
     Weak("take", each=("thread",)),
-    Weak("finish", "exceed", "put_back", each=("thread",)),
+    Weak("finish", "exceed", "put_back", "abandon", each=("thread",)),
     Weak("leave", each=("thread",)),
+    Weak("stop"),
 )
 
 
@@ -81,7 +84,7 @@ class Node(Steps, abstract=True):
     @invariant
     def runs_in_read_only_windows(self) -> bool:
         """With threads, transactions are executed in read-only windows only (L7, L13)."""
-        return implies(self.window.state == Phase.WRITE, self.runs == {})
+        return implies(self.window.state in (Phase.WRITE, Phase.STOPPED), self.runs == {})
 
     @invariant
     def threads_execute_what_they_took(self) -> bool:
@@ -90,18 +93,57 @@ class Node(Steps, abstract=True):
         ) and all(w in self.window.tasks for w in self.runs)
 
     @invariant
+    def threads_have_what_was_posted(self) -> bool:
+        """A thread has a task from the window's start until it exits the task (L13)."""
+        return all(
+            (task != Task.DONE) == (w in self.posted) for w, task in self.window.tasks.items()
+        ) and all(w in self.window.tasks for w in self.posted)
+
+    @invariant
     def queue_is_counted(self) -> bool:
         return self.window.queued == len(self.queue)
+
+    @invariant
+    def writes_catch_up(self) -> bool:
+        """The window knows of a turn of the main thread only if there was one (L11)."""
+        waits = self.window.state == Phase.WRITE and self.window.caught_up
+        return implies(waits, self.turned)
+
+    @invariant
+    def shutdown_leaves_nothing(self) -> bool:
+        """Writes have their answer as the shutdown begins, and everybody when it ends (S11)."""
+        pool = self.window.read_only_transaction_num_threads > 0
+        stopped = self.window.state == Phase.STOPPED
+        answered = all(self.is_answered(t) for t in self.trx) or not pool
+        return implies(stopped, answered and self.posted == set()) and implies(
+            self.window.state not in OPEN, self.order == [] and self.main == []
+        )
 
     @step_property
     def writes_and_transactions_exclude_each_other(self, after: "Node") -> bool:
         """No write is executed while a transaction is (L7, L22, L23)."""
-        return implies(len(after.order) < len(self.order), self.runs == {})
+        executed = len(after.order) < len(self.order) and after.window.state in OPEN
+        return implies(executed, self.runs == {})
 
     @step_property
     def writes_keep_their_order(self, after: "Node") -> bool:
         """They are executed in the order in which they were sent (L11, L-B3)."""
-        return implies(len(after.order) < len(self.order), after.order == self.order[1:])
+        executed = len(after.order) < len(self.order) and after.window.state in OPEN
+        return implies(executed, after.order == self.order[1:])
+
+    @step_property
+    def writes_make_progress(self, after: "Node") -> bool:
+        """Between two read-only windows the main thread executes at least one write, if any is held
+        (L11, L-B4)."""
+        begins = self.window.state == Phase.WRITE and after.window.state == Phase.READ
+        return implies(begins, self.turned)
+
+    @step_property
+    def answered_for_good(self, after: "Node") -> bool:
+        """An answer is the last word, until it is sent (L14, L15)."""
+        return all(
+            implies(self.is_answered(t) and t in after.trx, after.is_answered(t)) for t in self.trx
+        )
 
     @step_property
     def put_back_at_most_once(self, after: "Node") -> bool:
@@ -131,15 +173,25 @@ class Node(Steps, abstract=True):
     @leads_to
     def read_only_windows_end(self) -> tuple[bool, bool]:
         """(L10)"""
-        return self.window.state != Phase.WRITE, self.window.state == Phase.WRITE
+        reads = self.window.state in (Phase.READ, Phase.DRAINING, Phase.OVER)
+        return reads, self.window.state in (Phase.WRITE, Phase.STOPPED)
 
     @leads_to
     def who_waits_gets_a_window(self) -> tuple[bool, bool]:
         """(L9)"""
         waits = self.window.state == Phase.WRITE and self.queue != []
-        return waits, self.window.state == Phase.READ
+        return waits, self.window.state in (Phase.READ, Phase.STOPPED)
+
+    @leads_to
+    def shutdown_ends(self) -> tuple[bool, bool]:
+        """(S11)"""
+        return self.window.state == Phase.STOPPING, self.window.state == Phase.STOPPED
 
     # Reachability.
+
+    @reachable
+    def shut_down_while_transactions_run(self) -> bool:
+        return self.window.state == Phase.STOPPING and self.runs != {}
 
     @reachable
     def ends_before_its_time(self) -> bool:
@@ -182,8 +234,8 @@ class NodeFixed(Node):
     early: set[Nat] = set()
     turns: Ghost[dict[Trx, Nat]] = {}
 
-    def begun(self) -> None:
-        super().begun()
+    def begun(self, tasks: Nat) -> None:
+        super().begun(tasks)
         self.settled = False
 
     @transition()
@@ -220,7 +272,7 @@ class NodeFixed(Node):
     @invariant
     def someone_is_first(self) -> bool:
         """A window begins with a transaction; its thread still executes it, or has answered it."""
-        if self.window.state == Phase.WRITE:
+        if self.window.state not in READ_ONLY:
             return self.settled
         if not self.settled and self.asked == set():
             return self.window.state == Phase.READ and self.queue != []
@@ -229,15 +281,17 @@ class NodeFixed(Node):
     @invariant
     def time_is_left_to_the_first(self) -> bool:
         """Threads that started early still execute; the latency is over before any other timer."""
+        late = self.window.state not in (Phase.READ, Phase.DRAINING)
         return (
             all(w in self.runs for w in self.early)
-            and implies(self.window.state == Phase.OVER, self.settled and self.early == set())
+            and implies(late, self.settled and self.early == set())
             and implies(self.settled, self.asked == set())
         )
 
     @invariant
     def who_was_put_back_goes_first(self) -> bool:
         """It is before all others in the queue, or was taken early (L15, L-B7)."""
+        stopping = self.window.state == Phase.STOPPING
         return (
             all(t in self.queue and t in self.again for t in self.turns)
             and all(t in self.turns or t in self.runs.values() for t in self.again)
@@ -245,7 +299,7 @@ class NodeFixed(Node):
                 implies(self.queue[i] in self.turns, self.queue[i - 1] in self.turns)
                 for i in range(1, len(self.queue))
             )
-            and all(w in self.early for w, t in self.runs.items() if t in self.again)
+            and all(w in self.early or stopping for w, t in self.runs.items() if t in self.again)
         )
 
     @invariant
@@ -290,6 +344,14 @@ class NodeFixed(Node):
         super().end()
         self.settled = True
         self.asked.clear()
+
+    @transition()
+    def shut_down(self) -> None:
+        super().shut_down()
+        self.settled = True
+        self.asked.clear()
+        self.early.clear()
+        self.turns.clear()
 
     @reachable
     def all_threads_are_busy(self) -> bool:

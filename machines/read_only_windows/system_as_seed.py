@@ -3,14 +3,17 @@
 `NodeAsSeed` is the node of `system.py` as the document describes it (`[seed:113]` is its line 113).
 A task that is not allowed is posted to the main thread again, which reverses two writes (L-B3). The
 last thread posts that the window must end, which the main thread also sees for itself, so that the
-message ends the next window while a transaction is executed (L-B1). The threshold alone begins a
-window, and a window may be too short for any transaction, so that some write or transaction never
-gets its turn (L-B4, L-B5, L-B8). Its scope has one transaction and two threads.
+message ends the next window while a transaction is executed (L-B1). Its scope has one transaction
+and two threads.
 
 `NodePosted` ends a window only by a message. That prevents L-B1, but if the message has the lowest
-priority of the main thread's tasks, a held write is posted again for ever (L-B2). `NodePutBackLast`
+priority of the main thread's tasks, a held write is posted again for ever (L-B2). `NodePopping`
+removes a task of the main thread after it was executed (L-B11). `NodePutBackLast`
 is `NodeFixed` except that a transaction is put back at the end of the queue, the only place where
-`std::queue` can insert. `NodeSingleThreaded` has no threads.
+`std::queue` can insert. `NodeEager` is `NodeFixed` except that the threshold alone begins a window:
+a transaction that is put back begins the next one at once (L-B4). `NodeShort` is `NodeFixed` except
+that a window may end before the transaction's own time does: it is put back in each window, for
+ever (L-B5). `NodeSingleThreaded` has no threads.
 """
 
 from lawful import (
@@ -19,10 +22,14 @@ from lawful import (
     Nat,
     Param,
     Scope,
+    Strong,
     Weak,
     drop,
+    implies,
+    invariant,
     needed,
     require,
+    step_property,
     transition,
 )
 
@@ -30,6 +37,7 @@ from .as_seed import WindowAsSeed
 from .declaration import Phase, Window, WindowFixed
 from .steps import Trx, Write
 from .system import GROUPS, Node, NodeFixed
+from .transaction import Stage
 
 
 class NodePutBackLast(NodeFixed):
@@ -44,10 +52,65 @@ class NodePutBackLast(NodeFixed):
 
     scope = Scope(Nat=range(0, 4), Trx=2, Write=1, queue=2, main=1, order=1)
     expects = Expect(
-        who_was_put_back_goes_first=("violated", 12),
-        each_has_a_turn_of_its_own=("violated", 17),
-        put_back_at_most_once=("violated", 22),
-        answered_in_the_end=("violated", 24),
+        who_was_put_back_goes_first=("violated", 13),
+        each_has_a_turn_of_its_own=("violated", 18),
+        put_back_at_most_once=("violated", 24),
+        answered_in_the_end=("violated", 26),
+    )
+
+
+class WindowEager(WindowFixed):
+    """The threshold alone begins a window [seed:106,155], and counts what was put back."""
+
+    @transition(source=Phase.WRITE, target=Phase.READ)
+    def begin_early(self) -> Nat:
+        require(self.read_only_transaction_threshold > 0, "no threshold is used")
+        require(self.queued >= self.read_only_transaction_threshold, "the threshold is not reached")
+        self.post()
+        return self.read_only_transaction_num_threads
+
+
+class NodeEager(NodeFixed):
+    """Transactions that are put back begin window after window, and a write waits for ever
+    (L-B4)."""
+
+    window: Window = WindowEager(
+        read_only_transaction_num_threads=1, read_only_transaction_threshold=1
+    )
+
+    @step_property
+    def put_back_after_writes(self, after: "Node") -> bool:
+        """Transactions that were put back do not begin a window before writes had their turn."""
+        begins = self.window.state == Phase.WRITE and after.window.state == Phase.READ
+        return implies(begins and all(t in self.again for t in self.queue), self.turned)
+
+    scope = Scope(Nat=range(0, 4), Trx=2, Write=1, queue=2, main=1, order=1)
+    expects = Expect(
+        put_back_after_writes=("violated", 13),
+        writes_make_progress=("violated", 2),
+        executed_in_the_end=("violated", 12),
+    )
+
+
+class NodeShort(NodeFixed):
+    """A window may be over before the transaction's own time, whenever that started (L-B5)."""
+
+    window: Window = WindowFixed(
+        read_only_transaction_num_threads=1, read_only_transaction_threshold=1
+    )
+
+    @transition()
+    def run_out(self) -> None:
+        require(self.settled, "the window has just begun")
+        self.window.run_out()
+
+    scope = Scope(Nat=range(0, 4), Trx=1, Write=1, queue=1, main=1, order=1)
+    expects = Expect(
+        time_is_left_to_the_first=("violated", 7),
+        every_window_answers=("violated", 10),
+        put_back_at_most_once=("violated", 17),
+        answered_in_the_end=("violated", 17),
+        served_as_they_come="violated",
     )
 
 
@@ -63,7 +126,7 @@ class NodeAsSeed(Node):
     def leave(self, thread: Nat) -> None:
         """The last one tells the main thread [seed:130-136] (L-B1)."""
         told = self.window.told
-        self.window.leave(thread)
+        super().leave(thread)
         if self.window.told > told:
             self.main.append(None)
 
@@ -108,16 +171,19 @@ class NodeAsSeed(Node):
     )
     expects = Expect(
         runs_in_read_only_windows=("violated", 9),
+        shutdown_leaves_nothing=("violated", 9),
         writes_and_transactions_exclude_each_other=("violated", 11),
         writes_keep_their_order=("violated", 10),
-        put_back_at_most_once=("violated", 12),
+        writes_make_progress=("violated", 2),
+        put_back_at_most_once=("violated", 14),
         every_window_answers=("violated", 6),
         answered_in_the_end=("violated", 7),
         executed_in_the_end=("violated", 9),
         **{
-            "window.reads_and_writes_exclude_each_other": ("violated", 8),
+            "window.reads_and_writes_exclude_each_other": ("violated", 9),
+            "window.shutdown_answers": ("violated", 10),
+            "window.tasks_are_done": ("violated", 8),
             "window.no_thread_leaves_early": ("violated", 4),
-            "window.writes_have_their_turn": ("violated", 1),
         },
     )
 
@@ -150,16 +216,67 @@ class NodePosted(NodeAsSeed):
     least = Scope(
         end_is_last=(True,),
         expects=Expect(
-            read_only_windows_end=("violated", 6),
-            answered_in_the_end=("violated", 6),
-            executed_in_the_end=("violated", 6),
+            read_only_windows_end=("violated", 7),
+            answered_in_the_end=("violated", 7),
+            executed_in_the_end=("violated", 7),
         ),
     )
     expects = Expect(
         runs_in_read_only_windows="holds",
+        shutdown_leaves_nothing="holds",
         writes_and_transactions_exclude_each_other="holds",
         writes_keep_their_order="holds",
-        **{"window.reads_and_writes_exclude_each_other": "holds"},
+        **{
+            "window.reads_and_writes_exclude_each_other": "holds",
+            "window.shutdown_answers": "holds",
+            "window.tasks_are_done": "holds",
+        },
+    )
+
+
+class NodePopping(NodeFixed):
+    """The end of a window is a task of the main thread, which skips held writes until then. It
+    removes a task from its queue after it has executed it: the first one of those that it may
+    execute, which is another one if the task has changed the window (L-B11)."""
+
+    @transition()
+    def leave(self, thread: Nat) -> None:
+        super().leave(thread)
+        if self.posted == set():
+            self.main.append(None)
+
+    @transition()
+    def end(self) -> None:
+        require(None in self.main, "nothing is posted")
+        super().end()
+        self.main.pop(0)
+
+    @transition()
+    def ended_before(self) -> None:
+        """The task is left over: it finds the window ended."""
+        require(len(self.main) > 0, "nothing is posted")
+        require(self.main[0] is None, "is a write")
+        require(self.window.state == Phase.WRITE, "the window goes on")
+        self.main.pop(0)
+
+    @invariant
+    def main_keeps_the_order(self) -> bool:
+        return [w for w in self.main if w is not None] == self.order
+
+    @invariant
+    def shutdown_leaves_nothing(self) -> bool:
+        return implies(self.window.state == Phase.STOPPED, self.order == [])
+
+    window: Window = WindowFixed(
+        read_only_transaction_num_threads=1, read_only_transaction_threshold=1
+    )
+
+    one_transaction = drop("served_as_they_come")
+    fairness = Fairness(*GROUPS, Weak("end"), Weak("ended_before"), Strong("settle"))
+    scope = Scope(Nat=range(0, 4), Trx=1, Write=1, queue=1, main=2, order=1)
+    expects = Expect(
+        main_keeps_the_order=("violated", 9),
+        executed_in_the_end=("violated", 11),
     )
 
 
@@ -172,8 +289,22 @@ class NodeSingleThreaded(Node):
     def run_on_main(self, t: Trx) -> None:
         """The main thread executes it, in its order."""
         require(t in self.trx, "nothing is sent")
+        require(self.window.state == Phase.WRITE, "the node has shut down")
         self.trx[t].take()
         self.trx[t].finish()
+
+    @transition()
+    def shut_down(self) -> None:
+        """Transactions that wait for the main thread are answered with an error, too (S11)."""
+        super().shut_down()
+        for trx in self.trx.values():
+            if trx.state == Stage.QUEUED:
+                trx.abandon()
+
+    @invariant
+    def shutdown_answers_all(self) -> bool:
+        stopped = self.window.state == Phase.STOPPED
+        return implies(stopped, all(self.is_answered(t) for t in self.trx))
 
     fairness = Fairness(*GROUPS, Weak("end"), Weak("run_on_main", each=("t",)))
     scope = Scope(Nat=range(0, 3), Trx=2, Write=2, queue=1, main=2, order=2)
@@ -182,4 +313,5 @@ class NodeSingleThreaded(Node):
         finishes_in_the_next_window="violated",
         get_while_transactions_run="violated",
         get_overtakes_a_write="violated",
+        shut_down_while_transactions_run="violated",
     )

@@ -28,6 +28,10 @@ class Stage(State):
     RUNNING = "executed by a read-only thread"
     ANSWERED = "answered"
     INVALID = "answered: took too long"
+    ABANDONED = "answered: the node shuts down"
+
+
+FINAL = (Stage.ANSWERED, Stage.INVALID, Stage.ABANDONED)
 
 
 class Transaction(Machine):
@@ -63,14 +67,20 @@ class Transaction(Machine):
         self.limit.stop()
         self.retried = True
 
+    @transition(source=(Stage.QUEUED, Stage.RUNNING), target=Stage.ABANDONED)
+    def abandon(self) -> None:
+        """The node shuts down: the answer is an error (S11)."""
+        self.limit.stop()
+        self.answers += 1
+
     @terminal
     def answered(self) -> bool:
-        return self.state in (Stage.ANSWERED, Stage.INVALID)
+        return self.state in FINAL
 
     @invariant
     def one_answer(self) -> bool:
         """There is exactly one answer, and being put back is none."""
-        return self.answers == (1 if self.state in (Stage.ANSWERED, Stage.INVALID) else 0)
+        return self.answers == (1 if self.state in FINAL else 0)
 
     @invariant
     def execution_is_limited(self) -> bool:
@@ -79,12 +89,12 @@ class Transaction(Machine):
 
     @step_property
     def answered_for_good(self, after: "Transaction") -> bool:
-        final = self.state in (Stage.ANSWERED, Stage.INVALID)
+        final = self.state in FINAL
         return implies(final, after.state == self.state)
 
     @recoverable
     def can_be_answered(self) -> bool:
-        return self.state in (Stage.ANSWERED, Stage.INVALID)
+        return self.state in FINAL
 
     @reachable
     def answered_in_a_later_window(self) -> bool:

@@ -29,9 +29,8 @@ LARGE: dict[tuple[str, str], Counts] = {
     ("queue_cluster.replication_fixed:ReplicationFixed", "large"): (86_676, 301_896, 41),
     ("queue_cluster.purging:ReplicationPurging", "large"): (43_800, 105_322, 41),
     ("queue_cluster.joining:JoiningFixed", "large"): (14_723, 41_169, 24),
-    ("read_only_windows.system:NodeFixed", "large"): (76_365, 468_708, 43),
-    ("read_only_windows.closing:PoolFixed", "large"): (583, 1_580, 15),
-    ("read_only_windows.executing:MainFixed", "large"): (750, 1_984, 11),
+    ("read_only_windows.system:NodeFixed", "large"): (82_577, 572_847, 45),
+    ("read_only_windows.in_time:NodeInTime", "large"): (167_165, 820_617, 56),
     ("unicast.system:LinkFixed", "worse"): (35_423, 217_383, 26),
     ("unicast.system:LinkFixed", "three"): (116_495, 629_759, 30),
 }

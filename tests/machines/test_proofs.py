@@ -14,9 +14,9 @@ from lawful.machines.message_scheduler.channel import ChannelFixed
 from lawful.machines.object_diffusion.attribution import Attribution
 from lawful.machines.object_diffusion.declaration import InboundPeerFixed
 from lawful.machines.queue_cluster.declaration import QueueOwnerFixed
-from lawful.machines.read_only_windows.timing import AttemptsFixed
 from lawful.machines.unicast.timing import Acks, Resends
 from lawful.spec.resolve import resolve
+from tests.checks.declarations.attempts import AttemptsFixed
 from tests.machines.established import verdicts
 
 TIMED = "all integers; all ticks; timers stopped or at any tick, urgent ones fired when due"

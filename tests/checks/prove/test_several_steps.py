@@ -14,12 +14,12 @@ from lawful.checks.prove.result import ProofResult
 from lawful.checks.reference import Done, Reference
 from lawful.checks.verdict import Trace, Verdict
 from lawful.cli import main
-from lawful.machines.read_only_windows.timing import AttemptsFixed
 from lawful.machines.unicast.as_seed import ReceiverEntryAsSeed, SenderEntryAsSeed
 from lawful.spec.ir import Json
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 from lawful.spec.values.world import decode
+from tests.checks.declarations.attempts import AttemptsFixed
 from tests.classics.jugs import Jugs
 from tests.spec import texts
 

@@ -7,13 +7,16 @@ import pytest
 from lawful import Machine
 from lawful.machines.read_only_windows.closing import PoolFixed, PoolHeld, PoolTorn
 from lawful.machines.read_only_windows.declaration import WindowFixed
-from lawful.machines.read_only_windows.executing import MainFixed, MainPopping
+from lawful.machines.read_only_windows.in_time import NodeInTime, NodeNarrow, NodeTight
 from lawful.machines.read_only_windows.requests import Request
 from lawful.machines.read_only_windows.system import NodeFixed
 from lawful.machines.read_only_windows.system_as_seed import (
     NodeAsSeed,
+    NodeEager,
+    NodePopping,
     NodePosted,
     NodePutBackLast,
+    NodeShort,
     NodeSingleThreaded,
 )
 from lawful.machines.read_only_windows.transaction import Transaction
@@ -24,10 +27,9 @@ from tests.machines.drawn import same_sequences, same_states
 @pytest.mark.parametrize(
     ("cls", "expected"),
     [
-        (NodeFixed, (9_160, 49_039, 35)),
+        (NodeFixed, (9_906, 60_602, 37)),
         (Request, (62, 111, 7)),
-        (PoolFixed, (53, 108, 9)),
-        (MainFixed, (98, 227, 8)),
+        (PoolFixed, (207, 512, 25)),
     ],
     ids=lambda given: getattr(given, "__name__", ""),
 )
@@ -42,23 +44,26 @@ def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) ->
     [
         (
             NodeAsSeed,
-            (6_552, 36_380, 24),
+            (6_928, 42_253, 25),
             [
                 "runs_in_read_only_windows",
+                "shutdown_leaves_nothing",
                 "writes_and_transactions_exclude_each_other",
                 "writes_keep_their_order",
+                "writes_make_progress",
                 "put_back_at_most_once",
                 "every_window_answers",
                 "answered_in_the_end",
                 "executed_in_the_end",
                 "window.reads_and_writes_exclude_each_other",
+                "window.shutdown_answers",
                 "window.no_thread_leaves_early",
-                "window.writes_have_their_turn",
+                "window.tasks_are_done",
             ],
         ),
         (
             NodePutBackLast,
-            (1_384, 6_675, 34),
+            (1_774, 9_021, 36),
             [
                 "put_back_at_most_once",
                 "answered_in_the_end",
@@ -66,18 +71,28 @@ def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) ->
                 "each_has_a_turn_of_its_own",
             ],
         ),
-        (PoolTorn, (65, 140, 9), ["deadlock", "the_end_wakes_everybody", "the_pool_ends"]),
-        (PoolHeld, (41, 91, 9), ["deadlock", "the_pool_ends"]),
         (
-            MainPopping,
-            (264, 559, 15),
+            NodeEager,
+            (2_776, 14_349, 34),
+            ["writes_make_progress", "executed_in_the_end", "put_back_after_writes"],
+        ),
+        (
+            NodeShort,
+            (245, 1_032, 20),
             [
-                "nothing_is_lost",
-                "nothing_is_executed_twice",
-                "what_is_done_does_not_wait",
-                "executed_in_the_end",
+                "put_back_at_most_once",
+                "every_window_answers",
+                "answered_in_the_end",
+                "time_is_left_to_the_first",
             ],
         ),
+        (NodePopping, (333, 1_492, 25), ["executed_in_the_end", "main_keeps_the_order"]),
+        (
+            PoolTorn,
+            (219, 610, 25),
+            ["the_end_wakes_everybody", "shutdown_ends", "windows_end"],
+        ),
+        (PoolHeld, (201, 485, 25), ["deadlock", "shutdown_ends", "windows_end"]),
     ],
     ids=lambda given: getattr(given, "__name__", ""),
 )
@@ -89,25 +104,48 @@ def test_what_goes_wrong(
     assert same_sequences(result) == violated
 
 
+def test_in_time_everything_holds() -> None:
+    result = checked(NodeInTime)
+    assert counts(result) == (67_953, 339_529, 52)
+    assert {p.verdict.good for p in result.properties} == {True}
+
+
+@pytest.mark.parametrize(
+    ("cls", "expected", "violated"),
+    [
+        (NodeTight, (8_966, 31_107, 46), ["put_back_at_most_once", "every_window_answers"]),
+        (NodeNarrow, (1_774, 6_214, 20), ["every_window_answers"]),
+    ],
+    ids=lambda given: getattr(given, "__name__", ""),
+)
+def test_times_that_the_document_allows(
+    cls: type[Machine], expected: tuple[int, int, int], violated: list[str]
+) -> None:
+    result = checked(cls)
+    assert counts(result) == expected
+    assert same_sequences(result) == violated
+
+
 def test_a_window_that_ends_as_told_depends_on_the_tasks_priority() -> None:
-    assert counts(checked(NodePosted)) == (610, 3_039, 17)
+    assert counts(checked(NodePosted)) == (788, 3_853, 19)
     ends = "read_only_windows_end"
     assert {p.name: p.verdict.value for p in checked(NodePosted).properties}[ends] == "holds"
     result = checked(NodePosted, "least")
-    assert counts(result) == (564, 2_867, 17)
+    assert counts(result) == (742, 3_647, 19)
     assert ends in same_sequences(result)
 
 
 def test_without_threads_there_are_no_windows() -> None:
     result = checked(NodeSingleThreaded)
-    assert counts(result) == (90, 433, 8)
+    assert counts(result) == (108, 559, 8)
     assert {p.name for p in result.properties if p.verdict.value != "holds"} == {
         "ends_before_its_time",
         "finishes_in_the_next_window",
         "get_while_transactions_run",
         "get_overtakes_a_write",
+        "shut_down_while_transactions_run",
     }
 
 
 def test_the_pictures_are_what_is_declared() -> None:
-    same_states(WindowFixed, Transaction, NodeFixed, PoolFixed, MainFixed)
+    same_states(WindowFixed, Transaction, NodeFixed, PoolFixed)

@@ -21,12 +21,12 @@ from lawful.checks.explore.compiled import engine as packed
 from lawful.checks.explore.compiled import plain
 from lawful.checks.explore.refinement import Refining
 from lawful.checks.explore.space import Space
-from lawful.machines.read_only_windows.timing import AttemptsFixed
 from lawful.machines.unicast.timing import Acks, Resends
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.lower import lower
 from lawful.spec.resolve import abstract_scopes, resolve
+from tests.checks.declarations.attempts import AttemptsFixed
 from tests.checks.declarations.playable import Doubled
 from tests.checks.declarations.timed import Fischer, House, Patient, Prompt, Rooms
 from tests.checks.declarations.wide import Crowd, Window

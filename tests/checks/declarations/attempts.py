@@ -1,9 +1,9 @@
-"""Parallel read-only transactions, in time: how often one transaction is put back (L-B5).
+"""A machine with a clock and parameters: how often one read-only transaction is put back.
 
-Source as in `declaration.py`. A transaction is taken at any moment of the read-only window in which
+A transaction is taken at any moment of the read-only window in which
 its turn comes. If that window's end stops it, it is first in the next window, and a thread takes it
-at most `latency` after that began. The document mentions no such delay, and requires only that a
-window be as long as a transaction may be [seed:154] (L18).
+at most `latency` after that began. `AttemptsFixed` has windows that are
+long enough for that, `AttemptsAsSeed` has not.
 
 Abstractions. Other transactions only delay this one; the read-write windows in between have no
 length. The unit of all times is the tick of the clock. What is due at the same tick happens in any
@@ -13,6 +13,7 @@ has come.
 
 from lawful import (
     Clock,
+    Expect,
     Ghost,
     Machine,
     Nat,
@@ -60,7 +61,7 @@ class Attempts(Machine, abstract=True):
 
     @transition(source=Turn.QUEUED, target=Turn.NEXT)
     def begin(self) -> None:
-        """A read-only window begins; a transaction that was put back is first in it (L9, L15)."""
+        """A read-only window begins; a transaction that was put back is first in it."""
         self.opened = self.clock.now
         self.window.start(self.read_only_window_time)
         if self.put_back > 0:
@@ -68,7 +69,7 @@ class Attempts(Machine, abstract=True):
 
     @transition(source=Turn.NEXT, target=Turn.RUNNING)
     def take(self) -> None:
-        """Not if less than the margin remains [seed:156] (L20)."""
+        """Not if less than the margin remains."""
         passed = self.clock.now - self.opened
         left = self.read_only_window_time - passed
         require(left >= self.read_only_window_margin, "less than the margin remains")
@@ -89,12 +90,12 @@ class Attempts(Machine, abstract=True):
 
     @transition(source=Turn.RUNNING, target=Turn.INVALID, timer="limit")
     def exceed(self) -> None:
-        """It has taken longer than allowed [seed:157] (L21)."""
+        """It has taken longer than allowed."""
         self.window.stop()
 
     @transition(source=Turn.RUNNING, target=Turn.QUEUED, timer="window")
     def cut(self) -> None:
-        """The window's deadline comes first: put it back [seed:148] (L15)."""
+        """The window's deadline comes first: put it back."""
         self.limit.stop()
         self.put_back += 1
 
@@ -104,7 +105,7 @@ class Attempts(Machine, abstract=True):
 
     @invariant
     def put_back_at_most_once(self) -> bool:
-        """In the next window it has all the time that it may take (L-B5)."""
+        """In the next window it has all the time that it may take."""
         return self.put_back <= 1
 
     @invariant
@@ -132,13 +133,13 @@ class AttemptsFixed(Attempts):
 
     @assume
     def window_holds_what_starts_late(self) -> bool:
-        """Longer than `max-read-only-transaction-time` and the latency together (L18, L-B5)."""
+        """Longer than `max-read-only-transaction-time` and the latency together."""
         longest = self.max_read_only_transaction_time + self.latency
         return self.read_only_window_time > longest
 
     @assume
     def margin_leaves_time(self) -> bool:
-        """Otherwise a late transaction is never started (L-B8)."""
+        """Otherwise a late transaction is never started."""
         return self.read_only_window_margin + self.latency <= self.read_only_window_time
 
     scope = Scope(
@@ -149,3 +150,22 @@ class AttemptsFixed(Attempts):
         max_read_only_transaction_time=(2, 3),
         latency=(0, 1),
     )
+
+
+class AttemptsAsSeed(Attempts):
+    """A window as long as a transaction may be is long enough."""
+
+    @assume
+    def window_holds_a_transaction(self) -> bool:
+        """Equal or greater; that threads are not there at once is not thought of."""
+        return self.read_only_window_time >= self.max_read_only_transaction_time
+
+    scope = Scope(
+        Nat=range(0, 12),
+        clock=range(0, 12),
+        read_only_window_time=(2, 3),
+        read_only_window_margin=(1,),
+        max_read_only_transaction_time=(2, 3),
+        latency=(1,),
+    )
+    expects = Expect(put_back_at_most_once=("violated", 10))

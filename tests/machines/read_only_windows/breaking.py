@@ -1,0 +1,61 @@
+"""Machines of this system with one small change, and what notices it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+
+from lawful import Machine
+from lawful.checks.explore import Limits, explore
+from lawful.checks.mutation.mutants import Mutant, identities, mutants
+from lawful.spec import ir
+from lawful.spec.lower import lower
+from lawful.spec.resolve import resolve
+
+Key = tuple[str, str, str, int, int, int]
+
+
+def keyed(cls: type[Machine], owner: str) -> dict[Key, Mutant]:
+    """The mutants of one machine inside another, by the place and the words of each change.
+
+    The window has the same rows where it is a part, and where a variant inherits them.
+    """
+    met = Counter[tuple[str, str, str, int, int]]()
+    found: dict[Key, Mutant] = {}
+    for each in mutants(resolve(cls).machine):
+        if each.owner != owner:
+            continue
+        place = each.place
+        key = (each.row, each.change.operator, each.what, place.line, place.column)
+        met[key] += 1
+        found[(*key, met[key])] = each
+    return found
+
+
+def names(cls: type[Machine]) -> dict[Key, str]:
+    """The identity of each mutant of a machine, by the same keys."""
+    every = keyed(cls, cls.__name__)
+    return dict(zip(every, identities(list(every.values())), strict=True))
+
+
+def fails(cls: type[Machine], owner: str, row: str, what: str) -> set[str]:
+    """The properties that fail first where the text of the owner is changed so."""
+    (mutant,) = (
+        each
+        for each in mutants(resolve(cls).machine)
+        if (each.owner, each.row, each.change.what) == (owner, row, what)
+    )
+    return failing(cls, mutant.made())
+
+
+def failing(cls: type[Machine], machine: ir.Machine | None = None) -> set[str]:
+    """The properties that fail first, of the class or of a machine that is its mutant."""
+    found = resolve(cls)
+    flat = lower(machine or found.machine, found.scopes["scope"])
+    result = explore(flat, found.world, {}, limits=Limits(first=True))
+    return {p.name for p in result.properties if p.verdict.value in ("violated", "undefined")}
+
+
+def told(judged: Mapping[str, str]) -> Mapping[str, int]:
+    """How many mutants each judge noticed, and how many survived."""
+    return Counter(by.partition(" ")[0] for by in judged.values())

@@ -1,0 +1,165 @@
+"""The repaired machines broken on purpose: each demand, and the mistakes that are easy to make."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+from lawful import Machine, Nat, transition
+from lawful.machines.read_only_windows.declaration import OPEN, Place, Task, WindowFixed
+from lawful.machines.read_only_windows.demands import BREAKS, DEMANDS
+from lawful.machines.read_only_windows.in_time import NodeInTime, WindowInTime
+from lawful.machines.read_only_windows.requests import Kind, way_of
+from lawful.machines.read_only_windows.system import NodeFixed
+
+from .breaking import failing, fails
+
+# The flow charts of the document, read once more [seed:15-99].
+WAYS = {
+    Kind.GET: "http main http",
+    Kind.OTHER: "http main producer main http",
+    Kind.HANDSHAKE: "net main",
+    Kind.GO_AWAY: "net",
+    Kind.TIME: "net",
+    Kind.NOTICE: "net",
+    Kind.REQUEST: "net main net",
+    Kind.SYNC_REQUEST: "net main net",
+    Kind.SIGNED_BLOCK: "net main",
+    Kind.PACKED_TRANSACTION: "net producer main",
+}
+UNBROKEN = {"L1", "L3", "L5", "L6", "L23", "L24"}  # The comment on BREAKS says why.
+
+
+@pytest.mark.parametrize("demand", BREAKS)
+def test_who_breaks_a_demand_is_noticed(demand: str) -> None:
+    change = BREAKS[demand]
+    module, _, name = change.machine.partition(".")
+    package = "lawful.machines.read_only_windows"
+    cls: type[Machine] = getattr(importlib.import_module(f"{package}.{module}"), name)
+    assert change.fails in fails(cls, change.owner, change.row, change.change)
+
+
+def test_every_demand_is_broken_or_it_is_said_why_not() -> None:
+    assert set(BREAKS) | UNBROKEN == set(DEMANDS)
+    assert not set(BREAKS) & UNBROKEN
+
+
+def test_the_ways_of_requests_are_those_of_the_document() -> None:
+    """L3, L5, L6."""
+    assert {kind: " ".join(thread.value for thread in way_of(kind)) for kind in Kind} == WAYS
+
+
+class MarginAgain(WindowInTime):
+    """The margin's timer is started again by each transaction that is taken."""
+
+    @transition(source=Task.LOOPING, target=Task.EXECUTING, of="tasks[thread]")
+    def take(self, thread: Nat) -> None:
+        super().take(thread)
+        self.margin.start(self.read_only_window_time - self.read_only_window_margin)
+
+
+class WindowAgain(WindowInTime):
+    """The window's timer is started again by each transaction that arrives."""
+
+    @transition(event="arrive", source=OPEN)
+    def queue_it(self) -> Place:
+        self.window.start(self.read_write_window_time)
+        return super().queue_it()
+
+
+class NotPosted(NodeInTime):
+    """The last thread that leaves does not post that the window ends."""
+
+    @transition()
+    def leave(self, thread: Nat) -> None:
+        super().leave(thread)
+        self.done.stop()
+
+
+@pytest.mark.parametrize(
+    ("cls", "property"),
+    [
+        (MarginAgain, "windows_last_as_configured"),
+        (WindowAgain, "windows_last_as_configured"),
+        (NotPosted, "shutdown_ends_in_time"),
+    ],
+    ids=lambda given: getattr(given, "__name__", ""),
+)
+def test_a_wrong_timer_is_noticed(cls: type[Machine], property: str) -> None:
+    assert property in failing(cls)
+
+
+@pytest.mark.parametrize(
+    ("cls", "owner", "row", "change", "property"),
+    [
+        pytest.param(
+            NodeFixed,
+            "NodeFixed",
+            "requeue",
+            "self.queue.append(t) for self.queue.insert(0, t)",
+            "who_was_put_back_goes_first",
+            id="put back last",
+        ),
+        pytest.param(
+            WindowFixed,
+            "WindowFixed",
+            "leave",
+            "without require(self.state != Phase.READ)",
+            "no_thread_leaves_early",
+            id="a thread leaves early",
+        ),
+        pytest.param(
+            NodeFixed,
+            "WindowFixed",
+            "queue_it",
+            "Place.MAIN_THREAD for Place.QUEUE",
+            "nothing_is_lost",
+            id="the output of queue_it",
+        ),
+        pytest.param(
+            NodeFixed,
+            "WindowFixed",
+            "turn_away",
+            "Place.QUEUE for Place.NOWHERE",
+            "queue_is_counted",
+            id="the output of turn_away",
+        ),
+        pytest.param(
+            NodeFixed,
+            "WindowFixed",
+            "begin",
+            "self.read_only_transaction_num_threads + 1 for self.read_only_transaction_num_threads",
+            "threads_have_what_was_posted",
+            id="the output of begin",
+        ),
+        pytest.param(
+            NodeFixed,
+            "WindowFixed",
+            "begin_early",
+            "self.read_only_transaction_num_threads + 1 for self.read_only_transaction_num_threads",
+            "threads_have_what_was_posted",
+            id="the output of begin_early",
+        ),
+        pytest.param(
+            NodeFixed,
+            "WindowFixed",
+            "stop_at_once",
+            "_1 + 1 for _1",
+            "asserts",
+            id="the output of stop_at_once",
+        ),
+        pytest.param(
+            NodeFixed,
+            "WindowFixed",
+            "stop_threads",
+            "_1 + 1 for _1",
+            "asserts",
+            id="the output of stop_threads",
+        ),
+    ],
+)
+def test_a_mistake_is_noticed(
+    cls: type[Machine], owner: str, row: str, change: str, property: str
+) -> None:
+    assert property in fails(cls, owner, row, change)
