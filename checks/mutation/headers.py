@@ -67,7 +67,7 @@ def _timer_of(stmt: ir.Stmt) -> Iterator[str]:
 def _starts(owner: ir.Machine) -> dict[str, ir.Update]:
     """For each timer of the machine a statement that starts it and reads no local."""
     found: dict[str, ir.Update] = {}
-    for node in everything(row.function for row in owner.transitions):
+    for node in everything(row.function for row in (*owner.transitions, *owner.bases)):
         match node:
             case ir.Update(op="start", args=args) if not any(map(reads_local, args)):
                 for name in _timer_of(node):

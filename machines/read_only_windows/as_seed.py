@@ -30,6 +30,7 @@ class WindowAsSeed(Window):
         """At the end of the read-write window [seed:106], whatever the main thread did in it."""
         require(self.queued > 0, "the queue is empty")
         self.post()
+        self.window.start(self.read_only_window_time)
         return self.read_only_transaction_num_threads
 
     @transition(source=Phase.WRITE, timer="window")
@@ -44,6 +45,7 @@ class WindowAsSeed(Window):
         require(self.read_only_transaction_threshold > 0, "no threshold is used")
         require(self.queued >= self.read_only_transaction_threshold, "the threshold is not reached")
         self.post()
+        self.window.start(self.read_only_window_time)
         return self.read_only_transaction_num_threads
 
     @transition(source=Task.LOOPING, target=Task.DONE, of="tasks[thread]")
@@ -62,7 +64,8 @@ class WindowAsSeed(Window):
         require(self.told > 0, "nobody said so")
         self.told -= 1
         self.margin.stop()
-        self.switch_back()
+        self.caught_up = False
+        self.window.start(self.read_write_window_time)
 
     @transition(source=Phase.WRITE)
     def told_in_vain(self) -> None:

@@ -150,6 +150,7 @@ class Window(Machine, abstract=True):
         require(self.queued > 0, "the queue is empty")
         require(self.caught_up, "writes wait since the last read-only window")
         self.post()
+        self.window.start(self.read_only_window_time)
         return self.read_only_transaction_num_threads
 
     @transition(source=Phase.WRITE, timer="window")
@@ -167,12 +168,12 @@ class Window(Machine, abstract=True):
         require(self.queued >= self.read_only_transaction_threshold, "the threshold is not reached")
         require(self.caught_up, "writes wait since the last read-only window")
         self.post()
+        self.window.start(self.read_only_window_time)
         return self.read_only_transaction_num_threads
 
     def post(self) -> None:
         """A task is posted to each of the read-only threads [seed:128] (L13)."""
         self.tasks = {w: Task.LOOPING for w in range(self.read_only_transaction_num_threads)}
-        self.window.start(self.read_only_window_time)
         self.margin.start(self.read_only_window_time - self.read_only_window_margin)
 
     # In the read-only window.
@@ -227,9 +228,6 @@ class Window(Machine, abstract=True):
     def end(self) -> None:
         """All read-only thread tasks are done: exit the window [seed:134-136] (L10, L13)."""
         require(all(t == Task.DONE for t in self.tasks.values()), "a read-only thread is not done")
-        self.switch_back()
-
-    def switch_back(self) -> None:
         self.caught_up = False
         self.window.start(self.read_write_window_time)
 
@@ -243,18 +241,19 @@ class Window(Machine, abstract=True):
     @transition(event="shut_down", source=Phase.WRITE, target=Phase.STOPPED)
     def stop_at_once(self) -> Nat:
         """No read-only thread has a task."""
+        self.window.stop()
         return self.close()
 
     @transition(event="shut_down", source=READ_ONLY, target=Phase.STOPPING)
     def stop_threads(self) -> Nat:
         """No thread starts another transaction; one that executes ends it with an error."""
+        self.window.stop()
         return self.close()
 
     def close(self) -> Nat:
         closed = self.queued
         self.unanswered -= closed
         self.queued = 0
-        self.window.stop()
         self.margin.stop()
         return closed
 
@@ -295,6 +294,23 @@ class Window(Machine, abstract=True):
     def everybody_is_let_in(self) -> bool:
         """A read-only transaction may be sent at any time (L7, L12)."""
         return can(self.arrive)
+
+    @invariant
+    def reads_are_served(self) -> bool:
+        """As they come, in every window, until the node shuts down (L7)."""
+        return can(self.read) == (self.state in OPEN)
+
+    @invariant
+    def may_be_shut_down(self) -> bool:
+        """At any moment (S11)."""
+        return implies(self.state in OPEN, can(self.shut_down))
+
+    @invariant
+    def time_ends_a_read_write_window(self) -> bool:
+        """In one way: a read-only window begins, or the read-write window begins again (L9, L17,
+        L-B12)."""
+        timed = self.state == Phase.WRITE and self.read_only_transaction_num_threads > 0
+        return implies(timed, can(self.begin) != can(self.prolong))
 
     @invariant
     def without_a_pool_nothing_changes(self) -> bool:

@@ -192,7 +192,7 @@ BREAKS: dict[str, Break] = {
         "WindowInTime",
         "Window.start",
         "self.read_write_window_time + 1 for self.read_write_window_time",
-        "windows_last_as_configured",
+        "time_ends_a_read_write_window",
     ),
     "L9": Break(
         WINDOW,
@@ -243,12 +243,12 @@ BREAKS: dict[str, Break] = {
         "WindowInTime",
         "Window.prolong",
         "self.read_write_window_time + 1 for self.read_write_window_time",
-        "windows_last_as_configured",
+        "time_ends_a_read_write_window",
     ),
     "L18": Break(
         IN_TIME,
         "WindowInTime",
-        "post",
+        "Window.begin",
         "self.read_only_window_time + 1 for self.read_only_window_time",
         "windows_last_as_configured",
     ),

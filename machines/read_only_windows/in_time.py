@@ -25,6 +25,7 @@ from lawful import (
     Scope,
     Timer,
     assume,
+    can,
     drop,
     implies,
     initial,
@@ -54,22 +55,22 @@ class WindowInTime(WindowFixed):
         super().start()
         self.began = self.clock.now
 
-    @transition(source=Phase.WRITE, target=Phase.READ)
+    @transition()
     def begin(self) -> Nat:
         self.began = self.clock.now
         return super().begin()
 
-    @transition(source=Phase.WRITE, target=Phase.READ)
+    @transition()
     def begin_early(self) -> Nat:
         self.began = self.clock.now
         return super().begin_early()
 
-    @transition(source=Phase.WRITE)
+    @transition()
     def prolong(self) -> None:
         super().prolong()
         self.began = self.clock.now
 
-    @transition(source=(Phase.DRAINING, Phase.OVER), target=Phase.WRITE)
+    @transition()
     def end(self) -> None:
         super().end()
         self.began = self.clock.now
@@ -90,6 +91,13 @@ class WindowInTime(WindowFixed):
             and implies(self.state == Phase.READ, self.passed() <= left)
             and implies(self.state == Phase.DRAINING, self.passed() <= self.read_only_window_time)
         )
+
+    @invariant
+    def time_ends_a_read_write_window(self) -> bool:
+        """In one way, when it is over (L9, L17, L-B12)."""
+        timed = self.state == Phase.WRITE and self.read_only_transaction_num_threads > 0
+        over = self.passed() >= self.read_write_window_time
+        return implies(timed and over, can(self.begin) != can(self.prolong))
 
     @step_property
     def begins_by_time_or_threshold(self, after: "WindowInTime") -> bool:
@@ -114,10 +122,10 @@ class WindowInTime(WindowFixed):
 
     @step_property
     def begins_again_in_time(self, after: "WindowInTime") -> bool:
-        """A read-write window begins again after its time (L17, L-B12)."""
-        again = self.state == Phase.WRITE and after.state == Phase.WRITE
+        """Only a read-write window begins again, and that after its time (L17, L-B12)."""
+        again = self.state == after.state and after.began != self.began
         late = self.passed() >= self.read_write_window_time
-        return implies(again and after.began != self.began, late)
+        return implies(again, self.state == Phase.WRITE and late)
 
     scope = Scope(
         Nat=range(0, 3),

@@ -67,6 +67,7 @@ class WindowEager(WindowFixed):
         require(self.read_only_transaction_threshold > 0, "no threshold is used")
         require(self.queued >= self.read_only_transaction_threshold, "the threshold is not reached")
         self.post()
+        self.window.start(self.read_only_window_time)
         return self.read_only_transaction_num_threads
 
 

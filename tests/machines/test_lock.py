@@ -43,9 +43,9 @@ PROVED = {
     "queue_cluster.dispatching:DispatchingFixed": (7, 0),
     "queue_cluster.joining:JoiningFixed": (19, 0),
     "queue_cluster.replica:ReplicaFixed": (13, 0),
-    "read_only_windows.closing:PoolFixed": (24, 0),
-    "read_only_windows.declaration:WindowFixed": (18, 0),
-    "read_only_windows.system:NodeFixed": (40, 0),
+    "read_only_windows.closing:PoolFixed": (27, 0),
+    "read_only_windows.declaration:WindowFixed": (21, 0),
+    "read_only_windows.system:NodeFixed": (43, 0),
     "unicast.declaration:ReceiverEntryFixed": (11, 0),
     "unicast.declaration:SenderEntryFixed": (13, 0),
 }

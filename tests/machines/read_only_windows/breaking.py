@@ -18,15 +18,15 @@ Key = tuple[str, str, str, int, int, int]
 def keyed(cls: type[Machine], owner: str) -> dict[Key, Mutant]:
     """The mutants of one machine inside another, by the place and the words of each change.
 
-    The window has the same rows where it is a part, and where a variant inherits them.
+    The window has the same rows where it is a part, and where a variant inherits or extends them.
     """
     met = Counter[tuple[str, str, str, int, int]]()
     found: dict[Key, Mutant] = {}
     for each in mutants(resolve(cls).machine):
         if each.owner != owner:
             continue
-        place = each.place
-        key = (each.row, each.change.operator, each.what, place.line, place.column)
+        row, place = each.row.rpartition(".")[2], each.place
+        key = (row, each.change.operator, each.change.what, place.line, place.column)
         met[key] += 1
         found[(*key, met[key])] = each
     return found

@@ -81,7 +81,7 @@ class NotPosted(NodeInTime):
     ("cls", "property"),
     [
         (MarginAgain, "windows_last_as_configured"),
-        (WindowAgain, "windows_last_as_configured"),
+        (WindowAgain, "time_ends_a_read_write_window"),
         (NotPosted, "shutdown_ends_in_time"),
     ],
     ids=lambda given: getattr(given, "__name__", ""),

@@ -11,6 +11,7 @@ from lawful import Machine, Refused
 from lawful.checks.prove import prove
 from lawful.machines.read_only_windows.as_seed import WindowAsSeed
 from lawful.machines.read_only_windows.declaration import Place, WindowFixed
+from lawful.machines.read_only_windows.in_time import WindowInTime
 from lawful.machines.read_only_windows.transaction import Transaction
 from lawful.runtime.timers import SimulatedClock
 from lawful.spec.resolve import resolve
@@ -262,6 +263,7 @@ def test_times_that_just_fit_are_accepted() -> None:
     ("cls", "expected"),
     [
         (WindowFixed, (528, 2_624, 12)),
+        (WindowInTime, (4_008, 18_334, 32)),
         (Transaction, (10, 13, 5)),
     ],
     ids=lambda given: getattr(given, "__name__", ""),
