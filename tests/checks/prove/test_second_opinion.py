@@ -89,8 +89,8 @@ def test_what_is_assumed_of_timers_is_asked_as_well(tmp_path: Path) -> None:
     [
         (SenderEntryFixed, 139),
         (ReceiverEntryFixed, 120),
-        (WindowFixed, 323),
-        (Transaction, 29),
+        (WindowFixed, 419),
+        (Transaction, 35),
         (InboundPeerFixed, 165),
         (QueueOwnerFixed, 333),
         (Attribution, 16),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 
 from lawful import Machine
 from lawful.checks.explore import Limits, explore
@@ -54,8 +53,3 @@ def failing(cls: type[Machine], machine: ir.Machine | None = None) -> set[str]:
     flat = lower(machine or found.machine, found.scopes["scope"])
     result = explore(flat, found.world, {}, limits=Limits(first=True))
     return {p.name for p in result.properties if p.verdict.value in ("violated", "undefined")}
-
-
-def told(judged: Mapping[str, str]) -> Mapping[str, int]:
-    """How many mutants each judge noticed, and how many survived."""
-    return Counter(by.partition(" ")[0] for by in judged.values())

@@ -1,0 +1,104 @@
+"""The mutants of the window that a service embeds: what notices each, and which survive.
+
+`mutants.txt` has a line for each mutant. Judges are asked in turn, the next one about what the last
+one missed: the window alone, the window under a clock, the node, the node without threads, the
+pool, the node under a clock, and at last proofs of the window. After a change of the window, the
+nightly test of this file writes the table with `MUTANTS=write`; read the difference.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from lawful import Machine
+from lawful.checks.explore import Limits
+from lawful.checks.mutation.judge import Judge
+from lawful.checks.mutation.mutants import Mutant
+from lawful.machines.read_only_windows.closing import PoolFixed
+from lawful.machines.read_only_windows.declaration import WindowFixed
+from lawful.machines.read_only_windows.in_time import NodeInTime, WindowInTime
+from lawful.machines.read_only_windows.system import NodeFixed
+from lawful.machines.read_only_windows.system_as_seed import NodeSingleThreaded
+from lawful.spec.resolve import resolve
+
+from .breaking import Key, keyed, names
+
+TABLE = Path(__file__).with_name("mutants.txt")
+# A machine, the name that the window has in it, and whether proofs are asked, too.
+JUDGES: tuple[tuple[type[Machine], str, bool], ...] = (
+    (WindowFixed, "WindowFixed", False),
+    (WindowInTime, "WindowInTime", False),
+    (NodeFixed, "WindowFixed", False),
+    (NodeSingleThreaded, "WindowFixed", False),
+    (PoolFixed, "WindowFixed", False),
+    (NodeInTime, "WindowInTime", False),
+    (WindowFixed, "WindowFixed", True),
+)
+# Each by its row and change, with the reason.
+SURVIVORS = {
+    ("stop_starting", "from any state"): "It makes no difference: by the invariant margin_is_kept,"
+    " which is proved, the margin's timer runs in READ alone.",
+}
+
+
+def judged() -> dict[str, str]:
+    """By the identity of each mutant: who noticed it and by what, or that it survived."""
+    identity = names(WindowFixed)
+    left: list[Key] = list(identity)
+    found: dict[str, str] = {}
+    for cls, owner, proving in JUDGES:
+        resolved = resolve(cls)
+        judge = Judge(resolved, resolved.scopes["scope"], Limits(), proving)
+        mine = keyed(cls, owner)
+        for key in [each for each in left if each in mine]:
+            judgement = judge(mine[key])
+            if judgement.outcome == "noticed":
+                found[identity[key]] = f"{cls.__name__} {judgement.by}"
+            if judgement.outcome == "no machine":
+                found[identity[key]] = "no machine"
+            if identity[key] in found:
+                left.remove(key)
+    return {name: found.get(name, "survived") for name in identity.values()}
+
+
+def every() -> dict[str, Mutant]:
+    identity = names(WindowFixed)
+    return {identity[key]: each for key, each in keyed(WindowFixed, "WindowFixed").items()}
+
+
+def kept() -> dict[str, str]:
+    """The table as it is committed: by identity, what noticed the mutant."""
+    lines = TABLE.read_text(encoding="utf-8").splitlines()
+    rows = (line.split(" | ") for line in lines if not line.startswith("#"))
+    return {name: by for name, by, *_ in rows}
+
+
+def test_the_table_has_every_mutant_and_a_reason_for_each_that_survives() -> None:
+    mutants, table = every(), kept()
+    assert list(table) == list(mutants)
+    survived = [mutants[name] for name, by in table.items() if by == "survived"]
+    assert {(each.row, each.change.what) for each in survived} == set(SURVIVORS)
+    tried = sum(by != "no machine" for by in table.values())
+    assert len(survived) <= tried * 2 // 100
+
+
+def test_a_few_mutants_are_noticed_as_the_table_says() -> None:
+    table, mutants = kept(), every()
+    own = [name for name, by in table.items() if by.startswith("WindowFixed check")]
+    resolved = resolve(WindowFixed)
+    judge = Judge(resolved, resolved.scopes["scope"], Limits())
+    for name in own[:: len(own) // 4]:
+        assert f"WindowFixed {judge(mutants[name]).by}" == table[name]
+
+
+@pytest.mark.nightly
+def test_every_mutant_is_noticed_as_the_table_says() -> None:
+    found, mutants = judged(), every()
+    if os.environ.get("MUTANTS") == "write":
+        head = "# A mutant of WindowFixed | what noticed it | the change\n"
+        rows = (f"{name} | {by} | {mutants[name].what}\n" for name, by in found.items())
+        TABLE.write_text(head + "".join(rows), encoding="utf-8")
+    assert found == kept()
