@@ -1,87 +1,188 @@
-"""Message scheduler to the letter: the text of `message-scheduler.md` where the other modules
-deviate (`[seed:343]` is its line 343). The checker shows the consequences.
+"""Message scheduler to the letter: the text of `message-scheduler.md` where `declaration.py`
+deviates, and single mistakes of its implementations (`[seed:343]` is its line 343).
 
-R-B1: a sender that a callback schedules is accepted, because the thread-local does not know about
-stopping, and `stop` does not find it. R-B2: an answered channel returns to the pool, although its
-peer has left meanwhile. R-B6: each time a channel reopens or a timer fires, the pool is offered,
-whatever was offered before. Withdrawal is "not yet implemented".
+`SchedulerAsSeed`: a sender that a callback schedules is accepted, because the thread-local does not
+know about stopping, and `stop` does not find it (R-B1). A channel returns to the pool after the
+callback, although its peer has left meanwhile (R-B2). Each time, the pool is offered, whatever was
+offered before (R-B6). Withdrawal is "not yet implemented".
+
+The others have one mistake each, R-B7, R-B8, R-B10 and R-B11.
 """
 
-from lawful import Expect, Nat, drop, require, transition
+from lawful import Nat, Timer, drop, ignore, needed, require, transition
 
-from .channel import Channel, ChannelId, Gate
-from .declaration import ASLEEP, Discard, Failure, Request, Stage
+from .declaration import (
+    Body,
+    Call,
+    ChannelId,
+    Discard,
+    Frame,
+    Life,
+    Offer,
+    Peer,
+    Reason,
+    Request,
+    Scheduler,
+    Success,
+    Token,
+    Type,
+)
 
 
-class RequestAsSeed(Request):
-    """Accepted because of a thread-local, offered refused channels again, never withdrawn."""
+class SchedulerAsSeed(Scheduler):
+    """Two locks, taken one after the other: for the callback, and then to negotiate."""
+
+    deferred: list[Token] = []  # What callbacks have scheduled.
+    discarded: list[Token] = []
+    returning: set[ChannelId] = set()  # To the pool, once the offers are locked.
 
     no_withdrawn_sender = drop("withdraw_sender")
     no_withdrawn_receiver = drop("withdraw_receiver")
-    none_to_release = drop("release")
 
-    @transition(source=ASLEEP, target=Stage.DEFERRED, event="schedule")
-    def defer(self, place: Nat, inside: bool) -> bool:
-        """It detects that the thread owns a lock, and nothing else [seed:349-350] (R-B1)."""
-        require(inside, "no callback holds a lock")
-        self.arrive(place)
+    @transition()
+    def disconnect(self, peer: Peer) -> None:
+        """It cleans a pool that does not contain what is about to return (R-B2)."""
+        for n in sorted(self.requests):
+            if self.requests[n].channel.peer == peer:
+                self.fail(n, Reason.DISCONNECT)
+        gone = {c for c in self.channels if c.peer == peer}
+        for c in gone:
+            del self.channels[c]
+        for token in self.seen:
+            self.seen[token] -= gone
+
+    @transition()
+    def schedule(self, token: Token) -> bool:
+        """In a callback: the thread owns a lock, and that is all it looks at [seed:349-350]
+        (R-B1)."""
+        require(token not in self.seen, "waits already")
+        if self.calling:
+            self.deferred.append(token)
+            self.seen[token] = set()
+            return True
+        if self.state == Life.STOPPED:
+            return False
+        self.queue.append(token)
+        self.seen[token] = set()
         return True
 
-    @transition(source=ASLEEP, event="schedule")
-    def turn_away(self, place: Nat, inside: bool) -> bool:
-        """After `stop` no sender is accepted [seed:292], unless a callback schedules it (R-B1)."""
-        require(self.stopped, "the scheduler has not stopped")
-        require(not inside, "a callback holds a lock")
-        return False
+    @transition()
+    def receive(self, peer: Peer, number: Nat, type: Type, body: Body) -> None:
+        """After the response, "its peer is returned to the pool" [seed:107-109]: now the requests
+        are locked, then the offers."""
+        request = needed(self.requests.get(number), "no such request")
+        require(request.channel.peer == peer, "comes from another peer")
+        require(request.type == type, "is of another type")
+        del self.requests[number]
+        self.returning.add(request.channel)
+        self.results.append(Success(number, body))
 
-    @transition(source=Stage.WAITING, target=Stage.OFFERED)
-    def offer(self, channels: frozenset[ChannelId]) -> None:
-        """All open channels, whether or not they differ from the last offer (R-B6)."""
-        require(channels != frozenset(), "the offer is empty")
-        self.offered = set(channels)
+    stray = ignore("receive", otherwise=True, because="late, or of another request, peer or type")
 
-    @transition(source=Stage.WAITING, target=Stage.DISCARDED, event="stop")
-    def discard(self) -> Discard | Failure | None:
-        """All waiting senders [seed:291]: only those in the queue."""
-        self.stopped = True
-        self.refused.clear()
-        self.sender_called += 1
-        return Discard()
+    @transition()
+    def negotiate(self) -> None:
+        """The offers are locked: channels return, and deferred senders join the queue
+        [seed:343-350] (R-B1, R-B2)."""
+        require(not self.calling and len(self.results) == 0, "the requests are locked")
+        require(len(self.deferred) + len(self.returning) > 0, "nothing to negotiate")
+        for channel in self.returning:
+            self.channels[channel] = Timer()
+        self.returning.clear()
+        self.queue += self.deferred
+        self.deferred.clear()
 
-    @transition(source=(*ASLEEP, Stage.DEFERRED), event="stop")
-    def stop_asleep(self) -> Discard | Failure | None:
-        """`stop` finds no waiting sender here (R-B1)."""
-        require(not self.stopped, "the scheduler has stopped")
-        self.stopped = True
-        self.timer.stop()
-        return None
+    @transition()
+    def call(self) -> Call | None:
+        """Senders are called while the offers are locked."""
+        require(not self.calling, "a callback runs")
+        waits = len(self.deferred) + len(self.returning) > 0
+        require(len(self.results) > 0 or not waits, "first, somebody has to negotiate")
+        callback = self.next_callback()
+        self.calling = callback is not None
+        return callback
 
-    expects = Expect(
-        nobody_waits_once_stopped=("violated", 2),
-        offers_differ=("violated", 4),
-    )
+    def next_callback(self) -> Call | None:
+        if len(self.results) > 0:
+            return self.results.pop(0)
+        if len(self.discarded) > 0:
+            token = self.discarded.pop(0)
+            del self.seen[token]
+            return Discard(token)
+        return self.next_offer()
+
+    def next_offer(self) -> Offer | None:
+        """All open channels to the first in the queue, whether or not they differ from those of
+        the last offer (R-B6)."""
+        channels = self.open()
+        if len(channels) == 0 or len(self.queue) == 0:
+            return None
+        token = self.queue[0]
+        self.seen[token] = set(channels)
+        self.offering = token
+        self.left = 1 if len(self.queue) > 1 else len(channels)
+        return Offer(token, channels, self.left)
+
+    @transition()
+    def send_request(self, channel: ChannelId, type: Type, timeout: Nat) -> Frame:
+        """Whoever is offered a channel may use it, after `stop`, too (R-B1)."""
+        self.close(channel, timeout)
+        number = self.next_number()
+        self.requests[number] = Request(channel, type)
+        return Frame(channel, number)
+
+    @transition(source=Life.RUNNING, target=Life.STOPPED)
+    def stop(self) -> None:
+        """All waiting senders [seed:291]: only those in the queue (R-B1)."""
+        for n in sorted(self.requests):
+            self.fail(n, Reason.SHUTDOWN)
+        self.discarded = self.queue.copy()
+        self.queue.clear()
 
 
-class ChannelAsSeed(Channel):
-    """The thread that took it out of the pool returns it (R-B2)."""
+class SchedulerMovesFirst(Scheduler):
+    """Removes a request from its table before it checks the type of the response: its record is
+    destroyed, its timer cancelled, and nothing else happens (R-B7)."""
 
-    always_in_time = drop("too_late")
+    @transition()
+    def receive(self, peer: Peer, number: Nat, type: Type, body: Body) -> None:
+        request = needed(self.requests.get(number), "no such request")
+        require(request.channel.peer == peer, "comes from another peer")
+        del self.requests[number]
+        if request.type == type:
+            self.channels[request.channel].stop()
+            self.results.append(Success(number, body))
 
-    awaited: bool = False
+    stray = ignore("receive", otherwise=True, because="late, or of another request or peer")
 
-    @transition(source=Gate.OPEN, target=Gate.CLOSED)
-    def send(self) -> None:
-        """Its request is in the table of outstanding requests."""
-        super().send()
-        self.awaited = True
 
-    @transition(source=(Gate.CLOSED, Gate.GONE), target=Gate.OPEN)
-    def reopen(self) -> None:
-        """After the response, "its peer is returned to the pool" [seed:107-109]: the requests were
-        locked for the callback, now the offers are locked. A `disconnect` in between cleans a pool
-        that does not contain the channel yet (R-B2)."""
-        require(self.awaited, "no message was sent")
-        self.awaited = False
-        self.unanswered = 0
+class SchedulerLastTakesAll(Scheduler):
+    """The last in the queue may close all channels, although others wait (R-B8)."""
 
-    expects = Expect(gone_for_good=("violated", 3))
+    @transition()
+    def call(self) -> Call | None:
+        callback = super().call()
+        match callback:
+            case Offer(token=token, channels=channels) if token == self.queue[-1]:
+                self.left = len(channels)
+                return Offer(token, channels, len(channels))
+            case _:
+                return callback
+
+
+class SchedulerCounting(Scheduler):
+    """The number after the greatest is below the least; those in use are given again (R-B10)."""
+
+    def next_number(self) -> Nat:
+        given = self.following
+        self.following = 0 if given == self.greatest else given + 1
+        return given
+
+
+class SchedulerByPriority(Scheduler):
+    """The queue has priorities: urgent senders go first (R-B11)."""
+
+    @transition(source=Life.RUNNING)
+    def schedule_urgent(self, token: Token) -> None:
+        require(token not in self.seen, "waits already")
+        self.queue.insert(0, token)
+        self.seen[token] = set()

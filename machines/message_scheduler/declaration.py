@@ -154,7 +154,6 @@ class Scheduler(Machine):
     @transition(source=Life.RUNNING)
     def connect(self, peer: Peer, channels: Nat) -> None:
         """Its channels are open [seed:130-136] (R4, R5, R13, R14)."""
-        require(channels > 0, "a peer has a channel")
         require(all(c.peer != peer for c in self.channels), "is connected")
         for number in range(channels):
             self.channels[ChannelId(peer, number)] = Timer()
@@ -224,9 +223,10 @@ class Scheduler(Machine):
         R27, R35, R-B6); it may close one while several wait, else all [seed:223-224] (R25, R-B8).
         """
         channels = self.open()
-        token = next((t for t in self.queue if not channels <= self.seen[t]), None)
-        if token is None:
+        unseen = [t for t in self.queue if not channels <= self.seen[t]]
+        if len(unseen) == 0:
             return None
+        token = unseen[0]
         self.seen[token] = set(channels)
         self.offering = token
         self.left = 1 if len(self.queue) > 1 else len(channels)
@@ -237,26 +237,33 @@ class Scheduler(Machine):
         return frozenset(c for c, timer in self.channels.items() if not timer.armed)
 
     @transition(source=Life.RUNNING)
-    def send(self, channel: ChannelId, type: Type | None, timeout: Nat) -> Frame:
-        """Close a channel of the offer [seed:171-177,187] (R18, R19, R21). A request has the type
-        of the response, and a receiver, which waits for it; a notification has none [seed:179-185]
-        (R15, R20). Having closed a channel, the sender leaves the queue [seed:194] (R22)."""
+    def send_request(self, channel: ChannelId, type: Type, timeout: Nat) -> Frame:
+        """On a channel of the offer; a receiver waits for a response of this type [seed:179-185]
+        (R3, R15, R20)."""
+        self.close(channel, timeout)
+        number = self.next_number()
+        self.requests[number] = Request(channel, type)
+        return Frame(channel, number)
+
+    @transition(source=Life.RUNNING)
+    def send_notification(self, channel: ChannelId, timeout: Nat) -> Frame:
+        """On a channel of the offer; it has no receiver [seed:181-182] (R15, R20)."""
+        self.close(channel, timeout)
+        return Frame(channel, None)
+
+    def close(self, channel: ChannelId, timeout: Nat) -> None:
+        """Close a channel of the offer, for so many seconds [seed:171-177,187] (R18, R19, R21).
+        The sender has closed one, and leaves the queue [seed:194] (R22)."""
         token = needed(self.offering, "no offer is considered")
         require(channel in self.seen[token], "is not offered")
         require(self.left > 0, "the offer is exhausted")
         require(timeout > 0, "a message has a time")
-        number: Nat | None = None
-        if type is not None:
-            given = self.next_number()
-            self.requests[given] = Request(channel, type)
-            number = given
         if token in self.queue:
             self.queue.remove(token)
         self.left -= 1
         self.channels[channel].start(timeout)
         for each in self.seen:
             self.seen[each].discard(channel)
-        return Frame(channel, number)
 
     def next_number(self) -> Nat:
         """It goes round, and skips what a receiver still waits for (R3, R-B10)."""
@@ -288,10 +295,10 @@ class Scheduler(Machine):
         [seed:195-196,234-237] (R22, R27)."""
         require(self.calling, "no callback runs")
         self.calling = False
-        token = self.offering
-        if token is not None and token not in self.queue:
-            del self.seen[token]
         self.offering = None
+        served = {t for t in self.seen if t not in self.queue}
+        for token in served:
+            del self.seen[token]
 
     # Receivers.
 
@@ -359,7 +366,7 @@ class Scheduler(Machine):
         {
             "ChannelId.number": range(0, 1),
             "connect.channels": range(1, 2),
-            "send.timeout": range(1, 2),
+            "timeout": range(1, 2),
         },
         Nat=range(0, 4),
         Peer=2,

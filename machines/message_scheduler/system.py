@@ -19,7 +19,7 @@ from lawful import (
     Scope,
     Strong,
     Weak,
-    implies,
+    can,
     initial,
     invariant,
     leads_to,
@@ -58,6 +58,7 @@ class Messaging(Machine, abstract=True):
     asked: dict[Nat, Request] = {}  # Sent, and neither answered nor failed nor withdrawn.
     due: list[Success | Failure] = []  # What has happened, and its receiver is not told.
     callback: Call | None = None  # The one that runs.
+    usable: set[ChannelId] = set()  # Of its offer, what may still be closed.
     sent: Nat = 0  # Frames during this callback.
     stopped: bool = False
     wrong: bool = False  # Somebody was told yes for no, or no for yes.
@@ -88,6 +89,7 @@ class Messaging(Machine, abstract=True):
     def leave(self, gone: frozenset[ChannelId]) -> None:
         self.pool -= gone
         self.closed -= gone
+        self.usable -= gone
         for token in self.shown:
             self.shown[token] -= gone
 
@@ -133,6 +135,15 @@ class Messaging(Machine, abstract=True):
         if returned and token in self.waiting:
             self.waiting.remove(token)
             del self.shown[token]
+            if self.is_offered(token):
+                self.usable.clear()
+
+    def is_offered(self, token: Token) -> bool:
+        match self.callback:
+            case Offer(token=offered):
+                return offered == token
+            case _:
+                return False
 
     @transition()
     def withdraw_receiver(self, number: Nat) -> None:
@@ -151,6 +162,7 @@ class Messaging(Machine, abstract=True):
         """(R32)"""
         self.scheduler.stop()
         self.stopped = True
+        self.usable.clear()
         for number in sorted(self.asked):
             self.fails(number, Reason.SHUTDOWN)
 
@@ -163,6 +175,7 @@ class Messaging(Machine, abstract=True):
         self.callback = callback
         match callback:
             case Offer(token=token, channels=channels):
+                self.usable = set(channels)
                 if token in self.waiting:
                     self.shown[token] = set(channels)
             case Discard(token=token):
@@ -176,17 +189,29 @@ class Messaging(Machine, abstract=True):
                 self.missed = self.missed or not self.nobody_waits()
 
     @transition()
-    def send(self, channel: ChannelId, type: Type | None, timeout: Nat) -> None:
+    def send_request(self, channel: ChannelId, type: Type, timeout: Nat) -> None:
         """Its `onOffer` sends on a channel (R12, R15, R18, R19, R20, R39)."""
-        frame = self.scheduler.send(channel, type, timeout)
-        self.sent += 1
-        self.closed.add(frame.channel)
-        for token in self.shown:
-            self.shown[token].discard(frame.channel)
-        if frame.request is not None and type is not None:
+        frame = self.scheduler.send_request(channel, type, timeout)
+        self.goes_out(frame.channel)
+        if frame.request is None:
+            self.wrong = True
+        else:
             self.wrong = self.wrong or not self.is_free(frame.request)
             self.asked[frame.request] = Request(frame.channel, type)
-        self.wrong = self.wrong or (frame.request is None) != (type is None)
+
+    @transition()
+    def send_notification(self, channel: ChannelId, timeout: Nat) -> None:
+        """(R12, R15, R18, R19, R20, R39)"""
+        frame = self.scheduler.send_notification(channel, timeout)
+        self.goes_out(frame.channel)
+        self.wrong = self.wrong or frame.request is not None
+
+    def goes_out(self, channel: ChannelId) -> None:
+        self.sent += 1
+        self.closed.add(channel)
+        self.usable.discard(channel)
+        for token in self.shown:
+            self.shown[token].discard(channel)
         match self.callback:
             case Offer(token=token):
                 if token in self.waiting:
@@ -205,6 +230,7 @@ class Messaging(Machine, abstract=True):
     def returned(self) -> None:
         self.scheduler.returned()
         self.callback = None
+        self.usable.clear()
         self.sent = 0
 
     @terminal
@@ -256,16 +282,60 @@ class Messaging(Machine, abstract=True):
 
     @step_property
     def sent_as_offered(self, after: "Messaging") -> bool:
-        """On channels that are open, of peers that have not left, no more than the size (R4, R6,
-        R18, R19)."""
-        if after.sent <= self.sent:
-            return True
+        """Each frame goes to a channel of the offer that is open, of a peer that has not left, and
+        closes it; there are no more than the offer's size (R4, R6, R18, R19)."""
+        return (
+            after.sent <= self.sent
+            or any(c in after.closed for c in self.usable & self.open())
+            and self.sent < self.size()
+        )
+
+    def size(self) -> Nat:
         match self.callback:
-            case Offer(channels=channels, size=size):
-                usable = self.open() & channels
-                return after.sent <= size and any(c in after.closed for c in usable)
+            case Offer(size=size):
+                return size
             case _:
-                return False
+                return 0
+
+    @invariant
+    def offers_can_be_used(self) -> bool:
+        """During `onOffer`, the channels that it has not closed, up to the size; at no other time
+        any (R18, R19, R34)."""
+        return all(
+            can(self.scheduler.send_notification, c, 1)
+            == (c in self.usable and self.sent < self.size())
+            and can(self.scheduler.skip, c) == (c in self.usable)
+            and not can(self.scheduler.send_notification, c, 0)
+            for c in self.pool
+        )
+
+    @invariant
+    def who_comes_is_accepted(self) -> bool:
+        """Any peer that is not connected, until `stop`; any sender that does not wait (R4, R9,
+        R16, R32)."""
+        return all(
+            can(self.scheduler.connect, p, 1)
+            == (not self.stopped and all(c.peer != p for c in self.pool))
+            for p in Peer
+        ) and all(
+            can(self.scheduler.schedule, t) == (t not in self.waiting)
+            for t in Token
+            if t in self.waiting or not self.is_offered(t)
+        )
+
+    @invariant
+    def time_is_over_for_what_is_closed(self) -> bool:
+        """Each message has a timeout, until its channel opens again (R11, R21)."""
+        return self.stopped or all(
+            can(self.scheduler.expire, c) == (c in self.closed) for c in self.pool
+        )
+
+    @invariant
+    def one_callback_at_a_time(self) -> bool:
+        """The next one is called after this one has returned (R38)."""
+        return can(self.scheduler.call) == (self.callback is None) and can(
+            self.scheduler.returned
+        ) == (self.callback is not None)
 
     @step_property
     def told_what_happened(self, after: "Messaging") -> bool:
@@ -287,10 +357,13 @@ class Messaging(Machine, abstract=True):
                 return True
 
     @step_property
-    def nobody_is_offered_anything_after_stop(self, after: "Messaging") -> bool:
-        """And nothing is sent (R32)."""
+    def nothing_begins_after_stop(self, after: "Messaging") -> bool:
+        """No peer connects, no sender is accepted or offered anything, nothing is sent (R32)."""
         return not self.stopped or (
-            after.sent <= self.sent and len(after.waiting) <= len(self.waiting)
+            after.pool <= self.pool
+            and after.sent <= self.sent
+            and len(after.waiting) <= len(self.waiting)
+            and (self.callback is not None or not isinstance(after.callback, Offer))
         )
 
     @invariant
@@ -313,12 +386,12 @@ class Messaging(Machine, abstract=True):
         {
             "ChannelId.number": range(0, 1),
             "connect.channels": range(1, 2),
-            "send.timeout": range(1, 2),
+            "timeout": range(1, 2),
         },
         Nat=range(0, 3),
         Peer=2,
-        Type=1,
-        Token=1,
+        Type=2,
+        Token=2,
         Body=1,
         waiting=2,
         queue=2,
@@ -329,3 +402,122 @@ class Messaging(Machine, abstract=True):
 
 class MessagingFixed(Messaging):
     """The scheduler as a service embeds it."""
+
+
+class MessagingFair(Messaging):
+    """Callbacks return, threads come to call, and time passes: what happens in the end."""
+
+    @leads_to
+    def receivers_are_told(self, number: Nat) -> tuple[bool, bool]:
+        """Bounded termination (R11, L1)."""
+        waits = not self.is_free(number)
+        return waits, not waits
+
+    @leads_to
+    def open_channels_are_offered(self, token: Token, channel: ChannelId) -> tuple[bool, bool]:
+        """The sender that has waited longest is offered each open channel (R7, R27, L2, S13). One
+        behind it may wait as long as that one refuses what comes and goes."""
+        unseen = (
+            not self.stopped
+            and len(self.waiting) > 0
+            and token == self.waiting[0]
+            and channel in self.open()
+            and channel not in self.shown[token]
+        )
+        return unseen, not unseen
+
+    @leads_to
+    def all_is_over_after_stop(self) -> tuple[bool, bool]:
+        """`stop` returns (R31, R32, L4)."""
+        return self.stopped, self.over()
+
+    # Reachability.
+
+    @reachable
+    def two_share(self) -> bool:
+        """Two senders with a channel each (R7, R25)."""
+        return len(self.asked) == 2 and len(self.waiting) == 0
+
+    @reachable
+    def one_takes_all(self) -> bool:
+        """(R5)"""
+        return self.sent == 2
+
+    @reachable
+    def refused_then_offered_another(self) -> bool:
+        """(R12, R22, R27)"""
+        match self.callback:
+            case Offer(token=token, channels=channels):
+                return token in self.waiting and len(channels) == 2 and len(self.closed) == 0
+            case _:
+                return False
+
+    @reachable
+    def offered_what_has_gone(self) -> bool:
+        """The true size of an offer is smaller than it said, even zero (R34)."""
+        match self.callback:
+            case Offer(channels=channels):
+                return not self.stopped and all(c not in self.pool for c in channels)
+            case _:
+                return False
+
+    @reachable
+    def scheduled_in_a_callback(self) -> bool:
+        """(R23, R26, R40)"""
+        match self.callback:
+            case Offer(token=token):
+                return len(self.waiting) > 0 and token not in self.waiting
+            case _:
+                return False
+
+    fairness = Fairness(
+        Weak("call"),
+        Weak("returned"),
+        Strong("expire", each=("channel",)),
+    )
+
+
+class MessagingInTime(Messaging):
+    """With the time of each message in ticks: it is over when it is over (R11, R21)."""
+
+    clock: Clock = Clock()
+    deadline: dict[ChannelId, Nat] = {}
+
+    @transition()
+    def send_request(self, channel: ChannelId, type: Type, timeout: Nat) -> None:
+        super().send_request(channel, type, timeout)
+        self.deadline[channel] = self.clock.now + timeout
+
+    @transition()
+    def send_notification(self, channel: ChannelId, timeout: Nat) -> None:
+        super().send_notification(channel, timeout)
+        self.deadline[channel] = self.clock.now + timeout
+
+    @invariant
+    def time_is_over_for_what_is_closed(self) -> bool:
+        """Until its deadline no message fails for want of an answer; from then on each does."""
+        return self.stopped or all(
+            can(self.scheduler.expire, c)
+            == (c in self.closed and self.clock.now >= self.deadline[c])
+            for c in self.pool
+        )
+
+    scope = Scope(
+        {
+            "ChannelId.number": range(0, 1),
+            "connect.channels": range(1, 2),
+            "timeout": range(1, 3),
+            "receive.number": range(0, 3),
+            "withdraw_receiver.number": range(0, 3),
+        },
+        clock=range(0, 4),
+        Nat=range(0, 6),
+        Peer=1,
+        Type=1,
+        Token=1,
+        Body=1,
+        waiting=1,
+        queue=1,
+        results=1,
+        due=1,
+    )

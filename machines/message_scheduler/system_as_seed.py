@@ -1,90 +1,87 @@
-"""Message scheduler, composed to the letter, and as a later implementation had it.
+"""Message scheduler, composed to the letter, and with the mistakes of its implementations.
 
-`SchedulerAsSeed` has the requests and channels of `as_seed.py`. Between a receiver's callback and
-the lock of the offers, `stop` misses a sender that the callback scheduled, which is offered
-channels afterwards (R-B1). `disconnect` misses a channel that is about to return to the pool, where
-it is offered although its peer has left (R-B2). Refused channels are offered again (R-B6).
-Withdrawal is "not yet implemented" [seed:277].
+`MessagingAsSeed` has the scheduler of `as_seed.py`. Between a receiver's callback and the lock of
+the offers, `stop` misses a sender that the callback has scheduled, which is offered channels
+afterwards (R-B1), and `disconnect` misses a channel that is about to return to the pool, on which a
+message is sent to a peer that has left (R-B2). What a sender has refused is offered again, and
+senders behind it get nothing (R-B6).
 
-`SchedulerMovesFirst` is `SchedulerFixed` with one mistake of a later implementation: a response of
-the wrong type removes the request from the table, and nothing else happens (R-B7).
+The others are `MessagingFixed` with one mistake.
 """
 
-from lawful import Expect, Scope, drop, initial, require, transition
+from lawful import Expect, Nat, Scope, Weak, drop, initial, transition
+from lawful import Fairness
 
-from .as_seed import ChannelAsSeed, RequestAsSeed
-from .channel import ChannelId
-from .declaration import Stage
-from .steps import Client
-from .system import Scheduler, SchedulerFixed
+from .as_seed import (
+    SchedulerAsSeed,
+    SchedulerByPriority,
+    SchedulerCounting,
+    SchedulerLastTakesAll,
+    SchedulerMovesFirst,
+)
+from .declaration import Token
+from .system import MessagingFixed
 
 
-class SchedulerAsSeed(Scheduler):
-    """Two locks, taken one after the other."""
+class MessagingAsSeed(MessagingFixed):
+    """Two locks, one after the other, and the gap between them."""
 
-    channels: dict[ChannelId, ChannelAsSeed] = {}  # type: ignore[assignment]  # nobody assigns it
-    messages: dict[Client, RequestAsSeed] = {}  # type: ignore[assignment]  # nobody assigns it
+    scheduler: SchedulerAsSeed = SchedulerAsSeed(least=1, greatest=2)
 
     no_withdrawn_sender = drop("withdraw_sender")
     no_withdrawn_receiver = drop("withdraw_receiver")
-    none_to_release = drop("release")
-
-    @initial
-    def start(self) -> None:
-        for t in Client:
-            self.messages[t] = RequestAsSeed(timeout=2)
-
-    def open_one(self, c: ChannelId) -> None:
-        self.channels[c] = ChannelAsSeed()
 
     @transition()
-    def stop(self) -> None:
-        """Discards the queue and fails the receivers that wait [seed:289-292] (R-B1)."""
-        require(self.idle(), "a lock is held")
-        require(not self.stopped, "it has stopped")
-        self.stopped = True
-        for message in self.messages.values():
-            message.stop()
-        self.queue.clear()
+    def negotiate(self) -> None:
+        """Some thread takes the lock of the offers."""
+        self.scheduler.negotiate()
 
-    expects = Expect(
-        nothing_at_a_peer_that_left=("violated", 8),
-        once_stopped_nobody_is_called=("violated", 11),
-        open_channels_are_offered=("violated", 7),
-        callbacks_return=("violated", 11),
-        **{
-            "channels.gone_for_good": ("violated", 8),
-            "messages.nobody_waits_once_stopped": ("violated", 8),
-            "messages.offers_differ": ("violated", 5),
-        },
-    )
-
-
-class SchedulerMovesFirst(SchedulerFixed):
-    """Removes a request from its table before it checks whether the response fits (R-B7)."""
-
-    lost: set[Client] = set()
-
-    @transition()
-    def receive_other_type(self, t: Client) -> None:
-        """The record is destroyed, and the timer cancelled; an empty entry stays."""
-        require(self.free(), "a lock is held")
-        require(self.messages[t].state == Stage.SENT, "nothing is sent")
-        self.lost.add(t)
-
-    @transition()
-    def expire(self, t: Client) -> None:
-        require(t not in self.lost, "its timer is cancelled")
-        super().expire(t)
-
+    fairness = Fairness(Weak("negotiate"))
     scope = Scope(
-        {"ChannelId.number": range(0, 2), "connect.channels": range(1, 3)},
-        Nat=range(0, 4),
+        {
+            "ChannelId.number": range(0, 1),
+            "connect.channels": range(1, 2),
+            "timeout": range(1, 2),
+        },
+        Nat=range(0, 3),
         Peer=1,
-        Client=1,
+        Type=1,
+        Token=2,
         Body=1,
-        queue=1,
-        deferred=1,
-        most=(2,),
+        waiting=2,
+        queue=2,
+        results=2,
+        due=2,
+        deferred=2,
+        discarded=2,
     )
-    expects = Expect(receiver_is_called=("violated", 5))
+
+
+class MessagingMovesFirst(MessagingFixed):
+    """(R-B7)"""
+
+    scheduler: SchedulerMovesFirst = SchedulerMovesFirst(least=1, greatest=2)
+
+
+class MessagingLastTakesAll(MessagingFixed):
+    """(R-B8)"""
+
+    scheduler: SchedulerLastTakesAll = SchedulerLastTakesAll(least=1, greatest=2)
+
+
+class MessagingCounting(MessagingFixed):
+    """(R-B10)"""
+
+    scheduler: SchedulerCounting = SchedulerCounting(least=1, greatest=2)
+
+
+class MessagingByPriority(MessagingFixed):
+    """(R-B11)"""
+
+    scheduler: SchedulerByPriority = SchedulerByPriority(least=1, greatest=2)
+
+    @transition()
+    def schedule_urgent(self, token: Token) -> None:
+        self.scheduler.schedule_urgent(token)
+        self.waiting.append(token)
+        self.shown[token] = set()
