@@ -40,18 +40,6 @@ class SchedulerAsSeed(Scheduler):
     no_withdrawn_receiver = drop("withdraw_receiver")
 
     @transition()
-    def disconnect(self, peer: Peer) -> None:
-        """It cleans a pool that does not contain what is about to return (R-B2)."""
-        for n in sorted(self.requests):
-            if self.requests[n].channel.peer == peer:
-                self.fail(n, Reason.DISCONNECT)
-        gone = {c for c in self.channels if c.peer == peer}
-        for c in gone:
-            del self.channels[c]
-        for token in self.seen:
-            self.seen[token] -= gone
-
-    @transition()
     def schedule(self, token: Token) -> bool:
         """In a callback: the thread owns a lock, and that is all it looks at [seed:349-350]
         (R-B1)."""
@@ -69,46 +57,48 @@ class SchedulerAsSeed(Scheduler):
     @transition()
     def receive(self, peer: Peer, number: Nat, type: Type, body: Body) -> None:
         """After the response, "its peer is returned to the pool" [seed:107-109]: now the requests
-        are locked, then the offers."""
+        are locked, and only later the offers."""
         request = needed(self.requests.get(number), "no such request")
         require(request.channel.peer == peer, "comes from another peer")
         require(request.type == type, "is of another type")
         del self.requests[number]
+        del self.channels[request.channel]
         self.returning.add(request.channel)
         self.results.append(Success(number, body))
 
     stray = ignore("receive", otherwise=True, because="late, or of another request, peer or type")
 
     @transition()
-    def negotiate(self) -> None:
-        """The offers are locked: channels return, and deferred senders join the queue
-        [seed:343-350] (R-B1, R-B2)."""
-        require(not self.calling and len(self.results) == 0, "the requests are locked")
-        require(len(self.deferred) + len(self.returning) > 0, "nothing to negotiate")
-        for channel in self.returning:
-            self.channels[channel] = Timer()
-        self.returning.clear()
-        self.queue += self.deferred
-        self.deferred.clear()
-
-    @transition()
-    def call(self) -> Call | None:
-        """Senders are called while the offers are locked."""
-        require(not self.calling, "a callback runs")
-        waits = len(self.deferred) + len(self.returning) > 0
-        require(len(self.results) > 0 or not waits, "first, somebody has to negotiate")
-        callback = self.next_callback()
-        self.calling = callback is not None
-        return callback
+    def returned(self) -> None:
+        """What the callback has scheduled waits until the offers are locked."""
+        require(self.calling, "no callback runs")
+        self.calling = False
+        self.offering = None
+        waiting = self.queue + self.deferred + self.discarded
+        served = {t for t in self.seen if t not in waiting}
+        for token in served:
+            del self.seen[token]
 
     def next_callback(self) -> Call | None:
+        """Between two callbacks, or two calls of `call`, no lock is held."""
         if len(self.results) > 0:
             return self.results.pop(0)
+        self.negotiate()
         if len(self.discarded) > 0:
             token = self.discarded.pop(0)
             del self.seen[token]
             return Discard(token)
         return self.next_offer()
+
+    def negotiate(self) -> None:
+        """The offers are locked: channels return, and deferred senders join the queue
+        [seed:343-350] (R-B1, R-B2)."""
+        for channel in self.returning:
+            self.channels[channel] = Timer()
+        self.returning.clear()
+        for token in self.deferred:
+            self.queue.append(token)
+        self.deferred.clear()
 
     def next_offer(self) -> Offer | None:
         """All open channels to the first in the queue, whether or not they differ from those of

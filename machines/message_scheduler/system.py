@@ -1,246 +1,45 @@
-"""Message scheduler, composed: peers, senders and receivers around the `Scheduler` of a service.
+"""Message scheduler, composed: what it promises to peers, senders and receivers.
 
-Source: `message-scheduler.md`, as in `declaration.py`. What `Scheduler` returns is what happens: a
-frame goes to its peer, a callback is called and returns some time later, and nothing is decided
-here. Threads come at any moment, also while a callback runs: one event is one hold of the lock.
-Peers answer, twice, too late, to other requests, with another type, or never. A sender that finds a
-peer destroyed skips its channel.
+Source: `message-scheduler.md`, as in `declaration.py`. `surroundings.py` has the steps: a
+`Scheduler` as a service embeds it, peers, senders, receivers, and an observer. The properties speak
+of what the observer sees, and of which events the scheduler refuses.
 
-The ghosts record what an observer sees: who was scheduled, what was offered, sent, answered and
-called, in which order. The properties speak of these alone; `auxiliary` says how the scheduler's
-variables agree with them, for proofs.
+Abstractions. A message has no content beside the type of the response that it asks for. In
+`MessagingFixed` the time of a message may be over at any moment; `MessagingInTime` counts ticks.
+A number that is free again may be given again, when no answer to its last request is on the way any
+more: what comes from its peer, with its type, is its answer.
 """
 
 from lawful import (
     Clock,
     Fairness,
-    Machine,
     Nat,
     Scope,
     Strong,
     Weak,
     can,
-    initial,
     invariant,
     leads_to,
     reachable,
     step_property,
-    terminal,
     transition,
 )
 
 from .declaration import (
-    Body,
-    Call,
     ChannelId,
     Discard,
     Failure,
     Offer,
     Peer,
-    Reason,
-    Request,
-    Scheduler,
     Success,
     Token,
     Type,
 )
+from .surroundings import Surroundings
 
 
-class Messaging(Machine, abstract=True):
-    """The scheduler, and everybody around it."""
-
-    scheduler: Scheduler = Scheduler(least=1, greatest=2)
-    # What an observer sees.
-    pool: set[ChannelId] = set()  # Of the peers that are connected.
-    closed: set[ChannelId] = set()  # A message was sent, and is not answered or in time.
-    waiting: list[Token] = []  # Accepted, and neither served, discarded nor withdrawn.
-    shown: dict[Token, set[ChannelId]] = {}  # Offered to it since the channel opened.
-    asked: dict[Nat, Request] = {}  # Sent, and neither answered nor failed nor withdrawn.
-    due: list[Success | Failure] = []  # What has happened, and its receiver is not told.
-    callback: Call | None = None  # The one that runs.
-    usable: set[ChannelId] = set()  # Of its offer, what may still be closed.
-    sent: Nat = 0  # Frames during this callback.
-    stopped: bool = False
-    wrong: bool = False  # Somebody was told yes for no, or no for yes.
-    missed: bool = False  # Nobody was called, and somebody was to be called.
-
-    @initial
-    def start(self, first: Nat) -> None:
-        self.scheduler.start(first)
-
-    # Peers.
-
-    @transition()
-    def connect(self, peer: Peer, channels: Nat) -> None:
-        """(R4, R5, R13)"""
-        self.scheduler.connect(peer, channels)
-        for number in range(channels):
-            self.pool.add(ChannelId(peer, number))
-
-    @transition()
-    def disconnect(self, peer: Peer) -> None:
-        """Of its requests, those that were sent first fail first (R4, R23)."""
-        self.scheduler.disconnect(peer)
-        for number in sorted(self.asked):
-            if self.asked[number].channel.peer == peer:
-                self.fails(number, Reason.DISCONNECT)
-        self.leave(frozenset(c for c in self.pool if c.peer == peer))
-
-    def leave(self, gone: frozenset[ChannelId]) -> None:
-        self.pool -= gone
-        self.closed -= gone
-        self.usable -= gone
-        for token in self.shown:
-            self.shown[token] -= gone
-
-    @transition()
-    def receive(self, peer: Peer, number: Nat, type: Type, body: Body) -> None:
-        """A frame arrives from a peer, as the answer to a request or not (R3, R10)."""
-        self.scheduler.receive(peer, number, type, body)
-        request = self.asked.get(number)
-        if request is not None and request.channel.peer == peer and request.type == type:
-            del self.asked[number]
-            self.closed.discard(request.channel)
-            self.due.append(Success(number, body))
-
-    @transition()
-    def expire(self, channel: ChannelId) -> None:
-        """The time of a message is over (R6, R11, R21)."""
-        self.scheduler.expire(channel)
-        self.closed.discard(channel)
-        for number in sorted(self.asked):
-            if self.asked[number].channel == channel:
-                self.fails(number, Reason.TIMEOUT)
-
-    def fails(self, number: Nat, reason: Reason) -> None:
-        del self.asked[number]
-        self.due.append(Failure(number, reason))
-
-    # Senders and receivers: any thread, also inside a callback.
-
-    @transition()
-    def schedule(self, token: Token) -> None:
-        """(R9, R16, R22, R23, R26, R40)"""
-        accepted = self.scheduler.schedule(token)
-        self.wrong = self.wrong or accepted == self.stopped
-        if accepted:
-            self.waiting.append(token)
-            self.shown[token] = set()
-
-    @transition()
-    def withdraw_sender(self, token: Token) -> None:
-        """(R30)"""
-        returned = self.scheduler.withdraw_sender(token)
-        self.wrong = self.wrong or returned != (token in self.waiting)
-        if returned and token in self.waiting:
-            self.waiting.remove(token)
-            del self.shown[token]
-            if self.is_offered(token):
-                self.usable.clear()
-
-    def is_offered(self, token: Token) -> bool:
-        match self.callback:
-            case Offer(token=offered):
-                return offered == token
-            case _:
-                return False
-
-    @transition()
-    def withdraw_receiver(self, number: Nat) -> None:
-        """Also while its callback is about to be called (R30)."""
-        returned = self.scheduler.withdraw_receiver(number)
-        self.wrong = self.wrong or returned == self.is_free(number)
-        self.due = [r for r in self.due if r.request != number]
-        if number in self.asked:
-            del self.asked[number]
-
-    def is_free(self, number: Nat) -> bool:
-        return number not in self.asked and all(r.request != number for r in self.due)
-
-    @transition()
-    def stop(self) -> None:
-        """(R32)"""
-        self.scheduler.stop()
-        self.stopped = True
-        self.usable.clear()
-        for number in sorted(self.asked):
-            self.fails(number, Reason.SHUTDOWN)
-
-    # Callbacks.
-
-    @transition()
-    def call(self) -> None:
-        """Some thread calls what is to be called (R17, R29, R38)."""
-        callback = self.scheduler.call()
-        self.callback = callback
-        match callback:
-            case Offer(token=token, channels=channels):
-                self.usable = set(channels)
-                if token in self.waiting:
-                    self.shown[token] = set(channels)
-            case Discard(token=token):
-                if token in self.waiting:
-                    self.waiting.remove(token)
-                    del self.shown[token]
-            case Success() | Failure():
-                if len(self.due) > 0:
-                    self.due.pop(0)
-            case None:
-                self.missed = self.missed or not self.nobody_waits()
-
-    @transition()
-    def send_request(self, channel: ChannelId, type: Type, timeout: Nat) -> None:
-        """Its `onOffer` sends on a channel (R12, R15, R18, R19, R20, R39)."""
-        frame = self.scheduler.send_request(channel, type, timeout)
-        self.goes_out(frame.channel)
-        if frame.request is None:
-            self.wrong = True
-        else:
-            self.wrong = self.wrong or not self.is_free(frame.request)
-            self.asked[frame.request] = Request(frame.channel, type)
-
-    @transition()
-    def send_notification(self, channel: ChannelId, timeout: Nat) -> None:
-        """(R12, R15, R18, R19, R20, R39)"""
-        frame = self.scheduler.send_notification(channel, timeout)
-        self.goes_out(frame.channel)
-        self.wrong = self.wrong or frame.request is not None
-
-    def goes_out(self, channel: ChannelId) -> None:
-        self.sent += 1
-        self.closed.add(channel)
-        self.usable.discard(channel)
-        for token in self.shown:
-            self.shown[token].discard(channel)
-        match self.callback:
-            case Offer(token=token):
-                if token in self.waiting:
-                    self.waiting.remove(token)
-                    del self.shown[token]
-            case _:
-                pass
-
-    @transition()
-    def skip(self, channel: ChannelId) -> None:
-        """Its `onOffer` finds the peer of a channel destroyed (R33, R34, R36)."""
-        self.scheduler.skip(channel)
-        self.leave(frozenset({channel}))
-
-    @transition()
-    def returned(self) -> None:
-        self.scheduler.returned()
-        self.callback = None
-        self.usable.clear()
-        self.sent = 0
-
-    @terminal
-    def over(self) -> bool:
-        return self.scheduler.over()
-
-    # Safety.
-
-    def open(self) -> frozenset[ChannelId]:
-        return frozenset(self.pool - self.closed)
+class Messaging(Surroundings, abstract=True):
+    """The promises."""
 
     @step_property
     def first_come_first_served(self, after: "Messaging") -> bool:
@@ -284,10 +83,8 @@ class Messaging(Machine, abstract=True):
     def sent_as_offered(self, after: "Messaging") -> bool:
         """Each frame goes to a channel of the offer that is open, of a peer that has not left, and
         closes it; there are no more than the offer's size (R4, R6, R18, R19)."""
-        return (
-            after.sent <= self.sent
-            or any(c in after.closed for c in self.usable & self.open())
-            and self.sent < self.size()
+        return after.sent <= self.sent or (
+            any(c in after.closed for c in self.usable & self.open()) and self.sent < self.size()
         )
 
     def size(self) -> Nat:
@@ -311,23 +108,28 @@ class Messaging(Machine, abstract=True):
 
     @invariant
     def who_comes_is_accepted(self) -> bool:
-        """Any peer that is not connected, until `stop`; any sender that does not wait (R4, R9,
-        R16, R32)."""
-        return all(
-            can(self.scheduler.connect, p, 1)
-            == (not self.stopped and all(c.peer != p for c in self.pool))
-            for p in Peer
-        ) and all(
-            can(self.scheduler.schedule, t) == (t not in self.waiting)
-            for t in Token
-            if t in self.waiting or not self.is_offered(t)
+        """Until `stop`, which comes once, any peer that is not connected; any sender that does not
+        wait (R4, R9, R16, R32)."""
+        return (
+            can(self.scheduler.stop) == (not self.stopped)
+            and all(
+                can(self.scheduler.connect, p, 1)
+                == (not self.stopped and all(c.peer != p for c in self.pool))
+                for p in Peer
+            )
+            and all(
+                can(self.scheduler.schedule, t) == (t not in self.waiting)
+                for t in Token
+                if t in self.waiting or not self.is_offered(t)
+            )
         )
 
     @invariant
     def time_is_over_for_what_is_closed(self) -> bool:
-        """Each message has a timeout, until its channel opens again (R11, R21)."""
-        return self.stopped or all(
-            can(self.scheduler.expire, c) == (c in self.closed) for c in self.pool
+        """Each message has a timeout, until its channel opens again, or `stop` (R11, R21)."""
+        return all(
+            can(self.scheduler.expire, c) == (c in self.closed and not self.stopped)
+            for c in self.pool
         )
 
     @invariant
@@ -377,11 +179,6 @@ class Messaging(Machine, abstract=True):
         """If nobody is called, nobody waits for what there is (R7, R10, S13)."""
         return not self.missed
 
-    def nobody_waits(self) -> bool:
-        """For a callback that is due."""
-        seen = all(self.open() <= self.shown[t] for t in self.waiting)
-        return len(self.due) == 0 and (len(self.waiting) == 0 if self.stopped else seen)
-
     scope = Scope(
         {
             "ChannelId.number": range(0, 1),
@@ -398,10 +195,6 @@ class Messaging(Machine, abstract=True):
         results=2,
         due=2,
     )
-
-
-class MessagingFixed(Messaging):
-    """The scheduler as a service embeds it."""
 
 
 class MessagingFair(Messaging):
@@ -431,7 +224,15 @@ class MessagingFair(Messaging):
         """`stop` returns (R31, R32, L4)."""
         return self.stopped, self.over()
 
-    # Reachability.
+    fairness = Fairness(
+        Weak("call"),
+        Weak("returned"),
+        Strong("expire", each=("channel",)),
+    )
+
+
+class MessagingFixed(Messaging):
+    """The scheduler as a service embeds it."""
 
     @reachable
     def two_share(self) -> bool:
@@ -470,12 +271,6 @@ class MessagingFair(Messaging):
             case _:
                 return False
 
-    fairness = Fairness(
-        Weak("call"),
-        Weak("returned"),
-        Strong("expire", each=("channel",)),
-    )
-
 
 class MessagingInTime(Messaging):
     """With the time of each message in ticks: it is over when it is over (R11, R21)."""
@@ -496,9 +291,9 @@ class MessagingInTime(Messaging):
     @invariant
     def time_is_over_for_what_is_closed(self) -> bool:
         """Until its deadline no message fails for want of an answer; from then on each does."""
-        return self.stopped or all(
+        return all(
             can(self.scheduler.expire, c)
-            == (c in self.closed and self.clock.now >= self.deadline[c])
+            == (c in self.closed and not self.stopped and self.clock.now >= self.deadline[c])
             for c in self.pool
         )
 

@@ -9,8 +9,7 @@ senders behind it get nothing (R-B6).
 The others are `MessagingFixed` with one mistake.
 """
 
-from lawful import Expect, Nat, Scope, Weak, drop, initial, transition
-from lawful import Fairness
+from lawful import Expect, Scope, drop, transition
 
 from .as_seed import (
     SchedulerAsSeed,
@@ -20,10 +19,25 @@ from .as_seed import (
     SchedulerMovesFirst,
 )
 from .declaration import Token
-from .system import MessagingFixed
+from .system import MessagingFair, MessagingFixed
+
+ONE_CHANNEL = {
+    "ChannelId.number": range(0, 1),
+    "connect.channels": range(1, 2),
+    "timeout": range(1, 2),
+    "Nat": range(0, 3),
+    "Peer": 1,
+    "Type": 1,
+    "Token": 2,
+    "Body": 1,
+    "waiting": 2,
+    "queue": 2,
+    "results": 2,
+    "due": 2,
+}
 
 
-class MessagingAsSeed(MessagingFixed):
+class MessagingAsSeed(MessagingFair):
     """Two locks, one after the other, and the gap between them."""
 
     scheduler: SchedulerAsSeed = SchedulerAsSeed(least=1, greatest=2)
@@ -31,36 +45,37 @@ class MessagingAsSeed(MessagingFixed):
     no_withdrawn_sender = drop("withdraw_sender")
     no_withdrawn_receiver = drop("withdraw_receiver")
 
-    @transition()
-    def negotiate(self) -> None:
-        """Some thread takes the lock of the offers."""
-        self.scheduler.negotiate()
-
-    fairness = Fairness(Weak("negotiate"))
-    scope = Scope(
-        {
-            "ChannelId.number": range(0, 1),
-            "connect.channels": range(1, 2),
-            "timeout": range(1, 2),
-        },
-        Nat=range(0, 3),
-        Peer=1,
-        Type=1,
-        Token=2,
-        Body=1,
-        waiting=2,
-        queue=2,
-        results=2,
-        due=2,
-        deferred=2,
-        discarded=2,
+    scope = Scope(ONE_CHANNEL, deferred=2, discarded=2)
+    expects = Expect(
+        first_come_first_served=("violated", 9),
+        offers_differ=("violated", 5),
+        all_that_is_open_is_offered=("violated", 11),
+        sent_as_offered=("violated", 5),
+        offers_can_be_used=("violated", 7),
+        who_comes_is_accepted=("violated", 5),
+        time_is_over_for_what_is_closed=("violated", 14),
+        discarded_after_stop=("violated", 7),
+        nothing_begins_after_stop=("violated", 4),
+        nobody_is_told_wrong=("violated", 4),
+        who_waits_is_called=("violated", 6),
+        open_channels_are_offered=("violated", 11),
+        all_is_over_after_stop=("violated", 6),
     )
 
 
-class MessagingMovesFirst(MessagingFixed):
+class MessagingMovesFirst(MessagingFair):
     """(R-B7)"""
 
     scheduler: SchedulerMovesFirst = SchedulerMovesFirst(least=1, greatest=2)
+
+    scope = Scope({**ONE_CHANNEL, "Type": 2, "Token": 1})
+    expects = Expect(
+        time_is_over_for_what_is_closed=("violated", 6),
+        told_what_happened=("violated", 13),
+        nobody_is_told_wrong=("violated", 6),
+        who_waits_is_called=("violated", 8),
+        receivers_are_told=("violated", 8),
+    )
 
 
 class MessagingLastTakesAll(MessagingFixed):
@@ -68,14 +83,24 @@ class MessagingLastTakesAll(MessagingFixed):
 
     scheduler: SchedulerLastTakesAll = SchedulerLastTakesAll(least=1, greatest=2)
 
+    scope = Scope({**ONE_CHANNEL, "Peer": 2})
+    expects = Expect(
+        one_each_while_several_wait=("violated", 7),
+    )
+
 
 class MessagingCounting(MessagingFixed):
     """(R-B10)"""
 
     scheduler: SchedulerCounting = SchedulerCounting(least=1, greatest=2)
 
+    scope = Scope({**ONE_CHANNEL, "Peer": 2, "Token": 1})
+    expects = Expect(
+        nobody_is_told_wrong=("violated", 6),
+    )
 
-class MessagingByPriority(MessagingFixed):
+
+class MessagingByPriority(MessagingFair):
     """(R-B11)"""
 
     scheduler: SchedulerByPriority = SchedulerByPriority(least=1, greatest=2)
@@ -85,3 +110,10 @@ class MessagingByPriority(MessagingFixed):
         self.scheduler.schedule_urgent(token)
         self.waiting.append(token)
         self.shown[token] = set()
+
+    scope = Scope(ONE_CHANNEL)
+    expects = Expect(
+        first_come_first_served=("violated", 4),
+        discarded_after_stop=("violated", 4),
+        open_channels_are_offered=("violated", 8),
+    )
