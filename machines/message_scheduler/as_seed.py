@@ -163,9 +163,10 @@ class SchedulerCounting(Scheduler):
     """The number after the greatest is below the least; those in use are given again (R-B10)."""
 
     def next_number(self) -> Nat:
-        given = self.following
-        self.following = 0 if given == self.greatest else given + 1
-        return given
+        """`following` is the last one."""
+        last = self.following
+        self.following = 0 if last == self.greatest else max(last + 1, self.least)
+        return self.following
 
 
 class SchedulerByPriority(Scheduler):

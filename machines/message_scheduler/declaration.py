@@ -30,7 +30,6 @@ from lawful import (
     Timer,
     assume,
     ignore,
-    initial,
     invariant,
     needed,
     require,
@@ -141,13 +140,6 @@ class Scheduler(Machine):
     @assume
     def there_are_numbers(self) -> bool:
         return 0 < self.least <= self.greatest
-
-    @initial
-    def start(self, first: Nat) -> None:
-        """The number of the first request: at random, so that two schedulers rarely give the same
-        (R-B10)."""
-        require(self.least <= first <= self.greatest, "no number of a request")
-        self.following = first
 
     # Peers.
 
@@ -266,14 +258,13 @@ class Scheduler(Machine):
             self.seen[each].discard(channel)
 
     def next_number(self) -> Nat:
-        """It goes round, and skips what a receiver still waits for (R3, R-B10)."""
-        number = next(
-            (n for n in range(self.following, self.greatest + 1) if self.is_free(n)), None
-        )
+        """They go round, and skip those whose receiver still waits (R3, R-B10)."""
+        start = max(self.following, self.least)
+        number = next((n for n in range(start, self.greatest + 1) if self.is_free(n)), None)
         if number is None:
-            number = next((n for n in range(self.least, self.following) if self.is_free(n)), None)
+            number = next((n for n in range(self.least, start) if self.is_free(n)), None)
         given = needed(number, "all numbers are outstanding")
-        self.following = self.least if given == self.greatest else given + 1
+        self.following = given + 1
         return given
 
     def is_free(self, number: Nat) -> bool:
@@ -367,6 +358,7 @@ class Scheduler(Machine):
             "ChannelId.number": range(0, 1),
             "connect.channels": range(1, 2),
             "timeout": range(1, 2),
+            "following": range(0, 5),
         },
         Nat=range(0, 4),
         Peer=2,

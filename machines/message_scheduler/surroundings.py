@@ -6,14 +6,13 @@ runs: one event is one hold of the lock. Peers answer, twice, too late, to other
 another type, or never. A sender that finds a peer destroyed skips its channel.
 
 The variables beside the scheduler are what an observer sees of all this: who was scheduled, what
-was offered, sent, answered and called, in which order. No guard reads them. `system.py` declares the
-properties, which speak of them.
+was offered, sent, answered and called, in which order. No guard reads them. `system.py` declares
+the properties, which speak of them.
 """
 
 from lawful import (
     Machine,
     Nat,
-    initial,
     terminal,
     transition,
 )
@@ -51,10 +50,6 @@ class Surroundings(Machine, abstract=True):
     stopped: bool = False
     wrong: bool = False  # Somebody was told yes for no, or no for yes.
     missed: bool = False  # Nobody was called, and somebody was to be called.
-
-    @initial
-    def start(self, first: Nat) -> None:
-        self.scheduler.start(first)
 
     # Peers.
 

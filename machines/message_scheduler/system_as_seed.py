@@ -25,6 +25,7 @@ ONE_CHANNEL = {
     "ChannelId.number": range(0, 1),
     "connect.channels": range(1, 2),
     "timeout": range(1, 2),
+    "following": range(0, 4),
     "Nat": range(0, 3),
     "Peer": 1,
     "Type": 1,

@@ -17,7 +17,6 @@ from lawful import (
     Strong,
     Weak,
     can,
-    initial,
     invariant,
     leads_to,
     reachable,
@@ -52,10 +51,6 @@ class Threads(Machine):
     at: dict[Thread, At] = total(At.OUTSIDE)
     stopping: set[Thread] = set()
     ended: bool = False  # A `stop` has returned.
-
-    @initial
-    def start(self) -> None:
-        self.scheduler.start(1)
 
     def is_free(self) -> bool:
         return all(a not in (At.LOCKED, At.ASKING, At.INSIDE) for a in self.at.values())
@@ -205,7 +200,7 @@ class Threads(Machine):
         Strong("stop_returns", each=("t",)),
     )
     scope = Scope(
-        {"ChannelId.number": range(0, 1)},
+        {"ChannelId.number": range(0, 1), "following": range(0, 2)},
         Nat=range(0, 2),
         Thread=2,
         Peer=1,
