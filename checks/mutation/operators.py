@@ -164,7 +164,15 @@ def _assignments(stmt: ir.Stmt, body: Body) -> Iterator[Change]:
         case ir.Return(value=ir.Expr() as value):
             is_output = any(body.function is row.function for row in body.owner.transitions)
             name = "change output" if is_output else "change result"
-            yield from _changed_value(name, value, body.function.output)
+            for each in _changed_value(name, value, body.function.output):
+                # In `return self.items.pop(0)` the value is also where `pop` puts it: it is one
+                # node, so the statement is replaced.
+                given = dataclasses.replace(stmt, value=each.new)
+                yield (
+                    dataclasses.replace(each, old=stmt, new=given)
+                    if isinstance(value, ir.Local)
+                    else each
+                )
         case ir.Break():
             yield Change("drop break", stmt, nothing(stmt), "without break")
         case ir.Continue():

@@ -230,6 +230,23 @@ class MessagingFair(Messaging):
         Weak("returned"),
         Strong("expire", each=("channel",)),
     )
+    scope = Scope(
+        {
+            "ChannelId.number": range(0, 1),
+            "connect.channels": range(1, 2),
+            "timeout": range(1, 2),
+            "following": range(0, 4),
+        },
+        Nat=range(0, 3),
+        Peer=1,
+        Type=1,
+        Token=2,
+        Body=1,
+        waiting=2,
+        queue=2,
+        results=2,
+        due=2,
+    )
 
 
 class MessagingFixed(Messaging):
@@ -303,6 +320,7 @@ class MessagingInTime(Messaging):
             "ChannelId.number": range(0, 1),
             "connect.channels": range(1, 2),
             "timeout": range(1, 3),
+            "following": range(0, 4),
             "receive.number": range(0, 3),
             "withdraw_receiver.number": range(0, 3),
         },

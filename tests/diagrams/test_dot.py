@@ -11,7 +11,7 @@ import pytest
 import lawful
 from lawful import Machine
 from lawful.diagrams import dot
-from lawful.machines.message_scheduler.declaration import RequestFixed
+from lawful.machines.message_scheduler.declaration import Scheduler
 from lawful.machines.object_diffusion.declaration import InboundPeerFixed
 from lawful.machines.queue_cluster.declaration import QueueOwnerFixed
 from lawful.machines.queue_cluster.dispatching import DispatchingFixed, DispatchingTorn
@@ -29,7 +29,7 @@ COMMITTED: list[type[Machine]] = [
     InboundPeerFixed,
     QueueOwnerFixed,
     WindowFixed,
-    RequestFixed,
+    Scheduler,
 ]
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from lawful.cli import main
 
-REQUEST = "lawful.machines.message_scheduler.declaration:RequestFixed"
+JOBS = "tests.checks.declarations.provable:Owned"
 SENDER = "lawful.machines.unicast.declaration:SenderEntryFixed"
 SENDER_AS_SEED = "lawful.machines.unicast.as_seed:SenderEntryAsSeed"
 
@@ -199,19 +199,19 @@ def test_prove_says_what_is_proved_and_for_what(capsys: pytest.CaptureFixture[st
 
 
 def test_prove_leaves_the_size_of_a_sort_open(capsys: pytest.CaptureFixture[str]) -> None:
-    code, found = answer("prove", REQUEST, "--any-size", "Peer", capsys=capsys)
+    code, found = answer("prove", JOBS, "--any-size", "Worker", capsys=capsys)
     assert code == 0
     [machine] = found["machines"]
     asked = {(p["verdict"], p["covers"]) for p in machine["properties"] if p["method"] != "none"}
     assert asked == {
         (
             "proved",
-            "all integers; timers armed or not; all parameter values; all values of Body; any Peer",
+            "all integers; timers armed or not; any Worker",
         )
     }
-    code, _, err = run("prove", REQUEST, "--any-size", "Body", capsys=capsys)
+    code, _, err = run("prove", JOBS, "--any-size", "Body", capsys=capsys)
     assert code == 5
-    assert "RequestFixed has no sort Body; it has: Peer" in err
+    assert "Owned has no sort Body; it has: Worker" in err
     code, _, err = run("prove", SENDER, "--any-size", "Peer", capsys=capsys)
     assert code == 5
     assert "SenderEntryFixed has no sort Peer; it has none" in err

@@ -14,7 +14,6 @@ from tests.machines.checked import checked, counts
 FOLDER = Path(__file__).resolve().parents[2] / "machines"
 Counts = tuple[int, int, int]
 LARGE: dict[tuple[str, str], Counts] = {
-    ("message_scheduler.system:SchedulerFixed", "large"): (28_438, 186_967, 21),
     ("object_diffusion.system:DiffusionFixed", "redundant"): (4_263, 17_693, 34),
     ("object_diffusion.system:DiffusionFixed", "pipelined"): (7_956, 34_269, 43),
     ("object_diffusion.system:DiffusionFixed", "large"): (61_345, 316_513, 59),
@@ -35,7 +34,7 @@ LARGE: dict[tuple[str, str], Counts] = {
     ("unicast.system:LinkFixed", "three"): (116_495, 629_759, 30),
 }
 # Quick enough to be explored with everything else, in the tests of their system.
-QUICK = {("SchedulerFixed", "peers"), ("DiffusionByAddress", "apart"), ("NodePosted", "least")}
+QUICK = {("DiffusionByAddress", "apart"), ("NodePosted", "least")}
 # For proofs alone: an exploration would end at these lengths.
 PROVED = {("ClusterFixed", "short"), ("LinkFixed", "short"), ("ReplicationFixed", "short")}
 

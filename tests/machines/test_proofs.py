@@ -10,7 +10,6 @@ import pytest
 from lawful import Machine
 from lawful.checks.prove import prove
 from lawful.checks.prove.result import ProofResult
-from lawful.machines.message_scheduler.channel import ChannelFixed
 from lawful.machines.object_diffusion.attribution import Attribution
 from lawful.machines.object_diffusion.declaration import InboundPeerFixed
 from lawful.machines.queue_cluster.declaration import QueueOwnerFixed
@@ -32,7 +31,6 @@ def proof(cls: type[Machine]) -> ProofResult:
 @pytest.mark.parametrize(
     ("cls", "verdict", "covers"),
     [
-        (ChannelFixed, "proved", "all integers"),
         (AttemptsFixed, "proved", f"{TIMED}; all parameter values that @assume allows"),
         (Acks, "proved", f"{TIMED}; all parameter values that @assume allows"),
         (Resends, "proved", f"{TIMED}; all parameter values that @assume allows"),

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import settings
 
 from lawful.checks.conform import oracle as model
-from lawful.machines.message_scheduler.as_seed import ChannelAsSeed, RequestAsSeed
 from lawful.machines.read_only_windows.as_seed import WindowAsSeed
 from lawful.machines.unicast.system import LinkAsSeed, LinkFixed
 from lawful.runtime.instance import Machine
@@ -31,7 +30,6 @@ QUICK = settings(
 )
 PARAMETERS: dict[str, dict[str, Any]] = {
     "WindowAsSeed": {"read_only_transaction_num_threads": 2, "read_only_transaction_threshold": 2},
-    "RequestAsSeed": {"timeout": 2},
     "Table": {"quota": {encoding.Lamp.OFF: 1, encoding.Lamp.ON: 2, encoding.Lamp.BROKEN: 3}},
 }
 
@@ -58,8 +56,6 @@ MACHINES = [
     LinkFixed,
     LinkAsSeed,
     WindowAsSeed,
-    RequestAsSeed,
-    ChannelAsSeed,
 ]
 
 

@@ -14,7 +14,7 @@ from lawful.checks.explore.result import Comparison, Disagreement
 from lawful.checks.explore.search import Limits
 from lawful.checks.explore.space import Space
 from lawful.cli import main
-from lawful.machines.message_scheduler.declaration import RequestFixed
+from lawful.machines.message_scheduler.declaration import Scheduler
 from lawful.machines.queue_cluster.as_seed import QueueOwnerAsSeed
 from lawful.machines.unicast.declaration import ReceiverEntryFixed
 from lawful.machines.unicast.system import LinkFixed
@@ -31,7 +31,7 @@ from tests.spec import texts
 WHOLE: list[type[Machine]] = [c.machine for c in CLASSICS if c.counts[1] < 90]
 SOME: list[type[Machine]] = [
     *(Hub, Rack, Fischer, House, Patient, Rooms),
-    *(RequestFixed, QueueOwnerAsSeed, ReceiverEntryFixed, LinkFixed),
+    *(Scheduler, QueueOwnerAsSeed, ReceiverEntryFixed, LinkFixed),
 ]
 MORE: list[type[Machine]] = [*SOME, *(c.machine for c in CLASSICS)]
 

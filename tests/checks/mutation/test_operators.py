@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from lawful.checks.explore import explore
 from lawful.checks.mutation.mutants import identities, mutants
+from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 from tests.spec import texts
 
@@ -158,3 +160,27 @@ EXPECTED = [
     ("swap operands", "Box", "take: n - self.held for self.held - n"),
     ("change initial value", "Box", "initial value: held = 1 for 0"),
 ]
+
+
+POPS = """
+class Pops(Machine):
+    items: list[Nat] = [1]
+    deadlock_ok = True
+
+    @transition()
+    def take(self) -> Nat | None:
+        require(len(self.items) > 0, "empty")
+        return self.items.pop(0)
+
+    scope = Scope(Nat=range(0, 3), items=1)
+"""
+
+
+def test_a_returned_pop_is_changed_and_its_pop_stays() -> None:
+    found = resolve(texts.machine(POPS))
+    every = {each.what: each for each in mutants(found.machine)}
+    nothing = [each for what, each in every.items() if what.startswith("take: None for")]
+    assert [each.change.operator for each in nothing] == ["change output"]
+    for each in every.values():
+        flat = lower(each.made(), found.scopes["scope"])
+        assert explore(flat, found.world, {}).distinct > 0

@@ -14,7 +14,6 @@ from lawful import Machine
 from lawful.checks.prove import prove
 from lawful.checks.prove.induction import Induction
 from lawful.cli import main
-from lawful.machines.message_scheduler.declaration import Notification, RequestFixed
 from lawful.machines.object_diffusion.attribution import Attribution
 from lawful.machines.object_diffusion.declaration import InboundPeerFixed
 from lawful.machines.queue_cluster.declaration import QueueOwnerFixed
@@ -94,8 +93,6 @@ def test_what_is_assumed_of_timers_is_asked_as_well(tmp_path: Path) -> None:
         (InboundPeerFixed, 165),
         (QueueOwnerFixed, 333),
         (Attribution, 16),
-        (RequestFixed, 227),
-        (Notification, 175),
         (TwoPhase, 33),
     ],
     ids=lambda x: x.__name__ if isinstance(x, type) else str(x),

@@ -30,7 +30,7 @@ from lawful.checks.explore.search import search as plainly
 from lawful.checks.explore.space import Space
 from lawful.checks.reference import Done, Fault
 from lawful.checks.report.exploration import check_json, check_text
-from lawful.machines.message_scheduler.system import SchedulerFixed
+from lawful.machines.message_scheduler.system import MessagingFixed
 from lawful.machines.read_only_windows.system import NodeFixed
 from lawful.machines.unicast.system import LinkAsSeed, LinkFixed
 from lawful.spec.lower import lower
@@ -140,7 +140,7 @@ def test_both_establish_the_same_compiled(cls: type[Machine]) -> None:
 @pytest.mark.nightly
 @pytest.mark.parametrize("engine", ["generated", "compiled"])
 @pytest.mark.parametrize(
-    "cls", [LinkAsSeed, LinkFixed, NodeFixed, SchedulerFixed], ids=lambda cls: cls.__name__
+    "cls", [LinkAsSeed, LinkFixed, NodeFixed, MessagingFixed], ids=lambda cls: cls.__name__
 )
 def test_both_establish_the_same_of_a_system(cls: type[Machine], engine: Engine) -> None:
     both_establish_the_same(cls, engine)

@@ -13,7 +13,6 @@ from lawful.checks.reference.states import PartState
 from lawful.checks.smt.algebra.logic import Logic
 from lawful.checks.smt.encode import execution
 from lawful.checks.smt.encode.sorts import fields_of
-from lawful.machines.message_scheduler.declaration import RequestFixed
 from lawful.machines.read_only_windows.as_seed import WindowAsSeed
 from lawful.machines.unicast.as_seed import ReceiverEntryAsSeed, SenderEntryAsSeed
 from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryFixed
@@ -119,7 +118,6 @@ CLASSES = (
     Rack,
     House,
     WindowAsSeed,
-    RequestFixed,
 )
 
 
