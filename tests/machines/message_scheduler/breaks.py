@@ -136,7 +136,7 @@ BREAKS = (
         "R5",
         "self.left = 1 if len(self.queue) > 1 else len(channels)",
         "self.left = 1",
-        "one_takes_all",
+        "one_each_while_several_wait",
         {**ONE_SENDER, "Type": 1},
     ),
     Break(
@@ -195,8 +195,8 @@ BREAKS = (
         "        if token is not None and token in self.queue:\n"
         "            self.queue.remove(token)\n"
         "        self.offering = None\n        served",
-        "refused_then_offered_another",
-        {**ONE_SENDER, "Type": 1},
+        "who_comes_is_accepted",
+        ONE_PEER,
     ),
     Break(
         "who has closed a channel stays in the queue",
