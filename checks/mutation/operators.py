@@ -167,12 +167,11 @@ def _assignments(stmt: ir.Stmt, body: Body) -> Iterator[Change]:
             for each in _changed_value(name, value, body.function.output):
                 # In `return self.items.pop(0)` the value is also where `pop` puts it: it is one
                 # node, so the statement is replaced.
-                given = dataclasses.replace(stmt, value=each.new)
-                yield (
-                    dataclasses.replace(each, old=stmt, new=given)
-                    if isinstance(value, ir.Local)
-                    else each
-                )
+                if isinstance(value, ir.Local) and isinstance(each.new, ir.Expr):
+                    new = dataclasses.replace(stmt, value=each.new)
+                    yield dataclasses.replace(each, old=stmt, new=new)
+                else:
+                    yield each
         case ir.Break():
             yield Change("drop break", stmt, nothing(stmt), "without break")
         case ir.Continue():

@@ -129,7 +129,7 @@ class SchedulerAsSeed(Scheduler):
         self.queue.clear()
 
 
-class SchedulerMovesFirst(Scheduler):
+class MovesFirst(Scheduler):
     """Removes a request from its table before it checks the type of the response: its record is
     destroyed, its timer cancelled, and nothing else happens (R-B7)."""
 
@@ -145,7 +145,7 @@ class SchedulerMovesFirst(Scheduler):
     stray = ignore("receive", otherwise=True, because="late, or of another request or peer")
 
 
-class SchedulerLastTakesAll(Scheduler):
+class LastTakesAll(Scheduler):
     """The last in the queue may close all channels, although others wait (R-B8)."""
 
     @transition()
@@ -159,7 +159,7 @@ class SchedulerLastTakesAll(Scheduler):
                 return callback
 
 
-class SchedulerCounting(Scheduler):
+class Counting(Scheduler):
     """The number after the greatest is below the least; those in use are given again (R-B10)."""
 
     def next_number(self) -> Nat:
@@ -169,7 +169,7 @@ class SchedulerCounting(Scheduler):
         return self.following
 
 
-class SchedulerByPriority(Scheduler):
+class ByPriority(Scheduler):
     """The queue has priorities: urgent senders go first (R-B11)."""
 
     @transition(source=Life.RUNNING)

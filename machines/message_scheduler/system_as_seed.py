@@ -12,11 +12,11 @@ Each of the others has one mistake.
 from lawful import Expect, Scope, drop, transition
 
 from .as_seed import (
+    ByPriority,
+    Counting,
+    LastTakesAll,
+    MovesFirst,
     SchedulerAsSeed,
-    SchedulerByPriority,
-    SchedulerCounting,
-    SchedulerLastTakesAll,
-    SchedulerMovesFirst,
 )
 from .declaration import Token
 from .system import Messaging, MessagingFair
@@ -41,7 +41,9 @@ ONE_CHANNEL = {
 class MessagingAsSeed(MessagingFair):
     """Two locks, one after the other, and the gap between them."""
 
-    scheduler: SchedulerAsSeed = SchedulerAsSeed(least=1, greatest=2)
+    scheduler: SchedulerAsSeed = (  # pyright: ignore[reportIncompatibleVariableOverride]  # constant
+        SchedulerAsSeed(least=1, greatest=2)
+    )
 
     no_withdrawn_sender = drop("withdraw_sender")
     no_withdrawn_receiver = drop("withdraw_receiver")
@@ -67,7 +69,9 @@ class MessagingAsSeed(MessagingFair):
 class MessagingMovesFirst(MessagingFair):
     """(R-B7)"""
 
-    scheduler: SchedulerMovesFirst = SchedulerMovesFirst(least=1, greatest=2)
+    scheduler: MovesFirst = (  # pyright: ignore[reportIncompatibleVariableOverride]  # constant
+        MovesFirst(least=1, greatest=2)
+    )
 
     scope = Scope({**ONE_CHANNEL, "Type": 2, "Token": 1})
     expects = Expect(
@@ -82,7 +86,9 @@ class MessagingMovesFirst(MessagingFair):
 class MessagingLastTakesAll(Messaging):
     """(R-B8)"""
 
-    scheduler: SchedulerLastTakesAll = SchedulerLastTakesAll(least=1, greatest=2)
+    scheduler: LastTakesAll = (  # pyright: ignore[reportIncompatibleVariableOverride]  # constant
+        LastTakesAll(least=1, greatest=2)
+    )
 
     scope = Scope({**ONE_CHANNEL, "Peer": 2})
     expects = Expect(
@@ -93,7 +99,9 @@ class MessagingLastTakesAll(Messaging):
 class MessagingCounting(Messaging):
     """(R-B10)"""
 
-    scheduler: SchedulerCounting = SchedulerCounting(least=1, greatest=2)
+    scheduler: Counting = (  # pyright: ignore[reportIncompatibleVariableOverride]  # constant
+        Counting(least=1, greatest=2)
+    )
 
     scope = Scope({**ONE_CHANNEL, "Peer": 2, "Token": 1})
     expects = Expect(
@@ -104,7 +112,9 @@ class MessagingCounting(Messaging):
 class MessagingByPriority(MessagingFair):
     """(R-B11)"""
 
-    scheduler: SchedulerByPriority = SchedulerByPriority(least=1, greatest=2)
+    scheduler: ByPriority = (  # pyright: ignore[reportIncompatibleVariableOverride]  # constant
+        ByPriority(least=1, greatest=2)
+    )
 
     @transition()
     def schedule_urgent(self, token: Token) -> None:

@@ -40,7 +40,6 @@ GOOD = {Verdict.HOLDS, Verdict.HOLDS_WITHIN_SCOPE}
         (MessagingFair, (1_040, 11_839, 23)),
         (Threads, (245, 431, 16)),
         pytest.param(*(MessagingFixed, (34_078, 737_794, 27)), marks=pytest.mark.nightly),
-        pytest.param(*(Scheduler, (0, 0, 0)), marks=pytest.mark.nightly),
     ],
     ids=lambda given: getattr(given, "__name__", ""),
 )
