@@ -41,7 +41,7 @@ ONE_CHANNEL = {
 class MessagingAsSeed(MessagingFair):
     """Two locks, one after the other, and the gap between them."""
 
-    scheduler: SchedulerAsSeed = (  # pyright: ignore[reportIncompatibleVariableOverride]  # constant
+    scheduler: SchedulerAsSeed = (  # pyright: ignore[reportIncompatibleVariableOverride]  # fixed
         SchedulerAsSeed(least=1, greatest=2)
     )
 
@@ -69,7 +69,7 @@ class MessagingAsSeed(MessagingFair):
 class MessagingMovesFirst(MessagingFair):
     """(R-B7)"""
 
-    scheduler: MovesFirst = (  # pyright: ignore[reportIncompatibleVariableOverride]  # constant
+    scheduler: MovesFirst = (  # pyright: ignore[reportIncompatibleVariableOverride]  # fixed
         MovesFirst(least=1, greatest=2)
     )
 
@@ -86,7 +86,7 @@ class MessagingMovesFirst(MessagingFair):
 class MessagingLastTakesAll(Messaging):
     """(R-B8)"""
 
-    scheduler: LastTakesAll = (  # pyright: ignore[reportIncompatibleVariableOverride]  # constant
+    scheduler: LastTakesAll = (  # pyright: ignore[reportIncompatibleVariableOverride]  # fixed
         LastTakesAll(least=1, greatest=2)
     )
 
@@ -99,7 +99,7 @@ class MessagingLastTakesAll(Messaging):
 class MessagingCounting(Messaging):
     """(R-B10)"""
 
-    scheduler: Counting = (  # pyright: ignore[reportIncompatibleVariableOverride]  # constant
+    scheduler: Counting = (  # pyright: ignore[reportIncompatibleVariableOverride]  # fixed
         Counting(least=1, greatest=2)
     )
 
@@ -112,7 +112,7 @@ class MessagingCounting(Messaging):
 class MessagingByPriority(MessagingFair):
     """(R-B11)"""
 
-    scheduler: ByPriority = (  # pyright: ignore[reportIncompatibleVariableOverride]  # constant
+    scheduler: ByPriority = (  # pyright: ignore[reportIncompatibleVariableOverride]  # fixed
         ByPriority(least=1, greatest=2)
     )
 
