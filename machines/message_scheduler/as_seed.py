@@ -1,7 +1,7 @@
 """Message scheduler to the letter: the text of `message-scheduler.md` where `declaration.py`
 deviates, and single mistakes of its implementations (`[seed:343]` is its line 343).
 
-`SchedulerAsSeed`: a sender that a callback schedules is accepted, because the thread-local does not
+`SeedBroker`: a sender that a callback schedules is accepted, because the thread-local does not
 know about stopping, and `stop` does not find it (R-B1). A channel returns to the pool after the
 callback, although its peer has left meanwhile (R-B2). Each time, the pool is offered, whatever was
 offered before (R-B6). Withdrawal is "not yet implemented".
@@ -29,7 +29,7 @@ from .declaration import (
 )
 
 
-class SchedulerAsSeed(Scheduler):
+class SeedBroker(Scheduler):
     """Two locks, taken one after the other: for the callback, and then to negotiate."""
 
     deferred: list[Token] = []  # What callbacks have scheduled.
@@ -145,7 +145,7 @@ class MovesFirst(Scheduler):
     stray = ignore("receive", otherwise=True, because="late, or of another request or peer")
 
 
-class LastTakesAll(Scheduler):
+class TakesAll(Scheduler):
     """The last in the queue may close all channels, although others wait (R-B8)."""
 
     @transition()

@@ -14,9 +14,9 @@ from lawful import Expect, Scope, drop, transition
 from .as_seed import (
     ByPriority,
     Counting,
-    LastTakesAll,
     MovesFirst,
-    SchedulerAsSeed,
+    SeedBroker,
+    TakesAll,
 )
 from .declaration import Token
 from .system import Messaging, MessagingFair
@@ -41,8 +41,8 @@ ONE_CHANNEL = {
 class MessagingAsSeed(MessagingFair):
     """Two locks, one after the other, and the gap between them."""
 
-    scheduler: SchedulerAsSeed = (  # pyright: ignore[reportIncompatibleVariableOverride]  # fixed
-        SchedulerAsSeed(least=1, greatest=2)
+    scheduler: SeedBroker = (  # pyright: ignore[reportIncompatibleVariableOverride]  # is read-only
+        SeedBroker(least=1, greatest=2)
     )
 
     no_withdrawn_sender = drop("withdraw_sender")
@@ -69,7 +69,7 @@ class MessagingAsSeed(MessagingFair):
 class MessagingMovesFirst(MessagingFair):
     """(R-B7)"""
 
-    scheduler: MovesFirst = (  # pyright: ignore[reportIncompatibleVariableOverride]  # fixed
+    scheduler: MovesFirst = (  # pyright: ignore[reportIncompatibleVariableOverride]  # is read-only
         MovesFirst(least=1, greatest=2)
     )
 
@@ -86,8 +86,8 @@ class MessagingMovesFirst(MessagingFair):
 class MessagingLastTakesAll(Messaging):
     """(R-B8)"""
 
-    scheduler: LastTakesAll = (  # pyright: ignore[reportIncompatibleVariableOverride]  # fixed
-        LastTakesAll(least=1, greatest=2)
+    scheduler: TakesAll = (  # pyright: ignore[reportIncompatibleVariableOverride]  # is read-only
+        TakesAll(least=1, greatest=2)
     )
 
     scope = Scope({**ONE_CHANNEL, "Peer": 2})
@@ -99,7 +99,7 @@ class MessagingLastTakesAll(Messaging):
 class MessagingCounting(Messaging):
     """(R-B10)"""
 
-    scheduler: Counting = (  # pyright: ignore[reportIncompatibleVariableOverride]  # fixed
+    scheduler: Counting = (  # pyright: ignore[reportIncompatibleVariableOverride]  # is read-only
         Counting(least=1, greatest=2)
     )
 
@@ -112,7 +112,7 @@ class MessagingCounting(Messaging):
 class MessagingByPriority(MessagingFair):
     """(R-B11)"""
 
-    scheduler: ByPriority = (  # pyright: ignore[reportIncompatibleVariableOverride]  # fixed
+    scheduler: ByPriority = (  # pyright: ignore[reportIncompatibleVariableOverride]  # is read-only
         ByPriority(least=1, greatest=2)
     )
 
