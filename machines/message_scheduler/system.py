@@ -103,7 +103,18 @@ class Messaging(Surroundings, abstract=True):
             == (c in self.usable and self.sent < self.size())
             and can(self.scheduler.skip, c) == (c in self.usable)
             and not can(self.scheduler.send_notification, c, 0)
+            and all(
+                can(self.scheduler.send_request, c, t, 1)
+                == (c in self.usable and self.sent < self.size() and self.has_a_number())
+                for t in Type
+            )
             for c in self.pool
+        )
+
+    def has_a_number(self) -> bool:
+        """Some number is neither outstanding nor about to be told."""
+        return any(
+            self.is_free(n) for n in range(self.scheduler.least, self.scheduler.greatest + 1)
         )
 
     @invariant

@@ -54,7 +54,7 @@ class MessagingAsSeed(MessagingFair):
         offers_differ=("violated", 5),
         all_that_is_open_is_offered=("violated", 11),
         sent_as_offered=("violated", 5),
-        offers_can_be_used=("violated", 7),
+        offers_can_be_used=("violated", 4),
         who_comes_is_accepted=("violated", 5),
         time_is_over_for_what_is_closed=("violated", 5),
         discarded_after_stop=("violated", 7),
@@ -75,6 +75,7 @@ class MessagingMovesFirst(MessagingFair):
 
     scope = Scope({**ONE_CHANNEL, "Type": 2, "Token": 1})
     expects = Expect(
+        offers_can_be_used=("violated", 15),
         time_is_over_for_what_is_closed=("violated", 6),
         told_what_happened=("violated", 13),
         nobody_is_told_wrong=("violated", 6),
