@@ -47,6 +47,7 @@ class Surroundings(Machine, abstract=True):
     callback: Call | None = None  # The one that runs.
     usable: set[ChannelId] = set()  # Of its offer, what may still be closed.
     sent: Nat = 0  # Frames during this callback.
+    last: Nat = 0  # The number that was given last; before the first, as if it were the greatest.
     stopped: bool = False
     wrong: bool = False  # Somebody was told yes for no, or no for yes.
     missed: bool = False  # Nobody was called, and somebody was to be called.
@@ -181,7 +182,18 @@ class Surroundings(Machine, abstract=True):
         else:
             known = self.scheduler.least <= frame.request <= self.scheduler.greatest
             self.wrong = self.wrong or not (known and self.is_free(frame.request))
+            self.wrong = self.wrong or any(
+                self.is_free(n) and self.turn(n) < self.turn(frame.request)
+                for n in range(self.scheduler.least, self.scheduler.greatest + 1)
+            )
+            self.last = frame.request
             self.asked[frame.request] = Request(frame.channel, type)
+
+    def turn(self, number: Nat) -> Nat:
+        """How many numbers are given before this one, if all are free: they go round, so that a
+        late answer finds no later request with its number (R-B10)."""
+        count = self.scheduler.greatest - self.scheduler.least + 1
+        return (number - self.last - 1 + 2 * count) % count
 
     @transition()
     def send_notification(self, channel: ChannelId, timeout: Nat) -> None:

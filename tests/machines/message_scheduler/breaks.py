@@ -191,9 +191,7 @@ BREAKS = (
         "who refuses leaves the queue",
         "R12 R22",
         "        self.offering = None\n        served",
-        "        token = self.offering\n"
-        "        if token is not None and token in self.queue:\n"
-        "            self.queue.remove(token)\n"
+        "        self.queue = [t for t in self.queue if t != self.offering]\n"
         "        self.offering = None\n        served",
         "who_comes_is_accepted",
         ONE_PEER,
