@@ -26,7 +26,7 @@ from lawful import (
     transition,
 )
 
-from .declaration import ChannelId, Peer, Scheduler, Token
+from .declaration import ChannelId, Life, Peer, Scheduler, Token
 
 
 class Thread(Sort):
@@ -172,7 +172,9 @@ class Threads(Machine):
     def nobody_is_forgotten(self) -> bool:
         """Somebody who is to be called has a thread that calls, or is about to ask (R10, R17)."""
         idle = all(a in (At.OUTSIDE, At.AWAITING) for a in self.at.values())
-        return not (idle and len(self.scheduler.results) > 0)
+        seen = all(self.scheduler.open() <= self.scheduler.seen[t] for t in self.scheduler.queue)
+        running = self.scheduler.state == Life.RUNNING
+        return not idle or (len(self.scheduler.results) == 0 and (seen or not running))
 
     @reachable
     def called_while_another_locks(self) -> bool:
