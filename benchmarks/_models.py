@@ -21,7 +21,7 @@ from lawful.machines.unicast.declaration import (
     SenderEntryFixed,
 )
 from lawful.machines.unicast.link import Link
-from lawful.machines.unicast.timing import Acks, Resends
+from tests.checks.declarations.acknowledging import Acks, Resends
 from tests.classics.two_phase import TwoPhase
 
 

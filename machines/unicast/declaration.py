@@ -9,11 +9,12 @@ the repaired design; `as_seed.py` restores the document's text where it goes wro
 Abstractions. Removed and CLOSED are one state (U26): the object also keeps what outlives an entry,
 namely the last connection id, the fixed receiver's tombstone (`conn`, `next`), and the flag
 `sync_due`, which U28 puts "in the receiver entry" when there is none. The caller runs the periodic
-tasks: in each tick it takes those of `resend`, `watermark`, `request_missing` and `send_sync` that
-are possible. Timers here are delays. "conn-expiry-timeout > 0" is the parameter `reaping`. A batch
-(U11, U27) is its messages one by one, which the delayed ack acknowledges together. Activity is
-sending at A and receiving at B; the seed leaves open whether acks count. Connection ids do not
-wrap; the service makes them survive a restart (U-B5).
+tasks: A's `task`, and at B those of `request_missing` and `send_sync` that are possible. Timers
+here are delays. "conn-expiry-timeout > 0" is the parameter `reaping`. A batch (U11, U27) is its
+messages one by one, which the delayed ack acknowledges together. Activity is receiving at B, and at
+A sending or an ack of something new: the seed leaves open whether acks count, and without them A
+would give up a B that answers all along. Connection ids do not wrap; the service makes them survive
+a restart (U-B5).
 
 Each transition names its demand. U1, U2 are background. The service meets U27, the 500 ms of the
 tasks and the seconds of U17; `system.py` shows U3 and U5 as a whole.
@@ -112,6 +113,10 @@ class SenderEntry(Entry, abstract=True):
         require(m.seqno <= self.highest_sent, "acknowledges what was never sent")
         self.highest_acked = m.seqno
         self.window = {q: p for q, p in self.window.items() if q > m.seqno}
+        if self.state == Conn.CLOSING:
+            self.idle.start(self.conn_close_timeout)
+        else:
+            self.touch()
 
     stale = ignore("ack", otherwise=True, because="late, repeated, or of another connection")
 
@@ -121,20 +126,18 @@ class SenderEntry(Entry, abstract=True):
         return self.seen_acked == self.highest_acked and self.seen_sent == self.highest_sent
 
     @transition(source=(Conn.OPEN, Conn.CLOSING))
-    def resend(self) -> Data:
-        """Retransmit task: if HA < HS and both are unchanged, resend only the highest message
-        [seed:60-62] (U14). It also runs in CLOSING, to flush pending messages [seed:87-88,101-103]
-        (U5, U19, U22)."""
-        require(self.highest_acked < self.highest_sent, "everything is acknowledged")
-        require(self.unchanged(), "something was sent or acknowledged since the last run")
-        return self.kept(self.highest_sent)
+    def task(self) -> Data | None:
+        """Retransmit task: if HA < HS and both are unchanged since its last run, resend only the
+        highest message [seed:60-62] (U14); otherwise remember both. It also runs in CLOSING, to
+        flush pending messages [seed:87-88,101-103] (U5, U19, U22)."""
+        unchanged = self.unchanged()
+        require(
+            not unchanged or self.highest_acked < self.highest_sent, "everything is acknowledged"
+        )
+        self.seen_sent, self.seen_acked = self.highest_sent, self.highest_acked
+        return self.kept(self.highest_sent) if unchanged else None
 
-    @transition(source=(Conn.OPEN, Conn.CLOSING))
-    def watermark(self) -> None:
-        """Retransmit task: HA or HS has changed; remember both for the next run (U14)."""
-        require(not self.unchanged(), "nothing was sent or acknowledged since the last run")
-        self.seen_sent = self.highest_sent
-        self.seen_acked = self.highest_acked
+    rests = ignore("task", otherwise=True, because="nothing is unacknowledged or new")
 
     @transition()
     def retransmit(self, m: XmitReq) -> frozenset[Data]:
@@ -218,11 +221,6 @@ class SenderEntry(Entry, abstract=True):
             and after.highest_acked >= self.highest_acked
             and all(q in after.window or q <= after.highest_acked for q in self.window),
         )
-
-    @invariant
-    def runs_remember_or_resend(self) -> bool:
-        """A run of the task that finds a change resends nothing [seed:60-62] (U14)."""
-        return not (can(self.watermark) and can(self.resend))
 
     @invariant
     def reports_are_of_the_closed(self) -> bool:

@@ -62,13 +62,12 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "acks are delayed, with a least time between two",
         "declaration.ReceiverEntry.owe_ack",
         "declaration.ReceiverEntry.ack_interval",
-        "timing.Acks.acks_are_apart",
+        "in_time.ReceiverInTime.acks_are_apart",
     ),
     "U14": (
         "a task resends the highest only, if nothing has changed since its last run",
-        "declaration.SenderEntry.resend",
-        "declaration.SenderEntry.watermark",
-        "timing.Resends.only_what_is_unchanged_is_resent",
+        "declaration.SenderEntry.task",
+        "in_time.LinkInTime.resent_when_nothing_changed",
         "tests.test_service.test_only_the_highest_is_resent_and_the_rest_on_request",
     ),
     "U15": (
@@ -80,8 +79,8 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "U16": ("a task requests what is missing", "declaration.ReceiverEntry.request_missing"),
     "U17": (
         "a time after which a message is acknowledged or resent",
-        "timing.Acks.acked_in_time",
-        "timing.Resends.resent_in_time",
+        "in_time.ReceiverInTime.acked_in_time",
+        "in_time.LinkInTime.resent_in_time",
         "service.settings.Config.pause",
         "tests.test_service.test_a_busy_endpoint_asks_less_often",
     ),
@@ -89,7 +88,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "U19": (
         "closing sets CLOSING, where what is unacknowledged is still resent",
         "declaration.SenderEntry.close",
-        "declaration.SenderEntry.resend",
+        "declaration.SenderEntry.task",
     ),
     "U20": (
         "idle connections are closed and removed",
@@ -105,7 +104,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     ),
     "U22": (
         "a CLOSING sender resends until all is acknowledged",
-        "declaration.SenderEntry.resend",
+        "declaration.SenderEntry.task",
         "declaration.SenderEntry.flushing",
     ),
     "U23": (

@@ -14,6 +14,7 @@ from lawful import (
     assume,
     can,
     invariant,
+    needed,
     recoverable,
     require,
     terminal,
@@ -103,13 +104,14 @@ class Link(Machine, abstract=True):
 
     def settle_watermark(self) -> None:
         """The next run of A's retransmit task notices the change (U14)."""
-        if can(self.sender.watermark):
-            self.sender.watermark()
+        if not self.sender.unchanged():
+            self.sender.task()
 
     @transition()
     def resend(self) -> None:
         """A's retransmit task notices that nothing has changed (U14)."""
-        self.put(self.sender.resend())
+        data = self.sender.task()
+        self.put(needed(data, "something has changed, or all is acknowledged"))
 
     @transition()
     def request_missing(self) -> None:

@@ -7,8 +7,8 @@ of `failures`, so that they end.
 Abstractions. Messages go in one direction; nobody crashes. A message is identified by the number
 under which it was sent. Resending a message that is still under way adds no second copy, and only
 data are duplicated: a second ack has no further effect. Messages in order are delivered in the same
-step, as in the service. The retransmit task's first run after a change (`watermark`) follows the
-change at once: `resend` becomes possible earlier than in the service, never later. Timers run out
+step, as in the service. The retransmit task's first run after a change follows the change at
+once: `resend` becomes possible earlier than in the service, never later. Timers run out
 at any moment. A `close` by the application would do the same as `expire_sender`.
 
 The properties state the purpose of the protocol: no message is lost without a report (U3, U5,

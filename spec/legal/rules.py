@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from typing import cast
 
 from .. import ir
 from .. import types as t
@@ -12,7 +13,7 @@ from ..errors import Place, Problems, a, nearest
 from ..syntax.declare import Declared, declared
 from ..syntax.members import Members
 from ..verdicts import BUILT_IN, Verdict
-from ..words import Expected
+from ..words import Expect, Expected
 from .assumptions import assumptions_read_parameters
 from .clocks import clocks_fit
 from .fairness import fairness_fits
@@ -110,6 +111,29 @@ def _timers_fire_once(machine: ir.Machine, members: Members, problems: Problems)
             )
 
 
+def _ancestors_wait_for_no_disarmed_timer(
+    machine: ir.Machine, members: Members, problems: Problems
+) -> None:
+    """A header that disarms a timer leaves none for the ancestor's transition to wait for."""
+    bases = {base.name: base for base in machine.bases}
+    for row in (*machine.transitions, *machine.bases):
+        timer = row.timer
+        for stmt in row.function.body if isinstance(timer, ir.Field) else ():
+            if timer in written(stmt):
+                break  # It may be armed again.
+            if not isinstance(timer, ir.Field) or not isinstance(stmt, ir.Base):
+                continue
+            if bases[stmt.name].timer == timer:
+                name = stmt.name.rpartition(".")[2]
+                problems.add(
+                    "L212",
+                    stmt.place,
+                    f"super().{name}(), which waits for {timer.name}; this header disarms it",
+                    "a transition of the ancestor that waits for no timer",
+                    "leave timer= out of this header: the ancestor's transition asks for the timer",
+                )
+
+
 def _control_variable(machine: ir.Machine, members: Members) -> ir.Expr | None:
     """The variable `state`, where the headers of this machine move it."""
     moved = any(
@@ -195,8 +219,23 @@ def _expectations(
     """Every `Expect` with its place: the machine's, and those of its scopes."""
     yield statement.place("expects"), members.expects
     for name, scope in members.scopes.items():
-        if scope.expects is not None:
+        if isinstance(scope.expects, Expect):
             yield statement.place(name), scope.expects.verdicts
+
+
+def _scopes_expect_verdicts(machine: ir.Machine, members: Members, problems: Problems) -> None:
+    """What a scope is given after its mapping is an `Expect`, not another mapping."""
+    statement = declared(members.chain[-1])
+    for name, scope in members.scopes.items():
+        given = cast(object, scope.expects)  # Of any type where no type checker is used.
+        if not isinstance(given, Expect | None):
+            problems.add(
+                "L217",
+                statement.place(name),
+                f"Scope(..., {given!r}), a {type(given).__name__}",
+                "an Expect after the mapping of bounds",
+                "join several mappings of bounds with |",
+            )
 
 
 def _everything_has_a_type(machine: ir.Machine, members: Members, problems: Problems) -> None:
@@ -217,9 +256,11 @@ RULES: tuple[Rule, ...] = (
     _events_are_no_other_members,
     _control_moves_by_target,
     _timers_fire_once,
+    _ancestors_wait_for_no_disarmed_timer,
     _ignores_fit,
     _drops_name_members,
     _expectations_fit,
+    _scopes_expect_verdicts,
     fairness_fits,
     clocks_fit,
     assumptions_read_parameters,

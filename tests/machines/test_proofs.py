@@ -13,7 +13,6 @@ from lawful.checks.prove.result import ProofResult
 from lawful.machines.object_diffusion.attribution import Attribution
 from lawful.machines.object_diffusion.declaration import InboundPeerFixed
 from lawful.machines.queue_cluster.declaration import QueueOwnerFixed
-from lawful.machines.unicast.timing import Acks, Resends
 from lawful.spec.resolve import resolve
 from tests.checks.declarations.attempts import AttemptsFixed
 from tests.machines.established import verdicts
@@ -32,8 +31,6 @@ def proof(cls: type[Machine]) -> ProofResult:
     ("cls", "verdict", "covers"),
     [
         (AttemptsFixed, "proved", f"{TIMED}; all parameter values that @assume allows"),
-        (Acks, "proved", f"{TIMED}; all parameter values that @assume allows"),
-        (Resends, "proved", f"{TIMED}; all parameter values that @assume allows"),
         pytest.param(
             InboundPeerFixed,
             "proved-within",

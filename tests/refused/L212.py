@@ -41,6 +41,11 @@ class Peer(Machine):
     @transition(event="ack")
     def late(self, number: Nat) -> None: ...
 
+    @transition(source=Conn.OPEN, timer="idle")
+    def rest(self) -> None: ...
+
 
 class Stateless(Peer):
-    pass
+    @transition(source=Conn.OPEN, timer="idle")
+    def rest(self) -> None:
+        super().rest()

@@ -1,6 +1,6 @@
 """Names in settings that nothing has."""
 
-from lawful import Expect, Fairness, Machine, Nat, Weak, drop, ignore, invariant, transition
+from lawful import Expect, Fairness, Machine, Nat, Scope, Weak, drop, ignore, invariant, transition
 
 
 class Base(Machine):
@@ -18,5 +18,6 @@ class Base(Machine):
 class Peer(Base):
     gone = drop("close")
     late = ignore("sent_", because="nobody listens")
+    scope = Scope({"Nat": 2}, {"sent": 3})
     expects = Expect(naturl="violated", natural="broken")
     fairness = Fairness(Weak("sned"), Weak("send", each=("cuont",)))

@@ -247,10 +247,7 @@ class Unicast:
             now = self._clock.now()
             for fired in (*peer.sender.lawful.fire_due(now), *peer.receiver.lawful.fire_due(now)):
                 self._perform(peer, fired.output)
-            if peer.sender.lawful.may("resend"):
-                self._perform(peer, peer.sender.resend())
-            elif peer.sender.lawful.may("watermark"):
-                peer.sender.watermark()
+            self._perform(peer, peer.sender.task())
             if peer.receiver.lawful.may("request_missing"):
                 self._perform(peer, peer.receiver.request_missing())
             if peer.receiver.lawful.may("send_sync"):

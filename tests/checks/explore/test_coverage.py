@@ -24,11 +24,11 @@ from lawful.checks.explore.expansion.guard_counts import GuardCounts
 from lawful.checks.explore.search import search
 from lawful.checks.explore.space import Space
 from lawful.checks.report.exploration import coverage_text
-from lawful.machines.unicast.timing import Resends
 from lawful.spec import ir
 from lawful.spec.flat import Plan
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
+from tests.checks.declarations.acknowledging import Resends
 from tests.checks.declarations.exploration import Several
 from tests.checks.declarations.timed import Fischer, House, Rooms
 from tests.classics.alternating_bit import AlternatingBit

@@ -18,9 +18,9 @@ from lawful.checks.prove.k_induction import KInduction
 from lawful.checks.prove.migration import Versions, evolve
 from lawful.checks.prove.result import ENDED, ProofResult
 from lawful.checks.prove.schedule import in_turn
-from lawful.machines.unicast.timing import Acks
 from lawful.spec.lower import sized
 from lawful.spec.resolve import resolve
+from tests.checks.declarations.acknowledging import Acks
 from tests.spec import texts
 
 pytestmark = pytest.mark.skipif(

@@ -70,10 +70,8 @@ def test_what_is_not_proved_is_not_proved_by_cvc5() -> None:
 
 def test_what_is_assumed_of_timers_is_asked_as_well(tmp_path: Path) -> None:
     """Three bodies and `tick` show what holds of `ack_delay`, and each of them is a script."""
-    assert (
-        main(["prove", "lawful.machines.unicast.timing:Acks", "--smtlib", str(tmp_path), "--quiet"])
-        == 0
-    )
+    acks = "tests.checks.declarations.acknowledging:Acks"
+    assert main(["prove", acks, "--smtlib", str(tmp_path), "--quiet"]) == 0
     texts = {path.name: path.read_text(encoding="utf-8") for path in tmp_path.glob("*.smt2")}
     assert {name for name in texts if "of-timers" in name} == {
         f"Acks.{case}.of-timers.smt2" for case in ("the-start", "deliver", "send_ack", "tick")

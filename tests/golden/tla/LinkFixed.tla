@@ -191,19 +191,28 @@ LinkFixed_put(self, m) ==
 SenderEntryFixed_unchanged(self) ==
   ((self.seen_acked = self.highest_acked) /\ (self.seen_sent = self.highest_sent))
 
-SenderEntryFixed_watermark(self) ==
+SenderEntryFixed_task_1(self) ==
   IF ~(self.state \in {"OPEN", "CLOSING"}) THEN Stop("refused") ELSE
-  IF ~(~SenderEntryFixed_unchanged(self)) THEN Stop("refused") ELSE
-  LET self_1 == [self EXCEPT !.seen_sent = self.highest_sent] IN
-  LET self_2 == [self_1 EXCEPT !.seen_acked = self_1.highest_acked] IN
-  Done(self_2, None)
+  LET unchanged == SenderEntryFixed_unchanged(self) IN
+  IF ~((~unchanged) \/ (self.highest_acked < self.highest_sent)) THEN Stop("refused") ELSE
+  LET row == <<self.highest_sent, self.highest_acked>> IN
+  LET self_1 == [self EXCEPT !.seen_sent = row[1]] IN
+  LET self_2 == [self_1 EXCEPT !.seen_acked = row[2]] IN
+  IF ~(unchanged => (SenderEntryFixed_kept(self_2, self_2.highest_sent).out # "undefined")) THEN Stop("undefined") ELSE
+  Done(self_2, (IF unchanged THEN SenderEntryFixed_kept(self_2, self_2.highest_sent).value ELSE None))
+
+SenderEntryFixed_task(self) ==
+  LET try == SenderEntryFixed_task_1(self) IN
+  IF try.out # "refused" THEN try ELSE
+  IF TRUE THEN Done(self, None) ELSE
+  Stop("refused")
 
 LinkFixed_settle_watermark(self) ==
   LET After(self_2) ==
       Done(self_2, None)
   IN
-  IF (SenderEntryFixed_watermark(self.sender).out # "refused") THEN
-    LET step == SenderEntryFixed_watermark(self.sender) IN
+  IF (~SenderEntryFixed_unchanged(self.sender)) THEN
+    LET step == SenderEntryFixed_task(self.sender) IN
     IF step.out # "done" THEN step ELSE
     LET self_1 == [self EXCEPT !.sender = step.to] IN
     After(self_1)
@@ -413,7 +422,17 @@ SenderEntryFixed_ack_1(self, m) ==
   IF ~(m.seqno <= self.highest_sent) THEN Stop("refused") ELSE
   LET self_1 == [self EXCEPT !.highest_acked = m.seqno] IN
   LET self_2 == [self_1 EXCEPT !.window = [k_2 \in {k_3 \in DOMAIN self_1.window : (m.seqno < k_3)} |-> self_1.window[k_2]]] IN
-  Done(self_2, None)
+  LET After(self_5) ==
+      Done(self_5, None)
+  IN
+  IF (self_2.state = "CLOSING") THEN
+    LET self_3 == [self_2 EXCEPT !.idle = TRUE] IN
+    After(self_3)
+  ELSE
+  LET step == SenderEntryFixed_touch(self_2) IN
+  IF step.out # "done" THEN step ELSE
+  LET self_4 == step.to IN
+  After(self_4)
 
 SenderEntryFixed_ack(self, m) ==
   LET try == SenderEntryFixed_ack_1(self, m) IN
@@ -439,19 +458,13 @@ receive_ack_gives(m) ==
 receive_ack(m) ==
   Becomes(receive_ack_gives(m))
 
-SenderEntryFixed_resend(self) ==
-  IF ~(self.state \in {"OPEN", "CLOSING"}) THEN Stop("refused") ELSE
-  IF ~(self.highest_acked < self.highest_sent) THEN Stop("refused") ELSE
-  IF ~SenderEntryFixed_unchanged(self) THEN Stop("refused") ELSE
-  IF ~(SenderEntryFixed_kept(self, self.highest_sent).out # "undefined") THEN Stop("undefined") ELSE
-  Done(self, SenderEntryFixed_kept(self, self.highest_sent).value)
-
 LinkFixed_resend(self) ==
-  LET step == SenderEntryFixed_resend(self.sender) IN
+  LET step == SenderEntryFixed_task(self.sender) IN
   IF step.out # "done" THEN step ELSE
   LET self_1 == [self EXCEPT !.sender = step.to] IN
-  LET x_1 == step.value IN
-  LET step_1 == LinkFixed_put(self_1, x_1) IN
+  LET data == step.value IN
+  IF ~(data # None) THEN Stop("refused") ELSE
+  LET step_1 == LinkFixed_put(self_1, data) IN
   IF step_1.out # "done" THEN step_1 ELSE
   LET self_2 == step_1.to IN
   Done(self_2, None)
@@ -1045,12 +1058,6 @@ sender_only_acked_is_purged ==
 
 sender_only_acked_is_purged_at_rest ==
   ((\E m_1 \in {m \in (DOMAIN now.network) : m \in ([is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload] \cup [is : {"Ack"}, seqno : (0..3), conn : (0..3)] \cup [is : {"SendFirst"}, conn : (0..3)] \cup [is : {"XmitReq"}, conn : (0..3), missing : (SUBSET (0..3))] \cup [is : {"Close"}, conn : (0..3)])} : ((lose_gives(m_1).out = "done") /\ (lose_gives(m_1).to = now))) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload]} : ((duplicate_gives(m_1).out = "done") /\ (duplicate_gives(m_1).to = now))) \/ (\E payload \in Payload : ((submit_gives(payload).out = "done") /\ (submit_gives(payload).to = now))) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Data"}, seqno : (0..3), conn : (0..3), first : BOOLEAN, payload : Payload]} : ((receive_data_gives(m_1).out = "done") /\ (receive_data_gives(m_1).to = now))) \/ ((send_ack_gives.out = "done") /\ (send_ack_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Ack"}, seqno : (0..3), conn : (0..3)]} : ((receive_ack_gives(m_1).out = "done") /\ (receive_ack_gives(m_1).to = now))) \/ ((resend_gives.out = "done") /\ (resend_gives.to = now)) \/ ((request_missing_gives.out = "done") /\ (request_missing_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"XmitReq"}, conn : (0..3), missing : (SUBSET (0..3))]} : ((receive_request_gives(m_1).out = "done") /\ (receive_request_gives(m_1).to = now))) \/ ((send_sync_gives.out = "done") /\ (send_sync_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"SendFirst"}, conn : (0..3)]} : ((receive_sync_gives(m_1).out = "done") /\ (receive_sync_gives(m_1).to = now))) \/ ((expire_sender_gives.out = "done") /\ (expire_sender_gives.to = now)) \/ ((remove_sender_gives.out = "done") /\ (remove_sender_gives.to = now)) \/ (\E m_1 \in {m \in (DOMAIN now.network) : m \in [is : {"Close"}, conn : (0..3)]} : ((receive_close_gives(m_1).out = "done") /\ (receive_close_gives(m_1).to = now))) \/ ((expire_receiver_gives.out = "done") /\ (expire_receiver_gives.to = now)) \/ ((remove_receiver_gives.out = "done") /\ (remove_receiver_gives.to = now)) \/ ((give_up_gives.out = "done") /\ (give_up_gives.to = now))) => SenderEntryFixed_only_acked_is_purged(now.sender, now.sender)
-
-SenderEntryFixed_runs_remember_or_resend(self) ==
-  (~((SenderEntryFixed_watermark(self).out # "refused") /\ (SenderEntryFixed_resend(self).out # "refused")))
-
-sender_runs_remember_or_resend ==
-  SenderEntryFixed_runs_remember_or_resend(now.sender)
 
 SenderEntryFixed_reports_are_of_the_closed(self) ==
   ((~self.reported) \/ (self.state = "CLOSED"))

@@ -175,16 +175,11 @@ class Sender:
     def ack(self, m: Ack) -> None:
         if self._live(m.conn) and self.acked < m.seqno <= self.sent:
             del self.unacked[: m.seqno - self.acked]
+            self.alarm = self.clock.now() + (60 if self.closing else 120)
 
-    def resend(self) -> Data:
-        if not self.unacked or self.seen != (self.acked, self.sent):
-            raise LookupError("nothing to resend")
-        return self._data(self.sent)
-
-    def watermark(self) -> None:
-        if not self._live() or self.seen == (self.acked, self.sent):
-            raise LookupError("nothing new")
-        self.seen = (self.acked, self.sent)
+    def task(self) -> Data | None:
+        last, self.seen = self.seen, (self.acked, self.sent)
+        return self._data(self.sent) if self.unacked and last == self.seen else None
 
     def retransmit(self, m: XmitReq) -> set[Data]:
         if m.conn != self.connection:

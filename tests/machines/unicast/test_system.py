@@ -22,7 +22,6 @@ from lawful.machines.unicast.system_as_seed import (
     LinkTorn,
     LinkUnasked,
 )
-from lawful.machines.unicast.timing import Acks, Resends
 from tests.machines.checked import checked, counts
 from tests.machines.drawn import same_sequences, same_states
 
@@ -37,15 +36,6 @@ def test_everything_holds_though_losses_never_end() -> None:
     result = checked(LinkLossy)
     assert counts(result) == (5_285, 33_914, 22)
     assert [p.name for p in result.properties if not p.verdict.good] == ["two_copies_are_under_way"]
-
-
-@pytest.mark.parametrize(
-    ("cls", "expected"), [(Acks, (301, 604, 13)), (Resends, (3_068, 9_316, 22))]
-)
-def test_acks_and_what_is_sent_again_are_in_time(
-    cls: type[Machine], expected: tuple[int, int, int]
-) -> None:
-    assert counts(checked(cls)) == expected
 
 
 @pytest.mark.nightly

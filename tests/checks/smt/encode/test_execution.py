@@ -131,7 +131,7 @@ def both(cls: Any, test: str) -> Both:
 @pytest.mark.parametrize("late", [False, True], ids=["put in before", "put in after"])
 @pytest.mark.parametrize("cls", CLASSES, ids=lambda c: c.__name__)
 @settings(
-    max_examples=6,
+    max_examples=3,
     deadline=None,
     derandomize=True,
     database=None,

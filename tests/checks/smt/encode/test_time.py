@@ -21,13 +21,13 @@ from lawful.checks.smt.encode.time import started
 from lawful.checks.smt.encode.values import Encoding
 from lawful.checks.smt.solver.budget import Effort
 from lawful.checks.smt.timer_clauses import Deadline, Runs, TimerClause, clauses
-from lawful.machines.unicast.timing import Acks, Resends
 from lawful.spec import ir
 from lawful.spec.lower import lower, sized
 from lawful.spec.resolve import resolve
 from lawful.spec.text.statements import expr
 from lawful.spec.values.time import until_due, with_ticks
 from lawful.spec.values.world import decode
+from tests.checks.declarations.acknowledging import Acks, Resends
 from tests.checks.declarations.attempts import AttemptsAsSeed, AttemptsFixed
 from tests.checks.declarations.timed import Fischer, House, Patient, Prompt, Rooms, Stuck
 from tests.checks.smt.both_engines import Both

@@ -1,15 +1,6 @@
-"""Reliable unicast, in time: how soon a message is acknowledged, and how soon one is resent.
+"""Acknowledging and resending in time, with one timer each: examples of clocks for the engines.
 
-Source: `unicast3.txt`, "there is a guaranteed max time until a message is acked (unless the ack is
-lost) and there is also a guaranteed max time until a message is resent" [seed:72-77] (U17), with a
-least time between two acks [seed:55-58] (U13) and a task that resends the highest message if
-nothing was sent or acknowledged since its last run [seed:60-62] (U14).
-
-The time until a message is resent counts from the last message that was sent. While A keeps
-sending, its task finds a change at each run, and resends nothing (U-B10; `LinkBusy` of
-`system_as_seed.py` shows why that is no defect).
-
-Abstractions. A message is a number; intervals are counted in ticks; A's task runs at fixed times.
+A message is a number; intervals are counted in ticks; the sender's task runs at fixed times.
 """
 
 from lawful import (
