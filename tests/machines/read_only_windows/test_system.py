@@ -104,6 +104,7 @@ def test_what_goes_wrong(
     assert same_sequences(result) == violated
 
 
+@pytest.mark.nightly
 def test_in_time_everything_holds() -> None:
     result = checked(NodeInTime)
     assert counts(result) == (67_953, 339_529, 52)
