@@ -235,7 +235,7 @@ def test_show_prints_declaration_ir_and_flat(capsys: pytest.CaptureFixture[str])
     code, out, _ = run("show", SENDER, "--what", "flat", capsys=capsys)
     assert code == 0
     assert "transition ack(\n        m: Ack(seqno=Nat[0..3], conn=Nat[0..3]) if (\n" in out
-    assert "transition resend()" in out
+    assert "transition task()" in out
 
 
 def test_draw_writes_where_it_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

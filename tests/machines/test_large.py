@@ -30,6 +30,9 @@ LARGE: dict[tuple[str, str], Counts] = {
     ("queue_cluster.joining:JoiningFixed", "large"): (14_723, 41_169, 24),
     ("read_only_windows.system:NodeFixed", "large"): (82_577, 572_847, 45),
     ("read_only_windows.in_time:NodeInTime", "large"): (167_165, 820_617, 56),
+    ("unicast.in_time:SenderInTime", "large"): (13_897, 956_501, 19),
+    ("unicast.in_time:ReceiverInTime", "large"): (85_920, 1_743_620, 19),
+    ("unicast.in_time:LinkInTime", "large"): (126_313, 335_928, 31),
     ("unicast.system:LinkFixed", "worse"): (35_423, 217_383, 26),
     ("unicast.system:LinkFixed", "three"): (116_495, 629_759, 30),
 }
