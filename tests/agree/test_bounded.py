@@ -130,4 +130,4 @@ def test_a_run_that_violates_is_one_of_the_reference() -> None:
 @pytest.mark.nightly
 def test_many_runs_that_violate_are_runs_of_the_reference() -> None:
     found = confirmed(range(1015, 1100))
-    assert found["machines"] > 50 and found["runs"] > 5
+    assert found["machines"] > 40 and found["runs"] > 5
