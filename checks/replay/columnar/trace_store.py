@@ -35,6 +35,7 @@ from .regular import arrow_types
 
 MANIFEST = "store.json"
 VERSION = 1
+BUCKET = b"bucket"  # Metadata of a file: the name under which it was written.
 NO_COLUMNS = (
     "a store holds typed columns: it needs a mapping, and a machine without a clock, timers, parts "
     "and @initial (docs/replay.md, Speed)"
@@ -112,6 +113,9 @@ def opened_store(folder: str | Path) -> TraceStore:
         found = TraceStore(path, mapping, data["columns"], buckets, int(data["rows"]))
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ReplayError(f"{path}: no store of traces: {plain(str(error))}") from error
+    for name in found.buckets:
+        if Path(name).name != name:
+            raise ReplayError(f"{path}: {name}: a bucket outside of the store")
     missing = [each for each in found.paths if not Path(each).is_file()]
     if missing:
         raise ReplayError(f"{missing[0]}: a bucket of the store is missing")
@@ -152,10 +156,14 @@ class BucketWriter:
     def __init__(self, folder: Path, number: int, layout: Layout) -> None:
         self.name = f"bucket-{number:05}-{uuid.uuid4().hex}.parquet"
         self.rows = 0
-        self.schema = stored_types(layout)
-        pq = arrow().parquet
-        self.writer = pq.ParquetWriter(
-            folder / self.name, self.schema, compression="lz4", write_statistics=False
+        # A file that was put in the place of another is noticed by the name, damage by checksums.
+        self.schema = stored_types(layout).with_metadata({BUCKET: self.name})
+        self.writer = arrow().parquet.ParquetWriter(
+            folder / self.name,
+            self.schema,
+            compression="lz4",
+            write_statistics=False,
+            write_page_checksum=True,
         )
 
     def write(self, batch: Any) -> None:
@@ -184,12 +192,16 @@ def batches_of_bucket(path: str, layout: Layout) -> Iterator[Any]:
     pa = arrow()
     types = arrow_types(layout)
     try:
-        with pa.parquet.ParquetFile(path) as file:
+        with pa.parquet.ParquetFile(path, page_checksum_verification=True) as file:
             if not file.schema_arrow.equals(stored_types(layout)):
                 raise ReplayError(f"{path}: has other columns than the store says")
+            told: dict[bytes, bytes] = file.schema_arrow.metadata or {}
+            name = told.get(BUCKET, b"").decode(errors="replace")
+            if name != Path(path).name:
+                raise ReplayError(f"{path}: is another bucket ({name or 'without a name'})")
             for batch in file.iter_batches(kernel.ROWS, use_threads=False):
                 yield pa.RecordBatch.from_arrays(batch.columns, schema=types)
-    except (OSError, pa.ArrowException) as error:
+    except (OSError, UnicodeError, pa.ArrowException) as error:
         raise ReplayError(f"{path}: {plain(str(error))}") from error
 
 

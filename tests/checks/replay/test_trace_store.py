@@ -94,16 +94,42 @@ def test_a_damaged_store(tmp_path: Path) -> None:
     pa.parquet.write_table(pa.table({"a": [1]}), bucket)
     with pytest.raises(ReplayError, match="other columns than the store says"):
         replay_store(folder, PROGRAM)
+    bucket.write_bytes((folder / store.buckets[1]).read_bytes())
+    with pytest.raises(ReplayError, match="is another bucket"):
+        replay_store(folder, PROGRAM)
     bucket.unlink()
     with pytest.raises(ReplayError, match="a bucket of the store is missing"):
         replay_store(folder, PROGRAM)
     manifest = folder / trace_store.MANIFEST
+    told = json.loads(manifest.read_text())
+    manifest.write_text(json.dumps(told | {"buckets": ["../store/a.parquet"]}))
+    with pytest.raises(ReplayError, match="a bucket outside of the store"):
+        replay_store(folder, PROGRAM)
     manifest.write_text(json.dumps({"version": 1}))
     with pytest.raises(ReplayError, match="no store of traces"):
         replay_store(folder, PROGRAM)
     manifest.unlink()
     with pytest.raises(ReplayError, match="no store of traces"):
         replay_store(folder, PROGRAM)
+
+
+def test_a_flipped_byte_changes_no_verdict(tmp_path: Path) -> None:
+    """It is an error, or it is where nothing is read."""
+    folder = tmp_path / "store"
+    store = write_store([lines(tmp_path, 1)], PROGRAM, folder, "local", buckets=1)
+    verdicts = replay_store(folder, PROGRAM).verdicts
+    bucket = folder / store.buckets[0]
+    whole, refused = bucket.read_bytes(), 0
+    places = range(0, len(whole), max(1, len(whole) // 150))
+    for place in places:
+        spoilt = bytearray(whole)
+        spoilt[place] ^= 255
+        bucket.write_bytes(spoilt)
+        try:
+            assert replay_store(folder, PROGRAM).verdicts == verdicts, place
+        except ReplayError:
+            refused += 1
+    assert refused > len(places) / 2
 
 
 def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
