@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Literal
 
 from .sources import Sources
 
+Tell = Callable[[str], None]  # Shows how far a replay is.
 Engine = Literal["local", "spark"]
 EngineChoice = Literal["auto", "local", "spark"]
 SMALL = 64 << 20  # Bytes of lines that this process has replayed while Spark would begin.
@@ -23,3 +25,30 @@ def large() -> Engine:
     from .spark.session import why_no_spark
 
     return "local" if why_no_spark() else "spark"
+
+
+def remark(used: Engine, files: Sources, asked: EngineChoice, master: str | None) -> str:
+    """Why another engine would suit this much better, as a sentence; empty where none would."""
+    small = files.size <= SMALL
+    much = _told(files.size)
+    if files.some_remote or master is not None or small == (used == "local"):
+        return ""
+    if small:
+        return f"{much} of lines need no Spark: this process replays them before Spark has started"
+    if asked == "local":
+        return f"{much} of lines are more than {_told(SMALL)}: --engine auto replays them on Spark"
+    from .spark.session import why_no_spark
+
+    return f"{much} of lines are more than {_told(SMALL)}, but {why_no_spark()}"
+
+
+def _told(size: int) -> str:
+    """A number of bytes."""
+    for factor, unit in ((1 << 30, "GB"), (1 << 20, "MB"), (1 << 10, "kB")):
+        if size >= factor:
+            return f"{size / factor:,.0f} {unit}"
+    return f"{size} bytes"
+
+
+def silent(_: str) -> None:
+    """Tells nobody."""

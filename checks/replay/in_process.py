@@ -11,6 +11,7 @@ import heapq
 from collections.abc import Collection, Iterator
 
 from .columnar.layout import layout_of
+from .engine_choice import Tell, silent
 from .fold import Fold, fold
 from .parquet import has_arrow
 from .program import ReplayProgram
@@ -19,23 +20,26 @@ from .sources import Sources, rows_of_lines
 from .tally import Tallies
 
 FEW = 1 << 20  # Bytes of lines that are replayed row by row while Arrow would be imported.
+TOLD = 10_000  # Rows between two texts of progress.
 
 
-def tally_here(files: Sources, program: ReplayProgram) -> Tallies:
+def tally_here(files: Sources, program: ReplayProgram, tell: Tell = silent) -> Tallies:
     """Replay the rows in this process: by columns where they are many and have such."""
     layout = None if files.size < FEW else layout_of(program)
     if layout is not None and has_arrow():
         from .columnar.local import tally_columns
 
-        return tally_columns(files, program, layout)
-    return tally_rows(files, program)
+        return tally_columns(files, program, layout, tell)
+    return tally_rows(files, program, tell)
 
 
-def tally_rows(files: Sources, program: ReplayProgram) -> Tallies:
+def tally_rows(files: Sources, program: ReplayProgram, tell: Tell = silent) -> Tallies:
     """Replay the rows in this process, row by row."""
     tallies = Tallies(program.every)
     queues: dict[str, Queue] = {}
-    for row in read_rows(files, program):
+    for number, row in enumerate(read_rows(files, program)):
+        if number % TOLD == 0:
+            tell(f"{number:,} rows read")
         if isinstance(row, Rejected):
             tallies.reject(row)
             continue

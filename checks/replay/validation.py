@@ -19,7 +19,7 @@ from pathlib import Path
 from lawful.runtime.instance import Machine
 from lawful.spec.ir import Json
 
-from .engine_choice import Engine, EngineChoice, chosen
+from .engine_choice import Engine, EngineChoice, Tell, chosen, remark, silent
 from .explanation import STATES, explained
 from .in_process import tally_here
 from .problems import COUNTS, VERDICTS, Finding, FindingKind
@@ -51,6 +51,7 @@ class ReplayResult:
     tallies: Tallies
     seconds: float
     demands: Demands = Demands()
+    remark: str = ""  # Why another engine would have suited better.
 
     @property
     def total(self) -> Tally:
@@ -139,6 +140,7 @@ class ReplayResult:
             "command": "replay",
             "engine": self.engine,
             "seconds": round(self.seconds, 3),
+            "remark": self.remark,
             "failures": list(self.failures),
             **_counts(self.total, self.explanations),
             "coverage": self._coverage(list(steppers)),
@@ -244,12 +246,15 @@ def replay(
     engine: EngineChoice = "local",
     master: str | None = None,
     demands: Demands = Demands(),
+    *,
+    tell: Tell = silent,
 ) -> ReplayResult:
     """Replay the journals. Raises ReplayError where they are unreadable or have no row to replay.
 
     The engine `auto` is Spark for remote files and for more than 64 MB of lines; it is this process
     for less, and where Spark cannot be started. `master` is the master URL of Spark; by default,
-    all cores of this computer. A path may be a folder with a trace store, alone.
+    all cores of this computer. A path may be a folder with a trace store, alone. `tell` is called
+    with a text while rows are read.
     """
     begun = time.perf_counter()
     given = [*paths]
@@ -258,16 +263,17 @@ def replay(
         used, tallies = tally_of_store(store, program, engine, master)
         return ReplayResult(program, used, tallies, time.perf_counter() - begun, demands)
     files = sources(given)
-    if engine == "auto":
-        engine = chosen(files, master)
-    if engine == "spark":
+    used = chosen(files, master) if engine == "auto" else engine
+    if used == "spark":
         from .spark.tallying import tally
 
+        tell("on Spark")
         tallies = tally(files, program, master)
     else:
-        tallies = tally_here(files, program)
+        tallies = tally_here(files, program, tell)
     _check_some(tallies, program)
-    return ReplayResult(program, engine, tallies, time.perf_counter() - begun, demands)
+    why = remark(used, files, engine, master)
+    return ReplayResult(program, used, tallies, time.perf_counter() - begun, demands, why)
 
 
 def replay_store(

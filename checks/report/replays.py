@@ -62,6 +62,7 @@ def text(result: ReplayResult) -> str:
         lines.append(f"{_rows(other['rows'])} of {name} not replayed: it is not among the machines")
     lines += _findings_text(answer, None if result.program.every else SHOWN)
     lines.append(f"replayed by the {answer['engine']} engine in {answer['seconds']:.1f} s")
+    lines += [result.remark] if result.remark else []
     return "\n".join(lines)
 
 

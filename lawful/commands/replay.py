@@ -9,7 +9,7 @@ from lawful.checks.replay import Demands, ReplayError, ReplayProgram, ReplayResu
 from lawful.checks.replay.mapping import TraceMapping, read_mapping
 from lawful.checks.replay.storing import only_store, write_store
 from lawful.checks.report import ci_replays, replays
-from lawful.progress import progress
+from lawful.progress import Tell, progress
 from lawful.runtime.instance import Machine
 from lawful.spec.resolve import resolve
 
@@ -22,10 +22,10 @@ from .output import Output
 def replay(options: ReplayOptions, output: Output) -> int:
     """Replay the traces, write the files that were asked for, and print the verdicts."""
     classes = output.machines(options.target)
-    with progress("replaying", output.quiet):
+    with progress("replaying", output.quiet) as tell:
         try:
             program, demands = _program(classes, options), _demands(options)
-            result = _replayed(options, program, demands)
+            result = _replayed(options, program, demands, tell)
         except (ReplayError, ValueError) as error:
             raise CommandError(str(error)) from error
     files.save_all(_files(options, result), options.reports.itf)
@@ -33,12 +33,14 @@ def replay(options: ReplayOptions, output: Output) -> int:
     return result.exit_code
 
 
-def _replayed(options: ReplayOptions, program: ReplayProgram, demands: Demands) -> ReplayResult:
+def _replayed(
+    options: ReplayOptions, program: ReplayProgram, demands: Demands, tell: Tell
+) -> ReplayResult:
     engine, master = options.engine, options.master
     if options.store is None:
-        return validation.replay(options.traces, program, engine, master, demands)
+        return validation.replay(options.traces, program, engine, master, demands, tell=tell)
     write_store(options.traces, program, options.store, engine, master=master)
-    return validation.replay([options.store], program, engine, master, demands)
+    return validation.replay([options.store], program, engine, master, demands, tell=tell)
 
 
 def _mapping(options: ReplayOptions) -> TraceMapping | None:

@@ -5,10 +5,11 @@ All columns are in memory at once: some 50 bytes a row, and the lines of rows th
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from ..engine_choice import Tell, silent
 from ..parquet import arrow
 from ..program import ReplayProgram
 from ..rows import Rejected
@@ -22,9 +23,12 @@ from .layout import INSTANCE, SEQ, Layout
 BLOCK = 1 << 23  # Bytes of lines that are parsed at once.
 
 
-def tally_columns(files: Sources, program: ReplayProgram, layout: Layout) -> Tallies:
+def tally_columns(
+    files: Sources, program: ReplayProgram, layout: Layout, tell: Tell = silent
+) -> Tallies:
     """The tallies of a replay. ReplayError where a file cannot be read."""
-    table = arrow().concat_tables(batches_of_files(files, layout))
+    table = arrow().concat_tables(_counted(batches_of_files(files, layout), tell))
+    tell(f"{table.num_rows:,} rows are judged")
     tallies = Tallies(program.every)
     for each in kernel.Kernel(program, layout).judge(in_order(table)):
         if isinstance(each, Rejected):
@@ -33,6 +37,15 @@ def tally_columns(files: Sources, program: ReplayProgram, layout: Layout) -> Tal
         else:
             tallies.add(each)
     return tallies
+
+
+def _counted(batches: Iterable[Any], tell: Tell) -> Iterator[Any]:
+    """The batches, with how many rows were read."""
+    rows = 0
+    for batch in batches:
+        rows += batch.num_rows
+        tell(f"{rows:,} rows read")
+        yield batch
 
 
 def batches_of_files(files: Sources, layout: Layout) -> Iterator[Any]:

@@ -48,6 +48,8 @@ def same(paths: list[Path], program: ReplayProgram = PROGRAM) -> Any:
     for answer, engine in zip(answers, ("local", "spark"), strict=True):
         assert answer.pop("engine") == engine
         answer.pop("seconds")
+        needless = "of lines need no Spark" in str(answer.pop("remark"))
+        assert needless == (engine == "spark")
     assert json.dumps(answers[0]) == json.dumps(answers[1])
     return answers[0]
 

@@ -26,6 +26,7 @@ from lawful.checks.replay.problems import COUNTS
 from lawful.checks.replay.row_step import Stepper
 from lawful.checks.replay.sources import Sources
 from lawful.checks.replay.spark import session
+from lawful.cli import main
 from tests.checks.replay.journals import (
     PROGRAM,
     Bell,
@@ -382,3 +383,36 @@ def test_the_engine_is_chosen_by_size(tmp_path: Path, monkeypatch: pytest.Monkey
         assert chosen(small) == large
         monkeypatch.setattr(engine_choice, "SMALL", 10 * packed.stat().st_size - 1)
         assert chosen(Sources((str(packed),), ())) == large
+
+
+def test_a_wrong_choice_of_the_engine_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    files = Sources((__file__,), ())
+    kilobytes = f"{files.size / 1024:,.0f} kB of lines"
+    assert engine_choice.remark("local", files, "auto", None) == ""
+    assert engine_choice.remark("spark", files, "spark", None) == (
+        f"{kilobytes} need no Spark: this process replays them before Spark has started"
+    )
+    assert engine_choice.remark("spark", files, "auto", "yarn") == ""
+    monkeypatch.setattr(engine_choice, "SMALL", 1000)
+    assert engine_choice.remark("spark", files, "auto", None) == ""
+    assert engine_choice.remark("local", files, "local", None) == (
+        f"{kilobytes} are more than 1000 bytes: --engine auto replays them on Spark"
+    )
+    monkeypatch.setattr(session, "why_no_spark", lambda: "Java is missing")
+    assert engine_choice.remark("local", files, "auto", None) == (
+        f"{kilobytes} are more than 1000 bytes, but Java is missing"
+    )
+
+
+def test_few_rows_start_no_spark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(_: str | None) -> None:
+        raise AssertionError("Spark was started for four rows")
+
+    monkeypatch.setattr(session, "session", start)
+    monkeypatch.setattr(session, "why_no_spark", start)
+    told: list[str] = []
+    path = written(tmp_path / "j.jsonl", worker("a")[:4])
+    found = replay([path], PROGRAM, "auto", tell=told.append)
+    assert (found.engine, found.remark, found.total.rows) == ("local", "", 4)
+    assert told == ["0 rows read"]
+    assert main(["replay", str(path), "tests.checks.replay.journals:Worker", "--quiet"]) == 0
