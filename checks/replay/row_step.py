@@ -15,7 +15,7 @@ from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis import walk
 from lawful.spec.analysis.callee import bind
-from lawful.spec.analysis.effects import erased, ghosts_of, only_reads
+from lawful.spec.analysis.ghosts import erased, ghosts_of, only_reads
 from lawful.spec.codec import as_json
 from lawful.spec.ir import Json
 from lawful.spec.values import bounds

@@ -10,15 +10,8 @@ from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.analysis.effects import (
-    Eraser,
-    Reach,
-    Writes,
-    all_names,
-    assigned,
-    ghosts_of,
-    only_reads,
-)
+from lawful.spec.analysis.effects import Reach, Writes, all_names, assigned
+from lawful.spec.analysis.ghosts import Eraser, ghosts_of, only_reads
 from lawful.spec.analysis.walk import everything, statements
 from lawful.spec.errors import Place
 from lawful.spec.resolve.resolver import ONE_AT_A_TIME, Resolved
@@ -63,6 +56,7 @@ class Compiler:
         self.machine = m
         self.resolved = resolved
         self.ghosts = ghosts_of(m)
+        self.eraser = Eraser(m, self.ghosts)
         self.reach = Reach(m, self.ghosts[m.name])
         helpers = [*m.functions, *(p.function for p in m.properties)]
         params = {f.name: tuple(kind for _, kind in f.params) for f in helpers}
@@ -138,7 +132,7 @@ class Compiler:
     # Functions.
 
     def erased(self, function: ir.Function) -> tuple[ir.Stmt, ...]:
-        return Eraser(self.ghosts).body(function.body)
+        return self.eraser.body(function.body)
 
     def core(self, tr: ir.Transition, shown: str, key: str = "") -> str:
         """The function of a transition with its header, on a state."""

@@ -1,13 +1,11 @@
-"""Which variables a body may write, and the body without its ghosts."""
+"""Which variables a body may write, and which names it uses."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable
 
 from .. import ir
 from .. import types as t
-from ..flat import Erased
 from ..quick_dataclass import dataclass, field
 from .places import in_state, root, variable_of
 from .walk import everything, statements, written
@@ -131,127 +129,6 @@ def acts(function: ir.Function) -> bool:
             case _:
                 pass
     return False
-
-
-Ghosts = Mapping[str, frozenset[str]]
-
-
-def only_reads(machine: ir.Machine, ghosts: Ghosts, key: str) -> bool:
-    """Whether a helper or property changes nothing, refuses nothing and sees no ghost."""
-    rows = [*machine.functions, *(p.function for p in machine.properties)]
-    body = next(f.body for f in rows if f.name == key)
-    return all(_only_reads(machine, ghosts, node) for node in everything(body))
-
-
-def _only_reads(machine: ir.Machine, ghosts: Ghosts, node: ir.Node) -> bool:
-    match node:
-        case ir.Require() | ir.Refuse() | ir.Needed() | ir.Assert() | ir.Step() | ir.Base():
-            return False
-        case ir.Do() | ir.Update(target=ir.Field() | ir.Item()):
-            return False
-        case ir.Assign(target=target) if variable_of(target) is not None:
-            return False
-        case ir.Field(of=ir.Expr(type=t.Part(machine=owner)), name=field):
-            return field not in ghosts.get(owner, ())
-        case ir.Call(of=None | ir.Self(), function=function):
-            return only_reads(machine, ghosts, function)
-        case _:
-            return True
-
-
-class Eraser:
-    """Leaves out what only ghosts see; `ghosts` are those of each machine by its name."""
-
-    def __init__(self, ghosts: Ghosts) -> None:
-        self.ghosts = ghosts
-        self.tainted: set[str] = set()
-
-    def body(self, body: tuple[ir.Stmt, ...]) -> tuple[ir.Stmt, ...]:
-        """The statements that are left."""
-        if not any(self.ghosts.values()):
-            return body
-        while True:
-            before = len(self.tainted)
-            left = tuple(self._block(body))
-            if before == len(self.tainted):
-                return left
-
-    def _block(self, body: Iterable[ir.Stmt]) -> Iterator[ir.Stmt]:
-        for stmt in body:
-            match stmt:
-                case ir.Branch(test=test):
-                    then, other = (tuple(self._block(b)) for b in (stmt.then, stmt.other))
-                    if then or other or not self._sees((test,)):
-                        yield dataclasses.replace(stmt, then=then, other=other)
-                case ir.Loop(over=over):
-                    if not self._sees((over,)):
-                        yield dataclasses.replace(stmt, body=tuple(self._block(stmt.body)))
-                case _:
-                    if not self._goes(stmt):
-                        yield stmt
-
-    def _goes(self, stmt: ir.Stmt) -> bool:
-        match stmt:
-            case ir.Step() | ir.Base() | ir.Return():
-                return False  # What these read is no ghost: it would have been refused.
-            case ir.Unpack(names=names, value=value):
-                gone = self._sees((value,))
-                self.tainted.update(names if gone else ())
-                return gone
-            case ir.Assign(target=ir.Local(name=name), value=value):
-                gone = self._sees((value,))
-                self.tainted.update((name,) if gone else ())
-                return gone
-            case ir.Update(into=ir.Local(name=name)):
-                gone = self._sees((stmt,))
-                self.tainted.update((name,) if gone else ())
-                return gone
-            case _:
-                return self._sees((stmt,))
-
-    def _sees(self, nodes: Iterable[ir.Node]) -> bool:
-        for node in everything(nodes):
-            match node:
-                case ir.Field(of=ir.Expr(type=t.Part(machine=machine)), name=name):
-                    if name in self.ghosts.get(machine, ()):
-                        return True
-                case ir.Local(name=name) if name in self.tainted:
-                    return True
-                case _:
-                    pass
-        return False
-
-
-def ghosts_of(machine: ir.Machine) -> dict[str, frozenset[str]]:
-    """The ghosts of a machine and its parts, by the machines' names."""
-    whole = (machine, *machine.parts)
-    return {each.name: frozenset(v.name for v in each.variables if v.ghost) for each in whole}
-
-
-def erased(machine: ir.Machine) -> Erased:
-    """The machine as it runs: nothing assigns its ghosts, which keep their places and hold None."""
-    ghosts = ghosts_of(machine)
-
-    def body(f: ir.Function) -> ir.Function:
-        return dataclasses.replace(f, body=Eraser(ghosts).body(f.body))
-
-    def row(tr: ir.Transition) -> ir.Transition:
-        return dataclasses.replace(tr, function=body(tr.function))
-
-    def bare(v: ir.Variable) -> ir.Variable:
-        return dataclasses.replace(v, type=t.NOTHING, initial=None) if v.ghost else v
-
-    def one(m: ir.Machine) -> ir.Machine:
-        return dataclasses.replace(
-            m,
-            variables=tuple(map(bare, m.variables)),
-            initials=tuple(map(body, m.initials)),
-            transitions=tuple(map(row, m.transitions)),
-            bases=tuple(map(row, m.bases)),
-            functions=tuple(map(body, m.functions)),
-        )
-
-    return Erased(dataclasses.replace(one(machine), parts=tuple(map(one, machine.parts))))
 
 
 def all_names(machine: ir.Machine) -> set[str]:

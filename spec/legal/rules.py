@@ -17,10 +17,10 @@ from ..words import Expect, Expected
 from .assumptions import assumptions_read_parameters
 from .clocks import clocks_fit
 from .fairness import fairness_fits
-from .ghosts import ghosts_are_not_read
 from .growth import growth_fits
 from .part_starts import parts_begin_where_they_are_made
 from .starts import starts_are_whole
+from .unread_ghosts import ghosts_are_not_read
 
 Rule = Callable[[ir.Machine, Members, Problems], None]
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from .. import ir
 from .. import types as t
-from ..analysis.effects import erased
+from ..analysis.ghosts import erased
 from ..analysis.named_elements import named_elements
 from ..errors import Problems
 from ..flat import Erased, Flat, Timed

@@ -115,7 +115,12 @@ def _ghost(b: Body, env: Env) -> Made:
     if not b.own.ghosts:
         return None
     p = b.rng.choice(b.own.ghosts)
-    return [f"{p.text} = {b.expr(p.kind, env.plus(*b.own.ghosts))}"], env
+    value = b.expr(p.kind, env.plus(*b.own.ghosts))
+    if mutable(p.kind) or b.count % 2:
+        return [f"{p.text} = {value}"], env
+    name = b.name()  # A local that only ghosts are made of.
+    test = f"if {p.text} == {name}:"
+    return [f"{name} = {p.text}", test, f"    {name} = {value}", f"{p.text} = {name}"], env
 
 
 def _annotated(b: Body, env: Env) -> Made:

@@ -13,7 +13,7 @@ from lawful.runtime.instances.from_ir import class_of
 from lawful.runtime.instances.make import begin
 from lawful.runtime.timers import REAL, Environment
 from lawful.spec import types as t
-from lawful.spec.analysis.effects import ghosts_of, only_reads
+from lawful.spec.analysis.ghosts import ghosts_of, only_reads
 from lawful.spec.ir import Json
 from lawful.spec.syntax.declare import slot
 from lawful.spec.values.world import decode, encode
