@@ -118,9 +118,9 @@ def _ghost(b: Body, env: Env) -> Made:
     value = b.expr(p.kind, env.plus(*b.own.ghosts))
     if mutable(p.kind) or b.count % 2:
         return [f"{p.text} = {value}"], env
-    name = b.name()  # A local that only ghosts are made of.
-    test = f"if {p.text} == {name}:"
-    return [f"{name} = {p.text}", test, f"    {name} = {value}", f"{p.text} = {name}"], env
+    name = b.name()
+    lines = f"{name} = {p.text}\nif {p.text} == {name}:\n    {name} = {value}\n{p.text} = {name}"
+    return lines.splitlines(), env
 
 
 def _annotated(b: Body, env: Env) -> Made:
