@@ -115,12 +115,11 @@ def _ghost(b: Body, env: Env) -> Made:
     if not b.own.ghosts:
         return None
     p = b.rng.choice(b.own.ghosts)
-    value = b.expr(p.kind, env.plus(*b.own.ghosts))
+    value, name = b.expr(p.kind, env.plus(*b.own.ghosts)), b.name()
     if mutable(p.kind) or b.count % 2:
         return [f"{p.text} = {value}"], env
-    name = b.name()
     lines = f"{name} = {p.text}\nif {p.text} == {name}:\n    {name} = {value}\n{p.text} = {name}"
-    return lines.splitlines(), env
+    return lines.split("\n"), env
 
 
 def _annotated(b: Body, env: Env) -> Made:
