@@ -238,8 +238,13 @@ def _untaken(instance: Any) -> bool:
 
 
 def _parts(resolved: Resolved) -> dict[str, Any]:
-    """The classes of the parts by name, parts of parts included."""
+    """The classes of the parts by name, parts of parts included.
+
+    `resolved.parts` may have more: a method that no step calls may name any machine, its own, too.
+    """
     found: dict[str, Any] = {}
+    names = {part.name for part in resolved.machine.parts}
     for name, cls in resolved.parts.items():
-        found |= {name: cls, **_parts(resolve(cls))}
+        if name in names:
+            found |= {name: cls, **_parts(resolve(cls))}
     return found

@@ -19,6 +19,7 @@ from lawful.spec import ir
 from lawful.spec.errors import DeclarationError, Unsupported
 from lawful.spec.lower import lower
 from lawful.spec.resolve import Resolved, abstract_scopes
+from lawful.spec.text.expressions import expr
 from lawful.spec.words import Scope
 
 from ..conform.trace_lifting import UnscopedMachine
@@ -27,6 +28,7 @@ from ..explore import CheckResult, Limits, explore
 from ..prove import How, prove
 from ..verdict import Verdict
 from .mutants import Mutant
+from .narrowings import unfounded
 
 HOLDING = frozenset({Verdict.HOLDS, Verdict.HOLDS_WITHIN_SCOPE})
 FAILING = frozenset({Verdict.VIOLATED, Verdict.UNDEFINED})
@@ -71,12 +73,17 @@ class Judge:
         first = not FAILING & {*self.own.values()}
         states = MORE_STATES * result.distinct + MORE
         self.limits = dataclasses.replace(limits, states=states, first=first)
+        self.unfounded = unfounded(found.machine)
         self.proving = proving
         self.proved = self._proved(found.machine, self.happening) if proving else frozenset[str]()
 
     def __call__(self, mutant: Mutant) -> Judgement:
         """What becomes of the mutant: exploration is asked first, then proof."""
         machine = mutant.made()
+        undone = unfounded(machine) - self.unfounded
+        if undone:
+            read = sorted(f"{expr(each.of)} as {each.type}" for _, each in undone)
+            return Judgement("no machine", f"it reads {read[0]}, and no test before says that")
         try:
             result = self._explored(machine, self.limits)
             verdicts = self._confirmed(machine, result)

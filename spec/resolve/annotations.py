@@ -182,6 +182,14 @@ class TypeReader:
                     "a union of Records, or one immutable type and None",
                     "wrap each alternative in a Record of its own",
                 )
+            case t.Map(key=key, total=True) if not t.finite(key):
+                self.refuse(
+                    place,
+                    str(found),
+                    "a finite type of its keys: a Mapping has a value for each",
+                    "Annotated[int, Interval(ge=0, le=7)], an enum or a sort;"
+                    " or the pairs: frozenset[tuple[K, V]]",
+                )
             case _:
                 pass
         inside = t.element(found) if not isinstance(found, t.Map) else found.value

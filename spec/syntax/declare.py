@@ -226,7 +226,7 @@ def _name(cls: type, name: str, place: Place, kind: str) -> Iterator[Problem]:
         rewrite = "choose another name"
         if name in SETTINGS:
             rewrite = f"write {name} = {SETTINGS[name][1]}, or choose another name"
-        expected = f"a {kind or 'constant'} with a name of its own"
+        expected = f"{a(kind or 'constant')} with a name of its own"
         yield Problem("L108", place, name, expected, rewrite)
     elif name.startswith("_"):
         yield Problem(
@@ -277,6 +277,8 @@ def _function(declared: Declared, name: str, function: FunctionType) -> Iterator
             f"write def {name}(self) with its body",
         )
         return
+    if head.event is not None:
+        yield from _name(object, head.event, method.decorators[0], "event")
     event = head.kind == "event"
     excused = ("L102",) if event and method.unwritten else ()
     yield from (problem for problem in method.problems if problem.number not in excused)

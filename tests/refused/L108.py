@@ -13,3 +13,9 @@ class Peer(Machine):
 
     @transition()
     def _send(self) -> None: ...
+
+    @transition(event="lawful")
+    def receive(self) -> None: ...
+
+    @transition(event="_reset")
+    def reset(self) -> None: ...

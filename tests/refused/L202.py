@@ -1,5 +1,6 @@
 """Types that are not of the language."""
 
+from collections.abc import Mapping
 from enum import Flag
 from typing import Annotated, Any
 
@@ -50,3 +51,6 @@ class Peer(Machine):
     @transition()
     def many(self, messages: list[Nat]) -> set[Nat]:
         return set()
+
+    @transition()
+    def weigh(self, weights: Mapping[int, Nat]) -> None: ...

@@ -270,3 +270,27 @@ def test_a_disagreement_is_a_fault_of_ours(
     # Without it only what is printed is played on the class: of two witnesses one differs.
     assert main(["check", "tests.classics.peterson"]) == 70
     assert "played    1 of 2 traces on the class itself" in capsys.readouterr().out
+
+
+def test_a_method_that_no_step_calls_may_have_a_parameter_of_its_own_machine() -> None:
+    cls = texts.last_machine(
+        texts.module(
+            """
+class Merged(Machine):
+    n: Nat = 0
+
+    @transition()
+    def put(self) -> None:
+        require(self.n < 2)
+        self.n += 1
+
+    def merged(self, other: "Merged") -> int:
+        return max(self.n, other.n)
+
+    deadlock_ok = True
+    scope = Scope(Nat=range(0, 3))
+"""
+        )
+    )
+    found = compared(cls)
+    assert (found.states, found.differing, found.complete) == (3, 0, True)

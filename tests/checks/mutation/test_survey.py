@@ -347,3 +347,60 @@ def test_the_command_judges_in_several_processes(capsys: pytest.CaptureFixture[s
         "engines": {"generated": 4},
     }
     assert main([*target, "--quiet", "--max-states", "3"]) == 5
+
+
+NARROWED = """
+class Box(Record):
+    n: Nat
+
+class Pair(Record):
+    m: tuple[Nat, ...]
+
+class Narrowed(Machine):
+    x: Nat | None = None
+    k: Box | Pair | None = None
+    s: set[Nat] = set()
+
+    @transition()
+    def put(self, v: Nat) -> None:
+        require(self.x is None and v < 2)
+        self.x = v
+
+    @transition()
+    def take(self) -> Nat:
+        if self.x is None:
+            refuse("empty")
+        self.s.add(self.x)
+        return self.x
+
+    @transition()
+    def find(self) -> Nat:
+        match self.k:
+            case Box(n=n):
+                return n
+            case Pair(m=m):
+                return m[0]
+            case None:
+                return 0
+
+    scope = Scope(Nat=range(0, 3), **{"Pair.m": 1})
+    deadlock_ok = True
+"""
+
+
+def test_a_mutant_that_undoes_a_narrowing_is_no_machine() -> None:
+    found = told(surveyed(last(NARROWED)))
+    said = "no machine it reads {}, and no test before says that"
+    assert {what: why for what, why in found.items() if why.startswith("no machine")} == {
+        "take: self.x is not None for self.x is None": said.format("self.x as Nat"),
+        "take: False for self.x is None": said.format("self.x as Nat"),
+        "take: without the refusal": said.format("self.x as Nat"),
+        "find: None for self.k": said.format("_1 as Box"),
+        "find: not isinstance(_1, Box) for isinstance(_1, Box)": said.format("_1 as Box"),
+        "find: True for isinstance(_1, Box)": said.format("_1 as Box"),
+        "find: False for isinstance(_1, Box)": said.format("_1 as Pair | None"),
+        "find: not isinstance(_1, Pair) for isinstance(_1, Pair)": said.format("_1 as Pair"),
+        "find: True for isinstance(_1, Pair)": said.format("_1 as Pair"),
+    }
+    assert found["take: True for self.x is None"] == "noticed coverage take"
+    assert found["find: False for isinstance(_1, Pair)"] == "survived"

@@ -68,7 +68,10 @@ def _globals(real: Mapping[str, Any], makers: Mapping[Any, Any]) -> dict[str, An
 
 def _parts(resolved: Resolved) -> Iterator[tuple[str, type[Any]]]:
     """The classes of the parts, and of theirs."""
+    names = {part.name for part in resolved.machine.parts}
     for name, part in resolved.parts.items():
+        if name not in names:
+            continue
         yield name, part
         yield from _parts(resolve(part))
 
