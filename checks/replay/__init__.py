@@ -3,6 +3,7 @@
 from .columnar.trace_store import TraceStore
 from .engine_choice import Engine, EngineChoice
 from .mapping import TraceMapping, read_mapping
+from .preparation.declared import LinePattern, Preparation, RowForm
 from .program import ReplayProgram
 from .resuming import Policy
 from .sources import ReplayError
@@ -14,11 +15,14 @@ __all__ = [
     "Demands",
     "Engine",
     "EngineChoice",
+    "LinePattern",
     "Policy",
+    "Preparation",
     "ReplayError",
     "ReplayFrames",
     "ReplayProgram",
     "ReplayResult",
+    "RowForm",
     "TraceMapping",
     "TraceStore",
     "read_mapping",

@@ -11,13 +11,19 @@ from lawful.spec.values.world import encode
 
 from ..reference import Done
 from ..reference.states import State
-from .deviations import Deviation
+from .deviations import Deviation, Malformed
 from .difference import pair, same, sentence
 from .row_state import Read, StateForm
 from .rows import Absent, Row
 from .told_containers import changed
 
-KINDS = ("output", "changed", "after", "before")  # What of a row is compared; first kind first.
+KINDS = (
+    "output",
+    "changed",
+    "observed",
+    "after",
+    "before",
+)  # What of a row is compared; first kind first.
 
 
 class Comparison:
@@ -42,6 +48,7 @@ class Comparison:
         if not isinstance(row.changed, Absent):
             self._changed(found, row.changed, before, done.state)
         self._control(found, "after", row.after, done.state)
+        self._observed(found, row.observed, done.state)
         if found:
             kind = next(k for k in KINDS if any(name.split(".")[0] == k for name in found))
             raise Deviation(kind, sentence(found), done.state, differs=found)
@@ -60,6 +67,15 @@ class Comparison:
         mine: Json = self.form.shown(state) if whole else self.form.control(state) or None
         if not same(recorded, mine):
             found[name] = pair(recorded, mine)
+
+    def _observed(self, found: dict[str, Json], told: Mapping[str, Json], after: State) -> None:
+        """Compare what a foreign row says of variables after the event."""
+        for name, recorded in told.items():
+            mine = self.form.at(after, name)
+            if isinstance(mine, Absent):
+                raise Malformed(f"`observed` has {name}, which is no variable")
+            if not same(recorded, mine):
+                found[f"observed.{name}"] = pair(recorded, mine)
 
     def _changed(
         self, found: dict[str, Json], rows: Mapping[str, Json], before: State | None, after: State

@@ -30,7 +30,7 @@ from .problems import (
 from .program import ReplayProgram
 from .resuming import Resumed, after_deviation, placed, told
 from .row_step import Stepper
-from .rows import WHOLE, Row, Seconds, content
+from .rows import WHOLE, Row, Seconds, combined, content
 
 MOST_WAYS = 16  # States in which an instance may be at once; with more its verdict is inconclusive.
 Way = tuple[State, str | None]  # A state after a row, and the transition that was taken.
@@ -99,8 +99,13 @@ class Fold:
         if content(row) == content(held):
             self.counts["duplicates"] += 1
             self.events -= row.event is not None
-        else:
+            return
+        both = combined(held, row) if self.program.combine else None
+        if both is None:
             self.twice = True
+        else:
+            self.held = both
+            self.events -= 1
 
     def _jump(self, row: Row) -> None:
         """Numbers are missing before this row, unless it may be the first with any number."""
@@ -117,7 +122,7 @@ class Fold:
         if self.twice:
             self.twice = False
             self.counts["regressions"] += 1
-            self._quarantine(row.seq, "a sequence number twice", OF_NUMBER)
+            self._quarantine(row.seq, self.program.tie, OF_NUMBER)
             self._lose(row.seq)
         elif not self.stopped:
             try:

@@ -14,6 +14,7 @@ from .columnar.layout import layout_of
 from .engine_choice import Tell, silent
 from .fold import Fold, fold
 from .parquet import has_arrow
+from .prepared_rows import rows_of_file
 from .program import ReplayProgram
 from .rows import Rejected, Row
 from .sources import Sources, rows_of_lines
@@ -56,8 +57,12 @@ def tally_rows(files: Sources, program: ReplayProgram, tell: Tell = silent) -> T
 
 def read_rows(files: Sources, program: ReplayProgram) -> Iterator[Row | Rejected]:
     """Every row of the files, in their order."""
-    for path in files.lines:
-        yield from rows_of_lines(path, program.row_of)
+    mapping = program.mapping
+    for number, path in enumerate(files.lines):
+        if mapping is not None and mapping.preparation is not None:
+            yield from rows_of_file(path, number, mapping)
+        else:
+            yield from rows_of_lines(path, program.row_of)
     if files.tables and program.mapping is None:
         from . import parquet
 

@@ -28,6 +28,13 @@ an event with a choice a line may name the transition.
 
 An instance may be a text or a whole number. A text that reads as a whole number stands in quotes in
 results, so `7` and `"7"` are two instances.
+
+Traces of other forms are prepared first, by the table `[preparation]`: `preparation.declared` has
+it. Two more keys:
+
+    combine = true                 # rows of one instance and number are parts of one event
+    [observed]                     # variables of the machine after the event; a row need not have
+    state = "$.status"             # each of them
 """
 
 from __future__ import annotations
@@ -36,35 +43,37 @@ import dataclasses
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from lawful.spec.codec.as_json import is_list, is_object
+from lawful.spec.codec.as_json import is_object
 from lawful.spec.ir import Json
 
+from .preparation import declared
+from .preparation.declared import Preparation
+from .preparation.numbering import by_place, by_time
+from .preparation.steps import prepared
 from .rows import LARGEST, Rejected, Row, encodable, plain
 from .sources import ReplayError
+from .templates import MissingPath, filled, paths_in, put, value_at, wrong_template
+from .times import ISO, UNITS, is_unit, seconds
 
 HAPPENED = "happened"
 SKIPPED = "skipped"
-UNITS = {unit: Fraction(1, 10**n) for unit, n in (("s", 0), ("ms", 3), ("us", 6), ("ns", 9))}
-ISO = "iso"
+NUMBER = "$.lawful number"  # Where a prepared record has the number that its order gives it.
 # Texts that another instance might be shown as; Arrow knows the same pattern.
 QUOTED_TEXT = r'(?s)\A(?:-?[0-9]+|".*)\z'
 QUOTED = re.compile(r'-?[0-9]+|".*', re.DOTALL)
 
 
-class MissingPath(Exception):
-    """A line has no value at a path that the mapping names."""
-
-
 @dataclass(frozen=True)
 class TraceMapping:
-    """Where a line of a foreign trace has the fields of a row; see the top of this module."""
+    """Where a line of a foreign trace has the fields of a row; see the top of this module.
+
+    With an order in the `preparation`, `seq` is "".
+    """
 
     instance: str
     seq: str
@@ -78,16 +87,56 @@ class TraceMapping:
     events: Mapping[str, str] = field(default_factory=dict[str, str])
     args: Mapping[str, Json] = field(default_factory=dict[str, Json])
     parameters: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    observed: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    combine: bool = False
+    preparation: Preparation | None = None
+
+    def __post_init__(self) -> None:
+        if self.preparation is not None and self.preparation.order and not self.seq:
+            object.__setattr__(self, "seq", NUMBER)
+
+    @property
+    def columnar(self) -> bool:
+        """Whether typed columns may hold all that the mapping reads of a record."""
+        return not (self.preparation or self.observed or self.combine)
 
     @property
     def paths(self) -> tuple[str, ...]:
         """Every path that the mapping reads, each once."""
         fields: list[Json] = [self.instance, self.seq, self.event, self.output, self.time]
-        found = _paths([*fields, dict(self.args)])
+        found = paths_in([*fields, dict(self.args), dict(self.observed)])
         return tuple(dict.fromkeys(found))
 
-    def row_of(self, data: dict[str, Any], text: str) -> Row | Rejected:
-        """The row of the JSON object in a line; `text` is what a rejection shows."""
+    def rows_of(self, data: dict[str, Any], text: str, place: int = 0) -> list[Row | Rejected]:
+        """The rows of a record: of a prepared one any number. `place` is that of the record in the
+        files: `preparation.numbering.position`."""
+        how = self.preparation
+        if how is None:
+            made = [self.row_of(data, text)]
+        else:
+            each = [self._numbered(how, place, form, one) for form, one in prepared(how, data)]
+            made = [self.row_of(one, text) for one in each]
+        return [row for row in made if row is not None]
+
+    def _numbered(self, how: Preparation, place: int, form: int, data: dict[str, Any]) -> Any:
+        """The record with the number that its order gives it, or the reason why it has none."""
+        if how.order == "file":
+            put(NUMBER, data, by_place(how, place, form))
+        elif how.order == "time":
+            when = seconds(_optional(self.time, data), self.unit)
+            event = str(_optional(self.event, data))
+            number = NO_TIME if when is None else by_time(how, when, self.unit, event, form)
+            put(NUMBER, data, number)
+        return data
+
+    def row_of(self, data: dict[str, Any], text: str) -> Row | Rejected | None:
+        """The row of the JSON object in a line; `text` is what a rejection shows. None where the
+        event is skipped and the line lacks an instance or a number."""
+        found = self._row_of(data, text)
+        unusable = isinstance(found, Rejected) or found.seq < 0
+        return None if unusable and _optional(self.event, data) in self.skip else found
+
+    def _row_of(self, data: dict[str, Any], text: str) -> Row | Rejected:
         try:
             instance, seq = filled(self.instance, data), filled(self.seq, data)
         except MissingPath as error:
@@ -95,6 +144,8 @@ class TraceMapping:
         instance = shown(instance)
         if not isinstance(instance, str) or not encodable(instance):
             return Rejected("no instance", plain(text))
+        if self.seq == NUMBER and isinstance(seq, str):
+            return Row(instance, -1, flaw=seq)
         if type(seq) is not int or not 0 <= seq < LARGEST:
             return Row(instance, -1, flaw="a row without a sequence number")
         try:
@@ -109,25 +160,18 @@ class TraceMapping:
         if theirs in self.skip:
             return Row(instance, seq, self.machine, event=None, outcome=SKIPPED)
         event = self.events.get(theirs, theirs)
-        args = filled(self.args.get(event, {}), data)
+        template = self.args.get(event, {})
+        args = _present(template, data) if self.combine else filled(template, data)
         row = Row(instance, seq, self.machine, event=event, args=args, outcome=HAPPENED)
+        if self.observed:
+            row = dataclasses.replace(row, observed=_present(self.observed, data))
         if self.time is not None:
-            when = self._seconds(filled(self.time, data))
+            when = seconds(filled(self.time, data), self.unit)
             row = dataclasses.replace(row, time=when, flaw="" if when is not None else NO_TIME)
-        if self.output is None:
+        told = _present({"output": self.output}, data) if self.combine else None
+        if self.output is None or told == {}:
             return row
         return dataclasses.replace(row, output=filled(self.output, data))
-
-    def _seconds(self, value: Any) -> Fraction | None:
-        """The value at `time` in seconds, exactly; None where it is no time."""
-        if self.unit == ISO:
-            return _since_1970(value) if isinstance(value, str) else None
-        if type(value) not in (int, float):
-            return None
-        try:
-            return Fraction(repr(value)) * UNITS[self.unit]
-        except ValueError:
-            return None  # NaN and infinity
 
     def made(self, row: Row, fingerprint: str) -> Row:
         """A row `made` of an instance, which foreign traces do not have."""
@@ -138,21 +182,31 @@ class TraceMapping:
         """The mapping as JSON; `mapping_of` reads it."""
         out: dict[str, Json] = dataclasses.asdict(self)
         out["skip"] = list(self.skip)
+        if self.preparation is not None:
+            out["preparation"] = declared.to_json(self.preparation)
         return out
 
 
 NO_TIME = "time has another form than its unit says"
 
 
-def _since_1970(text: str) -> Fraction | None:
-    """The seconds of an ISO 8601 text, which is UTC where it names no zone."""
+def _optional(path: str | None, data: Mapping[str, Any]) -> Any:
+    """The value at a path; None where there is none."""
     try:
-        when = datetime.fromisoformat(text)
-    except ValueError:
+        return None if path is None else value_at(path, data)
+    except MissingPath:
         return None
-    zoned = when if when.tzinfo is not None else when.replace(tzinfo=UTC)
-    passed = zoned - datetime.fromtimestamp(0, UTC)
-    return Fraction(passed.days * 86_400 + passed.seconds) + Fraction(passed.microseconds, 10**6)
+
+
+def _present(template: Any, data: Mapping[str, Any]) -> dict[str, Json]:
+    """Those values of an object of templates whose paths have values."""
+    out: dict[str, Json] = {}
+    for name, each in template.items() if is_object(template) else ():
+        try:
+            out[name] = filled(each, data)
+        except MissingPath:
+            continue
+    return out
 
 
 def shown(key: Any) -> Any:
@@ -169,38 +223,6 @@ def key_of(name: str) -> str | int:
     return name[1:-1] if name.startswith('"') else int(name)
 
 
-def filled(template: Json, data: Mapping[str, Any]) -> Any:
-    """The template with every path in it replaced by the value there in the line."""
-    if isinstance(template, str) and template.startswith("$."):
-        return _at(template, data)
-    if is_object(template):
-        return {name: filled(value, data) for name, value in template.items()}
-    if is_list(template):
-        return [filled(each, data) for each in template]
-    return template
-
-
-def _paths(template: Json) -> Iterator[str]:
-    """The paths in a template."""
-    if isinstance(template, str) and template.startswith("$."):
-        yield template
-    elif is_object(template):
-        for each in template.values():
-            yield from _paths(each)
-    elif is_list(template):
-        for each in template:
-            yield from _paths(each)
-
-
-def _at(path: str, data: Mapping[str, Any]) -> Any:
-    found: Any = data
-    for name in path[2:].split("."):
-        if not is_object(found) or name not in found:
-            raise MissingPath(f"no value at {path}")
-        found = found[name]
-    return found
-
-
 KINDS: dict[str, type] = {
     "instance": str,
     "seq": str,
@@ -214,6 +236,9 @@ KINDS: dict[str, type] = {
     "events": dict,
     "args": dict,
     "parameters": dict,
+    "observed": dict,
+    "combine": bool,
+    "preparation": dict,
 }
 
 
@@ -227,11 +252,22 @@ def mapping_of(data: Any) -> TraceMapping:
             raise ValueError(f"{name} is no key of a mapping; the keys are {', '.join(KINDS)}")
         if type(value) is not KINDS[name]:
             raise ValueError(f"{name} has to be a {KINDS[name].__name__}")
+    how = declared.preparation_of(given["preparation"]) if "preparation" in given else None
+    given["preparation"] = how
+    if how is not None and how.order:
+        if given.setdefault("seq", NUMBER) not in ("", NUMBER):
+            raise ValueError(f"seq and order = {how.order} both say which row is next; give one")
+        if how.order == "time" and "time" not in given:
+            raise ValueError('order = "time" needs `time`')
     for name in ("instance", "seq", "event"):
         if not str(given.get(name, "")).startswith("$."):
             raise ValueError(f'{name} has to be a path such as "$.{name}"')
-    if given.get("unit", ISO) not in (*UNITS, ISO):
-        raise ValueError(f"unit has to be one of {', '.join((*UNITS, ISO))}, not {given['unit']}")
+    if not is_unit(str(given.get("unit", ISO))):
+        units = ", ".join((*UNITS, ISO))
+        raise ValueError(f"unit has to be one of {units}, or a form of times, not {given['unit']}")
+    for name in ("args", "observed"):
+        if why := wrong_template(given.get(name), functions=False):
+            raise ValueError(f"{name}: {why}")
     known: dict[str, Any] = {**given, "skip": tuple(given.get("skip", ()))}
     return TraceMapping(**known)
 

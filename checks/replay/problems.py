@@ -178,4 +178,6 @@ def row_claims(row: Row) -> dict[str, Json]:
         value = getattr(row, name)
         if isinstance(value, None | bool | int | float | str | list | dict):
             out[name] = value
+    if row.observed:
+        out["observed"] = dict(row.observed)
     return out

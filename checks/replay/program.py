@@ -89,10 +89,23 @@ class ReplayProgram:
         """Whether the rows of an instance are numbered from 0 without a gap."""
         return self.mapping is None or self.mapping.dense
 
+    @property
+    def combine(self) -> bool:
+        """Whether rows of one instance and number are parts of one event."""
+        return self.mapping is not None and self.mapping.combine
+
+    @property
+    def tie(self) -> str:
+        """What is said of two different rows of one instance and number."""
+        how = None if self.mapping is None else self.mapping.preparation
+        timed = how is not None and how.order == "time"
+        return "two rows at one time, and `ties` names neither" if timed else TWICE
+
     def __reduce__(self) -> tuple[Callable[[str], ReplayProgram], tuple[str]]:
         return program_of, (self.text,)
 
 
+TWICE = "a sequence number twice"
 OPTIONS = ("anywhere", "after", "every", "pass_unknown")
 _known: dict[str, ReplayProgram] = {}
 

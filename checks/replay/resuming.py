@@ -65,6 +65,8 @@ def told(
     A value that the journal hides is taken from `machines`, the machine's state after the event, or
     else from `state`; then the result is not certain.
     """
+    if row.observed and state is not None:
+        return _seen(stepper, state if machines is None else machines, row.observed)
     if isinstance(row.changed, Absent) or (state is None and row.outcome not in WHOLE):
         return None
     try:
@@ -75,6 +77,20 @@ def told(
         whole.update({name: rest[name] for name in secret})
         all_told = row.outcome in WHOLE and not secret
         return Resumed(stepper.reader.state(whole, base), not secret, all_told)
+    except (Malformed, Inconclusive, Deviation):
+        return None
+
+
+def _seen(stepper: Stepper, state: State, told: Mapping[str, Json]) -> Resumed | None:
+    """The state with the variables that a foreign row tells."""
+    whole: dict[str, Json] = copy.deepcopy(stepper.shown(state))
+    for path, data in told.items():
+        if "." in path:
+            _put(whole, path.split("."), data)
+        else:
+            whole[path] = data
+    try:
+        return Resumed(stepper.reader.state(whole, state))
     except (Malformed, Inconclusive, Deviation):
         return None
 

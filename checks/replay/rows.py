@@ -78,6 +78,7 @@ class Row:
     after: Json | Absent = ABSENT
     changed: Mapping[str, Json] | Absent = ABSENT
     output: Json | Absent = ABSENT
+    observed: Mapping[str, Json] = field(default_factory=dict[str, Json])
     universe: Mapping[str, Json] = field(default_factory=dict[str, Json])
     time: Seconds | None = None
     flaw: str = ""
@@ -100,13 +101,30 @@ class Rejected:
         return replace(self, file=file, number=number)
 
 
-RowOf = Callable[[dict[str, Any], str], Row | Rejected]
+# None: a row that is left out.
+RowOf = Callable[[dict[str, Any], str], Row | Rejected | None]
 
 
 def content(row: Row) -> str:
     """What a row says, as text: rows that come twice are compared by it."""
     told = [getattr(row, each.name) for each in fields(Row)]
     return json.dumps(told, sort_keys=True, default=str)
+
+
+def combined(one: Row, other: Row) -> Row | None:
+    """The event of which these rows are parts; None where they say different things of it."""
+    values: dict[str, Any] = {}
+    for each in fields(Row):
+        a, b = getattr(one, each.name), getattr(other, each.name)
+        if each.name in ("args", "observed"):
+            if any(a[name] != b[name] for name in a.keys() & b.keys()):
+                return None
+            values[each.name] = {**a, **b}
+        elif a is ABSENT or b is ABSENT or a == b:
+            values[each.name] = b if a is ABSENT else a
+        else:
+            return None
+    return replace(one, **values)
 
 
 class Twice(ValueError):
@@ -125,17 +143,28 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return made
 
 
-def parse(line: str, row_of: RowOf) -> Row | Rejected:
+def parse(line: str, row_of: RowOf) -> Row | Rejected | None:
     """The row of one line; `row_of` makes it of the JSON object."""
+    data = _object_of_text(line)
+    return data if isinstance(data, Rejected) else row_of(data, line)
+
+
+def object_of(line: bytes) -> dict[str, Any] | Rejected:
+    """The JSON object of one line; a line that is not UTF-8 is rejected."""
+    try:
+        return _object_of_text(line.decode())
+    except UnicodeDecodeError:
+        return Rejected("not UTF-8", plain(line.decode("latin-1")))
+
+
+def _object_of_text(line: str) -> dict[str, Any] | Rejected:
     try:
         data = loads(line)
     except Twice:
         return Rejected("a key twice", plain(line))
     except (ValueError, RecursionError):
         return Rejected("not JSON", plain(line))
-    if not is_object(data):
-        return Rejected("not an object", plain(line))
-    return row_of(data, line)
+    return data if is_object(data) else Rejected("not an object", plain(line))
 
 
 def journal_row(data: dict[str, Any], text: str) -> Row | Rejected:
@@ -163,8 +192,8 @@ def journal_row(data: dict[str, Any], text: str) -> Row | Rejected:
         data["after"],
         data["changed"],
         data["output"],
-        data.get("universe") or {},
-        data["time"],
+        universe=data.get("universe") or {},
+        time=data["time"],
     )
 
 
@@ -235,18 +264,24 @@ def plain(text: str, most: int = 80) -> str:
     return "".join(out)[:most]
 
 
-def decoded(line: bytes, row_of: RowOf = journal_row) -> Row | Rejected:
-    """The row of one line; a line that is not UTF-8 is rejected."""
+def decoded(line: bytes, row_of: RowOf) -> Row | Rejected | None:
+    """The row of one line; a line that is not UTF-8 is rejected. None for one that is left out."""
     try:
         return parse(line.decode(), row_of)
     except UnicodeDecodeError:
         return Rejected("not UTF-8", plain(line.decode("latin-1")))
 
 
+def journal_line(line: bytes) -> Row | Rejected:
+    """The row of one line of a journal."""
+    found = object_of(line)
+    return found if isinstance(found, Rejected) else journal_row(found, line.decode())
+
+
 def columns_of(line: bytes) -> dict[str, Any]:
     """The line as columns; a line that is no complete row is kept as bytes in `corrupt`."""
     out: dict[str, Any] = dict.fromkeys(("v", "seq", *TEXTS, *RAW, "corrupt"))
-    found = decoded(line)
+    found = journal_line(line)
     if isinstance(found, Rejected):
         return out | {"corrupt": line}
     data = loads(line.decode())
@@ -263,7 +298,7 @@ def row_of_columns(columns: Mapping[str, Any]) -> Row | Rejected:
     """The row in the columns of a table: the inverse of `columns_of`."""
     corrupt = columns.get("corrupt")
     if corrupt is not None:
-        return decoded(corrupt)
+        return journal_line(corrupt)
     data = {k: v for k, v in columns.items() if k not in RAW and k != "corrupt"}
     shown = json.dumps(data, sort_keys=True)
     for name in RAW:

@@ -25,7 +25,7 @@ from .rows import Rejected, Row, RowOf, decoded
 PACKED = (".bz2", ".deflate", ".lz4", ".snappy", ".zst", ".zstd")
 HIDDEN = (".", "_")
 MARK = b"\xef\xbb\xbf"  # The byte order mark: Hadoop drops it, JSON does not allow it.
-LINES = (".jsonl", ".ndjson", ".json", ".log", ".txt")
+LINES = (".jsonl", ".ndjson", ".json", ".log", ".txt", ".csv", ".tsv", ".xes", ".out")
 ROTATED = re.compile(r"\.[0-9]+$")
 PARQUET = b"PAR1"
 BLANK = b" \t\r\n"
@@ -100,7 +100,9 @@ def _files(path: Path) -> list[Path]:
                 _check_name(part, each)
             found.append(_readable(each))
         elif not any(part.startswith(HIDDEN) for part in inner.parts):
-            raise ReplayError(f"{each}: neither JSON lines nor Parquet; name the files to replay")
+            raise ReplayError(
+                f"{each}: neither lines nor Parquet by its name; name the files to replay"
+            )
     return found
 
 
@@ -174,6 +176,7 @@ def rows_of_lines(path: str, row_of: RowOf) -> Iterator[Row | Rejected]:
             for number, line in enumerate(file, 1):
                 if line.strip(BLANK):
                     row = decoded(line.rstrip(b"\n"), row_of)
-                    yield row if isinstance(row, Row) else row.at(path, number)
+                    if row is not None:
+                        yield row if isinstance(row, Row) else row.at(path, number)
     except (OSError, EOFError) as error:
         raise ReplayError(f"{path}: {error}") from error

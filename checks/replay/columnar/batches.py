@@ -40,9 +40,11 @@ class Batch:
             line = row[RAW]
             if line is None:
                 data = self.layout.data(row[INSTANCE], row[SEQ], row[EVENT], row)
-                yield self.layout.mapping.row_of(data, "")
-            elif line.strip(BLANK):
-                found = decoded(line, self.layout.mapping.row_of)
+                found = self.layout.mapping.row_of(data, "")
+            else:
+                blank = not line.strip(BLANK)
+                found = None if blank else decoded(line, self.layout.mapping.row_of)
+            if found is not None:
                 yield found if isinstance(found, Row) else found.at(row[PLACE] or "", 0)
 
 

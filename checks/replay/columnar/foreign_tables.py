@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import math
 from collections.abc import Callable, Iterator
@@ -10,9 +9,10 @@ from typing import Any
 
 from lawful.spec.codec.as_json import is_list, is_object
 
-from ..mapping import TraceMapping, key_of
+from ..mapping import TraceMapping
 from ..parquet import arrow
-from ..rows import Rejected, Row, decoded, plain
+from ..prepared_rows import check_order, rows_of_table_line
+from ..rows import Rejected, Row, plain
 from ..sources import ReplayError
 from .layout import BOOLEAN, EVENT, INSTANCE, LONG, SEQ, STRING, Layout
 from .regular import arrow_types, marked
@@ -40,15 +40,14 @@ def rows_of_table(path: str, mapping: TraceMapping) -> Iterator[Row | Rejected]:
     pa = arrow()
     try:
         with pa.parquet.ParquetFile(path) as file:
-            wanted = checked(path, file.schema_arrow, mapping)
+            check_order(mapping, path)
+            prepared = mapping.preparation is not None
+            wanted = None if prepared else checked(path, file.schema_arrow, mapping)
             batches = file.iter_batches(ROWS, columns=wanted)
             lines = (line for batch in batches for line in lines_of(batch))
             for number, line in enumerate(lines, 1):
-                row = decoded(line, mapping.row_of)
-                if isinstance(row, Row):  # A column has one type: no two keys look alike.
-                    yield dataclasses.replace(row, instance=str(key_of(row.instance)))
-                else:
-                    yield row.at(path, number)
+                for row in rows_of_table_line(line, mapping):
+                    yield row if isinstance(row, Row) else row.at(path, number)
     except (OSError, pa.ArrowException) as error:
         raise ReplayError(f"{path}: {plain(str(error))}") from error
 

@@ -13,10 +13,11 @@ from typing import Any
 
 from lawful.spec.codec.as_json import is_object
 
-from ..mapping import QUOTED_TEXT, filled
+from ..mapping import QUOTED_TEXT
 from ..parquet import arrow
 from ..rows import LARGEST, Rejected, Row, decoded, encodable, loads
 from ..sources import BLANK
+from ..templates import filled
 from .layout import BOOLEAN, EVENT, INSTANCE, LONG, PLACE, RAW, SEQ, STRING, Layout
 from .regular import arrow_types, marked
 
@@ -106,6 +107,8 @@ class LineDecoder:
         columns: dict[str, list[Any]] = {name: [] for name in self.schema.names}
         for i, line in enumerate(lines):
             found = decoded(line, self.layout.mapping.row_of)
+            if found is None:
+                continue
             row = None if isinstance(found, Rejected) else self._regular(line, found)
             if row is None:
                 row = dict[str, Any]({RAW: line})

@@ -20,9 +20,11 @@ from typing import TYPE_CHECKING, Any
 
 from ..columnar.layout import layout_of
 from ..parquet import NEEDED, check_columns, length
+from ..preparation.declared import Preparation
+from ..prepared_rows import check_order
 from ..program import ReplayProgram
 from ..sources import ReplayError, Sources, remote
-from . import typed
+from . import prepared, typed
 from .partitions import KEYED, DecodePartition, KeyPartition
 from .places import PLACE, place
 from .typed import quoted
@@ -41,6 +43,7 @@ def of_frame(rows: DataFrame, program: ReplayProgram) -> DataFrame:
 
     Raises ReplayError where the columns are none of these.
     """
+    check_order(program.mapping, "a data frame")
     if rows.dtypes in ([(TEXT, "string")], [(TEXT, "binary")]):
         return _of_lines(_lines(rows, FRAME), program)
     if program.mapping is not None:
@@ -50,7 +53,11 @@ def of_frame(rows: DataFrame, program: ReplayProgram) -> DataFrame:
 
 def of_files(spark: SparkSession, files: Sources, program: ReplayProgram) -> DataFrame:
     """The rows of all files."""
-    parts = [_of_lines(_read_lines(spark, path), program) for path in files.lines]
+    how = _preparation(program)
+    if how is not None and files.lines and not how.of_lines:
+        parts = [prepared.of_whole_files(spark, [*files.lines], program)]
+    else:
+        parts = [_of_lines(_read_lines(spark, path), program) for path in files.lines]
     parts += [_read_table(spark, path, program) for path in files.tables]
     return functools.reduce(lambda a, b: a.unionByName(b), parts)
 
@@ -59,13 +66,18 @@ def expected_of(files: Sources, program: ReplayProgram) -> Counter[str]:
     """How much there is to read: bytes of lines, rows of journals' tables; without remote or packed
     files."""
     out: Counter[str] = Counter()
-    for path in files.lines:
+    how = _preparation(program)
+    for path in files.lines if how is None or how.of_lines else ():
         if _form(path) == PLAIN:
             out[PLAIN] += _bytes(Path(path))
     for path in files.tables:
         if program.mapping is None and not remote(path):
             out[TABLE] += length(path)
     return out
+
+
+def _preparation(program: ReplayProgram) -> Preparation | None:
+    return None if program.mapping is None else program.mapping.preparation
 
 
 def _form(path: str) -> str:
@@ -106,6 +118,8 @@ def _told_place(rows: DataFrame) -> Column:
 
 def _of_lines(lines: DataFrame, program: ReplayProgram) -> DataFrame:
     """Lines as typed columns where the program has such, else with their keys."""
+    if _preparation(program) is not None:
+        return prepared.of_records(lines, program, table=False)
     layout = layout_of(program)
     if layout is None:
         return _keyed(lines, program)
@@ -159,6 +173,11 @@ def _mapped(table: DataFrame, program: ReplayProgram) -> DataFrame:
 
     mapping = program.mapping
     assert mapping is not None
+    if mapping.preparation is not None:
+        check_order(mapping, "a table")
+        every = [F.col(f"`{name}`") for name in table.columns if name != PLACE]
+        parts = F.lit(FRAME).alias("form"), _json(every).alias("line"), _told_place(table)
+        return prepared.of_records(table.select(*parts), program, table=True)
     for path in mapping.paths:
         check_path(table.schema, path)
     names = dict.fromkeys(path[2:].split(".")[0] for path in mapping.paths)

@@ -29,6 +29,8 @@ from .typed import renamed
 KEYED = "instance string, seq long, form string, line binary, place string"
 NAMES = [each.split()[0] for each in KEYED.split(", ")]
 TALLIES = "tallies binary"
+PICKLED = "row"  # The form of a line that is a row itself, pickled.
+COUNT = "count"  # The form of a line that is a form, of which the number says how much was read.
 # One row of the result: an instance, one of its problems, a transition or state that was covered,
 # or a rejected row.
 RECORD = (
@@ -42,9 +44,12 @@ RECORDS = 1000  # Records in one batch of the result.
 
 
 def row_in(form: str, line: bytes, program: ReplayProgram) -> Row | Rejected | None:
-    """The row of a line, as the local engine parses it; None for a blank line."""
+    """The row of a line, as the local engine parses it; None for a line that is no row."""
     if form in TABLES:
         return row_of_columns(_columns(line))
+    if form == PICKLED:
+        row: Row | Rejected = pickle.loads(line)
+        return row
     return decoded(line, program.row_of) if line.strip(BLANK) else None
 
 
@@ -140,8 +145,11 @@ def judged_lines(
     """The same of keyed lines."""
     fold: Fold | None = None
     for batch in batches:
-        columns = [batch.column(i).to_pylist() for i in (0, 2, 3, 4)]
-        for name, form, line, place in zip(*columns, strict=True):
+        columns = [batch.column(i).to_pylist() for i in range(5)]
+        for name, seq, form, line, place in zip(*columns, strict=True):
+            if form == COUNT:
+                read[line.decode()] += seq
+                continue
             read[form] += 1 if form in TABLES else len(line) + 1
             row = row_in(form, line, program)
             if row is None:

@@ -130,7 +130,9 @@ def test_a_clock_without_time_is_unknown_and_says_so(tmp_path: Path) -> None:
     result = judged(tmp_path, trace("open", "open"), foreign(Door))
     clause = "the clock clock needs `time` and `unit` in the mapping"
     assert found(result) == [("inconclusive", 0, clause)] and result.exit_code == 3
-    with pytest.raises(ValueError, match="unit has to be one of s, ms, us, ns, iso, not h"):
+    with pytest.raises(
+        ValueError, match="unit has to be one of s, ms, us, ns, iso, or a form of times, not h"
+    ):
         foreign(Door, time="$.t", unit="h")
 
 

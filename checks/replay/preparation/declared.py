@@ -1,0 +1,217 @@
+"""Preparations: how the files of a foreign trace become records, and what is done with each record.
+
+It is the table `[preparation]` of a mapping. Each record passes these steps, in this order:
+
+    format = "text"            # lines (JSON, the default), text, csv, xes, otlp or itf
+    line = "(?P<pid>[0-9]+) (?P<message>.*)"  # text: the named groups of a line are its fields
+    columns = ["a", "b"]       # csv: the names of the columns; without it the first row has them
+    delimiter = ";"            # csv
+
+    [[preparation.patterns]]   # the first whose pattern is found adds its groups, and the field
+    of = "$.message"           # `event` with its event
+    pattern = "Accepted password for (?P<user>.*) from"
+    event = "accept"
+
+    pass_unmatched = true      # leave out records that match no `line` or no pattern
+    spread = "$.blocks"        # a list: a record for each element of it
+    defaults = {"$.n" = 0}     # values where a record has none
+    casts = {"$.n" = "int"}    # texts as int, float or bool, anything as text
+    values."$.status" = {"200" = "OK", "*" = "failed"}  # other values; "*" is any other one
+    fields.key = {"$join" = ["$.host", "-", "$.pid"]}   # more fields: see `templates`
+    when = {"$.level" = "INFO"}  # only records with these values
+
+    [[preparation.rows]]       # several rows of a record, each with conditions and fields
+    when = {"$.phase" = "start"}
+    fields.name = {"$join" = ["$.name", "_begins"]}
+
+    order = "time"             # in place of `seq`: file, the order in the files, or time
+    ties = ["OPEN", "CLOSE"]   # time: which of these events is first at one time
+    since = "2020-01-01"       # time: the day at which numbers begin (1970)
+
+A value that cannot be cast stays as it is; then the machine refuses its form.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from lawful.spec.codec.as_json import is_list, is_object
+from lawful.spec.ir import Json
+
+from ..templates import wrong_condition, wrong_pattern, wrong_template
+
+FORMATS = ("lines", "text", "csv", "xes", "otlp", "itf")
+ORDERS = ("", "file", "time")
+CASTS = ("int", "float", "bool", "text")
+
+
+@dataclass(frozen=True)
+class LinePattern:
+    """Where `pattern` is found in the text at `of`, its named groups are fields of the record, and
+    its field `event` is this one."""
+
+    of: str
+    pattern: str
+    event: str
+
+
+@dataclass(frozen=True)
+class RowForm:
+    """One of several rows of a record: more fields, and the conditions under which it is one."""
+
+    fields: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    when: Mapping[str, Json] = field(default_factory=dict[str, Json])
+
+
+@dataclass(frozen=True)
+class Preparation:
+    """What is done with a foreign trace before it is mapped; see the top of this module."""
+
+    format: str = "lines"
+    line: str = ""
+    columns: tuple[str, ...] = ()
+    delimiter: str = ","
+    patterns: tuple[LinePattern, ...] = ()
+    pass_unmatched: bool = False
+    spread: str = ""
+    defaults: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    casts: Mapping[str, str] = field(default_factory=dict[str, str])
+    values: Mapping[str, Mapping[str, Json]] = field(default_factory=dict[str, Mapping[str, Json]])
+    fields: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    when: Mapping[str, Json] = field(default_factory=dict[str, Json])
+    rows: tuple[RowForm, ...] = ()
+    order: str = ""
+    ties: tuple[str, ...] = ()
+    since: str = "1970-01-01"
+
+    @property
+    def of_lines(self) -> bool:
+        """Whether each line of a file is a record by itself, wherever it stands."""
+        return self.format in ("lines", "text") and self.order != "file"
+
+    def wrong(self) -> str:
+        """What is wrong in it, as a sentence; empty where nothing is."""
+        return next(filter(None, (check(self) for check in CHECKS)), "")
+
+
+def _words(of: Preparation) -> str:
+    if of.format not in FORMATS:
+        return f"format has to be one of {', '.join(FORMATS)}, not {of.format}"
+    if of.order not in ORDERS:
+        return f"order has to be file or time, not {of.order}"
+    if of.ties and of.order != "time":
+        return 'ties are for order = "time"'
+    if len(of.delimiter) != 1:
+        return f"delimiter has to be one character, not {of.delimiter!r}"
+    try:
+        date.fromisoformat(of.since)
+    except ValueError:
+        return f"since has to be a day such as 2020-01-01, not {of.since}"
+    return ""
+
+
+def _lines(of: Preparation) -> str:
+    if (of.format == "text") != bool(of.line):
+        return "format text needs `line`, and no other format has one"
+    for each in (of.line, *(each.pattern for each in of.patterns)):
+        if why := wrong_pattern(each):
+            return why
+        if each and not re.compile(each).groupindex and each is of.line:
+            return "line has no named group such as (?P<pid>[0-9]+)"
+    return ""
+
+
+def _paths(of: Preparation) -> str:
+    named = [*of.defaults, *of.casts, *of.values, *(each.of for each in of.patterns)]
+    if of.spread:
+        named.append(of.spread)
+    for path in named:
+        if not path.startswith("$."):
+            return f'"{path}" has to be a path such as "$.a"'
+    for path, cast in of.casts.items():
+        if cast not in CASTS:
+            return f"casts of {path} has to be one of {', '.join(CASTS)}, not {cast}"
+    return ""
+
+
+def _templates(of: Preparation) -> str:
+    for form in (RowForm(of.fields, of.when), *of.rows):
+        for name, template in form.fields.items():
+            if why := wrong_template(template, functions=True):
+                return f"fields.{name}: {why}"
+        if why := wrong_condition(form.when):
+            return f"when: {why}"
+    return ""
+
+
+CHECKS = (_words, _lines, _paths, _templates)
+KINDS: dict[str, type] = {
+    "format": str,
+    "line": str,
+    "columns": list,
+    "delimiter": str,
+    "patterns": list,
+    "pass_unmatched": bool,
+    "spread": str,
+    "defaults": dict,
+    "casts": dict,
+    "values": dict,
+    "fields": dict,
+    "when": dict,
+    "rows": list,
+    "order": str,
+    "ties": list,
+    "since": str,
+}
+
+
+def preparation_of(data: Any) -> Preparation:
+    """The preparation in a JSON object. Raises ValueError, which says what is wrong."""
+    if not is_object(data):
+        raise ValueError("preparation has to be a table")
+    known: dict[str, Any] = {}
+    for name, value in data.items():
+        if name not in KINDS:
+            raise ValueError(
+                f"preparation.{name} is no key of a preparation; the keys are {', '.join(KINDS)}"
+            )
+        told = value.isoformat() if isinstance(value, date) else value  # TOML has dates.
+        if type(told) is not KINDS[name]:
+            raise ValueError(f"preparation.{name} has to be a {KINDS[name].__name__}")
+        known[name] = (*told,) if is_list(told) else told
+    for name in ("columns", "ties"):
+        if not all(isinstance(each, str) for each in known.get(name, ())):
+            raise ValueError(f"preparation.{name} has to be a list of texts")
+    known["patterns"] = tuple(_made(LinePattern, each) for each in known.get("patterns", ()))
+    known["rows"] = tuple(_made(RowForm, each) for each in known.get("rows", ()))
+    made = Preparation(**known)
+    if why := made.wrong():
+        raise ValueError(f"preparation: {why}")
+    return made
+
+
+def _made(kind: Any, data: Any) -> Any:
+    """One of the tables of a list, as a data class."""
+    rows = {each.name: each.type for each in dataclasses.fields(kind)}
+    if not is_object(data) or not data.keys() <= rows.keys():
+        raise ValueError(f"a table of a preparation has the keys {', '.join(rows)}, not {data}")
+    for name, value in data.items():
+        if isinstance(value, str) != (rows[name] == "str"):
+            raise ValueError(f"preparation: {name} has another form: {value!r}")
+    try:
+        return kind(**data)
+    except TypeError as error:
+        raise ValueError(f"preparation: {error}") from error
+
+
+def to_json(made: Preparation) -> Json:
+    """The preparation as JSON; `preparation_of` reads it."""
+    out: dict[str, Any] = dataclasses.asdict(made)
+    for name in ("columns", "patterns", "rows", "ties"):
+        out[name] = list(out[name])
+    return out

@@ -1,0 +1,111 @@
+"""The records in a file of a foreign trace, by its format.
+
+A record is a JSON object. The names of columns and attributes are as in the file, but with `_` in
+the place of `.`, which separates the names in a path.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from ..rows import Rejected, encodable, object_of, plain
+from ..sources import BLANK, ReplayError, opened
+from ..templates import Record
+from . import itf_states, otlp, xes
+from .declared import Preparation
+from .names import named
+
+Found = Record | Rejected
+Numbered = Iterator[tuple[int, Found]]  # Each with its line, or its number in the file, from 1.
+
+
+def records_of_file(path: str, how: Preparation) -> Numbered:
+    """The records of a file. Raises ReplayError where it is not of the format."""
+    try:
+        with opened(Path(path)) as file:
+            yield from READERS[how.format](file.read, file, how)
+    except (OSError, EOFError, ValueError) as error:
+        raise ReplayError(f"{path}: {plain(str(error), 200)}") from error
+
+
+def record_of_line(line: bytes, how: Preparation) -> Found | None:
+    """The record of one line; None for a blank line, and for one that is left out."""
+    if not line.strip(BLANK):
+        return None
+    if how.format == "lines":
+        return object_of(line)
+    try:
+        text = line.decode()
+    except UnicodeDecodeError:
+        return Rejected("not UTF-8", plain(line.decode("latin-1")))
+    match = re.fullmatch(how.line, text.rstrip("\r"))
+    if match is None:
+        return None if how.pass_unmatched else Rejected("no line of the pattern", plain(text))
+    return {name: value for name, value in match.groupdict().items() if value is not None}
+
+
+Reader = Callable[[Callable[[], bytes], Iterator[bytes], Preparation], Numbered]
+
+
+def _lines(_read: Callable[[], bytes], lines: Iterator[bytes], how: Preparation) -> Numbered:
+    for number, line in enumerate(lines, 1):
+        found = record_of_line(line.rstrip(b"\n"), how)
+        if found is not None:
+            yield number, found
+
+
+def _csv(_read: Callable[[], bytes], lines: Iterator[bytes], how: Preparation) -> Numbered:
+    texts = (line.decode("utf-8", "surrogateescape") for line in lines)
+    reader = csv.reader(texts, delimiter=how.delimiter, strict=True)
+    head = list(how.columns)
+    while True:
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise ValueError(f"line {reader.line_num}: {error}") from error
+        if not row:
+            continue
+        if not head:
+            head = row
+            if "" in head or len(set(head)) < len(head):
+                raise ValueError("the first line has no names of columns, or one of them twice")
+            continue
+        yield reader.line_num, _cells(head, row, how.delimiter)
+
+
+def _cells(head: list[str], row: list[str], delimiter: str) -> Found:
+    """The record of a row of CSV; an empty cell is no value."""
+    shown = plain(delimiter.join(row))
+    if not all(map(encodable, row)):
+        return Rejected("not UTF-8", shown)
+    if len(row) != len(head):
+        return Rejected(f"{len(row)} cells in place of {len(head)}", shown)
+    return named((name, cell) for name, cell in zip(head, row, strict=True) if cell)
+
+
+def _xes(read: Callable[[], bytes], _lines: Iterator[bytes], _how: Preparation) -> Numbered:
+    return enumerate(xes.events(io.BytesIO(read())), 1)
+
+
+def _otlp(read: Callable[[], bytes], _lines: Iterator[bytes], _how: Preparation) -> Numbered:
+    return enumerate(otlp.records(read()), 1)
+
+
+def _itf(read: Callable[[], bytes], _lines: Iterator[bytes], _how: Preparation) -> Numbered:
+    return enumerate(itf_states.steps(read()), 1)
+
+
+READERS: dict[str, Reader] = {
+    "lines": _lines,
+    "text": _lines,
+    "csv": _csv,
+    "xes": _xes,
+    "otlp": _otlp,
+    "itf": _itf,
+}

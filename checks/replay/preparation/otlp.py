@@ -1,0 +1,110 @@
+"""Spans and log records of OpenTelemetry in OTLP/JSON: one document, or one in each line.
+
+A span gives a record when it starts (`phase` is "start"), one for each of its events ("event"), and
+one when it ends ("end"). The record of a log record has the phase "log". Source: the OTLP
+specification, JSON encoding (https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding).
+
+    phase, name, time (nanoseconds since 1970), traceId, spanId, parentSpanId, kind, status,
+    body, severityText, severityNumber, attributes, resource (its attributes), scope (its name)
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from lawful.spec.codec.as_json import is_list, is_object
+
+from ..templates import Record
+from .names import named
+
+KEPT = ("traceId", "spanId", "parentSpanId", "kind", "severityText", "severityNumber")
+
+
+def records(text: bytes) -> Iterator[Record]:
+    """The records of a file. Raises ValueError where it is no OTLP/JSON."""
+    for document in _documents(text):
+        if not is_object(document) or not document.keys() & {"resourceSpans", "resourceLogs"}:
+            raise ValueError("no OTLP/JSON: a document has resourceSpans or resourceLogs")
+        for group in _list(document, "resourceSpans"):
+            for scope in _list(group, "scopeSpans"):
+                for span in _list(scope, "spans"):
+                    yield from _span(span, _shared(group, scope))
+        for group in _list(document, "resourceLogs"):
+            for scope in _list(group, "scopeLogs"):
+                for log in _list(scope, "logRecords"):
+                    yield _log(log, _shared(group, scope))
+
+
+def _documents(text: bytes) -> Iterator[Any]:
+    try:
+        yield json.loads(text)
+        return
+    except ValueError:
+        pass
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            try:
+                yield json.loads(line)
+            except ValueError as error:
+                raise ValueError(f"no OTLP/JSON: line {number}: {error}") from error
+
+
+def _span(span: Any, shared: Record) -> Iterator[Record]:
+    common = shared | {name: span[name] for name in KEPT if name in span}
+    common |= {"name": span.get("name", ""), "attributes": _attributes(span)}
+    status = span.get("status", {}).get("code")
+    yield common | {"phase": "start", "time": _whole(span.get("startTimeUnixNano"))}
+    for event in _list(span, "events"):
+        own = {"name": event.get("name", ""), "attributes": _attributes(event)}
+        yield common | own | {"phase": "event", "time": _whole(event.get("timeUnixNano"))}
+    ended = common if status is None else common | {"status": status}
+    yield ended | {"phase": "end", "time": _whole(span.get("endTimeUnixNano"))}
+
+
+def _log(log: Any, shared: Record) -> Record:
+    when = log.get("timeUnixNano") or log.get("observedTimeUnixNano")
+    own = {name: log[name] for name in KEPT if name in log}
+    out = shared | own | {"phase": "log", "attributes": _attributes(log), "time": _whole(when)}
+    if "eventName" in log:
+        out["name"] = log["eventName"]
+    return out if "body" not in log else out | {"body": _value(log["body"])}
+
+
+def _shared(group: Any, scope: Any) -> Record:
+    """What all spans of a scope have."""
+    name = scope.get("scope", {}).get("name", "")
+    return {"resource": _attributes(group.get("resource", {})), "scope": name}
+
+
+def _attributes(owner: Any) -> Record:
+    return named((each["key"], _value(each.get("value"))) for each in _list(owner, "attributes"))
+
+
+def _value(value: Any) -> Any:
+    """The JSON of a value; 64-bit integers may be texts."""
+    if not is_object(value) or not value:
+        return None
+    ((kind, inside),) = value.items()
+    match kind:
+        case "intValue":
+            return _whole(inside)
+        case "arrayValue":
+            return [_value(each) for each in _list(inside, "values")]
+        case "kvlistValue":
+            return named((each["key"], _value(each.get("value"))) for each in inside["values"])
+        case _:
+            return inside
+
+
+def _whole(value: Any) -> Any:
+    return int(value) if isinstance(value, str) and value.lstrip("-").isdigit() else value
+
+
+def _list(owner: Any, name: str) -> list[Any]:
+    """The list of this name; empty where there is none. ValueError where it is of another form."""
+    found = owner.get(name, []) if is_object(owner) else None
+    if not is_list(found):
+        raise ValueError(f"no OTLP/JSON: {name} is no list")
+    return found

@@ -1,0 +1,55 @@
+"""Events of XES files (IEEE 1849), the format of process mining.
+
+A record has the attributes of an event, and those of its trace under names that begin with
+`case:`, as process-mining tools write them into tables. Attributes inside attributes are left out.
+Integers, floats and booleans are numbers and booleans; everything else is a text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import IO, Any
+from xml.etree import ElementTree as Xml
+
+from ..templates import Record
+from .names import named
+
+TYPES: dict[str, Callable[[str], Any]] = {
+    "int": int,
+    "float": float,
+    "boolean": lambda text: text.strip().lower() == "true",
+}
+
+
+def events(file: IO[bytes]) -> Iterator[Record]:
+    """The events of a log, in their order. Raises ValueError where the file is no XES."""
+    case: Record = {}
+    depth = 0
+    try:
+        for what, element in Xml.iterparse(file, ("start", "end")):
+            tag = element.tag.rpartition("}")[2]
+            depth += 1 if what == "start" else -1
+            if depth == 1 and what == "start" and tag != "log":
+                raise ValueError(f"no XES: it begins with <{tag}>, not with <log>")
+            if what == "end" and tag == "event":
+                yield named(_attributes(element)) | case
+                element.clear()
+            elif tag == "trace" and what == "start":
+                case = {}
+            elif what == "end" and depth == 2 and "key" in element.attrib and tag != "global":
+                (name, value), *_ = _attributes([element])
+                case |= named([(f"case:{name}", value)])
+            elif tag == "trace":
+                element.clear()
+    except Xml.ParseError as error:
+        raise ValueError(f"no XES: {error}") from error
+
+
+def _attributes(elements: Any) -> list[tuple[str, Any]]:
+    """The attributes that are these elements."""
+    rows: list[tuple[str, Any]] = []
+    for each in elements:
+        if "key" in each.attrib and "value" in each.attrib:
+            kind = each.tag.rpartition("}")[2]
+            rows.append((each.attrib["key"], TYPES.get(kind, str)(each.attrib["value"])))
+    return rows

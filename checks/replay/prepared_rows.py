@@ -1,0 +1,70 @@
+"""The rows of foreign traces that are prepared: of whole files, lines, and rows of tables.
+
+Both engines read with this module, so they find the same rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+
+from .mapping import TraceMapping, key_of
+from .preparation.declared import Preparation
+from .preparation.formats import Found, record_of_line, records_of_file
+from .preparation.numbering import position
+from .rows import Rejected, Row, object_of, plain
+from .sources import ReplayError, remote
+
+
+def rows_of_file(path: str, file: int, mapping: TraceMapping) -> Iterator[Row | Rejected]:
+    """The rows of a file; `file` is its number among the files of the replay. ReplayError where it
+    cannot be read."""
+    how = mapping.preparation
+    assert isinstance(how, Preparation)
+    if remote(path):
+        raise ReplayError(f"{path}: {FAR.format(how.format)}")
+    for number, found in records_of_file(path, how):
+        for row in _rows(found, mapping, position(file, number)):
+            yield row if isinstance(row, Row) else row.at(path, number)
+
+
+TEXTS = ("text", "csv")
+FAR = "a remote file of the format {} is read whole; copy it to this computer"
+
+
+def rows_of_line(line: bytes, mapping: TraceMapping) -> list[Row | Rejected]:
+    """The rows of one line, wherever it stands."""
+    how = mapping.preparation
+    assert isinstance(how, Preparation)
+    found = record_of_line(line, how)
+    return [] if found is None else _rows(found, mapping, 0)
+
+
+def rows_of_table_line(line: bytes, mapping: TraceMapping) -> list[Row | Rejected]:
+    """The rows of a row of a table, as a JSON object."""
+    return _rows(object_of(line), mapping, 0, typed=True)
+
+
+def _rows(
+    found: Found, mapping: TraceMapping, place: int, typed: bool = False
+) -> list[Row | Rejected]:
+    """The rows of a record. In a column of a table, and where all values are texts, keys have one
+    type; so no two of them look alike, and none needs quotes."""
+    if isinstance(found, Rejected):
+        return [found]
+    rows = mapping.rows_of(found, plain(str(found)), place)
+    how = mapping.preparation
+    if typed or (how is not None and how.format in TEXTS):
+        return [_with_key(row) if isinstance(row, Row) else row for row in rows]
+    return rows
+
+
+def _with_key(row: Row) -> Row:
+    return dataclasses.replace(row, instance=str(key_of(row.instance)))
+
+
+def check_order(mapping: TraceMapping | None, what: str) -> None:
+    """ReplayError for the order of the files, where rows have none."""
+    how = None if mapping is None else mapping.preparation
+    if how is not None and how.order == "file":
+        raise ReplayError(f'{what} has no order of rows; order = "file" is for files of lines')

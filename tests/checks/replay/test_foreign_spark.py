@@ -1,0 +1,84 @@
+"""Foreign logs on Spark: the same result as in this process."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lawful.checks.replay import ReplayError, ReplayProgram, replay, replay_frame
+from lawful.checks.replay.mapping import mapping_of
+from tests.checks.replay import test_foreign_logs as logs
+from tests.checks.replay.conftest import NEEDS_SPARK
+from tests.checks.replay.foreign_logs import PREPARED, REQUESTED, VERDICTS, Request, Span
+from tests.checks.replay.test_spark import same
+
+pytestmark = NEEDS_SPARK
+
+
+@pytest.mark.usefixtures("session")
+def test_files_that_are_read_whole_and_lines(tmp_path: Path) -> None:
+    assert set(same(*logs.connections(tmp_path))["by_instance"].values()) == {"fits"}
+    rows = [f'{{"k": "a", "t": {at}, "e": "{e}"}}\n' for at, e in [(2, "end"), (1, "start")]]
+    data = {
+        "instance": "$.k",
+        "event": "$.e",
+        "time": "$.t",
+        "preparation": {"order": "time", "ties": ["start"]},
+    }
+    paths, program = logs.log(tmp_path, "r.jsonl", "".join([*rows, "\n", "x\n"]), Span, data)
+    found = same(paths, program)
+    assert found["by_instance"] == {"a": "fits"}
+    assert found["rejected"]["reasons"][0]["places"] == [{"file": str(paths[0]), "number": 4}]
+
+
+@pytest.mark.nightly
+@pytest.mark.usefixtures("session")
+def test_every_format(tmp_path: Path) -> None:
+    for form in ("csv", "xes"):
+        same(*logs.requests(tmp_path, form))
+    same(*logs.spans(tmp_path))
+    broken = b"k,e,n\na,start,1\nb,start\nc,\xff,1\n\nd,,1\na,end,2\n"
+    (tmp_path / "odd %20.csv").write_bytes(broken)
+    how = {"format": "csv", "casts": {"$.n": "int"}}
+    program = ReplayProgram(
+        (Span.lawful.ir,), mapping=mapping_of(logs.EVENTS | {"preparation": how})
+    )
+    assert same([tmp_path / "odd %20.csv"], program)["rejected"]["rows"] == 2
+
+
+@pytest.mark.nightly
+def test_a_table_of_the_callers_session(session: Any, tmp_path: Path) -> None:
+    """As from ORC, Delta, Iceberg or JDBC: Spark's reader for CSV stands for them."""
+    (path,), _ = logs.requests(tmp_path, "csv")
+    table = session.read.csv(str(path), header=True, sep=";", inferSchema=True)
+    data = {**REQUESTED, "instance": "$.case", "time": "$.at", "preparation": PREPARED}
+    mapping = mapping_of(data)
+    verdicts = replay_frame(table, Request, mapping).verdicts.collect()
+    assert {row.instance: row.verdict for row in verdicts} == VERDICTS
+    kept = tmp_path / "r.parquet"
+    table.withColumn("at", table["at"].cast("string")).write.parquet(str(kept))
+    program = ReplayProgram((Request.lawful.ir,), mapping=mapping_of(data | {"unit": ISO_SPACE}))
+    assert same([kept], program)["by_instance"] == VERDICTS
+    lines = session.createDataFrame([(json.dumps(row),) for row in ROWS], "value string")
+    found = replay_frame(lines, Span, mapping_of(SPREAD)).verdicts.collect()
+    assert {row.instance: row.verdict for row in found} == {"a": "fits", "b": "open"}
+    how = {"preparation": {"order": "file"}, "seq": None}
+    with pytest.raises(ReplayError, match="a data frame has no order of rows"):
+        replay_frame(lines, Span, mapping_of(logs.EVENTS | how))
+
+
+ISO_SPACE = "%Y-%m-%d %H:%M:%S"
+ROWS = [{"k": ["a", "b"], "e": "start", "n": 1}, {"k": ["a"], "e": "end", "n": 2}]
+SPREAD: dict[str, Any] = logs.EVENTS | {"preparation": {"spread": "$.k"}}
+
+
+def test_a_remote_file_is_not_read_whole() -> None:
+    how = {"format": "csv"}
+    program = ReplayProgram(
+        (Span.lawful.ir,), mapping=mapping_of(logs.EVENTS | {"preparation": how})
+    )
+    with pytest.raises(ReplayError, match="a remote file of the format csv is read whole"):
+        replay(["s3a://bucket/rows.csv"], program, "local")
