@@ -3,7 +3,7 @@
 from .columnar.trace_store import TraceStore
 from .engine_choice import Engine, EngineChoice
 from .mapping import TraceMapping, read_mapping
-from .preparation.declared import LinePattern, Preparation, RowForm
+from .preparation.preparation_table import LinePattern, Preparation, RowForm
 from .program import ReplayProgram
 from .resuming import Policy
 from .sources import ReplayError

@@ -29,8 +29,8 @@ an event with a choice a line may name the transition.
 An instance may be a text or a whole number. A text that reads as a whole number stands in quotes in
 results, so `7` and `"7"` are two instances.
 
-Traces of other forms are prepared first, by the table `[preparation]`: `preparation.declared` has
-it. Two more keys:
+Traces of other forms are prepared first, by the table `[preparation]`, which the module
+`preparation.preparation_table` describes. Two more keys:
 
     combine = true                 # rows of one instance and number are parts of one event
     [observed]                     # variables of the machine after the event; a row need not have
@@ -51,13 +51,13 @@ from typing import Any
 from lawful.spec.codec.as_json import is_object
 from lawful.spec.ir import Json
 
-from .preparation import declared
-from .preparation.declared import Preparation
-from .preparation.numbering import by_place, by_time
+from .path_templates import MissingPath, filled, paths_in, put, value_at, wrong_template
+from .preparation import preparation_table
+from .preparation.preparation_table import Preparation
+from .preparation.row_numbers import by_place, by_time
 from .preparation.steps import prepared
 from .rows import LARGEST, Rejected, Row, encodable, plain
 from .sources import ReplayError
-from .templates import MissingPath, filled, paths_in, put, value_at, wrong_template
 from .times import ISO, UNITS, is_unit, seconds
 
 HAPPENED = "happened"
@@ -109,7 +109,7 @@ class TraceMapping:
 
     def rows_of(self, data: dict[str, Any], text: str, place: int = 0) -> list[Row | Rejected]:
         """The rows of a record: of a prepared one any number. `place` is that of the record in the
-        files: `preparation.numbering.position`."""
+        files: `preparation.row_numbers.position`."""
         how = self.preparation
         if how is None:
             made = [self.row_of(data, text)]
@@ -183,7 +183,7 @@ class TraceMapping:
         out: dict[str, Json] = dataclasses.asdict(self)
         out["skip"] = list(self.skip)
         if self.preparation is not None:
-            out["preparation"] = declared.to_json(self.preparation)
+            out["preparation"] = preparation_table.to_json(self.preparation)
         return out
 
 
@@ -252,7 +252,7 @@ def mapping_of(data: Any) -> TraceMapping:
             raise ValueError(f"{name} is no key of a mapping; the keys are {', '.join(KINDS)}")
         if type(value) is not KINDS[name]:
             raise ValueError(f"{name} has to be a {KINDS[name].__name__}")
-    how = declared.preparation_of(given["preparation"]) if "preparation" in given else None
+    how = preparation_table.preparation_of(given["preparation"]) if "preparation" in given else None
     given["preparation"] = how
     if how is not None and how.order:
         if given.setdefault("seq", NUMBER) not in ("", NUMBER):

@@ -9,9 +9,9 @@ import dataclasses
 from collections.abc import Iterator
 
 from .mapping import TraceMapping, key_of
-from .preparation.declared import Preparation
 from .preparation.formats import Found, record_of_line, records_of_file
-from .preparation.numbering import position
+from .preparation.preparation_table import Preparation
+from .preparation.row_numbers import position
 from .rows import Rejected, Row, object_of, plain
 from .sources import ReplayError, remote
 

@@ -12,12 +12,12 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from ..path_templates import Record
 from ..rows import Rejected, encodable, object_of, plain
 from ..sources import BLANK, ReplayError, opened
-from ..templates import Record
 from . import itf_states, otlp, xes
-from .declared import Preparation
 from .names import named
+from .preparation_table import Preparation
 
 Found = Record | Rejected
 Numbered = Iterator[tuple[int, Found]]  # Each with its line, or its number in the file, from 1.

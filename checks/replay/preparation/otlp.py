@@ -16,7 +16,7 @@ from typing import Any
 
 from lawful.spec.codec.as_json import is_list, is_object
 
-from ..templates import Record
+from ..path_templates import Record
 from .names import named
 
 KEPT = ("traceId", "spanId", "parentSpanId", "kind", "severityText", "severityNumber")

@@ -11,8 +11,8 @@ from typing import Any
 from lawful.spec.codec.as_json import is_list
 from lawful.spec.ir import Json
 
-from ..templates import MissingPath, Record, as_text, computed, holds, put, value_at
-from .declared import LinePattern, Preparation
+from ..path_templates import MissingPath, Record, as_text, computed, holds, put, value_at
+from .preparation_table import LinePattern, Preparation
 
 WHOLE = re.compile(r"[+-]?[0-9]{1,300}")
 TRUE_OR_FALSE = {"true": True, "1": True, "false": False, "0": False}

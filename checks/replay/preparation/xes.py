@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from typing import IO, Any
 from xml.etree import ElementTree as Xml
 
-from ..templates import Record
+from ..path_templates import Record
 from .names import named
 
 TYPES: dict[str, Callable[[str], Any]] = {

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..columnar.layout import layout_of
 from ..parquet import NEEDED, check_columns, length
-from ..preparation.declared import Preparation
+from ..preparation.preparation_table import Preparation
 from ..prepared_rows import check_order
 from ..program import ReplayProgram
 from ..sources import ReplayError, Sources, remote

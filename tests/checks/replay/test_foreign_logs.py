@@ -390,3 +390,26 @@ def test_a_mapping_as_a_python_object(tmp_path: Path) -> None:
     paths, _ = spans(tmp_path)
     result = replay(paths, ReplayProgram((Span.lawful.ir,), mapping=mapping))
     assert by_instance(result) == {SPAN: "fits"}
+
+
+@pytest.mark.parametrize("order", ["time", "file"])
+def test_rows_of_one_record_have_their_order(tmp_path: Path, order: str) -> None:
+    forms = [{"fields": {"e": "start"}}, {"fields": {"e": "end"}}]
+    data = {"instance": "$.k", "event": "$.e", "time": "$.t"}
+    how = {"order": order, "rows": forms}
+    for name, rows, verdict in [
+        ("one", [{"k": "a", "t": 1}], "fits"),
+        ("two", [{"k": "a", "t": 1}, {"k": "a", "t": 2}], "deviates"),
+    ]:
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        result = replay(*log(tmp_path, name, text, Span, data | {"preparation": how}))
+        assert by_instance(result) == {"a": verdict}
+
+
+def test_files_are_in_their_order(tmp_path: Path) -> None:
+    for name, event in [("r.log.1", "start"), ("r.log.2", "log"), ("r.log", "end")]:
+        (tmp_path / name).write_text(f"\n\n{event}\n" if event == "start" else f"{event}\n")
+    how = {"format": "text", "line": "(?P<e>.*)", "order": "file", "fields": {"k": "one"}}
+    mapping = mapping_of({"instance": "$.k", "event": "$.e", "preparation": how})
+    program = ReplayProgram((Span.lawful.ir,), mapping=mapping)
+    assert by_instance(replay([tmp_path], program)) == {"one": "fits"}

@@ -17,7 +17,7 @@ It is the table `[preparation]` of a mapping. Each record passes these steps, in
     defaults = {"$.n" = 0}     # values where a record has none
     casts = {"$.n" = "int"}    # texts as int, float or bool, anything as text
     values."$.status" = {"200" = "OK", "*" = "failed"}  # other values; "*" is any other one
-    fields.key = {"$join" = ["$.host", "-", "$.pid"]}   # more fields: see `templates`
+    fields.key = {"$join" = ["$.host", "-", "$.pid"]}   # more fields: see `path_templates`
     when = {"$.level" = "INFO"}  # only records with these values
 
     [[preparation.rows]]       # several rows of a record, each with conditions and fields
@@ -43,7 +43,7 @@ from typing import Any
 from lawful.spec.codec.as_json import is_list, is_object
 from lawful.spec.ir import Json
 
-from ..templates import wrong_condition, wrong_pattern, wrong_template
+from ..path_templates import wrong_condition, wrong_pattern, wrong_template
 
 FORMATS = ("lines", "text", "csv", "xes", "otlp", "itf")
 ORDERS = ("", "file", "time")

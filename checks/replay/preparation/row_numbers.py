@@ -11,7 +11,7 @@ from datetime import date
 from fractions import Fraction
 
 from ..rows import LARGEST
-from .declared import Preparation
+from .preparation_table import Preparation
 
 FILES = 40  # Bits of the number of a record in its file; a file's number is above them.
 DAY = 86_400
