@@ -29,7 +29,7 @@ settings.register_profile(
     derandomize=True,
     database=None,
     deadline=None,
-    max_examples=40,  # `make test` has a budget; see tests/house/budgets.txt.
+    max_examples=30,  # `make test` has a budget; see tests/house/budgets.txt.
     print_blob=False,
     suppress_health_check=[HealthCheck.too_slow],
 )
@@ -51,7 +51,12 @@ if PROFILE == "lawful":
 MEMORY = 16 * 2**30
 
 
+# The collector walks all modules, tests and terms again for a few objects more. Seldom is enough.
+YOUNG = 200_000
+
+
 def pytest_configure(config: pytest.Config) -> None:
+    gc.set_threshold(YOUNG, 50, 100)
     if not hasattr(config, "workerinput"):  # A worker shares the folder of the run it works for.
         folder = tempfile.TemporaryDirectory(prefix="lawful-cache-")
         config.add_cleanup(folder.cleanup)
@@ -78,13 +83,15 @@ def nothing_proved_before(
 
 @pytest.fixture(autouse=True)
 def no_compiler_for_a_small_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In `make test` a search takes ten seconds of plain steps before it starts a compiler.
+    """In `make test` a search takes half a second of plain steps before it starts a compiler, and
+    none starts a second process for better code.
 
-    To compile the steps of a large machine takes longer than its whole search in most tests. The
-    tests of the compiled engine ask for it by name.
+    To compile the steps takes longer than the whole search in most tests. The tests of the compiled
+    engine ask for it by name.
     """
     if PROFILE == "lawful":
-        monkeypatch.setattr(background, "PATIENCE", 10.0)
+        monkeypatch.setattr(background, "PATIENCE", 0.5)
+        monkeypatch.setattr(background, "LONGER", 1e9)
 
 
 @pytest.fixture(autouse=True)

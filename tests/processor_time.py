@@ -1,9 +1,10 @@
 """A pytest plugin: how much processor time each part of the tests took, beside its budget.
 
 Every report carries what its process spent since the report before, child processes included: those
-that have ended, and, where the system lists them, those that still run (the JVM of Spark, for
-one). The summary names each part that took more than its budget. That fails nothing, because the
-same test takes more on a busy or slow machine.
+that have ended, and, where the system lists them, those that still run (the JVM of Spark, for one).
+To list these takes longer than a small test, so that it is done once a file. The summary names each
+part that took more than its budget. That fails nothing, because the same test takes more on a busy
+or slow machine.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ NOISE = 1.5  # So many times its budget a part may take before it is named.
 
 
 def spent() -> float:
-    """Seconds of processor time of this process and its children, until now."""
-    return sum(os.times()[:4]) + _running(os.getpid())
+    """Seconds of processor time of this process and of its children that have ended."""
+    return sum(os.times()[:4])
 
 
-def _running(pid: int) -> float:
-    """What the children that still run have spent."""
+def running(pid: int) -> float:
+    """Seconds of processor time of the children of the process that still run."""
     total = 0.0
     for child in _children(pid):
         try:
@@ -36,7 +37,7 @@ def _running(pid: int) -> float:
         except OSError:  # It has ended meanwhile.
             continue
         ticks = sum(map(int, row.split()[11:15]))
-        total += ticks / os.sysconf("SC_CLK_TCK") + _running(child)
+        total += ticks / os.sysconf("SC_CLK_TCK") + running(child)
     return total
 
 
@@ -59,6 +60,8 @@ class Measuring:
 
     def __init__(self, config: pytest.Config) -> None:
         self.before = 0.0
+        self.children = 0.0  # What those that still run had spent when the last file ended.
+        self.ends = False  # Whether the test is the last one of its file.
         self.parts = budgets((ROOT / BUDGETS).read_text(encoding="utf-8"))
         self.taken: Counter[str] = Counter()
         self.collecting = 0.0
@@ -67,17 +70,23 @@ class Measuring:
 
     def since(self) -> float:
         """Seconds since it was asked before."""
-        now = spent()
-        found, self.before = max(0.0, now - self.before), now
+        now = spent() + self.children
+        found, self.before = now - self.before, now
         return found
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtestloop(self) -> None:
         self.collecting = self.since()
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> None:
+        self.ends = nextitem is None or nextitem.path != item.path
+
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self) -> Generator[None, Any, Any]:
         report = yield
+        if self.ends and report.when == "teardown":
+            self.children = running(os.getpid())
         report.processor_time, report.collecting_time = self.since(), self.collecting
         self.collecting = 0.0
         return report

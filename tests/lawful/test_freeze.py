@@ -81,7 +81,9 @@ def test_a_package_without_source_runs_and_replays(shipped: tuple[Path, Path]) -
     assert there.splitlines()[-1] == f"{away / 'pkg' / 'mod.py'} pkg.mod"
 
 
-@pytest.mark.parametrize("command", ["check", "show", "prove"])
+@pytest.mark.parametrize(
+    "command", ["check", "show", pytest.param("prove", marks=pytest.mark.nightly)]
+)
 def test_the_command_line_answers_as_with_the_source(
     command: str, shipped: tuple[Path, Path]
 ) -> None:
@@ -309,6 +311,7 @@ def test_a_machine_with_source_has_parts_without(
     assert "L101" in done.stderr and "Base, an ancestor, with no readable source" in done.stderr
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("python", other_pythons())
 def test_another_version_of_python_reads_it(
     python: str, shipped: tuple[Path, Path], tmp_path: Path

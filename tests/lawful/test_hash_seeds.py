@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from tests.frozen import ROOT, run
 
 SEEDS = ("0", "4711")
@@ -28,6 +30,7 @@ def outputs(folder: Path, *args: str) -> set[str]:
     return found
 
 
+@pytest.mark.nightly
 def test_show_and_check(tmp_path: Path) -> None:
     script = """
 import sys

@@ -6,6 +6,8 @@ import importlib
 import pkgutil
 from collections.abc import Iterator
 
+import pytest
+
 from lawful import Machine, machines
 from tests.spec.codec.test_every_machine import declared_in, has_meaning
 from tests.spec.lower.stages import broken_in_scopes
@@ -17,6 +19,7 @@ def systems() -> Iterator[type[Machine]]:
             yield from filter(has_meaning, declared_in(importlib.import_module(module.name)))
 
 
+@pytest.mark.nightly
 def test_the_rules_hold_of_every_system() -> None:
     found = list(dict.fromkeys(systems()))
     scopes, lines = broken_in_scopes(found)

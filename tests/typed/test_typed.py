@@ -81,7 +81,7 @@ def expected(checker: str) -> Found:
     }
 
 
-@pytest.mark.parametrize("checker", [mypy, pyright])
+@pytest.mark.parametrize("checker", [pytest.param(mypy, marks=pytest.mark.nightly), pyright])
 def test_every_marked_line_is_reported_and_no_other(
     checker: Callable[[Path], Found], tmp_path: Path
 ) -> None:

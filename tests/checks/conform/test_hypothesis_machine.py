@@ -20,7 +20,7 @@ from tests.checks.declarations import cloakroom as c
 from tests.checks.declarations import conformance as m
 
 QUICK = settings(
-    derandomize=True, deadline=None, database=None, max_examples=20, stateful_step_count=25
+    derandomize=True, deadline=None, database=None, max_examples=10, stateful_step_count=25
 )
 COATS = {"Coat": st.binary(max_size=2)}
 

@@ -167,6 +167,7 @@ print(drawn(THING, near, 40), [sorted(s) for s in drawn(t.Set(t.NAT, False), nea
 """
 
 
+@pytest.mark.nightly
 def test_nothing_depends_on_the_hash_seed() -> None:
     root = ROOT
     said = {

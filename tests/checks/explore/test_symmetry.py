@@ -163,6 +163,7 @@ def drawn(rng: Random) -> str:
     return "".join([head, *rows, scope])
 
 
+@pytest.mark.nightly
 def test_random_machines_are_the_same_with_and_without() -> None:
     compared = folded = 0
     for seed in range(40):

@@ -32,7 +32,7 @@ from lawful.testing import Mismatch, SimulatedClock, conformance
 from tests.checks.declarations.timed import Fischer, House, Patient, Prompt, Rooms, Stuck, Way
 
 QUICK = settings(
-    derandomize=True, deadline=None, database=None, max_examples=20, stateful_step_count=25
+    derandomize=True, deadline=None, database=None, max_examples=10, stateful_step_count=25
 )
 
 

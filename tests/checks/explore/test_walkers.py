@@ -144,6 +144,7 @@ def test_the_walks_of_proofs_go_over_to_generated_steps(monkeypatch: pytest.Monk
     assert transitions_seen(flat, world) == whole
 
 
+@pytest.mark.nightly
 def test_the_walks_of_proofs_say_why_they_are_slow(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,6 +60,7 @@ def table(pairs: list[tuple[int, int]]) -> dict[tuple[str, str], int]:
 ALL = [(old, new) for old in range(len(KINDS)) for new in range(len(KINDS))]
 
 
+@pytest.mark.nightly
 def test_diff_says_of_a_change_of_types_what_restore_does() -> None:
     some = [pair for pair in ALL if (7 * pair[0] + pair[1]) % 11 == 0]
     assert (len(some), table(some)) == (

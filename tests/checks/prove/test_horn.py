@@ -64,6 +64,7 @@ def test_what_is_reached_is_violated_in_the_shortest_run() -> None:
     assert found(provable.Counter)["small_too"] == ("violated", 11)
 
 
+@pytest.mark.nightly
 def test_what_is_said_of_every_element_of_a_finite_map_is_proved() -> None:
     rows = found(Peterson)
     assert rows["bounds"] == rows["flag_tells_where"] == ("proved", None)

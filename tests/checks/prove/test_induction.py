@@ -328,6 +328,7 @@ def test_what_z3_does_not_decide_is_unknown() -> None:
     assert row.counterexample is None and row.note.startswith("Z3 does not decide it")
 
 
+@pytest.mark.nightly
 def test_what_is_outside_a_small_type_is_out_of_bounds() -> None:
     result = proof(Beyond, units=SHORT)
     rows = {o.obligation: o for o in result.obligations if o.property == "bounds"}

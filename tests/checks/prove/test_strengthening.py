@@ -38,6 +38,7 @@ from tests.classics.two_phase import *
 """
 
 
+@pytest.mark.nightly
 def test_two_phase_commit_is_proved_for_any_number_of_managers() -> None:
     """What is found is pasted into the declaration, which then is proved as it stands."""
     result, clauses = strengthened(TwoPhase, {})

@@ -83,6 +83,7 @@ def spoilt_file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.nightly
 def test_spoilt_journals(session: Any, tmp_path: Path) -> None:
     found = same([spoilt_file(tmp_path)])
     for case in tampered():

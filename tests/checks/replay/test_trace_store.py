@@ -120,7 +120,7 @@ def test_a_flipped_byte_changes_no_verdict(tmp_path: Path) -> None:
     verdicts = replay_store(folder, PROGRAM).verdicts
     bucket = folder / store.buckets[0]
     whole, refused = bucket.read_bytes(), 0
-    places = range(0, len(whole), max(1, len(whole) // 150))
+    places = range(0, len(whole), max(1, len(whole) // 40))
     for place in places:
         spoilt = bytearray(whole)
         spoilt[place] ^= 255

@@ -72,6 +72,7 @@ def modules(*classes: type[Machine]) -> dict[str, Exported]:
     return {made.name: made for _, made in map(within, classes)}
 
 
+@pytest.mark.nightly
 def test_sany_takes_every_module(tmp_path: Path) -> None:
     every = modules(
         shadowing.Sequences, shadowing.Narrow, timed.House, liveness.Crew, NodeFixed, LinkFixed

@@ -114,7 +114,12 @@ def test_in_time_everything_holds() -> None:
 @pytest.mark.parametrize(
     ("cls", "expected", "violated"),
     [
-        (NodeTight, (8_966, 31_107, 46), ["put_back_at_most_once", "every_window_answers"]),
+        pytest.param(
+            NodeTight,
+            (8_966, 31_107, 46),
+            ["put_back_at_most_once", "every_window_answers"],
+            marks=pytest.mark.nightly,
+        ),
         (NodeNarrow, (1_774, 6_214, 20), ["every_window_answers"]),
     ],
     ids=lambda given: getattr(given, "__name__", ""),
@@ -127,6 +132,7 @@ def test_times_that_the_document_allows(
     assert same_sequences(result) == violated
 
 
+@pytest.mark.nightly
 def test_a_window_that_ends_as_told_depends_on_the_tasks_priority() -> None:
     assert counts(checked(NodePosted)) == (788, 3_853, 19)
     ends = "read_only_windows_end"

@@ -19,7 +19,7 @@ from lawful.testing import conformance
 from tests.machines.established import established, verdicts
 
 QUICK = settings(
-    derandomize=True, deadline=None, database=None, max_examples=20, stateful_step_count=30
+    derandomize=True, deadline=None, database=None, max_examples=10, stateful_step_count=30
 )
 
 

@@ -29,7 +29,7 @@ from lawful.spec.resolve import resolve
 from lawful.testing import Mismatch, SimulatedClock, conformance
 
 QUICK = settings(
-    derandomize=True, deadline=None, database=None, max_examples=20, stateful_step_count=30
+    derandomize=True, deadline=None, database=None, max_examples=8, stateful_step_count=30
 )
 EPOCH = 1_000_000
 PAYLOADS = {"Payload": st.binary(max_size=3)}

@@ -32,6 +32,7 @@ def test_everything_holds() -> None:
     assert {p.verdict.value for p in result.properties} == {"holds"}
 
 
+@pytest.mark.nightly
 def test_everything_holds_though_losses_never_end() -> None:
     result = checked(LinkLossy)
     assert counts(result) == (5_285, 33_914, 22)
@@ -106,7 +107,7 @@ def test_what_goes_wrong() -> None:
             {"sent_is_delivered", "sent_is_purged", "idle_is_removed"},
             marks=pytest.mark.nightly,
         ),
-        (
+        pytest.param(
             LinkUnasked,
             (4_626, 28_372, 22),
             {
@@ -116,12 +117,14 @@ def test_what_goes_wrong() -> None:
                 "idle_is_removed",
                 "silence_follows",
             },
+            marks=pytest.mark.nightly,
         ),
-        (LinkWithEpoch, (9_026, 37_660, 23), set[str]()),
-        (
+        pytest.param(LinkWithEpoch, (9_026, 37_660, 23), set[str](), marks=pytest.mark.nightly),
+        pytest.param(
             LinkRestarting,
             (9_730, 39_768, 24),
             {"purged_has_arrived", "sender.connections_only_grow"},
+            marks=pytest.mark.nightly,
         ),
         (LinkWrapping, (290, 813, 27), {"no_duplicate", "in_order"}),
         (LinkWrappingInTime, (209, 586, 26), set[str]()),

@@ -232,7 +232,7 @@ def values(mill: Mill) -> dict[str, Any]:
     return {name: getattr(mill, slot(name)) for name in mill.__plan__.variables}
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.lists(events, max_size=12))
 def test_a_run_is_what_python_makes_of_it(run: list[tuple[Any, ...]]) -> None:
     mill, plain = Mill(), Plain(Mill)

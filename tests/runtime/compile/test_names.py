@@ -202,7 +202,9 @@ PLAIN = [f"word{i}" for i in range(1000)]
 OF_PYTHON = {*vars(builtins), "Nat", "Param", "Timer", "State"}  # A class statement reads these.
 
 
-@pytest.mark.parametrize("role", ROLES)
+@pytest.mark.parametrize(
+    "role", [r if r == "locals" else pytest.param(r, marks=pytest.mark.nightly) for r in ROLES]
+)
 def test_a_declaration_uses_the_names_of_its_generated_code(role: str, names: list[str]) -> None:
     """All names at once; the same text with other names says what is right."""
     free = [name for name in names if name not in OF_PYTHON]

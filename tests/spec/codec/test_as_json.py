@@ -236,6 +236,7 @@ for cls in (SenderEntryFixed, ReceiverEntry, Gate):
 """
 
 
+@pytest.mark.nightly
 def test_nothing_depends_on_the_hash_seed_or_process_or_python(tmp_path: Path) -> None:
     needed = [needs(tmp_path / "needs")]
     (tmp_path / "gate.py").write_text(DOOR, encoding="utf-8")

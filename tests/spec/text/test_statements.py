@@ -247,7 +247,7 @@ def outcome(compute: Callable[[], Any]) -> Any:
         return "undefined"
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.one_of(*expressions(4)))
 def test_the_text_means_what_the_table_means(e: ir.Expr) -> None:
     text = statements.expr(e)
@@ -256,7 +256,7 @@ def test_the_text_means_what_the_table_means(e: ir.Expr) -> None:
     assert outcome(lambda: eval(code, dict(VALUES))) == outcome(lambda: value(e))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.one_of(*expressions(4)))
 def test_no_parenthesis_is_superfluous(e: ir.Expr) -> None:
     text = statements.expr(e)

@@ -33,14 +33,14 @@ def agree(cls: type[Machine], limit: int) -> None:
 @pytest.mark.parametrize("cls", MACHINES, ids=lambda cls: cls.__name__)
 def test_machines(cls: type[Machine]) -> None:
     try:
-        agree(cls, 20)
+        agree(cls, 10)
     except DeclarationError as error:
         pytest.skip(f"without a scope: {error.problems[0].number}")
 
 
 @pytest.mark.parametrize(("title", "text"), ACCEPTED, ids=[row[0] for row in ACCEPTED])
 def test_texts(title: str, text: str) -> None:
-    agree(texts.machine(text), 20)
+    agree(texts.machine(text), 10)
 
 
 def test_a_layout_works_out_its_hash_once() -> None:

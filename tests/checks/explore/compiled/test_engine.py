@@ -59,6 +59,9 @@ EVERY = (
     exploration.Trap,
     exploration.Lookup,
 )
+# The largest with plain steps takes as long as all others.
+LARGEST = pytest.param(conformance.Faults, marks=pytest.mark.nightly)
+QUICK = [LARGEST if cls is conformance.Faults else cls for cls in EVERY]
 
 
 @pytest.fixture(scope="module")
@@ -108,12 +111,12 @@ def both_establish_the_same(cls: type[Machine], engine: Engine) -> None:
     assert established(mine) == by_reference(cls)
 
 
-@pytest.mark.parametrize("cls", EVERY, ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", QUICK, ids=lambda cls: cls.__name__)
 def test_both_establish_the_same(cls: type[Machine]) -> None:
     both_establish_the_same(cls, "generated")
 
 
-@pytest.mark.parametrize("cls", EVERY, ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", QUICK, ids=lambda cls: cls.__name__)
 def test_states_are_found_in_the_same_order(cls: type[Machine]) -> None:
     flat, resolved = flat_of(cls)
     space = Space(flat, resolved.world)
@@ -443,6 +446,7 @@ class Counted(Machine):
     scope = Scope(Nat=range(0, 4), n=range(0, 20_000))
 
 
+@pytest.mark.nightly
 def test_cuts_are_counted_by_the_variable() -> None:
     mine, theirs = explored(Counted, "compiled"), explored(Counted, "reference")
     assert established(mine) == established(theirs)

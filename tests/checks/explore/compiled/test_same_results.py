@@ -81,7 +81,11 @@ def by_reference(cls: type[Machine]) -> CheckResult:
 
 
 @pytest.mark.parametrize("engine", ["generated", "compiled"])
-@pytest.mark.parametrize("cls", [*TIMED, *REFINING, Window], ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize(
+    "cls",
+    [*TIMED, *REFINING, pytest.param(Window, marks=pytest.mark.nightly)],
+    ids=lambda cls: cls.__name__,
+)
 def test_the_result_is_that_of_the_reference_engine(cls: type[Machine], engine: Engine) -> None:
     assert checked(cls, engine) == by_reference(cls)
 

@@ -159,6 +159,7 @@ class Ring(Machine):
     scope = Scope(Node=9, to=9)
 
 
+@pytest.mark.nightly
 def test_folded_states_are_the_same_by_one_by_several_and_unfolded() -> None:
     space = space_of(Ring)
     one, two = found(space, 1, states=6_000), found(space, 2, states=6_000)
@@ -240,6 +241,7 @@ def test_of_many_words_each_that_changes_is_seen() -> None:
     assert told(one) == told(search(space, Limits(states=4_000), tier="generated"))
 
 
+@pytest.mark.nightly
 def test_they_stop_where_one_stops(monkeypatch: pytest.MonkeyPatch) -> None:
     taken = counted(monkeypatch)
     space = space_of(Walk)

@@ -250,7 +250,7 @@ def drawn(draw: st.DrawFn) -> Drawn:
     return Drawn(size, edges, draw(groups), draw(groups), draw(places), draw(places))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(drawn())
 def test_lassos_are_the_shortest_and_none_is_missed(graph: Drawn) -> None:
     result = checked(texts.last_machine(texts.module(graph.text())))
@@ -278,7 +278,7 @@ def is_violated(graph: Drawn, kind: str, trace: Trace) -> bool:
     return fair and graph.violated(kind, states[: trace.loop], loop)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(drawn())
 def test_without_a_budget_lassos_are_true_all_the_same(graph: Drawn) -> None:
     cls = texts.last_machine(texts.module(graph.text()))

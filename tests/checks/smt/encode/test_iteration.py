@@ -31,7 +31,7 @@ DESKS = st.tuples(
 
 @pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize("name", ["call", "leap", "divide", "lowest", "grow", "swap"])
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     state=DESKS,
     low=st.integers(-2, 4),
