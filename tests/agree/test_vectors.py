@@ -113,9 +113,9 @@ def demanded(hits: Counter[str]) -> None:
 
 
 def test_random_machines() -> None:
-    demanded(run(range(30)))
+    demanded(run(range(45)))
 
 
 @pytest.mark.nightly
 def test_many_random_machines() -> None:
-    demanded(run(range(30, 3000)))
+    demanded(run(range(45, 3000)))

@@ -221,7 +221,10 @@ def test_what_is_told_of_it() -> None:
     ]
 
 
-COUNTED = [Gate, Chooses, AlternatingBit, TwoPhase, Several, Fischer, House, Rooms, Resends]
+COUNTED = [
+    *(Gate, Chooses, AlternatingBit, TwoPhase, Several, Fischer, House, Rooms),
+    pytest.param(Resends, marks=pytest.mark.nightly),
+]
 
 
 def same(cls: type[Machine], engine: Engine) -> None:

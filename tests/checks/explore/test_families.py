@@ -71,9 +71,8 @@ def test_what_a_step_changed_is_told_member_by_member() -> None:
     assert found["undefined"].why == "there is no item Node('Node1')"
 
 
-@pytest.mark.parametrize(
-    "cls", [Hub, pytest.param(Rack, marks=pytest.mark.nightly)], ids=lambda cls: cls.__name__
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("cls", [Hub, Rack], ids=lambda cls: cls.__name__)
 def test_python_itself_agrees(cls: type[Machine]) -> None:
     compared = agreement(cls, 200)
     assert compared.differences == ()

@@ -61,11 +61,8 @@ def busy(many: int) -> Generator[None]:
             each.wait()
 
 
-@pytest.mark.parametrize(
-    ("cls", "method"),
-    [ASKED[0], *(pytest.param(*each, marks=pytest.mark.nightly) for each in ASKED[1:])],
-    ids=[cls.__name__ for cls, _ in ASKED],
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize(("cls", "method"), ASKED, ids=[cls.__name__ for cls, _ in ASKED])
 def test_four_processes_answer_as_one_does(cls: type[Machine], method: Method) -> None:
     alone = told(cls, method, 1)
     assert sum(o.units for o in alone[0]) > 0

@@ -32,8 +32,9 @@ from tests.classics.table import CLASSICS
 from tests.classics.two_phase import TwoPhase
 from tests.spec import texts
 
-SMALL: tuple[type[Machine], ...] = (Peterson, liveness.StrongSemaphore)
+SMALL: tuple[type[Machine], ...] = (Peterson,)
 MORE: tuple[type[Machine], ...] = (
+    liveness.StrongSemaphore,
     TwoPhase,
     liveness.Crew,
     timed.House,

@@ -49,7 +49,6 @@ EVERY = (
     Peterson,
     TwoPhase,
     encoding.Cell,
-    conformance.Faults,
     conformance.Seats,
     exploration.Stuck,
     exploration.Rests,
@@ -59,9 +58,6 @@ EVERY = (
     exploration.Trap,
     exploration.Lookup,
 )
-# The largest with plain steps takes as long as all others.
-LARGEST = pytest.param(conformance.Faults, marks=pytest.mark.nightly)
-QUICK = [LARGEST if cls is conformance.Faults else cls for cls in EVERY]
 
 
 @pytest.fixture(scope="module")
@@ -111,12 +107,12 @@ def both_establish_the_same(cls: type[Machine], engine: Engine) -> None:
     assert established(mine) == by_reference(cls)
 
 
-@pytest.mark.parametrize("cls", QUICK, ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", EVERY, ids=lambda cls: cls.__name__)
 def test_both_establish_the_same(cls: type[Machine]) -> None:
     both_establish_the_same(cls, "generated")
 
 
-@pytest.mark.parametrize("cls", QUICK, ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", EVERY, ids=lambda cls: cls.__name__)
 def test_states_are_found_in_the_same_order(cls: type[Machine]) -> None:
     flat, resolved = flat_of(cls)
     space = Space(flat, resolved.world)
@@ -135,7 +131,7 @@ def test_the_figures_of_classics(classic: Classic) -> None:
     assert not found.escaped
 
 
-@pytest.mark.parametrize("cls", EVERY, ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", [*EVERY, conformance.Faults], ids=lambda cls: cls.__name__)
 def test_both_establish_the_same_compiled(cls: type[Machine]) -> None:
     both_establish_the_same(cls, "compiled")
 
