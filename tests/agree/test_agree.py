@@ -1,7 +1,7 @@
 """Random well-typed machines over the whole language: every engine does the same.
 
 The shards of a run keep their counts in a folder; the last one to end sums them, and fails where
-something was never met. `make agreement` runs these tests alone, on twelve times as many machines,
+something was never met. `make agreement` runs these tests alone, on ten times as many machines,
 and prints the sum at the end.
 """
 
@@ -29,7 +29,7 @@ from tests.agree.kinds import NESTINGS
 from tests.spec import texts
 
 SHARDS = 10
-MACHINES = int(os.environ.get("AGREE_MACHINES", "18"))  # Of a shard; a few are refused.
+MACHINES = int(os.environ.get("AGREE_MACHINES", "22"))  # Of a shard; a few are refused.
 LONG = 80  # Of a shard of the long run.
 # Seeds of rare constructs that no earlier machine has: a total map of opaque values.
 RARE = (878,)
