@@ -46,7 +46,8 @@ def parser() -> argparse.ArgumentParser:
     )
     commands = whole.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
     exploring = (_check, _simulate, _lint)
-    for add in (*exploring, _prove, _draw, _replay, _show, _export, _lock, _diff, _freeze):
+    replaying = (_replay, _infer_mapping)
+    for add in (*exploring, _prove, _draw, *replaying, _show, _export, _lock, _diff, _freeze):
         add(commands)
     return whole
 
@@ -372,6 +373,16 @@ def _replay(commands: Subparsers) -> None:
     parser.add_argument(
         "--report", type=Path, metavar="FILE.html", help="write the result as an HTML page"
     )
+
+
+def _infer_mapping(commands: Subparsers) -> None:
+    help = "propose how to read traces of another program, from a sample of them"
+    parser = _command(commands, "infer-mapping", help)
+    what = "JSON lines, CSV, XES, OTLP/JSON or ITF"
+    parser.add_argument("traces", metavar="TRACES", nargs="+", help=what)
+    parser.add_argument("target", metavar="TARGET", help=TARGET)
+    out = "write the mapping, as TOML, into a file"
+    parser.add_argument("--out", type=Path, metavar="FILE.toml", help=out)
 
 
 def _show(commands: Subparsers) -> None:

@@ -112,6 +112,10 @@ def _command(given: argparse.Namespace, output: Output) -> int:
             from .commands.replay import replay
 
             return replay(_options(options.ReplayOptions, given), output)
+        case "infer-mapping":
+            from .commands.infer_mapping import infer_mapping
+
+            return infer_mapping(_options(options.InferMappingOptions, given), output)
         case "show":
             from .commands.show import show
 

@@ -1,6 +1,7 @@
 """Replay of recorded events against a machine, in this process or on Spark."""
 
 from .columnar.trace_store import TraceStore
+from .continuation import Increment, replay_increment
 from .engine_choice import Engine, EngineChoice
 from .mapping import TraceMapping, read_mapping
 from .preparation.preparation_table import LinePattern, Preparation, RowForm
@@ -15,6 +16,7 @@ __all__ = [
     "Demands",
     "Engine",
     "EngineChoice",
+    "Increment",
     "LinePattern",
     "Policy",
     "Preparation",
@@ -28,6 +30,7 @@ __all__ = [
     "read_mapping",
     "replay",
     "replay_frame",
+    "replay_increment",
     "replay_store",
     "write_store",
 ]

@@ -58,6 +58,7 @@ class Fold:
         self.held: Row | None = None
         self.twice = False  # Another row has the number of the row that is held.
         self.late = False  # A row came after its number was judged: give all rows again, in order.
+        self.resumed = False  # The rows of earlier increments are gone: none can be given again.
         self.stopped = False
         self.rows = 0
         self.events = 0
@@ -85,6 +86,9 @@ class Fold:
             self.problems.add(Finding("quarantined", ELSEWHERE, row.flaw, verdict="quarantined"))
         elif held is not None and row.seq == held.seq:
             self._again(held, row)
+        elif self.resumed:
+            self.counts["late"] += 1
+            self._quarantine(row.seq, "a row that came after later ones were judged", OF_NUMBER)
         else:
             self.late = True
 

@@ -73,6 +73,7 @@ class InstanceVerdict:
     states: Mapping[str, int]
     findings: tuple[Finding, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
+    snapshot: str = ""  # The state from which a next increment goes on, if one is kept.
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,8 @@ class FittingInstances:
 # Of an instance, or of all instances of a machine: events that were compared with the machine,
 # deviations, those in a state that is not certain, identical rows that came again, places where
 # sequence numbers are missing, numbers or times that go back, events that the machine does not
-# have, and events that more than one transition may have served.
+# have, events that more than one transition may have served, and rows of an increment that came
+# after later ones were judged.
 COUNTS = (
     "judged",
     "deviations",
@@ -103,6 +105,7 @@ COUNTS = (
     "regressions",
     "unknown_events",
     "ambiguous",
+    "late",
 )
 
 

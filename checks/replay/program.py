@@ -31,7 +31,7 @@ class ReplayProgram:
     `older`: other versions of the machines; a row is judged by the version whose fingerprint it
     has. `after`: how an instance goes on after a deviation. `every`: keep every problem, not the
     first of each kind. `pass_unknown`: pass over events that the machine does not have, and count
-    them.
+    them. `resumable`: keep the state of each instance, from which a next increment goes on.
     Raises ValueError where two machines have one name, or an older version is of another machine.
     """
 
@@ -42,6 +42,7 @@ class ReplayProgram:
     after: Policy = "resync"
     every: bool = False
     pass_unknown: bool = False
+    resumable: bool = False
 
     def __post_init__(self) -> None:
         names = [machine.name for machine in self.machines]
@@ -106,7 +107,7 @@ class ReplayProgram:
 
 
 TWICE = "a sequence number twice"
-OPTIONS = ("anywhere", "after", "every", "pass_unknown")
+OPTIONS = ("anywhere", "after", "every", "pass_unknown", "resumable")
 _known: dict[str, ReplayProgram] = {}
 
 

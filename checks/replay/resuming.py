@@ -104,7 +104,7 @@ def _changed(stepper: Stepper, state: State, rows: Mapping[str, Json]) -> dict[s
             value = changed(v.name, state[i], data, v.type, stepper.reader.read)
             out[v.name] = stepper.form.json(value, v.type)
         elif v.name in rows:
-            out[v.name] = data
+            out[v.name] = copy.deepcopy(data)  # What is put into it must not change the row.
     for path, data in rows.items():
         _put(out, path.split("."), data)
     return out

@@ -39,6 +39,7 @@ TOLD = {
     "regressions": "numbers or times that go back",
     "unknown_events": "unknown events",
     "ambiguous": "events that several transitions may have served",
+    "late": "rows that came too late",
 }
 SHOWN = 20  # Findings in the text.
 SHORT = 80  # Characters of an argument in a sentence.

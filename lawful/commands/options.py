@@ -139,6 +139,13 @@ class ReplayOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class InferMappingOptions:
+    target: str
+    traces: Sequence[str]
+    out: Path | None
+
+
+@dataclass(frozen=True, slots=True)
 class ShowOptions:
     target: str
     scope: Sequence[str]

@@ -136,7 +136,7 @@ def layout_of(program: ReplayProgram) -> Layout | None:
     stepper = None if mapping is None else program.steppers.get(mapping.machine)
     if mapping is None or stepper is None or program.anywhere or not _has_kernel(stepper.machine):
         return None
-    if not mapping.columnar:
+    if not mapping.columnar or program.resumable:
         return None
     if mapping.time is not None:
         return None  # The row fold sees that time goes back.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from lawful.runtime.instance import Machine
@@ -14,7 +14,7 @@ from ..explanation import explained
 from ..mapping import TraceMapping
 from ..problems import COUNTS
 from ..program import ReplayProgram
-from .inputs import of_frame
+from .inputs import of_frame, of_states
 from .partitions import COVERED, FINDING, OF_INSTANCE, RECORD, REJECTED, RecordPartition
 from .shuffle import folded
 
@@ -111,6 +111,15 @@ class ReplayFrames:
         return seen.unionByName(none).groupBy("machine", "kind", "name").agg(total)
 
     @property
+    def states(self) -> DataFrame:
+        """The state of each instance, from which a next increment goes on; none unless the program
+        is `resumable`. Columns: `instance`, `state` (JSON)."""
+        from pyspark.sql import functions as F
+
+        kept = self._of(OF_INSTANCE).where("snapshot is not null")
+        return kept.select("instance", F.col("snapshot").alias("state"))
+
+    @property
     def rejected(self) -> DataFrame:
         """A row for each input row that belongs to no instance. Columns: `reason`, `text`."""
         return self._of(REJECTED).select("reason", "text")
@@ -137,6 +146,7 @@ def replay_frame(
     rows: DataFrame,
     machines: type[Machine] | Iterable[type[Machine]] | ReplayProgram,
     mapping: TraceMapping | None = None,
+    states: DataFrame | None = None,
 ) -> ReplayFrames:
     """Replay recorded events in a data frame against one or more machines, on Spark.
 
@@ -144,6 +154,9 @@ def replay_frame(
     `spark.read.text` makes it. A journal as a table: the columns that `to_parquet` writes. With a
     `mapping` any other table: a path "$.a.b" is the column `a`, of it the field `b`. A column has
     the form that Spark's `to_json` gives it.
+
+    `states`, with the columns `instance` and `state`, has the states that an earlier increment
+    left: the result is about all rows of all increments, and has `states` for the next one.
 
     The session is that of `rows`, classic or Spark Connect. Nothing is computed before a result is
     used. Raises ReplayError where the columns are of none of these forms, and ValueError where two
@@ -156,4 +169,9 @@ def replay_frame(
     else:
         classes = (machines,) if isinstance(machines, type) else tuple(machines)
         program = ReplayProgram(tuple(each.lawful.ir for each in classes), mapping=mapping)
-    return ReplayFrames(program, folded(of_frame(rows, program), RecordPartition(program), RECORD))
+    if states is not None:
+        program = replace(program, resumable=True)
+    keyed = of_frame(rows, program)
+    if states is not None:
+        keyed = keyed.unionByName(of_states(states))
+    return ReplayFrames(program, folded(keyed, RecordPartition(program), RECORD))

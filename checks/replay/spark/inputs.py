@@ -25,7 +25,7 @@ from ..prepared_rows import check_order
 from ..program import ReplayProgram
 from ..sources import ReplayError, Sources, remote
 from . import prepared, typed
-from .partitions import KEYED, DecodePartition, KeyPartition
+from .partitions import BEFORE_ALL, KEYED, STATE, DecodePartition, KeyPartition
 from .places import PLACE, place
 from .typed import quoted
 
@@ -49,6 +49,22 @@ def of_frame(rows: DataFrame, program: ReplayProgram) -> DataFrame:
     if program.mapping is not None:
         return _mapped(rows, program)
     return _table(rows, program, "the data frame", FAR_TABLE)
+
+
+def of_states(states: DataFrame) -> DataFrame:
+    """The states of instances as keyed lines, each before all rows of its instance."""
+    from pyspark.sql import functions as F
+
+    if sorted(states.dtypes) != [("instance", "string"), ("state", "string")]:
+        there = ", ".join(f"{name} {kind}" for name, kind in states.dtypes)
+        raise ReplayError(f"states have the columns instance and state, both texts; here: {there}")
+    return states.select(
+        "instance",
+        F.lit(BEFORE_ALL).cast("long").alias("seq"),
+        F.lit(STATE).alias("form"),
+        F.col("state").cast("binary").alias("line"),
+        F.lit(None).cast("string").alias("place"),
+    )
 
 
 def of_files(spark: SparkSession, files: Sources, program: ReplayProgram) -> DataFrame:

@@ -16,6 +16,7 @@ from ..columnar.json_lines import LineDecoder
 from ..columnar.kernel import Kernel
 from ..columnar.layout import INSTANCE, KEYS, RAW, SEQ, layout_of
 from ..columnar.regular import arrow_types
+from ..continuation import Continuation
 from ..fold import Fold
 from ..parquet import arrow
 from ..problems import COUNTS, Finding, FittingInstances, InstanceVerdict
@@ -30,6 +31,8 @@ KEYED = "instance string, seq long, form string, line binary, place string"
 NAMES = [each.split()[0] for each in KEYED.split(", ")]
 TALLIES = "tallies binary"
 PICKLED = "row"  # The form of a line that is a row itself, pickled.
+STATE = "state"  # The form of a line that is the state of an instance before all its rows.
+BEFORE_ALL = -2  # The number of such a line: a row without a number has -1.
 COUNT = "count"  # The form of a line that is a form, of which the number says how much was read.
 # One row of the result: an instance, one of its problems, a transition or state that was covered,
 # or a rejected row.
@@ -38,6 +41,7 @@ RECORD = (
     "seq long, kind string, event string, control string, clause string, state string, "
     "legal array<string>, details string, name string, count long, reason string, text string, "
     + ", ".join(f"{name} long" for name in COUNTS)
+    + ", snapshot string"
 )
 OF_INSTANCE, FINDING, COVERED, REJECTED = "instance", "finding", "covered", "rejected"
 RECORDS = 1000  # Records in one batch of the result.
@@ -143,12 +147,17 @@ def judged_lines(
     program: ReplayProgram, batches: Iterable[Any], read: Counter[str]
 ) -> Iterator[Judged]:
     """The same of keyed lines."""
-    fold: Fold | None = None
+    fold: Fold | Continuation | None = None
     for batch in batches:
         columns = [batch.column(i).to_pylist() for i in range(5)]
         for name, seq, form, line, place in zip(*columns, strict=True):
             if form == COUNT:
                 read[line.decode()] += seq
+                continue
+            if form == STATE:  # It comes before the rows of its instance.
+                if fold is not None:
+                    yield fold.end()
+                fold = Continuation(program, name, line.decode())
                 continue
             read[form] += 1 if form in TABLES else len(line) + 1
             row = row_in(form, line, program)
@@ -160,7 +169,7 @@ def judged_lines(
             if fold is None or fold.instance != name:
                 if fold is not None:
                     yield fold.end()
-                fold = Fold(program, name)
+                fold = Continuation(program, name) if program.resumable else Fold(program, name)
             fold.take(row)
     if fold is not None:
         yield fold.end()
@@ -285,6 +294,7 @@ def instance_record(judged: InstanceVerdict) -> dict[str, Any]:
         "rows": judged.rows,
         "events": judged.events,
         **{name: judged.counts.get(name, 0) for name in COUNTS},
+        "snapshot": judged.snapshot or None,
     }
     return out if judged.finding is None else found(judged.finding) | out
 

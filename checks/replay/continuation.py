@@ -1,0 +1,88 @@
+"""A replay in increments: the fold of an instance goes on from the state that the last one kept.
+
+The rows of an increment come in order. Where the rows of an instance are numbered without a gap, a
+row after a gap waits, in the kept state, too, for the missing ones of a later increment; the
+verdict of this increment says that they are missing. A row that comes after later ones were judged
+is too late: it is a problem of its instance, and is not judged.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from .engine_choice import Tell, silent
+from .fold import Fold
+from .fold_snapshots import restored, snapshot
+from .in_process import TOLD, Queue, read_rows
+from .problems import InstanceVerdict
+from .program import ReplayProgram
+from .rows import Rejected, Row
+from .sources import sources
+from .tally import Tallies
+
+
+class Continuation:
+    """Takes the rows of one instance in an increment; `text` is its state before it."""
+
+    def __init__(self, program: ReplayProgram, instance: str, text: str = "") -> None:
+        self.instance = instance
+        fold, waiting = restored(program, text) if text else (Fold(program, instance), ())
+        fold.resumed = True
+        self.queue = Queue(fold)
+        for row in waiting:
+            self.queue.take(row)
+
+    def take(self, row: Row) -> None:
+        """Take the next row."""
+        if self.queue.fold.program.dense:
+            self.queue.take(row)
+        else:
+            self.queue.fold.take(row)
+
+    def end(self) -> InstanceVerdict:
+        """The verdict on all rows of all increments, with the state to go on from."""
+        waiting = tuple(row for *_, row in sorted(self.queue.early, key=lambda each: each[:2]))
+        kept = snapshot(self.queue.fold, waiting)
+        return dataclasses.replace(self.queue.end().end(), snapshot=kept)
+
+
+@dataclass(frozen=True)
+class Increment:
+    """What a replay of an increment found in all instances so far, and their states, by name."""
+
+    tallies: Tallies
+    states: Mapping[str, str]
+
+
+def replay_increment(
+    paths: Iterable[str | Path],
+    program: ReplayProgram,
+    states: Mapping[str, str],
+    tell: Tell = silent,
+) -> Increment:
+    """Replay the rows of an increment in this process, from the states that the last one left.
+
+    Instances without a row in it are judged again as they were left. Raises ReplayError where the
+    files cannot be read, or a state is of another version of the machine.
+    """
+    tallies = Tallies(program.every)
+    rows: dict[str, list[Row]] = {name: [] for name in states}
+    for number, row in enumerate(read_rows(sources(paths), program)):
+        if number % TOLD == 0:
+            tell(f"{number:,} rows read")
+        if isinstance(row, Rejected):
+            tallies.reject(row)
+        else:
+            rows.setdefault(row.instance, []).append(row)
+    kept: dict[str, str] = {}
+    for name in sorted(rows):
+        going_on = Continuation(program, name, states.get(name, ""))
+        for row in sorted(rows.pop(name), key=lambda each: each.seq):
+            going_on.take(row)
+        verdict = going_on.end()
+        kept[name] = verdict.snapshot
+        tallies.add(verdict)
+    return Increment(tallies, kept)

@@ -1,0 +1,292 @@
+"""Proposes a mapping from a sample of foreign traces: which field is what, by names and values.
+
+Events and arguments are found by their names. Which field is the instance, and what the order is,
+several candidates answer; each is tried by a replay of the sample, and the one with which most
+instances fit is proposed. Nothing is guessed silently: what was not found is a note.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+import json
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lawful.spec import ir
+from lawful.spec import types as t
+from lawful.spec.codec.as_json import is_object
+
+from .fold import fold
+from .in_process import read_rows
+from .mapping import mapping_of
+from .path_templates import Record
+from .preparation.formats import records_of_file
+from .preparation.preparation_table import Preparation
+from .program import ReplayProgram
+from .rows import Rejected, Row
+from .sources import ReplayError, Sources, opened, sources
+from .times import ISO, seconds
+
+SAMPLE = 5_000  # Records that are looked at.
+TRIED = 2_000  # Records with which the candidates are tried.
+CANDIDATES = 4  # Of instances, and of orders.
+DELIMITERS = (",", ";", "\t", "|")
+KEYS = ("instance", "case", "trace", "session", "conn", "key", "order", "id", "pid", "user")
+TIMES = ("time", "at", "ts", "date", "when")
+# The least and most of numbers that are times from 2000 to 2100, by unit.
+SECONDS = (946_684_800, 4_102_444_800)
+SCALES = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+BARE = re.compile(r"[A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True)
+class Inferred:
+    """A mapping as JSON, and what is to be known of it.
+
+    `fitting` of `instances` instances of the sample fit the machine, of `records` records.
+    """
+
+    mapping: dict[str, Any]
+    notes: tuple[str, ...]
+    records: int
+    instances: int
+    fitting: int
+
+    @property
+    def toml(self) -> str:
+        """The mapping as TOML, with the notes as comments."""
+        share = f"{self.fitting} of {self.instances} instances fit, of {self.records:,} records"
+        comments = [f"# {each}" for each in (share, *self.notes)]
+        return "\n".join([*comments, "", *_tables(self.mapping, ()), ""])
+
+
+def inferred(paths: Iterable[str | Path], machine: ir.Machine) -> Inferred:
+    """A proposal for these traces. Raises ReplayError where no field has names of events."""
+    files = sources(paths)
+    if not files.lines:
+        raise ReplayError("a mapping is inferred from lines, not from Parquet")
+    path = files.lines[0]
+    how = _format(path)
+    preparation = Preparation(**how)
+    told = (found for _, found in records_of_file(path, preparation))
+    some = itertools.islice((each for each in told if not isinstance(each, Rejected)), SAMPLE)
+    records = [dict(_flat(each, "$")) for each in some]
+    events = _events(records, machine)
+    if events is None:
+        names = ", ".join(event.name for event in machine.events)
+        raise ReplayError(f"{path}: no field has names of events such as {names}")
+    field, renamed, strange = events
+    args, casts, missing = _arguments(records, machine, how.get("format") == "csv")
+    base: dict[str, Any] = {"event": field, "events": renamed, "args": args}
+    if strange:
+        base["skip"] = strange
+    if casts:
+        how["casts"] = casts
+    notes = [
+        *missing,
+        *([f"not events of the machine, so skipped: {', '.join(strange)}"] * bool(strange)),
+    ]
+    tried = [
+        _tried(base | {"instance": instance} | order, how, order_how, path, machine)
+        for instance in _instances(records, field)
+        for order, order_how in _orders(records, instance, field)
+    ]
+    if not tried:
+        raise ReplayError(f"{path}: no field could be the instance")
+    best = max(tried, key=lambda each: each.fitting / max(1, each.instances))
+    return Inferred(best.mapping, tuple(notes), len(records), best.instances, best.fitting)
+
+
+def _format(path: str) -> dict[str, Any]:
+    """The format of a file, as keys of a preparation."""
+    with opened(Path(path)) as file:
+        head = file.read(1 << 16).decode("utf-8", "replace")
+    begin = head.lstrip()
+    if begin.startswith("<"):
+        return {"format": "xes"}
+    if '"resourceSpans"' in head or '"resourceLogs"' in head:
+        return {"format": "otlp"}
+    if begin.startswith("{"):
+        return {"format": "itf"} if '"states"' in head and '"vars"' in head else {}
+    lines = head.splitlines()[:20]
+    for delimiter in DELIMITERS:
+        widths = {len(row) for row in csv.reader(lines[:-1] or lines, delimiter=delimiter)}
+        if len(widths) == 1 and widths != {1}:
+            return {"format": "csv", "delimiter": delimiter}
+    raise ReplayError(f"{path}: neither JSON, CSV nor XES; a text log needs a `line` by hand")
+
+
+def _flat(data: Mapping[str, Any], path: str) -> Iterator[tuple[str, Any]]:
+    for name, value in data.items():
+        inner = f"{path}.{name}"
+        if is_object(value):
+            yield from _flat(value, inner)
+        else:
+            yield inner, value
+
+
+def _plain(text: str) -> str:
+    """A name without case and punctuation."""
+    return re.sub(r"[^a-z0-9]", "", text.lower())
+
+
+def _paths(records: Sequence[Record]) -> list[str]:
+    """All paths, those of most records first."""
+    counts = Counter(path for record in records for path in record)
+    return sorted(counts, key=lambda path: (-counts[path], path))
+
+
+def _events(
+    records: Sequence[Record], machine: ir.Machine
+) -> tuple[str, dict[str, str], list[str]] | None:
+    """The field of the event, names that differ, and names that are no events."""
+    known = {_plain(event.name): event.name for event in machine.events}
+    best: tuple[int, str, Counter[str]] = (0, "", Counter())
+    for path in _paths(records):
+        texts = Counter(r[path] for r in records if isinstance(r.get(path), str))
+        hits = sum(count for text, count in texts.items() if _event(text, known))
+        if hits > best[0] and len(texts) <= 10 * len(known) + 20:
+            best = (hits, path, texts)
+    if not best[0]:
+        return None
+    found = {text: _event(text, known) for text in sorted(best[2])}
+    renamed = {text: name for text, name in found.items() if name and name != text}
+    return best[1], renamed, [text for text, name in found.items() if not name]
+
+
+def _event(text: str, known: Mapping[str, str]) -> str:
+    """The event of the machine that a text names; empty where it names none for sure."""
+    name = _plain(text)
+    if name in known:
+        return known[name]
+    near = [event for each, event in known.items() if name and (each in name or name in each)]
+    return near[0] if len(near) == 1 and len(name) > 2 else ""
+
+
+def _arguments(
+    records: Sequence[Record], machine: ir.Machine, texts: bool
+) -> tuple[dict[str, Any], dict[str, str], list[str]]:
+    """The arguments by event, the casts that they need, and what was not found."""
+    paths = _paths(records)
+    args: dict[str, Any] = {}
+    casts: dict[str, str] = {}
+    missing: list[str] = []
+    for event in machine.events:
+        for name, kind in event.params:
+            found = _named(paths, name)
+            if found is None:
+                missing.append(f"no field for the argument {name} of {event.name}")
+                continue
+            args.setdefault(event.name, {})[name] = found
+            if texts and isinstance(kind, t.Int | t.Bool):
+                casts[found] = "bool" if isinstance(kind, t.Bool) else "int"
+    return args, casts, missing
+
+
+def _named(paths: Sequence[str], name: str) -> str | None:
+    """The path whose last name is this one, or else that has it in it."""
+    wanted = _plain(name)
+    lasts = [(path, _plain(path.rpartition(".")[2])) for path in paths]
+    exact = [path for path, last in lasts if last == wanted]
+    inside = [path for path, last in lasts if wanted in last and len(wanted) > 2]
+    return next(iter([*exact, *(inside if len(inside) == 1 else [])]), None)
+
+
+def _instances(records: Sequence[Record], event: str) -> list[str]:
+    """Fields that may be the instance: with several values, most of them more than once."""
+    out: list[tuple[int, int, str]] = []
+    for path in _paths(records):
+        values = [r[path] for r in records if type(r.get(path)) in (str, int)]
+        distinct = len(set(values))
+        if path == event or len(values) < len(records) or distinct > 0.8 * len(values) + 1:
+            continue
+        last = _plain(path.rpartition(".")[2])
+        hint = next((i for i, key in enumerate(KEYS) if key in last), len(KEYS))
+        out.append((hint, -distinct, path))
+    return [path for *_, path in sorted(out)][:CANDIDATES]
+
+
+def _orders(
+    records: Sequence[Record], instance: str, event: str
+) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Orders of the rows of an instance: keys of the mapping, and of its preparation."""
+    found = 0
+    for path in _paths(records):
+        numbers = [r.get(path) for r in records]
+        pairs = {(r.get(instance), r.get(path)) for r in records}
+        whole = all(type(n) is int or (isinstance(n, str) and n.isdigit()) for n in numbers)
+        unit = _unit(path, numbers)
+        if path in (instance, event) or found == CANDIDATES:
+            continue
+        if whole and len(pairs) == len(records) and not unit:
+            found += 1
+            texts = isinstance(numbers[0], str)
+            yield {"seq": path}, {"casts": {path: "int"}} if texts else {}
+        elif unit:
+            found += 1
+            yield {"time": path, "unit": unit}, {"order": "time"}
+    yield {}, {"order": "file"}
+
+
+def _unit(path: str, values: Sequence[Any]) -> str:
+    """The unit of a field of times; empty where it has none."""
+    if all(isinstance(value, str) and seconds(value, ISO) is not None for value in values):
+        return "" if all(str(value).isdigit() for value in values) else ISO
+    last = _plain(path.rpartition(".")[2])
+    if not any(each in last for each in TIMES):
+        return ""
+    for unit, scale in SCALES.items():
+        low, high = (each * scale for each in SECONDS)
+        if all(type(value) in (int, float) and low <= value < high for value in values):
+            return unit
+    return ""
+
+
+def _tried(
+    data: dict[str, Any],
+    how: Mapping[str, Any],
+    order: Mapping[str, Any],
+    path: str,
+    machine: ir.Machine,
+) -> Inferred:
+    """A candidate with what a replay of the sample says of it."""
+    casts = {**how.get("casts", {}), **order.get("casts", {})}
+    whole = {**how, **order, **({"casts": casts} if casts else {})}
+    mapping = {name: value for name, value in data.items() if value}
+    if whole:
+        mapping["preparation"] = whole
+    program = ReplayProgram((machine,), mapping=mapping_of(mapping), after="stop")
+    rows: dict[str, list[Row]] = {}
+    for row in itertools.islice(read_rows(Sources((path,), ()), program), TRIED):
+        if isinstance(row, Row):
+            rows.setdefault(row.instance, []).append(row)
+    fitting = 0
+    for name, its in rows.items():
+        found = fold(program, name, sorted(its, key=lambda row: row.seq))
+        # Rows of several instances look like rows that came twice.
+        fitting += found.verdict in ("fits", "open") and "duplicates" not in found.counts
+    return Inferred(mapping, (), 0, len(rows), fitting)
+
+
+def _tables(data: Mapping[str, Any], path: tuple[str, ...]) -> list[str]:
+    """An object as lines of TOML: values first, then tables."""
+    lines = [f"[{'.'.join(map(_key, path))}]"] if path else []
+    values = {name: value for name, value in data.items() if not is_object(value)}
+    lines += [f"{_key(name)} = {_value(value)}" for name, value in values.items()]
+    for name, value in data.items():
+        if is_object(value) and value:
+            lines += ["", *_tables(value, (*path, name))]
+    return lines
+
+
+def _key(name: str) -> str:
+    return name if BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+
+
+def _value(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,98 @@
+"""Increments: yesterday's states and today's rows give the verdicts of all rows together."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from lawful.checks.replay import ReplayError, ReplayProgram, replay, replay_increment
+from lawful.checks.replay.continuation import Continuation, Increment
+from lawful.checks.replay.fold import fold
+from lawful.checks.replay.problems import InstanceVerdict
+from lawful.checks.replay.rows import Row, journal_row, parse
+from lawful.checks.replay.tally import Tallies
+from tests.checks.replay.journals import (
+    PROGRAM,
+    Tampered,
+    interleaved,
+    of,
+    rows,
+    tampered,
+    worker,
+    written,
+)
+
+
+def in_parts(parts: Iterable[list[Row]], program: ReplayProgram) -> InstanceVerdict:
+    """The last verdict on an instance whose rows come in these parts, each sorted."""
+    text, verdict = "", None
+    for part in parts:
+        going_on = Continuation(program, "a", text)
+        for row in sorted(part, key=lambda each: each.seq):
+            going_on.take(row)
+        verdict = going_on.end()
+        assert json.loads(verdict.snapshot)["instance"] == "a"
+        text = verdict.snapshot
+    assert verdict is not None
+    return dataclasses.replace(verdict, snapshot="")
+
+
+def told(case: Tampered | None = None) -> list[Row]:
+    """The rows of the instance `a` of a journal, which may be spoilt, in order."""
+    journal = rows()
+    if case is not None:
+        case.spoil(journal)
+    found = [parse(json.dumps(each), journal_row) for each in journal]
+    mine = [row for row in found if isinstance(row, Row) and row.instance == "a"]
+    return sorted(mine, key=lambda row: row.seq)
+
+
+@pytest.mark.parametrize("case", list(tampered()), ids=lambda case: case.name)
+def test_any_cut_gives_the_verdict_of_all_rows(case: Tampered) -> None:
+    its = told(case)
+    for program in (PROGRAM, dataclasses.replace(PROGRAM, every=True, after="skip")):
+        whole = fold(program, "a", its)
+        for cut in range(1, len(its)):
+            assert in_parts([its[:cut], its[cut:]], program) == whole
+        assert in_parts([[row] for row in its], program) == whole
+
+
+def test_a_row_that_is_missing_may_come_in_the_next_increment() -> None:
+    its = told()
+    whole = fold(PROGRAM, "a", its)
+    assert in_parts([[*its[:2], *its[4:]], its[2:4]], PROGRAM) == whole
+    first = in_parts([[*its[:2], *its[4:]]], PROGRAM)
+    assert (first.verdict, first.counts["gaps"]) == ("quarantined", 1)
+
+
+def test_a_row_that_is_too_late_is_a_problem() -> None:
+    its = told()
+    late = in_parts([its[:6], [its[1]], its[6:]], PROGRAM)
+    clauses = [each.clause for each in late.findings if each.verdict == "quarantined"]
+    assert clauses == ["a row that came after later ones were judged"]
+    assert late.counts["late"] == 1
+    assert late.rows == len(its) + 1
+
+
+def test_files_of_three_days(tmp_path: Path) -> None:
+    wrong = worker("b")
+    of(wrong, "b", 2)["output"] = 9
+    lines = interleaved(worker("a"), wrong, worker("c"))
+    cut = len(lines) // 3
+    days = [lines[:cut], lines[cut : 2 * cut], lines[2 * cut :]]
+    last = Increment(Tallies(every=False), {})
+    for number, day in enumerate(days):
+        path = written(tmp_path / f"{number}.jsonl", day)
+        last = replay_increment([path], PROGRAM, last.states)
+    whole = replay([written(tmp_path / "all.jsonl", lines)], PROGRAM)
+    assert last.tallies == whole.tallies
+    assert sorted(last.states) == ["a", "b", "c"]
+    with pytest.raises(ReplayError, match="a state of another format"):
+        replay_increment([tmp_path / "0.jsonl"], PROGRAM, {"a": '{"v": 0}'})
+    strange = json.loads(last.states["a"]) | {"fingerprint": "0000"}
+    with pytest.raises(ReplayError, match="a state of Worker 0000, which is not given"):
+        replay_increment([tmp_path / "0.jsonl"], PROGRAM, {"a": json.dumps(strange)})

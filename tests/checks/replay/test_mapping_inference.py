@@ -1,0 +1,99 @@
+"""Mappings that are inferred from a sample, and replayed as they are proposed."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from lawful.checks.replay import ReplayError, ReplayProgram, replay
+from lawful.checks.replay.mapping import mapping_of
+from lawful.checks.replay.mapping_inference import inferred
+from lawful.cli import main
+from tests.checks.replay.foreign_logs import REQUESTS, Request, Span, csv_of_requests
+from tests.checks.replay.test_foreign_logs import SPAN, spans
+
+TARGET = "tests.checks.replay.foreign_logs:Request"
+PLAIN = csv_of_requests().replace("examine casually", "examine").replace("examine th", "re-th")
+
+
+def test_a_mapping_of_csv(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, out = tmp_path / "r.csv", tmp_path / "mapping.toml"
+    path.write_text(PLAIN, encoding="utf-8")
+    assert main(["infer-mapping", str(path), TARGET, "--out", str(out)]) == 0
+    text = out.read_text(encoding="utf-8")
+    assert capsys.readouterr().out.strip() == text.strip()
+    assert tomllib.loads(text) == {
+        "event": "$.activity",
+        "skip": ["re-thoroughly"],
+        "instance": "$.case",
+        "time": "$.at",
+        "unit": "iso",
+        "args": {
+            name: {"cost": "$.cost"}
+            for name in ("register", "examine", "check", "decide", "reinitiate", "close")
+        },
+        "preparation": {
+            "format": "csv",
+            "delimiter": ";",
+            "order": "time",
+            "casts": {"$.cost": "int"},
+        },
+    }
+    assert text.splitlines()[:3] == [
+        "# 0 of 3 instances fit, of 10 records",
+        "# no field for the argument thorough of examine",
+        "# not events of the machine, so skipped: re-thoroughly",
+    ]
+    mapping = mapping_of(tomllib.loads(text))
+    result = replay([path], ReplayProgram((Request.lawful.ir,), mapping=mapping))
+    assert result.total.rows == sum(map(len, REQUESTS.values()))
+
+
+def test_a_mapping_of_lines_with_numbers(tmp_path: Path) -> None:
+    rows = [
+        {"meta": {"span": f"s{n % 3}"}, "what": what, "n": 10 * i + n, "noise": i}
+        for i, what in enumerate(["START", "Log", "log", "END"])
+        for n in range(3)
+    ]
+    path = tmp_path / "r.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in reversed(rows)), encoding="utf-8")
+    found = inferred([path], Span.lawful.ir)
+    assert found.mapping == {
+        "event": "$.what",
+        "events": {"END": "end", "Log": "log", "START": "start"},
+        "instance": "$.meta.span",
+        "seq": "$.n",
+    }
+    assert (found.records, found.instances, found.fitting, found.notes) == (12, 3, 3, ())
+
+
+def test_a_mapping_of_spans(tmp_path: Path) -> None:
+    (path, _), _ = spans(tmp_path)
+    data = json.loads(path.read_text(encoding="utf-8"))
+    many = tmp_path / "many.json"
+    others = [json.loads(json.dumps(data).replace("C1B174", f"C1B{n}")) for n in (175, 176)]
+    many.write_text("".join(json.dumps(each) + "\n" for each in (data, *others)), encoding="utf-8")
+    found = inferred([many], Span.lawful.ir)
+    assert found.mapping["instance"] == "$.spanId"
+    assert (found.mapping["event"], found.mapping["unit"]) == ("$.phase", "ns")
+    assert (found.instances, found.fitting) == (3, 3)
+    assert SPAN.count("EEE19B7EC3C1B174") == 1
+
+
+WRONG: list[tuple[str, str]] = [
+    ('{"a": 1}\n', "no field has names of events such as start, log, end"),
+    ('{"a": "start"}\n', "no field could be the instance"),
+    ("a line of text\nand one more, with a comma\n", "a text log needs a `line` by hand"),
+]
+
+
+@pytest.mark.parametrize(("text", "why"), WRONG)
+def test_what_has_no_mapping(tmp_path: Path, text: str, why: str) -> None:
+    path = tmp_path / "r.log"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(ReplayError, match=why):
+        inferred([path], Span.lawful.ir)
+    assert main(["infer-mapping", str(path), f"{TARGET.replace('Request', 'Span')}"]) != 0
