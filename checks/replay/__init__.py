@@ -1,8 +1,8 @@
 """Replay of recorded events against a machine, in this process or on Spark."""
 
 from .columnar.trace_store import TraceStore
-from .continuation import Increment, replay_increment
 from .engine_choice import Engine, EngineChoice
+from .increments.continuation import Increment, replay_increment
 from .mapping import TraceMapping, read_mapping
 from .preparation.preparation_table import LinePattern, Preparation, RowForm
 from .program import ReplayProgram

@@ -51,14 +51,14 @@ from typing import Any
 from lawful.spec.codec.as_json import is_object
 from lawful.spec.ir import Json
 
-from .path_templates import MissingPath, filled, paths_in, put, value_at, wrong_template
 from .preparation import preparation_table
+from .preparation.path_templates import MissingPath, filled, paths_in, put, value_at, wrong_template
 from .preparation.preparation_table import Preparation
 from .preparation.row_numbers import by_place, by_time
 from .preparation.steps import prepared
+from .preparation.times import ISO, UNITS, is_unit, seconds
 from .rows import LARGEST, Rejected, Row, encodable, plain
 from .sources import ReplayError
-from .times import ISO, UNITS, is_unit, seconds
 
 HAPPENED = "happened"
 SKIPPED = "skipped"

@@ -24,13 +24,13 @@ from lawful.spec.codec.as_json import is_object
 from .fold import fold
 from .in_process import read_rows
 from .mapping import mapping_of
-from .path_templates import Record
 from .preparation.formats import records_of_file
+from .preparation.path_templates import Record
 from .preparation.preparation_table import Preparation
+from .preparation.times import ISO, seconds
 from .program import ReplayProgram
 from .rows import Rejected, Row
 from .sources import ReplayError, Sources, opened, sources
-from .times import ISO, seconds
 
 SAMPLE = 5_000  # Records that are looked at.
 TRIED = 2_000  # Records with which the candidates are tried.

@@ -15,7 +15,7 @@ from lawful.spec.codec.as_json import is_object
 
 from ..mapping import QUOTED_TEXT
 from ..parquet import arrow
-from ..path_templates import filled
+from ..preparation.path_templates import filled
 from ..rows import LARGEST, Rejected, Row, decoded, encodable, loads
 from ..sources import BLANK
 from .layout import BOOLEAN, EVENT, INSTANCE, LONG, PLACE, RAW, SEQ, STRING, Layout

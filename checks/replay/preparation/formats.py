@@ -12,11 +12,11 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from ..path_templates import Record
 from ..rows import Rejected, encodable, object_of, plain
 from ..sources import BLANK, ReplayError, opened
 from . import itf_states, otlp, xes
 from .names import named
+from .path_templates import Record
 from .preparation_table import Preparation
 
 Found = Record | Rejected

@@ -12,7 +12,7 @@ from typing import Any
 
 from lawful.spec.codec.as_json import is_list, is_object
 
-from ..path_templates import Record
+from .path_templates import Record
 
 TAGS = {"#set": "$set", "#tup": "$tuple", "#map": "$map"}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..path_templates import Record
+from .path_templates import Record
 
 
 def named(pairs: Iterable[tuple[str, Any]]) -> Record:

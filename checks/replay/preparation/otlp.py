@@ -16,8 +16,8 @@ from typing import Any
 
 from lawful.spec.codec.as_json import is_list, is_object
 
-from ..path_templates import Record
 from .names import named
+from .path_templates import Record
 
 KEPT = ("traceId", "spanId", "parentSpanId", "kind", "severityText", "severityNumber")
 

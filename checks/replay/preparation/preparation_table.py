@@ -43,7 +43,7 @@ from typing import Any
 from lawful.spec.codec.as_json import is_list, is_object
 from lawful.spec.ir import Json
 
-from ..path_templates import wrong_condition, wrong_pattern, wrong_template
+from .path_templates import wrong_condition, wrong_pattern, wrong_template
 
 FORMATS = ("lines", "text", "csv", "xes", "otlp", "itf")
 ORDERS = ("", "file", "time")

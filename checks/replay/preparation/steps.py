@@ -11,7 +11,7 @@ from typing import Any
 from lawful.spec.codec.as_json import is_list
 from lawful.spec.ir import Json
 
-from ..path_templates import MissingPath, Record, as_text, computed, holds, put, value_at
+from .path_templates import MissingPath, Record, as_text, computed, holds, put, value_at
 from .preparation_table import LinePattern, Preparation
 
 WHOLE = re.compile(r"[+-]?[0-9]{1,300}")

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from typing import IO, Any
 from xml.etree import ElementTree as Xml
 
-from ..path_templates import Record
 from .names import named
+from .path_templates import Record
 
 TYPES: dict[str, Callable[[str], Any]] = {
     "int": int,

@@ -16,8 +16,8 @@ from ..columnar.json_lines import LineDecoder
 from ..columnar.kernel import Kernel
 from ..columnar.layout import INSTANCE, KEYS, RAW, SEQ, layout_of
 from ..columnar.regular import arrow_types
-from ..continuation import Continuation
 from ..fold import Fold
+from ..increments.continuation import Continuation
 from ..parquet import arrow
 from ..problems import COUNTS, Finding, FittingInstances, InstanceVerdict
 from ..program import ReplayProgram

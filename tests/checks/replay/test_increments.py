@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from lawful.checks.replay import ReplayError, ReplayProgram, replay, replay_increment
-from lawful.checks.replay.continuation import Continuation, Increment
 from lawful.checks.replay.fold import fold
+from lawful.checks.replay.increments.continuation import Continuation, Increment
 from lawful.checks.replay.problems import InstanceVerdict
 from lawful.checks.replay.rows import Row, journal_row, parse
 from lawful.checks.replay.tally import Tallies

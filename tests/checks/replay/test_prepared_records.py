@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from lawful.checks.replay import Preparation
-from lawful.checks.replay.path_templates import MissingPath, computed, holds
+from lawful.checks.replay.preparation.path_templates import MissingPath, computed, holds
 from lawful.checks.replay.preparation.steps import cast, prepared
-from lawful.checks.replay.times import seconds
+from lawful.checks.replay.preparation.times import seconds
 
 CAST: list[tuple[Any, str, Any]] = [
     ("+12", "int", 12),

@@ -13,15 +13,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from .engine_choice import Tell, silent
-from .fold import Fold
+from ..engine_choice import Tell, silent
+from ..fold import Fold
+from ..in_process import TOLD, Queue, read_rows
+from ..problems import InstanceVerdict
+from ..program import ReplayProgram
+from ..rows import Rejected, Row
+from ..sources import sources
+from ..tally import Tallies
 from .fold_snapshots import restored, snapshot
-from .in_process import TOLD, Queue, read_rows
-from .problems import InstanceVerdict
-from .program import ReplayProgram
-from .rows import Rejected, Row
-from .sources import sources
-from .tally import Tallies
 
 
 class Continuation:

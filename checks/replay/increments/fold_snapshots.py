@@ -16,13 +16,13 @@ from typing import Any
 
 from lawful.spec.codec.as_json import is_object
 
-from ..reference.states import State
-from .fold import Fold
-from .problems import Finding
-from .program import ReplayProgram
-from .row_step import Stepper
-from .rows import ABSENT, Absent, Row, Seconds
-from .sources import ReplayError
+from ...reference.states import State
+from ..fold import Fold
+from ..problems import Finding
+from ..program import ReplayProgram
+from ..row_step import Stepper
+from ..rows import ABSENT, Absent, Row, Seconds
+from ..sources import ReplayError
 
 VERSION = 1
 PLAIN = ("instance", "machine", "lost", "next", "twice", "stopped", "rows", "events", "judged")

@@ -1,0 +1,1 @@
+"""Replays in increments: the state of each instance, in and out."""
