@@ -373,6 +373,8 @@ def _replay(commands: Subparsers) -> None:
     parser.add_argument(
         "--report", type=Path, metavar="FILE.html", help="write the result as an HTML page"
     )
+    metrics = "write the counts as metrics, in the text format of OpenMetrics"
+    parser.add_argument("--metrics", type=Path, metavar="FILE", help=metrics)
 
 
 def _infer_mapping(commands: Subparsers) -> None:

@@ -87,6 +87,14 @@ class Stepper:
 
     # Descriptions of a state.
 
+    @property
+    def first_control(self) -> str:
+        """The control state of a new instance; empty where that depends on its parameters."""
+        try:
+            return self.control(self.made(Row("", 0, self.machine.name)))
+        except (Malformed, Inconclusive):
+            return ""
+
     def legal(self, state: State) -> tuple[str, ...]:
         """The events that some transition may serve in this state.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from html import escape
 from importlib.resources import files
@@ -13,6 +14,8 @@ from lawful.spec.ir import Json
 
 from ..replay import ReplayResult
 from ..replay.problems import VERDICTS
+from ..replay.tally import Tally
+from .traffic_picture import Traffic, picture
 
 MEANING = {
     "fits": "all events agree with the machine; the instance may end in its last state",
@@ -31,6 +34,7 @@ PREFIX = {
 }
 UNJUDGED = ("inconclusive", "quarantined")
 LISTED = 200  # Instances on the page.
+KINDS = 100  # Kinds of problems in its table.
 TOLD = {
     "deviations": "deviations",
     "uncertain": "rows that do not fit an uncertain state",
@@ -150,8 +154,9 @@ def html(result: ReplayResult) -> str:
         f"<h1>Replay of {escape(names)}</h1>",
         _summary(answer),
         _table("Verdicts", _verdict_rows(answer)),
-        *(_coverage(machine) for machine in answer["machines"]),
-        _section("First findings", map(_article, found), _more(answer, len(found))),
+        _section("Kinds of problems", _kinds(answer), ""),
+        *(_coverage(result, machine) for machine in answer["machines"]),
+        _section("First of each kind", map(_article, found), ""),
         _section("Rejected rows", _rejected_rows(answer), ""),
         _section("Other machines in the journal", _other_rows(answer), ""),
         _instances(answer),
@@ -211,11 +216,22 @@ def _table(title: str, rows: list[list[str]], numbers: bool = True) -> str:
     return f"<h2>{title}</h2><table{kind}><tr>{cells}</tr>{lines}</table>"
 
 
-def _coverage(machine: Mapping[str, Any]) -> str:
+def _coverage(result: ReplayResult, machine: Mapping[str, Any]) -> str:
     name = escape(machine["machine"])
     halves = [_bars(kind, counts) for kind, counts in machine["coverage"].items() if counts]
     head = f"<h2>Coverage of {name} <code>{escape(machine['fingerprint'])}</code></h2>"
-    return f'{head}<div class="halves">{"".join(halves)}</div>'
+    picture = _picture(result, machine["machine"])
+    return f'{head}{picture}<div class="halves">{"".join(halves)}</div>'
+
+
+def _picture(result: ReplayResult, name: str) -> str:
+    """The control states with what was seen of them; empty for a machine without any."""
+    stepper, tally = result.program.steppers[name], result.tallies.machines.get(name, Tally())
+    wrong: Counter[str] = Counter()
+    for (verdict, _, _, where), count in tally.found.counts.items():
+        wrong[where] += count if verdict == "deviates" else 0
+    seen = Traffic(tally.transitions, tally.states, wrong)
+    return picture(stepper.machine, stepper.form.control_states, stepper.first_control, seen)
 
 
 def _bars(kind: str, counts: Mapping[str, int]) -> str:
@@ -286,18 +302,20 @@ def _value(value: Json) -> str:
     return f"<code>{escape(full[:LONGEST])}{' ...' if len(full) > LONGEST else ''}</code>"
 
 
-def _more(answer: Mapping[str, Any], shown: int) -> str:
-    found = sum(total["count"] for total in answer["totals"])
-    if found <= shown:
-        return ""
+def _kinds(answer: Mapping[str, Any]) -> list[str]:
+    """The kinds of problems as a table, the most frequent first."""
+    ranked = sorted(answer["totals"], key=lambda each: (-each["count"], -each["total"]))
+    if not ranked:
+        return []
     rows = [["Verdict", "Kind", "Event or reason", "State", "Instances", "Problems"]]
-    for each in answer["totals"]:
+    for each in ranked[:KINDS]:
         what = each.get("clause") or each.get("event") or ""
-        cells = [each["verdict"], each["kind"], what, each.get("state", "")]
-        rows.append([*map(escape, cells), f"{each['total']:,}", f"{each['count']:,}"])
-    return (
-        f"<p>These are the first of each kind. All findings:</p>{_table('', rows, numbers=False)}"
-    )
+        chip = f'<span class="chip {each["verdict"]}">{each["verdict"]}</span>'
+        cells = [each["kind"], what, each.get("state", "")]
+        rows.append([chip, *map(escape, cells), f"{each['total']:,}", f"{each['count']:,}"])
+    left = len(ranked) - KINDS
+    more = f"<p>and {left:,} more kinds</p>" if left > 0 else ""
+    return [_table("", rows).replace("<h2></h2>", "") + more]
 
 
 def _rejected_rows(answer: Mapping[str, Any]) -> list[str]:

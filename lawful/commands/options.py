@@ -135,6 +135,7 @@ class ReplayOptions:
     engine: replay.EngineChoice
     master: str | None
     report: Path | None
+    metrics: Path | None
     reports: Reports
 
 

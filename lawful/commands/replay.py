@@ -8,7 +8,7 @@ from lawful import targets
 from lawful.checks.replay import Demands, ReplayError, ReplayProgram, ReplayResult, validation
 from lawful.checks.replay.mapping import TraceMapping, read_mapping
 from lawful.checks.replay.storing import only_store, write_store
-from lawful.checks.report import ci_replays, replays
+from lawful.checks.report import ci_replays, replay_metrics, replays
 from lawful.progress import Tell, progress
 from lawful.runtime.instance import Machine
 from lawful.spec.resolve import resolve
@@ -81,3 +81,5 @@ def _files(options: ReplayOptions, result: ReplayResult) -> exports.Files:
             yield exports.trace(options.reports.itf, machine, name, about, trace)
     if options.report is not None:
         yield options.report, replays.html(result)
+    if options.metrics is not None:
+        yield options.metrics, replay_metrics.metrics(result)
