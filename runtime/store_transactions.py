@@ -126,6 +126,7 @@ class Transactions:
         self._lock = threading.RLock()
         self._thread: int | None = None  # The one that has a transaction open.
         self._inside = False  # An event of a block is not over.
+        self._back: Iterator[object] = iter(())  # Read by the handler of an event in a block.
         self._process = os.getpid()
 
     def own(self) -> None:
@@ -176,17 +177,25 @@ class Transactions:
         return made
 
     def _within(self, act: Callable[[], T]) -> T:
-        """Do it in the open transaction; where it raises, only this is rolled back."""
-        undo = self.database.running(f"ROLLBACK TO {EVENT}")
+        """Do it in the open transaction; where it raises, only this is rolled back.
+
+        After an interrupt `_back` says whether the savepoint is still there: to roll back to one
+        that was released is an error, and PostgreSQL then refuses every further statement."""
+        then = starmap(setattr, [(self, "_back", iter(()))])
+        release = chain(self.database.running(f"RELEASE {EVENT}"), then)
+        self._back = self.database.running(f"ROLLBACK TO {EVENT}")
         self.database.execute(f"SAVEPOINT {EVENT}", ())
         self._inside = True
         try:
             made = act()
-            self.database.execute(f"RELEASE {EVENT}", ())
+            try:
+                _ = [*release]
+            except KeyError as error:  # The status that PostgreSQL gave.
+                raise StoreError(f"the event was not kept: {error}") from error
         except BaseException:
             try:  # noqa: SIM105  # suppress() would run Python code before
-                _ = [*undo]
-            except Exception:  # It was released before an interrupt; else the event's log says it.
+                _ = [*self._back]
+            except Exception:  # The transaction was ended inside: the event's log says it.
                 pass
             raise
         finally:

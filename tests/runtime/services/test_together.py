@@ -17,6 +17,7 @@ from lawful.runtime import store_transactions as transactions
 from lawful.runtime.databases import sqlite
 from lawful.runtime.databases.sqlite import Sqlite
 from lawful.runtime.instances import observers
+from lawful.runtime.kernel.event_record import Stepped
 from lawful.runtime.registry import Registry
 from lawful.runtime.store import Store, StoreError
 from lawful.runtime.timers import SimulatedClock
@@ -242,6 +243,63 @@ def test_an_interrupted_transaction_is_kept_and_done_or_neither() -> None:
             assert kept.restore(Chosen, "c") == chosen
 
     assert at_every_place(FILES, play) > 60
+
+
+ON_A_SERVER = [
+    pytest.param(each, marks=pytest.mark.xdist_group("postgres"))
+    for each in ("postgres", "postgres of the service")
+]
+ANYWHERE: tuple[str, ...] = ()  # The frames of psycopg and of the standard library, too.
+
+
+def interrupts_on_a_server(place: Place, files: tuple[str, ...], every: int) -> int:
+    """Interrupt a transaction on a server at each place, or at each of so many; their number."""
+    postgres = pytest.importorskip("lawful.runtime.databases.postgres")
+    files = (*files, postgres.__file__) if files else files
+    other = place.other()
+    other.execute("DROP TABLE IF EXISTS bill")
+    other.execute("CREATE TABLE bill(of TEXT, sum INTEGER)")
+    names = (f"c{number}" for number in range(10_000))
+    with store(place, snapshot_every=2) as kept:
+
+        def play(attempt: Callable[..., bool]) -> None:
+            name, heard = next(names), list[Stepped]()
+            chosen = kept.add(Chosen.lawful.state(first=0), name)
+            chosen.lawful.observe(heard.append)  # In C: an interrupt comes before it or after it.
+
+            def act(db: Any) -> None:
+                chosen.add(1)
+                db.execute("INSERT INTO bill VALUES (%s, 3)", (name,))
+                chosen.add(2)
+
+            came = attempt(lambda: kept.together(act))
+            count = "SELECT count(*) FROM bill WHERE of = %s"
+            (bills,) = other.execute(count, (name,)).fetchone()
+            assert (chosen.first, bills) in (((0, 0), (3, 1)) if came else ((3, 1),))
+            kept.transactions.database.idle()  # StoreError in a transaction.
+            chosen.add(4)
+            told = [done.args["number"] for done in heard]
+            assert told[-1] == 4 and sum(told) == chosen.first
+            assert kept.restore(Chosen, name) == chosen
+
+        return at_every_place(files, play, every)
+
+
+@pytest.mark.parametrize("place", ON_A_SERVER, indirect=True)
+def test_so_is_one_on_a_server(place: Place) -> None:
+    assert interrupts_on_a_server(place, FILES, every=7) > 60
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("place", ON_A_SERVER, indirect=True)
+def test_so_is_one_on_a_server_at_every_place(place: Place) -> None:
+    assert interrupts_on_a_server(place, FILES, every=1) > 60
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("place", ON_A_SERVER, indirect=True)
+def test_so_is_one_on_a_server_inside_of_psycopg(place: Place) -> None:
+    assert interrupts_on_a_server(place, ANYWHERE, every=5) > 300
 
 
 Act = tuple[int, int, bool]
