@@ -48,6 +48,11 @@ class Machine(State):
     __slots__ = ()
     lawful: ClassVar[Door] = Door()
 
+    def __init_subclass__(cls, abstract: bool = False) -> None:
+        super().__init_subclass__(abstract)
+        # Never an ancestor's: `lifecycle.begin` puts one there that fits one class alone.
+        cls.__init__ = Machine.__init__  # type: ignore[method-assign]  # the same function
+
     def __init__(
         self, *, universe: Universe | None = None, clock: Clock | None = None, **parameters: Any
     ) -> None:

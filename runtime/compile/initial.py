@@ -28,7 +28,6 @@ from .python_ast import (
     if_,
     located,
     name,
-    negated,
     outside,
 )
 
@@ -84,8 +83,8 @@ def constructor(
 ) -> str:
     """The `__init__` of a class whose instances need only parameters and initial values.
 
-        def __init__(self, *, universe=None, clock=None, most=UNSET, **parameters):
-            if universe is None and clock is None and not parameters and type(self) is Job:
+        def __init__(self, *, universe=None, clock=None, most=UNSET):
+            if universe is None and clock is None:
                 self.__watch__ = None
                 self.__environment__ = SHARED_ENVIRONMENT
                 if most is UNSET:
@@ -95,13 +94,12 @@ def constructor(
                 self._most = most
                 self._done = 0
             else:
-                otherwise(self, universe=universe, clock=clock, most=most, **parameters)
+                otherwise(self, universe=universe, clock=clock, most=most)
 
     Most of the cost of an instance was in the general way, `otherwise`, which takes only what is
-    given. `assume` evaluates the assumptions.
+    given. A subclass has an `__init__` of its own. `assume` evaluates the assumptions.
     """
     put, me, words = code.names.put, name("self"), ("universe", "clock")
-    more = code.names.local("parameters")
     place, unset = plan.machine.place, name(put("UNSET", UNSET))
     environment: ast.expr = name(put("SHARED_ENVIRONMENT", SHARED_ENVIRONMENT))
     if plan.timed:
@@ -110,8 +108,6 @@ def constructor(
     plain = all_of(
         [
             *(compare(name(word), ast.Is(), ast.Constant(None)) for word in words),
-            negated(name(more)),
-            compare(call(put("type", type), me), ast.Is(), name(put(plan.machine.name, plan.cls))),
             *(compare(name(key), ast.IsNot(), unset) for key in plan.required),
         ]
     )
@@ -124,8 +120,7 @@ def constructor(
     if plan.assumed:
         body.append(ast.Expr(call(put("assume", assume), me)))
     rest = call(put("begin_given", begin_given), name(put("otherwise", otherwise)), me)
-    given: list[ast.expr | None] = [ast.Constant(p.name) for p in params]
-    every = ast.Dict([*given, None], [*(name(p.name) for p in params), name(more)])
+    every = ast.Dict([ast.Constant(p.name) for p in params], [name(p.name) for p in params])
     rest.args += [name("universe"), name("clock"), every]
     branch = if_(plain, *body)
     branch.orelse = [ast.Expr(rest)]
@@ -135,7 +130,6 @@ def constructor(
     args.kwonlyargs += [located(ast.arg(p.name), place) for p in params]
     nothing: list[ast.expr | None] = [located(ast.Constant(None), place) for _ in words]
     args.kw_defaults = [*nothing, *(located(name(put("UNSET", UNSET)), place) for _ in params)]
-    args.kwarg = located(ast.arg(more), place)
     return key
 
 

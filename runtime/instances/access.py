@@ -192,9 +192,8 @@ class Access(Generic[M]):
             done = enforcement.proved(lock, plan, self.fingerprint.whole)
         asserted = enforcement.NOTHING if which == "off" else enforcement.judgeable(plan, done)
         plan.asserted = asserted if asserted.rows else None
-        if plan.plain:  # Its own `__init__` asserts nothing.
-            plan.plain = False
-            del plan.cls.__init__
+        if plan.general is not None:  # The quicker `__init__` asserts nothing.
+            plan.cls.__init__, plan.general = plan.general, None
         return asserted
 
     def state(self, *, universe: Universe | None = None, **values: Any) -> M:

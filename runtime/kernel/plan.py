@@ -178,7 +178,7 @@ class Plan:
     bounds: tuple[tuple[str, t.Type], ...] = ()  # The slots whose types have bounds.
     judged: bool = False
     asserted: Asserted | None = None  # After each event of the instances made from now on.
-    plain: bool = False  # Instances need nothing but their initial values; one was made so.
+    general: Callable[..., None] | None = None  # The `__init__` that a quicker one replaced.
     cls: Any = None
     part_of: Callable[..., Any] = print
     maker_of: Callable[..., Any] = print
