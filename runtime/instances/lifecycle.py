@@ -45,11 +45,12 @@ def begin(
         return
     if plan.asserted is not None:
         judge(plan.asserted.invariants(), machine, "initial")
-    elif otherwise is not None and universe is None and plan.judged and plan.general is None:
-        if not plan.families:
-            plan.general = otherwise
-            plan.cls.__init__ = plan.constructor(otherwise, assume_own)
-            plan.cls.__init__.__qualname__ = plan.name  # For Python's messages.
+        return
+    quick = plan.judged and not plan.families and plan.general is None
+    if quick and otherwise is not None and universe is None:
+        plan.general = otherwise
+        plan.cls.__init__ = plan.constructor(otherwise, assume_own)
+        plan.cls.__init__.__qualname__ = plan.name  # For Python's messages.
 
 
 def copied(machine: M) -> M:
