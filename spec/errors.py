@@ -174,8 +174,10 @@ def nearest(name: str, known: Iterable[str], otherwise: str = "correct the name"
     return f"write {found[0]}" if found else otherwise
 
 
-def misused(function: object, found: str, rewrite: str) -> DeclarationError:
-    """The error for a decorator with its parentheses where it has none, or without."""
+def misused(
+    function: object, found: str, expected: str, rewrite: str | None = None
+) -> DeclarationError:
+    """The error for a decorator that is given what it does not take."""
     code = getattr(function, "__code__", None)
     if code is not None:
         file, line = code.co_filename, code.co_firstlineno
@@ -185,4 +187,4 @@ def misused(function: object, found: str, rewrite: str) -> DeclarationError:
     width = len(linecache.getline(file, line).rstrip())
     indent = width - len(linecache.getline(file, line).strip())
     place = Place(file, line, indent, line, width)
-    return DeclarationError([Problem("L105", place, found, rewrite, f"write {rewrite}")])
+    return DeclarationError([Problem("L105", place, found, expected, rewrite or f"write {expected}")])

@@ -24,7 +24,7 @@ from typing import (
     overload,
 )
 
-from .errors import misused
+from .errors import misused, nearest
 from .sorting import in_order
 
 T = TypeVar("T")
@@ -225,11 +225,26 @@ def _several(states: enum.Enum | Iterable[enum.Enum] | None) -> tuple[enum.Enum,
     return (states,) if isinstance(states, enum.Enum) else tuple(states)
 
 
-States = enum.Enum | tuple[enum.Enum, ...] | frozenset[enum.Enum] | set[enum.Enum]
+States = enum.Enum | Iterable[enum.Enum]
+HEADER_WORDS = ("source", "target", "event", "of", "timer", "fair")
+HEADER = f"the words {', '.join(HEADER_WORDS)}"
+TARGETS = ("dest", "to", "destination")  # What other libraries call it.
 
 
+@overload
+def transition(function: F, /) -> F: ...
+@overload
 def transition(
-    bare: None = None,
+    *,
+    source: States | None = None,
+    target: States | None = None,
+    event: str | None = None,
+    of: str | None = None,
+    timer: str | None = None,
+    fair: Literal["weak", "strong"] | None = None,
+) -> Callable[[F], F]: ...
+def transition(
+    function: F | None = None,
     /,
     *,
     source: States | None = None,
@@ -238,12 +253,14 @@ def transition(
     of: str | None = None,
     timer: str | None = None,
     fair: Literal["weak", "strong"] | None = None,
-) -> Callable[[F], F]:
+    **unknown: object,
+) -> F | Callable[[F], F]:
     """The method is a transition; see the language page, "What a step is"."""
-    if bare is not None:
-        raise misused(bare, "@transition", "@transition()")
+    for word in unknown:
+        mend = "target=..." if word in TARGETS else nearest(word, HEADER_WORDS, "leave it out")
+        raise misused(None, f"@transition({word}=...)", HEADER, mend)
     head = Header("transition", event, _several(source), _several(target), of, timer, fair)
-    return lambda function: _mark(function, head)
+    return _mark(function, head) if function is not None else lambda f: _mark(f, head)
 
 
 @overload

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import operator
 from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
@@ -10,7 +11,7 @@ from typing import Any, NoReturn, TypeVar
 from lawful.spec import types as t
 from lawful.spec.resolve.resolver import ONE_AT_A_TIME, resolve
 from lawful.spec.syntax.declare import Declared, slot
-from lawful.spec.syntax.hints import hints_of
+from lawful.spec.syntax.hints import defaults_of, hints_of
 from lawful.spec.syntax.members import chain_of
 from lawful.spec.words import header
 
@@ -29,6 +30,7 @@ from .growth import ways_of_growth
 from .observers import Observed
 
 M = TypeVar("M", bound=State)
+Defaults = Mapping[str, Any]
 GHOST = "is a ghost: erased when it runs"
 
 
@@ -183,7 +185,7 @@ def _members(cls: type[State], plan: Plan) -> list[tuple[str, Any]]:
         *((name, _reader(name, t.NOTHING)) for name in plan.parameters),
         *((v.name, _absent(v.name, GHOST)) for v in m.variables if v.ghost),
         *((name, _absent(name, "is dropped")) for name in _dropped(cls, plan)),
-        *((name, _asked(name, cls)) for name in _readers(cls, plan)),
+        *((name, _asked(name, plan, cls)) for name in _readers(cls, plan)),
         *((way.name, _dressed(way, cls)) for way in plan.ways.values()),
         *((start.name, _starter(start, cls)) for start in plan.starts.values()),
     ]
@@ -234,11 +236,14 @@ def _readers(cls: type[State], plan: Plan) -> list[str]:
     return [name for name in own if plan.only_reads(name)]
 
 
-def _asked(name: str, cls: type[State]) -> Callable[..., Any]:
+def _asked(name: str, plan: Plan, cls: type[State]) -> Callable[..., Any]:
     """A property or helper as a method."""
 
-    def ask(self: State, *args: Any) -> Any:
-        return self.__plan__.functions[name](self, *args)
+    original, params = _original(name, cls), _params(plan, name)
+    of = params, {} if original is None else defaults_of(original)
+
+    def ask(self: State, *args: Any, **named: Any) -> Any:
+        return self.__plan__.functions[name](self, *_completed(name, args, named, of))
 
     ask.__name__ = name
     _dress(ask, name, cls)
@@ -251,22 +256,61 @@ def _dressed(way: Way, cls: type[State]) -> Any:
     return way.method
 
 
-def _dress(made: Any, name: str, cls: type[State]) -> None:
+def _params(plan: Plan, name: str) -> tuple[str, ...]:
+    """The names of a property's or helper's parameters."""
+    m = plan.machine
+    functions = [*(p.function for p in m.properties), *m.functions]
+    return next(tuple(n for n, _ in f.params) for f in functions if f.name == name)
+
+
+def _original(name: str, cls: type[State]) -> FunctionType | None:
+    """The function that the user wrote under this name."""
     for owner in reversed(chain_of(cls)):
         original = vars(owner).get("__originals__", {}).get(name, vars(owner).get(name))
-        if callable(original):
-            made.__doc__ = original.__doc__
-            made.__annotations__ = dict(hints_of(original))
-            made.__lawful__ = header(original)
-            return
+        if isinstance(original, FunctionType):
+            return original
+    return None
+
+
+def _dress(made: Any, name: str, cls: type[State]) -> None:
+    original = _original(name, cls)
+    if original is None:
+        return
+    made.__doc__ = original.__doc__
+    made.__annotations__ = dict(hints_of(original))
+    made.__lawful__ = header(original)
+    plain = inspect.unwrap(made)
+    if plain.__code__.co_flags & inspect.CO_VARARGS == 0:  # Others complete their arguments.
+        code, given = plain.__code__, defaults_of(original)
+        names = code.co_varnames[1 : code.co_argcount]
+        plain.__defaults__ = tuple(given[name] for name in names if name in given) or None
+
+
+def _completed(
+    what: str, args: tuple[Any, ...], named: dict[str, Any], of: tuple[tuple[str, ...], Defaults]
+) -> tuple[Any, ...]:
+    """The arguments in order: those by position, by name, and the defaults of those left out."""
+    names, defaults = of
+    if len(args) == len(names) and not named:
+        return args
+    left = names[len(args) :]
+    wrong = [name for name in named if name not in left]
+    if wrong:
+        raise TypeError(f"{what}: an unexpected argument {wrong[0]}")
+    both = {**defaults, **named}
+    return (*args, *(both[name] for name in left if name in both))
 
 
 def _starter(start: Way, cls: type[State]) -> Callable[..., None]:
     """An `@initial` as a method."""
 
-    def begin(self: State, *args: Any) -> None:
+    original = _original(start.name, cls)
+    of = tuple(name for name, _ in start.params), {} if original is None else defaults_of(original)
+
+    def begin(self: State, *given_args: Any, **named: Any) -> None:
         if self.__watch__ is not UNSTARTED:
             raise RuntimeError(f"{cls.__name__}.{start.name}: it has started")
+        args = _completed(start.name, given_args, named, of)
         if len(args) != len(start.params):
             raise TypeError(f"{start.name} takes {len(start.params)} arguments, not {len(args)}")
         both = zip(start.checks, args, strict=True)

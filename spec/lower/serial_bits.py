@@ -19,6 +19,7 @@ from ..flat import Timed
 from ..quick_dataclass import dataclass
 
 SERIAL = "Serial"
+FEW_BITS = 4  # So few are explored as they are declared where the scope says nothing.
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,8 @@ def _bits(kind: t.Serial, place: Place, given: list[tuple[str, object]], problem
                 f"Scope({SERIAL}=3)",
             )
             return kind.bits
+    if not given and kind.bits <= FEW_BITS:
+        return kind.bits
     if not given:
         problems.add(
             "L301",

@@ -16,7 +16,7 @@ from . import expressions, ordered_sorts
 from .comprehensions import comprehension
 from .context import MISSING, Body, facts_if
 from .families import gathered
-from .methods import arguments, only, refused
+from .methods import arguments, call_of, only, refused
 from .serials import declared
 
 Caller = Callable[[Body, tree.Apply, t.Type | None], ir.Expr]
@@ -312,7 +312,7 @@ def _can(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     if signature is None or signature.kind not in ("transition", "event"):
         return refused(b, node, "a transition or an event of a machine")
     rest = dataclasses.replace(node, args=node.args[1:])
-    args = arguments(b, rest, signature.params)
+    args = call_of(b, rest, signature)
     return ir.Can(node.place, t.BOOL, part, target.name, args)
 
 

@@ -13,12 +13,13 @@ from ..errors import a, nearest
 from ..ops import UPDATES
 from ..syntax import tree
 from ..syntax.declare import Declaration
+from ..syntax.hints import defaults_of, keyword_only
 from . import clocks, expressions
 from .builtins import FUNCTIONS
 from .changing_calls import effect, is_super
 from .constants import constant
 from .context import MISSING, Body, read_of
-from .methods import METHODS, arguments, refused
+from .methods import METHODS, arguments, call_of, refused
 from .refinements import is_view, view
 
 
@@ -217,7 +218,9 @@ def _module_function(b: Body, node: tree.Apply, function: python_types.FunctionT
     if found is None:
         return b.wrong(node.place)
     name, body = found
-    return ir.Call(node.place, body.output, name, None, arguments(b, node, body.params))
+    defaults, by_name = defaults_of(function), keyword_only(function)
+    args = arguments(b, node, body.params, defaults, by_name)
+    return ir.Call(node.place, body.output, name, None, args)
 
 
 def _method(
@@ -254,7 +257,7 @@ def _ancestors(b: Body, node: tree.Apply, name: str) -> ir.Expr:
         return b.wrong(node.place)  # That it has none was noted.
     key, signature = found
     b.evaluated = True
-    args = arguments(b, node, signature.params)
+    args = call_of(b, node, signature)
     own = ir.Self(node.place, t.Part(b.scene.own.name))
     return ir.Call(node.place, signature.output, key, own, args)
 
@@ -283,5 +286,5 @@ def _machine_method(b: Body, node: tree.Apply, of: ir.Expr, name: str) -> ir.Exp
     b.evaluated = True
     if interface is b.scene.own and signature.kind == "helper" and b.scene.helper(name) is None:
         return b.wrong(node.place)  # It is resolved on first use, and refused itself.
-    args = arguments(b, node, signature.params)
+    args = call_of(b, node, signature)
     return ir.Call(node.place, signature.output, name, of, args)

@@ -13,7 +13,7 @@ from . import expressions
 from .aliasing import changeable, own_container
 from .builtins import FUNCTIONS
 from .context import MISSING, Body, Interface
-from .methods import arguments
+from .methods import arguments, call_of
 
 Effect = tuple[t.Type, Callable[[ir.Expr | None], ir.Stmt]]
 
@@ -88,7 +88,7 @@ def _base(b: Body, node: tree.Apply, name: str) -> Effect | None:
     if signature.kind in ("property", "helper") and not signature.acts:
         return None
     may_change(b, node.place)
-    args = arguments(b, node, signature.params)
+    args = call_of(b, node, signature)
     if signature.kind == "helper":
         own = ir.Self(node.place, t.Part(b.scene.own.name))
         call = ir.Call(node.place, signature.output, key, own, args)
@@ -123,7 +123,7 @@ def _of_machine(b: Body, node: tree.Apply, of: ir.Expr, interface: Interface) ->
         )
         return t.Unknown(), lambda into: ir.Return(node.place, None)
     may_change(b, node.place)
-    args = arguments(b, node, signature.params)
+    args = call_of(b, node, signature)
     return signature.output, lambda into: ir.Step(node.place, of, name, args, into)
 
 
@@ -147,7 +147,7 @@ def _helper(b: Body, node: tree.Apply, of: ir.Expr, interface: Interface) -> Eff
         return None
     function = found[0]
     may_change(b, node.place)
-    args = arguments(b, node, function.params)
+    args = call_of(b, node, signature)
     call = ir.Call(node.place, function.output, name, of, args)
     return function.output, lambda into: ir.Do(node.place, call, into)
 

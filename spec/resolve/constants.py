@@ -100,20 +100,28 @@ def _collection(b: Body, value: Any, place: Place, of: t.Type | None) -> ir.Expr
     kind: Any = value.__class__
     if kind in (dict, MappingProxyType):
         return _map(b, value, place, of)
-    if kind not in (tuple, frozenset):
+    if kind not in (tuple, frozenset, list):
         return None
     # The order of a set's members must not depend on the hash seed.
-    members: list[Any] = [*value] if kind is tuple else sorted(value, key=repr)
+    members: list[Any] = sorted(value, key=repr) if kind is frozenset else [*value]
     kinds = _inside(of, len(members))
     pairs = zip(members, kinds, strict=True)
     args = [constant(b, member, place, each) for member, each in pairs]
     known = tuple(arg for arg in args if arg is not None)
     if len(known) != len(args):
         return None
-    if kind is tuple:
-        return ir.Op(place, t.Tuple(tuple(arg.type for arg in known)), "tuple", known)
-    item = t.union(tuple(arg.type for arg in known)) if known else t.Unknown()
+    if kind is not frozenset:
+        several = [o for o in (() if of is None else t.options(of)) if isinstance(o, t.Seq)]
+        items = t.Tuple(tuple(arg.type for arg in known))
+        return ir.Op(place, several[0] if several else items, "tuple", known)
+    item = t.union(tuple(arg.type for arg in known)) if known else _item(of)
     return ir.Op(place, t.Set(item, mutable=False), "set", known)
+
+
+def _item(kind: t.Type | None) -> t.Type:
+    """What an empty set would hold where one of this type is declared."""
+    inside = [o.item for o in (() if kind is None else t.options(kind)) if isinstance(o, t.Set)]
+    return inside[0] if inside else t.Unknown()
 
 
 def _inside(kind: t.Type | None, count: int) -> Sequence[t.Type | None]:

@@ -27,12 +27,18 @@ Mode = Literal["transition", "initial", "property", "helper", "default"]
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The part of a method that callers need; a helper that `acts` changes or guards something."""
+    """The part of a method that callers need; a helper that `acts` changes or guards something.
+
+    `defaults` has what Python made of the parameters' defaults; the parameters in `by_name` are
+    given by name.
+    """
 
     kind: Literal["transition", "event", "initial", "property", "helper"]
     params: tuple[tuple[str, t.Type], ...]
     output: t.Type
     acts: bool = False
+    defaults: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    by_name: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

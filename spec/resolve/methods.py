@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from .. import ir
 from .. import types as t
 from ..errors import a, nearest
 from ..syntax import tree
 from . import expressions
-from .context import Body
+from .constants import constant
+from .context import Body, Signature
 from .operators import SETS
+
+NO_DEFAULTS: Mapping[str, Any] = {}
+
+
+def call_of(b: Body, node: tree.Apply, signature: Signature) -> tuple[ir.Expr, ...]:
+    """The arguments of a call of a method or function, defaults included, as `arguments`."""
+    return arguments(b, node, signature.params, signature.defaults, signature.by_name)
 
 
 def arguments(
-    b: Body, node: tree.Apply, params: tuple[tuple[str, t.Type], ...]
+    b: Body,
+    node: tree.Apply,
+    params: tuple[tuple[str, t.Type], ...],
+    defaults: Mapping[str, Any] = NO_DEFAULTS,
+    by_name: frozenset[str] = frozenset(),
 ) -> tuple[ir.Expr, ...]:
     """The arguments in the parameters' order; a problem where they do not fit."""
     given: dict[str, tree.Expression] = {}
     names = [name for name, _ in params]
-    given.update(zip(names, node.args, strict=False))
+    given.update(zip((n for n in names if n not in by_name), node.args, strict=False))
     for name, value in node.keywords:
         given[name] = value
     extra = len(given) < len(node.args) + len(node.keywords)  # Too many, or one twice.
     extra = extra or any(name not in names for name in given)
-    missing = [name for name in names if name not in given]
+    missing = [name for name in names if name not in given and name not in defaults]
     if extra or missing:
         b.problem(
             "L204",
@@ -34,7 +47,12 @@ def arguments(
             "give each parameter once",
         )
         return ()
-    return tuple(expressions.expr(b, given[name], kind) for name, kind in params)
+    return tuple(
+        expressions.expr(b, given[name], kind)
+        if name in given
+        else constant(b, defaults[name], node.place, kind) or b.wrong(node.place)
+        for name, kind in params
+    )
 
 
 def refused(b: Body, node: tree.Apply, expected: str, number: str = "L204") -> ir.Expr:

@@ -97,12 +97,20 @@ def _link(b: Body, op: str, node: tree.Compare, sides: tuple[ir.Expr, ir.Expr]) 
     if op in ("in", "not in"):
         return _membership(b, place, op, sides)
     if op in ("is", "is not"):
-        if not isinstance(right.type, t.Nothing | t.Unknown):
-            equal = "==" if op == "is" else "!="
-            b.problem("L203", place, f"{op} {a(right.type)}", f"{op} None", f"write {equal}")
+        if isinstance(right.type, t.Nothing):
+            test: ir.Expr = ir.IsA(place, t.BOOL, left, (t.NOTHING,))
+            return test if op == "is" else ir.Op(place, t.BOOL, "not", (test,))
+        equal = "==" if op == "is" else "!="
+        if not isinstance(right.type, t.Enum | t.Bool | t.Unknown):
+            b.problem(
+                "L203",
+                place,
+                f"{op} {a(right.type)}",
+                f"{op} None, a member of an Enum or a bool",
+                f"write {equal}",
+            )
             return b.wrong(place)
-        test: ir.Expr = ir.IsA(place, t.BOOL, left, (t.NOTHING,))
-        return test if op == "is" else ir.Op(place, t.BOOL, "not", (test,))
+        op = equal  # Each member of an enum, True and False are one object each.
     if op in ("==", "!="):
         if not t.alike(left.type, right.type):
             b.problem(

@@ -10,14 +10,12 @@ from typing import Any, cast
 
 from .. import ir
 from .. import types as t
-from ..analysis.effects import acts
 from ..analysis.iteration_order import last_round_shown
 from ..errors import Place, Problems, a
 from ..legal.rules import judge
 from ..quick_dataclass import dataclass
 from ..syntax import classes, source, tree
 from ..syntax.declare import Declaration, Names, declared
-from ..syntax.hints import hints_of
 from ..syntax.members import Member, Members, constant_of, gather, outline_of
 from ..values.world import World
 from ..verdicts import PropertyKind
@@ -28,8 +26,9 @@ from .context import MISSING, Body, Interface, Mode, Scene, Signature
 from .fairness import fairness_of
 from .fields import RESOLVING, Fields, example, inside_class
 from .headers import Headers
+from .interfaces import interface_of
 from .refinements import judge_abstract
-from .signatures import Signatures
+from .signatures import Signatures, judge_defaults
 
 EXPRESSIONS = {**expressions.ROWS, **operators.ROWS, **comprehensions.ROWS, tree.Apply: calls.call}
 
@@ -149,7 +148,8 @@ class _Resolver:
         part = self.parts[name] = resolve(cls)
         self.reader.take(part.world)
         for inner in (part.machine, *part.machine.parts):
-            self.interfaces[inner.name] = interface_of(inner)
+            known = cls if inner is part.machine else part.parts.get(inner.name)
+            self.interfaces[inner.name] = interface_of(inner, known)
 
     def _take_abstracts(self) -> None:
         """The machines that this one refines, and the classes behind their names."""
@@ -224,6 +224,7 @@ class _Resolver:
         return self._function(body, member.tree, signature), body
 
     def _function(self, body: Body, method: tree.Method, signature: Signature) -> ir.Function:
+        judge_defaults(body, method.place, signature)
         body.locals.update(signature.params)
         body.assigned = tree.assigned_names(method.body)
         before = len(self.problems.found)
@@ -304,7 +305,7 @@ class _Resolver:
             self._decorated(method)
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
         names = Names(function.__globals__, dict(zip(code.co_freevars, cells, strict=True)))
-        signature = self.signature_of.function(method, hints_of(function), names)
+        signature = self.signature_of.function(method, function, names)
         body = Body(self.scene, names, object, "default", signature.output)
         made = replace(self._function(body, method, signature), name=key)
         self.functions[key] = made, False
@@ -466,30 +467,6 @@ def abstract_scopes(resolved: Resolved) -> dict[str, Scope]:
     """The scopes of the machines that this one refines, by their names."""
     machines = [m.name for m in resolved.machine.abstracts]
     return {m: resolve(resolved.parts[m]).scopes.get("scope", Scope()) for m in machines}
-
-
-def interface_of(machine: ir.Machine) -> Interface:
-    """The tables of a resolved machine, for bodies that use it as a part."""
-    fields = {v.name: v.type for v in machine.variables}
-    fields.update({p.name: p.type for p in machine.parameters})
-    methods: dict[str, Signature] = {}
-    for f in machine.functions:
-        methods[f.name] = Signature("helper", f.params, f.output, acts(f))
-    for p in machine.properties:
-        methods[p.name] = Signature("property", p.function.params, p.function.output)
-    for f in machine.initials:
-        methods[f.name] = Signature("initial", f.params, f.output)
-    for event in machine.events:
-        methods[event.name] = Signature("event", event.params, event.output)
-    for tr in machine.transitions:
-        methods[tr.name] = Signature("transition", tr.function.params, tr.function.output)
-    return Interface(
-        machine.name,
-        fields,
-        frozenset(p.name for p in machine.parameters),
-        frozenset(v.name for v in machine.variables if v.ghost),
-        methods,
-    )
 
 
 def _event_of(member: Member | None) -> str | None:

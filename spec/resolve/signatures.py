@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import FunctionType
 from typing import Any, Literal
 
 from .. import types as t
@@ -10,11 +11,12 @@ from ..errors import Place, Problems, a
 from ..quick_dataclass import dataclass
 from ..syntax import tree
 from ..syntax.declare import Declaration, Names
-from ..syntax.hints import hints_of
+from ..syntax.hints import defaults_of, hints_of, keyword_only
 from ..syntax.members import Member
 from ..verdicts import KINDS
 from .annotations import TypeReader
-from .context import Signature
+from .constants import constant
+from .context import Body, Signature
 
 FunctionKind = Literal["transition", "event", "initial", "property", "helper"]
 OF_HEADER: dict[str, FunctionKind] = {
@@ -68,16 +70,19 @@ class Signatures:
             )
         if head == "refines":
             return Signature(kind, tuple(params), self._viewed(member, params))
-        signature = Signature(kind, tuple(params), self._output(head, hints, place, names))
+        output, defaults = self._output(head, hints, place, names), defaults_of(member.function)
+        by_name = keyword_only(member.function)
+        signature = Signature(kind, tuple(params), output, defaults=defaults, by_name=by_name)
         if kind != "helper":
             self._immutable(member, signature)
         return signature
 
-    def function(self, method: tree.Method, hints: Mapping[str, Any], names: Names) -> Signature:
+    def function(self, method: tree.Method, made: FunctionType, names: Names) -> Signature:
         """The signature of a function of a module."""
-        params = [(name, self._param(name, hints, method.place, names)) for name in method.params]
-        output = self._output("helper", hints, method.place, names)
-        return Signature("helper", tuple(params), output)
+        hints, place = hints_of(made), method.place
+        params = tuple((name, self._param(name, hints, place, names)) for name in method.params)
+        output, defaults = self._output("helper", hints, place, names), defaults_of(made)
+        return Signature("helper", params, output, defaults=defaults)
 
     def _param(self, name: str, hints: Mapping[str, Any], place: Place, names: Names) -> t.Type:
         if name not in hints:
@@ -170,3 +175,28 @@ class Signatures:
                     "an immutable type",
                     "use frozenset[...], tuple[..., ...] or Mapping[..., ...]",
                 )
+
+
+def judge_defaults(b: Body, place: Place, signature: Signature) -> None:
+    """Note defaults of parameters that are no constants of their parameters' types."""
+    for name, kind in signature.params:
+        if name not in signature.defaults or isinstance(kind, t.Unknown):
+            continue
+        value = signature.defaults[name]
+        made = constant(b, value, place, kind) if t.immutable(kind) else None
+        if made is None or not t.fits(made.type, kind):
+            b.problem(
+                "L104",
+                place,
+                f"the default {name}={value!r}"[:80],
+                f"a constant of type {kind}",
+                _mended_default(name, value, kind),
+            )
+
+
+def _mended_default(name: str, value: object, kind: t.Type) -> str:
+    if value is None:
+        return f"annotate it: {name}: {kind} | None = None"
+    if not t.immutable(kind):
+        return "take frozenset[...], tuple[..., ...] or Mapping[..., ...]"
+    return "give every argument at every call, and leave the default out"

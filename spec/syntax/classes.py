@@ -13,8 +13,7 @@ def method(node: ast.FunctionDef, file: str, *, of_class: bool = True) -> tree.M
     """A function of a class body or module; its problems are kept with it."""
     parser = Parser(file)
     args = node.args
-    parameters(parser, args)
-    params = tuple(arg.arg for arg in [*args.posonlyargs, *args.args])
+    params = parameters(parser, args)
     doc, body = parser.body(node.body)
     head = Place(file, node.lineno, node.col_offset, node.lineno, _end_of_name(node))
     if of_class and params[:1] != ("self",):

@@ -75,7 +75,7 @@ class Declared:
 
 def slot(name: str) -> str:
     """The slot for the variable or parameter of this name in an instance."""
-    return f"_{name}"
+    return f"_{name}_"
 
 
 class Body(dict[str, Any]):
@@ -228,14 +228,20 @@ def _name(cls: type, name: str, place: Place, kind: str) -> Iterator[Problem]:
             rewrite = f"write {name} = {SETTINGS[name][1]}, or choose another name"
         expected = f"{a(kind or 'constant')} with a name of its own"
         yield Problem("L108", place, name, expected, rewrite)
-    elif name.startswith("_"):
+    elif name.startswith("_") and not _is_private(vars(cls).get(name), name, kind):
         yield Problem(
             "L108",
             place,
             name,
-            "a name that does not begin with _",
-            f"call it {name.strip('_') or 'something'}; what begins with _ belongs to the library",
+            "a name that does not begin with _; helpers and constants may, with one _",
+            f"call it {name.strip('_') or 'something'}",
         )
+
+
+def _is_private(value: object, name: str, kind: str) -> bool:
+    """Whether it is a helper or a constant whose name begins with one `_`: `_count`."""
+    one = not name.startswith("__") and not name.endswith("_")
+    return one and kind != "field" and header(value) is None
 
 
 def _hidden(declared: Declared, name: str, value: object) -> Iterator[Problem]:

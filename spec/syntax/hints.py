@@ -1,4 +1,4 @@
-"""The annotations of classes and functions, on every version of Python.
+"""The annotations of classes and functions, on every version of Python, and defaults.
 
 Since Python 3.14 annotations are evaluated when they are read; before, where they stand. A name
 that means nothing yet is a `ForwardRef` since then.
@@ -8,7 +8,24 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Mapping
+from types import FunctionType
 from typing import Any
+
+
+def defaults_of(of: FunctionType) -> Mapping[str, Any]:
+    """The values of the parameters that a call may leave out."""
+    given, named = of.__defaults__ or (), of.__kwdefaults__ or {}
+    positional = of.__code__.co_varnames[: of.__code__.co_argcount]
+    both = zip(positional[len(positional) - len(given) :], given, strict=True)
+    return {**dict(both), **named}
+
+
+def keyword_only(of: FunctionType) -> frozenset[str]:
+    """The parameters that a call gives by name."""
+    code = of.__code__
+    start = code.co_argcount
+    return frozenset(code.co_varnames[start : start + code.co_kwonlyargcount])
+
 
 if sys.version_info >= (3, 14):
     import annotationlib

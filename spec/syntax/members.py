@@ -126,7 +126,7 @@ def _method(out: Members, member: Member) -> None:
 
 def constant_of(members: Members, name: str, missing: object) -> Any:
     """A class constant by name: a plain value in the class body that is no field."""
-    if name in members.fields or name in RESERVED or name.startswith("_"):
+    if name in members.fields or name in RESERVED or name.startswith("__"):
         return missing
     for owner in reversed(members.chain):
         if name in vars(owner):

@@ -125,32 +125,44 @@ class Parser:
                 return "", self.block(nodes)
 
 
-def parameters(parser: Parser, args: ast.arguments) -> None:
-    """Refuse parameters that are not plain."""
-    given = (*args.posonlyargs[1:], *args.kwonlyargs, args.vararg, args.kwarg)
-    for arg in given:
+def parameters(parser: Parser, args: ast.arguments) -> tuple[str, ...]:
+    """The names of the parameters, those without a default first; other kinds are refused."""
+    for arg in (*args.posonlyargs[1:], args.vararg, args.kwarg):
         if arg is not None:
             parser.problems.add(
                 "L104",
                 parser.place(arg),
                 f"the parameter {arg.arg}",
-                "parameters that can be given by position and by name",
-                "leave out /, *, *args and **kwargs; for several values take a tuple",
+                "parameters that can be given by name",
+                "leave out /, *args and **kwargs; for several values take a tuple",
             )
-    for default in args.defaults:
-        parser.problems.add(
-            "L104",
-            parser.place(default),
-            f"the default {ast.unparse(default)}"[:80],
-            "parameters without defaults",
-            "give every argument at every call",
-        )
+    both = list(zip(args.kwonlyargs, args.kw_defaults, strict=True))
+    needed = [arg for arg, default in both if default is None]
+    if args.defaults:
+        for arg in needed:
+            parser.problems.add(
+                "L104",
+                parser.place(arg),
+                f"the parameter {arg.arg}, which has no default",
+                "parameters without a default first",
+                f"write it before {args.args[-len(args.defaults)].arg}",
+            )
+    left_out = [arg for arg, default in both if default is not None]
+    return tuple(arg.arg for arg in (*args.posonlyargs, *args.args, *needed, *left_out))
 
 
 def function(p: Parser, node: ast.Lambda) -> tree.Function:
     """A lambda."""
-    parameters(p, node.args)
-    names = tuple(arg.arg for arg in (*node.args.posonlyargs, *node.args.args))
+    names = parameters(p, node.args)
+    args = node.args
+    for default in (*args.defaults, *(each for each in args.kw_defaults if each is not None)):
+        p.problems.add(
+            "L104",
+            p.place(default),
+            f"the default {ast.unparse(default)}"[:80],
+            "a lambda whose parameters have no defaults",
+            "leave it out: every argument is given",
+        )
     return tree.Function(p.place(node), names, p.expr(node.body))
 
 

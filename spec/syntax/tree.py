@@ -263,7 +263,8 @@ Statement = (
 class Method(Tree):
     """A function of the class body or of a module; `problems` count only if it is used.
 
-    `unwritten`: its body is `raise NotImplementedError`, as an event's may be.
+    `params` without a default come first. `unwritten`: its body is `raise NotImplementedError`, as
+    an event's may be.
     """
 
     name: str
