@@ -187,4 +187,6 @@ def misused(
     width = len(linecache.getline(file, line).rstrip())
     indent = width - len(linecache.getline(file, line).strip())
     place = Place(file, line, indent, line, width)
-    return DeclarationError([Problem("L105", place, found, expected, rewrite or f"write {expected}")])
+    return DeclarationError(
+        [Problem("L105", place, found, expected, rewrite or f"write {expected}")]
+    )

@@ -27,6 +27,7 @@ from .state import SUSPECT, State
 NO_VALUE = (LookupError, ArithmeticError, ValueError, TypeError, AttributeError)
 FAULTS = (*NO_VALUE, Broken)
 UNSET = object()
+CONTROL = slot("state")  # The slot of the control state.
 UNIVERSE = ("universe", "members")  # Of an environment, what the growth of a sort changes.
 
 
@@ -175,7 +176,7 @@ def _ambiguous(state: State, way: Way, both: tuple[Candidate, Candidate]) -> Amb
 
 def control(state: State) -> Any:
     """The control state; None for a machine that has none."""
-    return getattr(state, "_state", None)
+    return getattr(state, CONTROL, None)
 
 
 def control_name(state: State) -> str | None:

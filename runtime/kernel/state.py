@@ -26,9 +26,9 @@ class Watch(Protocol):
 class State(Declaration):
     """An instance from inside; `instance.Machine` is the same with what users call.
 
-    The class of each machine has a slot for each of its fields, whose name is the field's after
-    an underscore (see `spec.syntax.declare.slot`). Two slots are the runtime's: `__watch__` is
-    None, or what an event goes through; `__environment__` has the time and the universe.
+    The class of each machine has a slot for each of its fields, whose name is the field's between
+    underscores (see `spec.syntax.declare.slot`). Two slots are the runtime's: `__watch__` is None,
+    or what an event goes through; `__environment__` has the time and the universe.
     """
 
     __slots__ = ("__environment__", "__watch__", "__weakref__")

@@ -183,7 +183,10 @@ class _Bounding:
         finite = kind.low is not None and kind.high is not None
         # What has bounds of its own is not an integer like any other.
         own = () if self.long[names] and type(self._bound(names)) is int else names
-        found = self._bound(own if finite else (*own, kind.name))
+        # Integers of a `NewType` have a key of their own, and else that of the plain ones.
+        self.known.add(kind.name)
+        plain = "int" if kind.low is None else "Nat"
+        found = self._bound(own if finite else (*own, kind.name, plain))
         if found is None and finite:
             return kind
         if isinstance(found, range) and found.step == 1 and len(found):
@@ -200,7 +203,7 @@ class _Bounding:
                 "L301", place, f"{key}: {kind}", "a range of consecutive integers", rewrite
             )
         else:
-            given = next(n for n in (*names, kind.name) if n in self.bounds)
+            given = next(n for n in (*names, kind.name, plain) if n in self.bounds)
             self._wrong_range(given, found, kind, place)
         return t.Int(0, 0, kind.name)
 

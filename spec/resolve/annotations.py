@@ -36,6 +36,7 @@ INSTEAD: dict[object, str] = {
     collections.Counter: "say of what: Counter[int]",
     collections.deque: "use list[T], with append and pop(0)",
     collections.defaultdict: "use dict[K, V] = total(...), or a Counter",
+    typing.Literal: "make an Enum of it: class Way(Enum): UP = 'up'; of integers an Interval",
     complex: "use integers",
     Sort: "make a class of it: class Node(Sort)",
     Record: "make a class of it: class Message(Record), with fields",
@@ -165,6 +166,10 @@ class TypeReader:
             found = None
         if found is None and isinstance(annotation, type) and issubclass(annotation, enum.Flag):
             found = "use a frozenset of an Enum"
+        if found is None and isinstance(annotation, type) and dataclasses.is_dataclass(annotation):
+            found = f"make it a Record: class {annotation.__name__}(Record), without @dataclass"
+        if found is None and typing.get_origin(annotation) is not None:
+            found = INSTEAD.get(typing.get_origin(annotation))
         return found or "use one of the types in the table of the language page"
 
     def _judge(self, found: t.Type, place: Place) -> None:
@@ -250,6 +255,8 @@ class TypeReader:
             return t.Sort(cls.__name__, issubclass(cls, OrderedSort), cls.__growing__)
         if issubclass(cls, Record) and cls is not Record:
             return self._record(cls, place)
+        if _is_opaque(cls):
+            return self._annotated(cls, (Opaque(cls.__name__),), place, NO_NAMES)
         if issubclass(cls, Declaration) and "__declared__" in vars(cls):
             self._register(self.parts, cls, place)
             return t.Part(cls.__name__)
@@ -308,9 +315,13 @@ class TypeReader:
             return t.NOTHING
         if hasattr(annotation, "__value__"):  # A `type` statement of Python 3.12.
             return self.read(annotation.__value__, place, names)
+        if isinstance(annotation, typing.NewType):
+            return self._new_type(annotation, place, names)
         origin, args = typing.get_origin(annotation), typing.get_args(annotation)
         if origin is Annotated:
             return self._annotated(args[0], args[1:], place, names)
+        if origin is typing.Literal and (interval := _interval(args)):
+            return interval
         if origin in (typing.Union, python_types.UnionType):
             return t.union(tuple(self.read(arg, place, names) for arg in args))
         if origin is tuple:
@@ -321,6 +332,16 @@ class TypeReader:
             inner = [self.read(arg, place, names) for arg in args]
             return _container(origin, inner)
         return None
+
+    def _new_type(self, annotation: Any, place: Place, names: Names) -> t.Type:
+        """Integers with a key of their own in the scope; of other types opaque values."""
+        of, name = annotation.__supertype__, annotation.__name__
+        if of in (str, bytes) or _is_opaque(of):
+            return self._annotated(of, (Opaque(name),), place, names) or t.Unknown()
+        found = self.read(of, place, names)
+        if isinstance(found, t.Int) and not isinstance(found, t.Serial):
+            return dataclasses.replace(found, name=name)
+        return found
 
     def _annotated(
         self, of: Any, marks: tuple[Any, ...], place: Place, names: Names
@@ -398,6 +419,37 @@ class TypeReader:
             case _:
                 pass  # Other libraries' marks mean nothing here.
         return found
+
+
+NO_NAMES = Names({}, {})
+# Values of these classes are only stored, compared with == and returned.
+OPAQUE = frozenset(
+    {
+        ("datetime", "date"),
+        ("datetime", "datetime"),
+        ("datetime", "time"),
+        ("datetime", "timedelta"),
+        ("decimal", "Decimal"),
+        ("fractions", "Fraction"),
+        ("pathlib", "Path"),
+        ("uuid", "UUID"),
+    }
+)
+
+
+def _interval(values: tuple[Any, ...]) -> t.Type | None:
+    """The integers of a `Literal`, if they follow one another, or its bools."""
+    if set(map(type, values)) == {bool} and len(values) > 1:
+        return t.BOOL
+    if set(map(type, values)) != {int} or max(values) - min(values) >= len(set(values)):
+        return None
+    return t.Int(min(values), max(values))
+
+
+def _is_opaque(cls: Any) -> bool:
+    """Whether it is one of these; its module need not be imported for that."""
+    found = getattr(cls, "__module__", ""), getattr(cls, "__qualname__", "")
+    return found in OPAQUE
 
 
 BOUND = ("Interval", "Ge", "Gt", "Le", "Lt")

@@ -16,7 +16,7 @@ from . import expressions, ordered_sorts
 from .comprehensions import comprehension
 from .context import MISSING, Body, facts_if
 from .families import gathered
-from .methods import arguments, call_of, only, refused
+from .methods import call_of, only, refused
 from .serials import declared
 
 Caller = Callable[[Body, tree.Apply, t.Type | None], ir.Expr]
@@ -174,7 +174,11 @@ def _counter(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
 def _len(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     if not only(b, node, 1):
         return b.wrong(node.place)
-    of, _ = _values(b, node.args[0])
+    argument = node.args[0]
+    if isinstance(argument, tree.Comprehension) and argument.kind == "list":
+        of = comprehension(b, argument, "tuple", None, any_order=True)
+    else:
+        of, _ = _values(b, argument)
     if isinstance(of, ir.Op) and of.op in ops.ITERATORS:
         return refused(b, node, "a collection: an iterator has no length", "L203")
     return ir.Op(node.place, t.INT, "len", (of,))
@@ -219,9 +223,20 @@ def _integer(op: str) -> Caller:
             return b.wrong(node.place)
         if not isinstance(of.type, t.Int | t.Bool | t.Unknown):
             return refused(b, node, "an integer or a bool", "L203")
-        return ir.Op(node.place, t.BOOL if op == "bool" else t.INT, op, (of,))
+        return ir.Op(node.place, t.INT, op, (of,))
 
     return resolve
+
+
+def _bool(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    if not only(b, node, 1):
+        return b.wrong(node.place)
+    found = len(b.scene.problems.found)
+    of = expressions.infer(b, node.args[0], t.BOOL)
+    if isinstance(of.type, t.Int | t.Bool) and not isinstance(of.type, t.Serial):
+        return ir.Op(node.place, t.BOOL, "bool", (of,))
+    del b.scene.problems.found[found:]
+    return expressions.truth(b, node.args[0])
 
 
 def _divmod(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
@@ -365,7 +380,7 @@ FUNCTIONS: dict[Any, Caller] = {
     builtins.zip: _ordered_iter("zip"),
     builtins.abs: _integer("abs"),
     builtins.int: _integer("int"),
-    builtins.bool: _integer("bool"),
+    builtins.bool: _bool,
     builtins.divmod: _divmod,
     builtins.isinstance: _isinstance,
     words.implies: _implies,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import types as python_types
+import typing
 from collections.abc import Callable
 from typing import Any
 
@@ -42,6 +43,11 @@ def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
             return _method(b, node, node.function, expected)
         expressions.expr(b, node.function)
         return b.wrong(node.place)
+    seconds = _seconds(b, node)
+    if seconds is not None:
+        return seconds
+    if isinstance(static, typing.NewType) and len(node.args) == 1:
+        return expressions.expr(b, node.args[0], b.scene.annotation(static, node.place, b.names))
     if isinstance(static, type):
         made = _made(b, node, static, expected)
         if made is not None:
@@ -69,6 +75,19 @@ def _subscripted(b: Body, node: tree.Apply, function: tree.Subscript) -> ir.Expr
     if row is None or made is None or MISSING in given:
         return refused(b, node, "a word of the language, a record, a helper or a Python function")
     return row(b, node, b.scene.annotation(made(given), node.place, b.names))
+
+
+def _seconds(b: Body, node: tree.Apply) -> ir.Expr | None:
+    """`LEASE.total_seconds()` of a constant timedelta, as a number."""
+    function = node.function
+    if not isinstance(function, tree.Attribute) or function.name != "total_seconds" or node.args:
+        return None
+    owner = b.static(function.of)
+    return constant(b, owner.total_seconds(), node.place) if _is_span(owner) else None
+
+
+def _is_span(value: object) -> bool:
+    return type(value).__module__ == "datetime" and type(value).__name__ == "timedelta"
 
 
 TAKES = "which one it takes is not determined: take a parameter, and discard that"

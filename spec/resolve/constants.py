@@ -10,6 +10,7 @@ from typing import Any
 from .. import ir
 from .. import types as t
 from ..errors import Place
+from ..syntax import tree
 from ..words import Record, Sort, Timer
 from .context import Body
 from .serials import declared
@@ -71,6 +72,17 @@ def _map(b: Body, value: Mapping[Any, Any], place: Place, kind: t.Type | None) -
         return None
     total = complete(args[::2], key)
     return ir.Op(place, t.Map(key, of, mutable=True, total=total), "map", args)
+
+
+def by_member(b: Body, node: tree.Attribute, of: ir.Expr) -> ir.Expr | None:
+    """`x.value` or `x.name` of an enum, as a table of its members; None where the values are no
+    constants of one type."""
+    assert isinstance(of.type, t.Enum)
+    cls = b.scene.enums[of.type.name]
+    table = _map(b, {member: getattr(member, node.name) for member in cls}, node.place, None)
+    if table is None or not isinstance(table.type, t.Map):
+        return None
+    return ir.Item(node.place, table.type.value, table, of)
 
 
 def complete(keys: Sequence[ir.Expr], kind: t.Type) -> bool:

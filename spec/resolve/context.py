@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
@@ -30,7 +31,7 @@ class Signature:
     """The part of a method that callers need; a helper that `acts` changes or guards something.
 
     `defaults` has what Python made of the parameters' defaults; the parameters in `by_name` are
-    given by name.
+    given by name. A `getter` is read without a call.
     """
 
     kind: Literal["transition", "event", "initial", "property", "helper"]
@@ -39,6 +40,7 @@ class Signature:
     acts: bool = False
     defaults: Mapping[str, Any] = field(default_factory=dict[str, Any])
     by_name: frozenset[str] = frozenset()
+    getter: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,7 @@ class Scene:
     unfit: Callable[[str], bool]
     records: Mapping[str, type[Any]]
     abstracts: Mapping[str, ir.Machine]
+    enums: Mapping[str, type[enum.Enum]]
 
     def heirs(self, test: object, place: Place, names: Names, kind: t.Type) -> tuple[t.Type, ...]:
         """The alternatives that `isinstance` is true for: descendants of a record class are.
@@ -96,7 +99,9 @@ class Body:
     of these the `dead` name one that was replaced since. `assigned` is what the body assigns
     anywhere: such a name is never one of the module; but `steady` are variables of loops round here
     that nothing else assigns. `evaluated` tells that something that a step
-    could change, or that could refuse, was evaluated before in the same statement.
+    could change, or that could refuse, was evaluated before in the same statement. `asked` is the
+    condition that is resolved. `loops` counts the loops round here. The containers of the locals
+    in `moved` are at a place in the state now.
     """
 
     scene: Scene
@@ -113,6 +118,9 @@ class Body:
     facts: dict[ir.Expr, t.Type] = field(default_factory=dict[ir.Expr, t.Type])
     hoisted: list[ir.Stmt] | None = None
     evaluated: bool = False
+    asked: tree.Expression | None = None
+    loops: int = 0
+    moved: set[str] = field(default_factory=set[str])
     fresh: int = 0
     changes: bool = False
 
@@ -185,6 +193,7 @@ class Body:
         for name in names:
             self.aliases.pop(name, None)
             self.owned.discard(name)
+            self.moved.discard(name)
 
     def forget(self, target: ir.Expr) -> None:
         """After `target` changed: what was known of it is known no more.

@@ -11,7 +11,7 @@ from ..errors import Place, a, nearest
 from ..syntax import tree
 from ..words import Record
 from . import tuples
-from .constants import constant
+from .constants import by_member, constant
 from .context import MISSING, Body, Resolver, facts_if
 from .families import gathered
 from .serials import INTEGER, SERIAL, declared
@@ -103,8 +103,24 @@ def _mended(found: t.Type, expected: t.Type) -> str:
 
 
 def truth(b: Body, node: tree.Expression) -> ir.Expr:
-    """A condition: a bool, for nothing else is true or false by itself."""
-    return expr(b, node, t.BOOL)
+    """A condition: a bool; an integer is true where it is not 0, a collection where it is not
+    empty."""
+    b.asked = node  # `and` and `or` give one of their sides: only where that is a condition.
+    found = infer(b, node, t.BOOL)
+    match found.type:
+        case t.Serial() | t.Iter():
+            pass
+        case t.Int():
+            return ir.Op(found.place, t.BOOL, "ne", (found, ir.Const(found.place, t.INT, 0)))
+        case t.Set() | t.Seq() | t.Map() | t.Bag():
+            count = ir.Op(found.place, t.INT, "len", (found,))
+            return ir.Op(found.place, t.BOOL, "gt", (count, ir.Const(found.place, t.INT, 0)))
+        case _:
+            pass
+    if not t.fits(found.type, t.BOOL):
+        misfit(b, found.place, found.type, t.BOOL)
+        return b.wrong(node.place)
+    return found
 
 
 def iterable(b: Body, node: tree.Expression) -> tuple[ir.Expr, t.Type]:
@@ -171,6 +187,14 @@ def _name(b: Body, node: tree.Name, expected: t.Type | None) -> ir.Expr:
                 "write out the place: after the change, Python's name means the old container",
             )
         return narrowed(b, b.aliases[node.name])
+    if node.name in b.moved:
+        b.problem(
+            "L211",
+            node.place,
+            f"{node.name}, a container that was put into the state before",
+            "a container of its own",
+            "write out the place where it is now, or copy it there: list(...)",
+        )
     if node.name in b.locals:
         return narrowed(b, ir.Local(node.place, b.locals[node.name], node.name))
     if node.name in b.assigned:
@@ -201,6 +225,19 @@ def _known_name(b: Body, name: str) -> str:
     return nearest(name, (n for n in near if not n.startswith("_")), "define or import it")
 
 
+# What to write instead of constants that are no values of the language.
+CONSTANTS = {
+    "Decimal": "count the smallest unit in integers: LIMIT = 300, in cents",
+    "Fraction": "count the smallest unit in integers",
+    "timedelta": "write its seconds: LEASE.total_seconds() for a timer, or an integer",
+    "datetime": "count seconds in integers: START = int(when.timestamp())",
+    "set": "make it a frozenset",
+    "deque": "make it a tuple",
+    "defaultdict": "make it a dict with every key",
+    "Counter": "make it a dict",
+}
+
+
 def _constant(b: Body, value: Any, place: Place, text: str, kind: t.Type | None = None) -> ir.Expr:
     found = constant(b, value, place, kind)
     if found is None:
@@ -209,7 +246,8 @@ def _constant(b: Body, value: Any, place: Place, text: str, kind: t.Type | None 
             place,
             f"{text}, {a(type(value).__name__)}",
             "a constant: bool, int, enum member, record; a tuple, frozenset or dict of them",
-            "pass it as a parameter of the event, or make it a constant of the module",
+            CONSTANTS.get(type(value).__name__)
+            or "pass it as a parameter of the event, or make it a constant of the module",
         )
         return b.wrong(place)
     return found
@@ -231,6 +269,9 @@ def _attribute(b: Body, node: tree.Attribute, expected: t.Type | None) -> ir.Exp
         if node.name in interface.fields:
             b.evaluated = True
             return narrowed(b, ir.Field(node.place, interface.fields[node.name], of, node.name))
+        signature = interface.methods.get(node.name)
+        if signature is not None and signature.getter:
+            return b.scene.expressions[tree.Apply](b, tree.Apply(node.place, node, (), ()), None)
         value = b.scene.constant(node.name) if interface is b.scene.own else MISSING
         if isinstance(value, property | staticmethod | classmethod) and b.scene.unfit(node.name):
             return b.wrong(node.place)
@@ -244,6 +285,8 @@ def _attribute(b: Body, node: tree.Attribute, expected: t.Type | None) -> ir.Exp
             return ir.Field(node.place, t.BOOL, of, "armed")
         case t.Clock() if node.name == "now":
             return ir.Field(node.place, t.NAT, of, "now")
+        case t.Enum() if node.name in ("name", "value") and (table := by_member(b, node, of)):
+            return table
         case t.Union():
             return _of_union(b, node, of)
         case t.Unknown():
@@ -315,11 +358,14 @@ def _subscript(b: Body, node: tree.Subscript, expected: t.Type | None) -> ir.Exp
             if at is not None and -len(items) <= at < len(items):
                 const = ir.Const(node.key.place, t.INT, at)
                 return ir.Item(node.place, items[at], of, const)
+            whole = tuples.as_sequence(of) if at is None else None
+            if whole is not None:
+                return ir.Item(node.place, whole[1], whole[0], expr(b, node.key, t.INT))
             b.problem(
                 "L203",
                 node.key.place,
-                "this index",
-                f"a literal below {len(items)}",
+                f"this index of {of.type}",
+                f"a literal below {len(items)}, or items of one type",
                 "unpack the tuple",
             )
         case t.Unknown():

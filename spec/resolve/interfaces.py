@@ -40,5 +40,7 @@ def _methods(machine: ir.Machine, cls: type[Declaration] | None) -> dict[str, Si
     for name, member in ({} if cls is None else gather(cls).methods).items():
         if name in methods:
             given, by_name = defaults_of(member.function), keyword_only(member.function)
-            methods[name] = replace(methods[name], defaults=given, by_name=by_name)
+            methods[name] = replace(
+                methods[name], defaults=given, by_name=by_name, getter=member.getter
+            )
     return methods

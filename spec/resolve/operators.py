@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from .. import ir
 from .. import types as t
 from ..errors import Place, a
 from ..syntax import tree
-from . import serials, tuples
+from . import merging, serials, tuples
 from .context import Body, Resolver, facts_if
 from .expressions import expr, infer, looked_through, misfit, truth
 
@@ -17,9 +19,10 @@ INCLUSION = {"<": "proper_subset", "<=": "subset", ">": "proper_superset", ">=":
 
 
 def _binary(b: Body, node: tree.Binary, expected: t.Type | None) -> ir.Expr:
-    hint = expected if isinstance(expected, t.Set | t.Seq) else None
+    hint = expected if isinstance(expected, t.Set | t.Seq | t.Map) else None
     left = infer(b, node.left, hint)
-    right = infer(b, node.right, left.type if isinstance(left.type, t.Set | t.Seq) else None)
+    again = isinstance(left.type, t.Set | t.Seq | t.Map)
+    right = infer(b, node.right, left.type if again else None)
     return binary(b, node.place, node.op, (left, right))
 
 
@@ -37,6 +40,8 @@ def binary(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir
             if left.type.mutable == right.type.mutable:
                 return ir.Op(place, left.type, "concat", sides)
             misfit(b, right.place, right.type, left.type)
+        case t.Map(), t.Map() if op == "|" and (joined := merging.merged(place, left, right)):
+            return joined
         case (t.Tuple() | t.Seq(mutable=False), t.Tuple() | t.Seq(mutable=False)) if op == "+" and (
             joined := tuples.chained(place, left, right)
         ):
@@ -62,6 +67,24 @@ def _of_both(left: t.Set, right: t.Set) -> t.Set:
     return t.Set(item, left.mutable)
 
 
+# Opaque values are only stored, compared with == and returned: what to count instead.
+COUNTED = {
+    "Decimal": "count the smallest unit in integers: cents: Nat; convert where the event is called",
+    "Fraction": "count the smallest unit in integers; convert where the event is called",
+    "datetime": "count seconds in integers, int(when.timestamp()), or use a Clock",
+    "date": "count days in integers, when.toordinal()",
+    "time": "count seconds in integers",
+    "timedelta": "count seconds in integers, int(span.total_seconds())",
+}
+
+
+def _opaque(sides: tuple[t.Type, t.Type]) -> str | None:
+    """What to write instead of arithmetic with an opaque value; None where neither side is one."""
+    names = [side.name for side in sides if isinstance(side, t.Opaque)]
+    other = "an opaque value has only == and !=: make it an integer, or an OrderedSort"
+    return COUNTED.get(names[0], other) if names else None
+
+
 def _instead(op: str, sides: tuple[t.Type, t.Type]) -> str:
     if all(isinstance(side, t.Bool) for side in sides):
         words = {"|": "a or b", "&": "a and b", "^": "a != b"}
@@ -70,6 +93,9 @@ def _instead(op: str, sides: tuple[t.Type, t.Type]) -> str:
         return "a bool is not an int: write `1 if p else 0`"
     if any(isinstance(option, t.Nothing) for side in sides for option in t.options(side)):
         return 'rule out None first: `if x is None: ...`, or needed(x, "why")'
+    opaque = _opaque(sides)
+    if opaque is not None:
+        return opaque
     if any(isinstance(side, t.Float) for side in sides):
         return "count in integers: milliseconds, cents; a float is only passed on"
     return "convert one side to the type of the other"
@@ -141,7 +167,8 @@ def _link(b: Body, op: str, node: tree.Compare, sides: tuple[ir.Expr, ir.Expr]) 
                 place,
                 f"{left.type} {op} {right.type}",
                 "two integers or two sets",
-                "only integers, ordered sorts and sets have an order",
+                _opaque((left.type, right.type))
+                or "only integers, ordered sorts and sets have an order",
             )
     return b.wrong(place)
 
@@ -175,20 +202,28 @@ def _membership(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) 
     return ir.Op(place, t.BOOL, "in" if op == "in" else "not_in", (value, held))
 
 
+def _side(b: Body, node: tree.Expression) -> Callable[[Body, tree.Expression], ir.Expr]:
+    """How to resolve a side of `and` and `or`: what they give is a side, and no bool that says
+    whether it is true."""
+    return truth if b.asked is node else lambda b, arg: expr(b, arg, t.BOOL)
+
+
 def _both(b: Body, node: tree.Both, expected: t.Type | None) -> ir.Expr:
     args: list[ir.Expr] = []
+    side = _side(b, node)
     with b.knowing({}), b.without_hoisting():
         for arg in node.args:
-            args.append(truth(b, arg))
+            args.append(side(b, arg))
             b.facts.update(facts_if(args[-1], True))
     return ir.And(node.place, t.BOOL, tuple(args))
 
 
 def _either(b: Body, node: tree.Either, expected: t.Type | None) -> ir.Expr:
     args: list[ir.Expr] = []
+    side = _side(b, node)
     with b.knowing({}), b.without_hoisting():
         for arg in node.args:
-            args.append(truth(b, arg))
+            args.append(side(b, arg))
             b.facts.update(facts_if(args[-1], False))
     return ir.Or(node.place, t.BOOL, tuple(args))
 

@@ -135,6 +135,7 @@ class _Resolver:
             self._unfit,
             self.reader.records,
             self.abstracts,
+            self.reader.enums,
         )
         self.headers = Headers(self.scene, self.reader, self.members)
         machine = self._machine()
@@ -268,7 +269,7 @@ class _Resolver:
         self.functions[key] = None
         before = len(self.problems.found)
         self.problems.found.extend(member.tree.problems)
-        if member.header is None and member.tree.decorators:
+        if member.header is None and member.tree.decorators and not member.getter:
             self._decorated(member.tree)
         mode: Mode = "helper" if member.header is None else "property"
         function, body = self._body(member, mode, signature)

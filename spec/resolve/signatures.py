@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import FunctionType
 from typing import Any, Literal
 
@@ -73,6 +74,7 @@ class Signatures:
         output, defaults = self._output(head, hints, place, names), defaults_of(member.function)
         by_name = keyword_only(member.function)
         signature = Signature(kind, tuple(params), output, defaults=defaults, by_name=by_name)
+        signature = replace(signature, getter=member.getter)
         if kind != "helper":
             self._immutable(member, signature)
         return signature

@@ -66,7 +66,10 @@ def _set(b: Body, node: tree.Set) -> list[ir.Stmt]:
         if changing is not None:
             return _into(b, node, changing, place)
     value = expressions.expr(b, node.value, place.type)
-    own_container(b, value, node.value.place)
+    if isinstance(value, ir.Local) and value.name in b.owned and not b.loops:
+        b.moved.add(value.name)  # The state has it now, and the local is read no more.
+    else:
+        own_container(b, value, node.value.place)
     b.replaced(place)
     if isinstance(place.type, t.Union) and t.fits(value.type, place.type):
         b.facts[place] = value.type
@@ -81,6 +84,8 @@ def _into(b: Body, node: tree.Set, changing: Effect, place: ir.Expr) -> list[ir.
     local = b.temporary(kind, node.place)
     _after(b, make)
     b.replaced(place)
+    if isinstance(place.type, t.Union) and t.fits(kind, place.type):
+        b.facts[place] = kind
     return [make(local), ir.Assign(node.place, place, read_of(local))]
 
 
@@ -259,7 +264,8 @@ def _augment(b: Body, node: tree.Augment) -> list[ir.Stmt]:
             return []
         place = found
         b.evaluated = True  # Python reads the place first.
-    value = expressions.expr(b, node.value, place.type if isinstance(place.type, t.Seq) else None)
+    hint = place.type if isinstance(place.type, t.Seq | t.Map) else None
+    value = expressions.expr(b, node.value, hint)
     read = expressions.narrowed(b, place)
     result = binary(b, node.place, node.op, (read, value))
     if not t.fits(result.type, place.type):
@@ -424,7 +430,9 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
             "a local that is assigned once",
             "use another name for this",
         )
+    b.loops += 1
     body = _inner(b, node.body)
+    b.loops -= 1
     b.facts, b.aliases, b.steady = facts, kept, steady
     loop = ir.Loop(node.place, names, over, body)
     if not t.ordered(over.type) and not isinstance(over.type, t.Unknown):

@@ -50,6 +50,17 @@ def _sequence(of: ir.Expr, kind: t.Type) -> ir.Expr:
     return ir.Op(of.place, kind, "tuple", _given(of)) if fixed else of
 
 
+def as_sequence(of: ir.Expr) -> tuple[ir.Expr, t.Type] | None:
+    """A tuple of fixed length whose items have one type, as a sequence that is as long, and that
+    type; None where they have several."""
+    items = _given(of)
+    for kind in (t.widened(item.type) for item in items):
+        if all(t.fits(item.type, kind) for item in items):
+            whole = t.Seq(kind, mutable=False, most=len(items))
+            return ir.Op(of.place, whole, "tuple", items), kind
+    return None
+
+
 def cut(place: Place, of: ir.Expr, low: int | None, high: int | None) -> ir.Expr | None:
     """A slice of a tuple of fixed length, between literal bounds; None where nothing is left."""
     items = items_of(of)[low:high]

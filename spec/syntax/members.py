@@ -18,13 +18,15 @@ from .hints import hints_of
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A method, with the class that defines it; `header` is None for a plain method."""
+    """A method, with the class that defines it; `header` is None for a plain method. A `getter`
+    is under `@property`: it is read without a call."""
 
     name: str
     owner: type[Declaration]
     function: FunctionType
     tree: tree.Method
     header: Header | None
+    getter: bool = False
 
     @property
     def declared(self) -> Declared:
@@ -94,6 +96,10 @@ def _member(out: Members, owner: type[Declaration], name: str, value: Any) -> No
             method = declared(owner).method(name)
             if method is not None:
                 _method(out, Member(name, owner, value, method, header(value)))
+        case property(fget=FunctionType() as fget, fset=None) if header(fget) is None:
+            method = declared(owner).method(name)
+            if method is not None and len(method.decorators) == 1:
+                _method(out, Member(name, owner, fget, method, None, getter=True))
         case Ignored():
             out.methods.pop(name, None)
             out.ignores[name] = (owner, value)
@@ -131,7 +137,8 @@ def constant_of(members: Members, name: str, missing: object) -> Any:
     for owner in reversed(members.chain):
         if name in vars(owner):
             value = vars(owner)[name]
-            return missing if isinstance(value, FunctionType | Ignored | Dropped) else value
+            held = isinstance(value, FunctionType | Ignored | Dropped) or name in members.methods
+            return missing if held else value
     return missing
 
 

@@ -6,8 +6,9 @@ Each dict maps an `ast` class to the small function that reads it; a class witho
 from __future__ import annotations
 
 import ast
+import functools
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..errors import Place, Problems
@@ -41,7 +42,6 @@ REWRITES: dict[type[ast.AST], str] = {
     ast.While: "use `for` over a range or a collection: a body must end by itself",
     ast.Try: "ask before: `require(k in self.m)` instead of catching the KeyError",
     ast.With: "a body only computes; let the caller of the event do this",
-    ast.Raise: "use require(...), refuse(...) or assert",
     ast.Await: "a body only computes; return an output that the caller performs",
     ast.Yield: "return a tuple or a frozenset",
     ast.Lambda: "write a helper method",
@@ -62,12 +62,16 @@ REWRITES: dict[type[ast.AST], str] = {
 }
 
 
+FIRST_OF_PARSER = 1000  # Resolution numbers its own locals from 1 on.
+
+
 class Parser:
     """Reads the bodies of one file; problems are collected, never raised from within."""
 
     def __init__(self, file: str) -> None:
         self.file = file
         self.problems = Problems()
+        self.fresh = 0  # Locals of our own so far.
         # Before Python 3.12 what is inside an f-string has no place of its own.
         self.inside: Place | None = None
 
@@ -110,8 +114,18 @@ class Parser:
         out: list[tree.Statement] = []
         for node in nodes:
             read = STATEMENTS.get(type(node))
-            if read is None:
+            if isinstance(node, ast.Raise):
+                self.problems.add(
+                    "L102",
+                    self.place(node),
+                    ast.unparse(node)[:80],
+                    "a guard that refuses the event",
+                    _refusing(node),
+                )
+            elif read is None:
                 self.refuse("L102", node, "a statement of the language")
+            elif isinstance(node, ast.Assign) and len(node.targets) > 1:
+                out += _several_targets(self, node)
             else:
                 out.append(read(self, node))
         return tuple(out)
@@ -123,6 +137,15 @@ class Parser:
                 return doc, self.block(rest)
             case _:
                 return "", self.block(nodes)
+
+
+def _refusing(node: ast.Raise) -> str:
+    """The guard to write instead of an exception."""
+    match node.exc:
+        case ast.Call(args=[(ast.Constant(value=str()) | ast.JoinedStr()) as why]):
+            return f"write refuse({ast.unparse(why)})"
+        case _:
+            return "write refuse(why); for what can never happen `assert`"
 
 
 def parameters(parser: Parser, args: ast.arguments) -> tuple[str, ...]:
@@ -254,13 +277,20 @@ def _bool(p: Parser, node: ast.BoolOp) -> tree.Expression:
 
 
 def _dict(p: Parser, node: ast.Dict) -> tree.Expression:
+    place = p.place(node)
+    maps: list[tree.Expression] = []  # `{**a, k: v}` is `a | {k: v}`.
     pairs: list[tuple[tree.Expression, tree.Expression]] = []
     for key, value in zip(node.keys, node.values, strict=True):
-        if key is None:
-            p.refuse("L103", value, "keys and values written out")
-        else:
+        if key is not None:
             pairs.append((p.expr(key), p.expr(value)))
-    return tree.Pairs(p.place(node), tuple(pairs))
+            continue
+        maps += [*([tree.Pairs(place, tuple(pairs))] if pairs else []), p.expr(value)]
+        pairs = []
+    if maps == [] or pairs:
+        maps.append(tree.Pairs(place, tuple(pairs)))
+    if len(maps) == 1 and not isinstance(maps[0], tree.Pairs):
+        maps.append(tree.Pairs(place, ()))
+    return functools.reduce(lambda a, b: tree.Binary(place, "|", a, b), maps)
 
 
 def _display(kind: str) -> Callable[[Parser, Any], tree.Expression]:
@@ -334,9 +364,19 @@ EXPRESSIONS: dict[type[ast.expr], Callable[[Parser, Any], tree.Expression]] = {
 }
 
 
+def _several_targets(p: Parser, node: ast.Assign) -> Iterator[tree.Statement]:
+    """`a = b = value`: the value is evaluated once, and assigned from left to right."""
+    place, value = p.place(node), p.expr(node.value)
+    if not isinstance(value, tree.Literal):
+        p.fresh += 1
+        local = tree.Name(place, f"_{FIRST_OF_PARSER + p.fresh}")
+        yield tree.Set(place, local, value, None)
+        value = local
+    for target in node.targets:
+        yield tree.Set(place, p.expr(target), value, None)
+
+
 def _assign(p: Parser, node: ast.Assign) -> tree.Statement:
-    if len(node.targets) != 1:
-        p.refuse("L102", node, "one target")
     return tree.Set(p.place(node), p.expr(node.targets[0]), p.expr(node.value), None)
 
 

@@ -13,7 +13,7 @@ import enum
 import itertools
 import types as python_types
 import typing
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -45,6 +45,15 @@ def encoded_in(annotation: Any) -> frozenset[type[Any]]:
     if not isinstance(annotation, type) or getattr(annotation, "_is_protocol", False):
         return frozenset(ENCODED)
     return frozenset(e for e in ENCODED if issubclass(e, annotation) or issubclass(annotation, e))
+
+
+# Values of classes of the standard library, by their names: whoever names them has imported them.
+MADE: dict[str, Callable[[Any, int], Any]] = {
+    "UUID": lambda cls, i: cls(int=i),
+    "date": lambda cls, i: cls.fromordinal(1 + i),
+    "datetime": lambda cls, i: cls.fromordinal(1 + i),
+    "timedelta": lambda cls, i: cls(i),
+}
 
 
 def mixed(value: Any, number: type[Any]) -> Any:
@@ -85,6 +94,11 @@ def _values(annotation: Any, most: int) -> list[Any] | None:
         return [str(i) for i in range(most)]
     if annotation is bytes:
         return [str(i).encode() for i in range(most)]
+    if isinstance(annotation, typing.NewType):
+        return _values(annotation.__supertype__, most)
+    made = MADE.get(getattr(annotation, "__qualname__", ""))
+    if made is not None and isinstance(annotation, type):
+        return [made(annotation, i) for i in range(most)]
     if isinstance(annotation, enum.EnumMeta):
         return list(annotation)
     if origin is typing.Literal:

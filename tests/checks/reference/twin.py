@@ -19,6 +19,7 @@ from lawful.spec import ir, words
 from lawful.spec import types as t
 from lawful.spec.analysis.named_elements import explored, named_elements
 from lawful.spec.resolve import Resolved, resolve
+from lawful.spec.syntax.hints import defaults_of
 from lawful.spec.syntax.members import chain_of, vars_before
 from lawful.spec.values.bounds import Values, breach
 from lawful.spec.values.world import FrozenBag, FrozenMap, chosen
@@ -58,9 +59,11 @@ def _globals(real: Mapping[str, Any], makers: Mapping[Any, Any]) -> dict[str, An
         elif isinstance(value, types.ModuleType) and value.__name__ == "lawful":
             out[name] = _Words(value)
         elif isinstance(value, types.FunctionType) and value.__module__ == real.get("__name__"):
-            out[name] = types.FunctionType(
+            made = types.FunctionType(
                 value.__code__, out, value.__name__, value.__defaults__, value.__closure__
             )
+            made.__kwdefaults__ = value.__kwdefaults__
+            out[name] = made
         else:
             out[name] = _shim(value)
     return out
@@ -133,6 +136,8 @@ class Twin:
                 real = originals.get(name, value)
                 if isinstance(real, types.FunctionType) and not name.startswith("__"):
                     setattr(made, name, self._method(real, made))
+                elif isinstance(real, property) and isinstance(real.fget, types.FunctionType):
+                    setattr(made, name, property(self._method(real.fget, made)))
                 elif not name.startswith("_") and not isinstance(real, words.Scope):
                     setattr(made, name, real)
                 ignored.pop(name, None)
@@ -181,6 +186,7 @@ class Twin:
             real.__defaults__,
             tuple(cells),
         )
+        function.__kwdefaults__ = real.__kwdefaults__
         if head is None or head.kind != "transition":
             return function
         return _transition(function, head)
@@ -409,11 +415,12 @@ class Twin:
                 return undefined_by(error)
 
 
-def _transition(function: Callable[..., Any], head: words.Header) -> Callable[..., Any]:
+def _transition(function: types.FunctionType, head: words.Header) -> Callable[..., Any]:
     """The method with its header: source, timer, body, target."""
     of = head.of or "state"
     code = function.__code__
-    params = code.co_varnames[1 : code.co_argcount]
+    params = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+    defaults = defaults_of(function)
 
     def place(self: Any, args: tuple[Any, ...], text: str) -> Any:
         try:
@@ -422,7 +429,8 @@ def _transition(function: Callable[..., Any], head: words.Header) -> Callable[..
             raise Stop from error
 
     def run(self: Any, *args: Any, **words_: Any) -> Any:
-        args = (*args, *(words_[p] for p in params[len(args) :]))
+        named = {**defaults, **words_}
+        args = (*args, *(named[p] for p in params[len(args) :]))
         if head.of is not None:
             place(self, args, of)  # A key that is missing refuses, also without a source.
         if head.source is not None and place(self, args, of) not in head.source:
@@ -432,7 +440,7 @@ def _transition(function: Callable[..., Any], head: words.Header) -> Callable[..
             if not timer.due():
                 raise Stop
             timer.stop()
-        output = function(self, *args)
+        output = function(self, **dict(zip(params, args, strict=True)))
         if head.target is not None and len(head.target) == 1:
             given = {"self": self, "_value": head.target[0]}
             try:

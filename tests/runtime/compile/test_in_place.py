@@ -230,11 +230,11 @@ def test_what_changes_under_an_if_or_inside_a_map_changes_where_it_stands() -> N
     store.put(1, 1)
     store.shelve(1, 2)
     store.note(3, 1)
-    before, shelf = inside(store), id(store._shelves[1])
-    table = id(store._tables[3])
+    before, shelf = inside(store), id(store._shelves_[1])
+    table = id(store._tables_[3])
     store.shelve(1, 3)
     store.note(3, 2)
-    assert (inside(store), id(store._shelves[1]), id(store._tables[3])) == (before, shelf, table)
+    assert (inside(store), id(store._shelves_[1]), id(store._tables_[3])) == (before, shelf, table)
     assert held(store)[4:6] == ({1: {2, 3}}, {3: {3: 0, 2: 3}})
 
 
@@ -274,7 +274,7 @@ class Pond(Machine):
 def test_where_nobody_counts_every_container_is_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(in_place, "COUNTS", False)
     pond: Any = texts.last_machine(texts.module(TEXT))()
-    before = pond._fish
+    before = pond._fish_
     pond.put(1)
     assert (before, pond.fish) == (set(), {1})
     assert "getrefcount" not in pond.lawful.generated()

@@ -139,10 +139,10 @@ def test_each_whole_has_its_own_environment() -> None:
 def test_a_family_changes_where_it_stands_if_nobody_else_holds_it() -> None:
     panel: Any = Panel()
     panel.put(1, 1, 1)
-    family = id(panel._lamps)
+    family = id(panel._lamps_)
     panel.put(2, 2, 2)
     panel.drop(1)
-    assert (id(panel._lamps), _values(panel)) == (family, {2: (2, 2, 1)})
+    assert (id(panel._lamps_), _values(panel)) == (family, {2: (2, 2, 1)})
 
 
 def test_who_reads_a_family_keeps_what_was_read() -> None:
@@ -156,7 +156,7 @@ def test_who_reads_a_family_keeps_what_was_read() -> None:
 
 def test_the_text_says_how_a_part_is_made() -> None:
     Panel().put(1, 1, 1)
-    assert "self._lamps[key] = new_Lamp(self, type=type, id=id)\n" in Panel.lawful.generated()
+    assert "self._lamps_[key] = new_Lamp(self, type=type, id=id)\n" in Panel.lawful.generated()
     text = Lamp.lawful.generated()
     assert text[text.index("def new_Lamp(") :] == NEW_LAMP
 
@@ -168,8 +168,8 @@ def new_Lamp(whole, *, type, id=default_id):
     self.__watch__ = PART
     if type < 0:
         SUSPECT.add(id_(whole))
-    self._type = type
-    self._id = id
-    self._whole = 1
+    self._type_ = type
+    self._id_ = id
+    self._whole_ = 1
     return self
 """

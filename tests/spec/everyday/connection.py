@@ -1,7 +1,7 @@
 """A connection with a heartbeat and a sequence number."""
 
 from enum import Enum, auto
-from typing import Annotated, Optional
+from typing import Annotated
 
 from lawful import Machine, Nat, Record, Scope, Serial, State, Timer, invariant, require, transition
 
@@ -29,7 +29,7 @@ class Connection(Machine):
     state: Link = Link.DOWN
     seq: Annotated[int, Serial(bits=2)] = 0
     missed: Nat = 0
-    last: Optional[Kind] = None
+    last: Kind | None = None
     beat: Timer = Timer()
 
     @transition(source=Link.DOWN, target=Link.CONNECTING)

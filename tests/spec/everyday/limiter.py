@@ -5,7 +5,9 @@ from lawful import Expect, Machine, Nat, Scope, Sort, invariant, require, transi
 CAPACITY = 3
 PLANS = {"free": 1, "paid": 2}
 
+
 class Client(Sort): ...
+
 
 class Limiter(Machine):
     tokens: dict[Client, Nat] = {}
@@ -36,8 +38,6 @@ class Limiter(Machine):
     @invariant
     def within_capacity(self) -> bool:
         return all(n <= CAPACITY for n in self.tokens.values())
-
-    from lawful import Expect
 
     expects = Expect(undefined="undefined")
     scope = Scope(Client=2, Nat=range(0, 4))

@@ -92,7 +92,7 @@ def test_all_problems_of_a_class_come_at_once_and_in_order() -> None:
             def lawful(self) -> None: ...
 
             @transition()
-            def go(self, k: int = 1) -> None:
+            def go(self, *k: int) -> None:
                 while True:
                     pass
                 self.x = 1 / 2

@@ -81,8 +81,8 @@ class Hub(Machine):
         self.peers["a"] = Peer()  # error
         refuse()  # error
 
-    @transition  # error
-    def end(self) -> None: ...  # error: mypy
+    @transition(dest=Place)  # error
+    def end(self) -> None: ...
 
     @event
     def both(self, n: Nat) -> None:

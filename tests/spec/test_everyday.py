@@ -1,0 +1,237 @@
+"""Python as people write it: forms that mean what a longer form means, and declarations in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from lawful import Machine, Scope
+from lawful.spec.errors import DeclarationError
+from lawful.spec.lower import lower
+from lawful.spec.resolve import resolve
+from tests.spec import texts
+
+FOLDER = Path(__file__).parent / "everyday"
+# The lines of the declarations in `everyday` that have to be written otherwise.
+REWRITTEN: dict[str, list[int]] = {
+    "account": [11, 15, 16, 21, 22, 23, 28],
+    "booking": [22, 38, 39, 43],
+    "connection": [36, 46, 48],
+    "job": [38],
+    "lift": [15, 24],
+    "order": [34, 38, 41],
+    "pipeline": [28, 43, 49],
+    "retry_queue": [46],
+    "session": [47, 50],
+    "thermostat": [16, 20],
+    "vote": [38, 41],
+}
+
+
+def refused(path: Path) -> list[int]:
+    """The lines of a file that are refused."""
+    lines: set[int] = set()
+    try:
+        module = texts.load(path)
+    except DeclarationError as error:
+        return sorted({problem.place.line for problem in error.problems})
+    for cls in [c for c in vars(module).values() if isinstance(c, type)]:
+        if issubclass(cls, Machine) and cls.__module__ == module.__name__:
+            try:
+                found = resolve(cls)
+                lower(found.machine, found.scopes.get("scope", Scope()))
+            except DeclarationError as error:
+                lines.update(problem.place.line for problem in error.problems)
+    return sorted(lines)
+
+
+@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.py")), ids=lambda path: path.stem)
+def test_everyday_declarations(path: Path) -> None:
+    assert refused(path) == REWRITTEN.get(path.stem, [])
+
+
+HEAD = """
+class Mode(State):
+    A = 1
+    B = 2
+
+def scaled(n: Nat, by: Nat = 2, *, more: Nat = 1) -> Nat:
+    return n * by + more
+
+TABLE = [1, 2, 4]
+ROW = (1, 2, 4)
+"""
+FIELDS = """
+    state: Mode = Mode.A
+    n: Nat = 0
+    k: Nat = 0
+    mode: Mode | None = None
+    q: list[Nat] = []
+    s: set[Nat] = set()
+    m: dict[Nat, Nat] = {}
+"""
+# A body, and one that says the same in more words.
+SAME = [
+    ("if self.q: self.n = 1", "if len(self.q) > 0: self.n = 1"),
+    ("if not self.s and self.n: self.k = 1", "if not len(self.s) > 0 and self.n != 0: self.k = 1"),
+    ("require(len(self.q), '')", "require(len(self.q) != 0, '')"),
+    ("self.n = 1 if bool(self.m) else 2", "self.n = 1 if len(self.m) > 0 else 2"),
+    ("if self.mode is Mode.B: self.n = 1", "if self.mode == Mode.B: self.n = 1"),
+    ("if self.state is not Mode.B: self.n = 1", "if self.state != Mode.B: self.n = 1"),
+    ("self.n = self.k = 3", "self.n = 3; self.k = 3"),
+    ("self.n = TABLE[self.k]", "self.n = ROW[self.k]"),
+    ("self.n = len(TABLE)", "self.n = len(ROW)"),
+    ("self.m = {**self.m, 1: 2}", "self.m = self.m | {1: 2}"),
+    ("self.m |= {1: 2}", "self.m = self.m | {1: 2}"),
+    ("self.n = scaled(2)", "self.n = scaled(2, 2, more=1)"),
+    ("self.n = scaled(2, more=3)", "self.n = scaled(more=3, by=2, n=2)"),
+    ("self.n = self._twice()", "self.n = self._twice(1)"),
+]
+
+
+def behaviour(statement: str, decorator: str = "@transition") -> str:
+    """The text of the transition that this statement is."""
+    text = f"""{HEAD}
+class M(Machine):{FIELDS}
+    {decorator}
+    def go(self) -> None:
+        {statement}
+
+    def _twice(self, n: Nat = 1) -> Nat:
+        return self.k + n
+
+    @property
+    def twice(self) -> Nat:
+        return self._twice()
+"""
+    cls = texts.machine(text)
+    return repr(resolve(cls).machine.transitions[0]).replace(cls.__module__, "")
+
+
+@pytest.mark.parametrize(("short", "long"), SAME)
+def test_a_short_form_means_the_long_one(short: str, long: str) -> None:
+    assert behaviour(short) == behaviour(long)
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        ("@transition", "@transition()"),
+        ("@transition(source=[Mode.A])", "@transition(source=Mode.A)"),
+        ("@transition(source=list(Mode))", "@transition(source=(Mode.A, Mode.B))"),
+        ("@transition(source=Mode)", "@transition(source=(Mode.A, Mode.B))"),
+    ],
+)
+def test_a_short_header_means_the_long_one(short: str, long: str) -> None:
+    assert behaviour("self.n += 1", short) == behaviour("self.n += 1", long)
+
+
+WRONG = [
+    ("self.n = self.q or 1", "L203"),  # It would be the list, or 1.
+    ("self.n = scaled(2, 2, 3)", "L204"),
+    ("self.n = ROW is TABLE", "L203"),
+    ("kept = [1]; self.q = kept; kept.append(2)", "L211"),
+    ("for k in (1, 2): kept = [k]; self.q = kept", "L211"),
+    ("self.m = self.m | {Mode.A: 1}", "L203"),
+    ("raise ValueError('no')", "L102"),
+]
+
+
+@pytest.mark.parametrize(("statement", "number"), WRONG)
+def test_what_has_no_plain_meaning_is_refused(statement: str, number: str) -> None:
+    found = texts.problems(
+        f"{HEAD}\nclass M(Machine):{FIELDS}\n    @transition\n"
+        f"    def go(self) -> None:\n        {statement}\n"
+    )
+    assert found
+    assert {problem.number for problem in found} == {number}
+
+
+def test_the_caller_may_leave_out_defaults() -> None:
+    module = texts.module(
+        f"""{HEAD}
+class Part(Machine):
+    n: Nat = 0
+
+    @transition
+    def bump(self, by: Nat = 2, *, twice: bool = False) -> Nat:
+        self.n += by * 2 if twice else by
+        return self.n
+
+class M(Machine):
+    count: Nat = 0
+    part: Part = Part()
+
+    @initial
+    def begin(self, count: Nat = 1, *, off: Nat = 0) -> None:
+        self.count = count + off
+
+    @transition
+    def add(self, n: Nat = 1, *, more: bool = False) -> Nat:
+        self._count(n)
+        return self.part.bump(twice=more) + scaled(self.count)
+
+    def total(self, times: Nat = 1) -> Nat:
+        return self.count * times
+
+    def _count(self, by: Nat) -> None:
+        self.count += by
+"""
+    )
+    entry = module.M()
+    entry.begin(off=2)
+    assert (entry.add(), entry.add(more=True), entry.add(2), entry.add(n=3, more=False)) == (
+        2 + 9,
+        6 + 11,
+        8 + 15,
+        10 + 21,
+    )
+    assert (entry.total(), entry.total(2), entry.total(times=3)) == (10, 20, 30)
+    with pytest.raises(TypeError, match="unexpected argument of"):
+        entry.total(of=1)
+
+
+def test_a_number_of_few_bits_needs_no_scope() -> None:
+    text = """
+class M(Machine):
+    at: Annotated[int, Serial(bits={bits})] = 0
+
+    @transition
+    def go(self) -> None:
+        self.at += 1
+
+    scope = Scope()
+"""
+    assert texts.problems(text.format(bits=4)) == ()
+    assert [p.number for p in texts.problems(text.format(bits=5))] == ["L301"]
+
+
+def test_integers_of_a_new_type_have_a_key_of_their_own() -> None:
+    text = """
+from typing import NewType
+OrderId = NewType("OrderId", int)
+
+class M(Machine):
+    last: OrderId = OrderId(0)
+    n: Nat = 0
+
+    @transition
+    def go(self, order: OrderId, n: Nat) -> None:
+        self.last = order
+        self.n = n
+
+    scope = Scope({scope})
+"""
+    assert texts.problems(text.format(scope="OrderId=range(0, 3), Nat=range(0, 2)")) == ()
+    missing = texts.problems(text.format(scope="Nat=range(0, 2)"))
+    assert [p.number for p in missing] == ["L301", "L301"]
+
+
+def test_a_word_that_no_header_has() -> None:
+    text = "class M(Machine):\n    n: Nat = 0\n\n    @transition({})\n    def go(self) -> None: ...\n"
+    for words, mend in (("dest=None", "target=..."), ("sourc=None", "source"), ("on=1", "leave")):
+        (problem,) = texts.problems(text.format(words))
+        assert (problem.number, problem.place.line) == ("L105", 11)
+        assert problem.found == f"@transition({words.split('=')[0]}=...)"
+        assert mend in problem.rewrite
