@@ -240,7 +240,7 @@ def _asked(name: str, plan: Plan, cls: type[State]) -> Callable[..., Any]:
     """A property or helper as a method."""
 
     original, params = _original(name, cls), _params(plan, name)
-    of = params, {} if original is None else defaults_of(original)
+    of = params, defaults_of(original)
 
     def ask(self: State, *args: Any, **named: Any) -> Any:
         return self.__plan__.functions[name](self, *_completed(name, args, named, of))
@@ -305,7 +305,7 @@ def _starter(start: Way, cls: type[State]) -> Callable[..., None]:
     """An `@initial` as a method."""
 
     original = _original(start.name, cls)
-    of = tuple(name for name, _ in start.params), {} if original is None else defaults_of(original)
+    of = tuple(name for name, _ in start.params), defaults_of(original)
 
     def begin(self: State, *given_args: Any, **named: Any) -> None:
         if self.__watch__ is not UNSTARTED:

@@ -12,17 +12,20 @@ from types import FunctionType
 from typing import Any
 
 
-def defaults_of(of: FunctionType) -> Mapping[str, Any]:
+def defaults_of(function: Callable[..., Any] | None) -> Mapping[str, Any]:
     """The values of the parameters that a call may leave out."""
+    if not isinstance(function, FunctionType):
+        return {}
+    of: FunctionType = function
     given, named = of.__defaults__ or (), of.__kwdefaults__ or {}
     positional = of.__code__.co_varnames[: of.__code__.co_argcount]
     both = zip(positional[len(positional) - len(given) :], given, strict=True)
     return {**dict(both), **named}
 
 
-def keyword_only(of: FunctionType) -> frozenset[str]:
+def keyword_only(function: Callable[..., Any]) -> frozenset[str]:
     """The parameters that a call gives by name."""
-    code = of.__code__
+    code = function.__code__
     start = code.co_argcount
     return frozenset(code.co_varnames[start : start + code.co_kwonlyargcount])
 

@@ -229,7 +229,9 @@ class M(Machine):
 
 
 def test_a_word_that_no_header_has() -> None:
-    text = "class M(Machine):\n    n: Nat = 0\n\n    @transition({})\n    def go(self) -> None: ...\n"
+    text = (
+        "class M(Machine):\n    n: Nat = 0\n\n    @transition({})\n    def go(self) -> None: ...\n"
+    )
     for words, mend in (("dest=None", "target=..."), ("sourc=None", "source"), ("on=1", "leave")):
         (problem,) = texts.problems(text.format(words))
         assert (problem.number, problem.place.line) == ("L105", 11)

@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from lawful import Machine, Nat, Scope, State, invariant, require, transition
+from lawful import Machine, Nat, Scope, State, invariant, needed, require, transition
 
 GRACE = timedelta(minutes=5)
 
@@ -28,8 +28,8 @@ class DeadlineJob(Machine):
 
     @transition(source=JobState.QUEUED, target=JobState.RUNNING)
     def start(self) -> UUID:
-        require(self.id is not None and self.deadline is not None, "not scheduled")
-        return self.id
+        require(self.deadline is not None, "no deadline")
+        return needed(self.id, "not scheduled")
 
     @transition(source=JobState.RUNNING, target=(JobState.DONE, JobState.LATE))
     def finish(self, now: datetime) -> bool:

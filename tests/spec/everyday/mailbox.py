@@ -38,7 +38,7 @@ class Mailbox(Machine):
 
     @transition
     def read_one(self) -> Sender:
-        require(len(self.inbox), "no mail")
+        require(len(self.inbox) > 0, "no mail")
         self.unread -= 1
         self.last = self.inbox.pop(0)
         return self.last.sender

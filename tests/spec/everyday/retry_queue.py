@@ -31,7 +31,7 @@ class RetryQueue(Machine):
     @transition
     def start(self) -> Job:
         require(self.running is None, "busy")
-        require(self.waiting, "nothing to do")
+        require(len(self.waiting) > 0, "nothing to do")
         self.running = self.waiting.popleft()
         return self.running.job
 
