@@ -241,7 +241,7 @@ def _name(cls: type, name: str, place: Place, kind: str) -> Iterator[Problem]:
 def _is_private(value: object, name: str, kind: str) -> bool:
     """Whether it is a helper or a constant whose name begins with one `_`: `_count`."""
     one = not name.startswith("__") and not name.endswith("_")
-    return one and kind != "field" and header(value) is None
+    return one and kind not in ("field", "event") and header(value) is None
 
 
 def _hidden(declared: Declared, name: str, value: object) -> Iterator[Problem]:
