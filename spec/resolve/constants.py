@@ -9,7 +9,7 @@ from typing import Any
 
 from .. import ir
 from .. import types as t
-from ..errors import Place
+from ..errors import Place, a
 from ..syntax import tree
 from ..words import Record, Sort, Timer
 from .context import Body
@@ -147,3 +147,43 @@ def _inside(kind: t.Type | None, count: int) -> Sequence[t.Type | None]:
             case _:
                 pass
     return [None] * count
+
+
+# What to write instead of constants that are no values of the language.
+CONSTANTS = {
+    "Decimal": "count the smallest unit in integers: LIMIT = 300, in cents",
+    "Fraction": "count the smallest unit in integers",
+    "timedelta": "write its seconds: LEASE.total_seconds() for a timer, or an integer",
+    "datetime": "count seconds in integers: START = int(when.timestamp())",
+    "set": "make it a frozenset",
+    "deque": "make it a tuple",
+    "defaultdict": "make it a dict with every key",
+    "Counter": "make it a dict",
+}
+
+
+def named_constant(
+    b: Body, value: Any, place: Place, text: str, kind: t.Type | None = None
+) -> ir.Expr:
+    """The expression for a constant that the declaration names; a problem for other objects."""
+    found = constant(b, value, place, kind)
+    if found is None:
+        b.problem(
+            "L201",
+            place,
+            f"{text}, {a(type(value).__name__)}",
+            "a constant: bool, int, enum member, record; a tuple, frozenset or dict of them",
+            CONSTANTS.get(type(value).__name__)
+            or "pass it as a parameter of the event, or make it a constant of the module",
+        )
+        return b.wrong(place)
+    return found
+
+
+def field_of_constant(b: Body, node: tree.Attribute) -> t.Type | None:
+    """The declared type of a constant that is a field of a constant record."""
+    owner = b.static(node.of)
+    if not isinstance(owner, Record):
+        return None
+    kind = b.scene.annotation(type(owner), node.place, b.names)
+    return dict(kind.fields).get(node.name) if isinstance(kind, t.Record) else None

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from .. import ir
 from .. import types as t
 from ..analysis.partiality import may_be_undefined
 from ..errors import Place, a, nearest
 from ..syntax import tree
-from ..words import Record
 from . import tuples
-from .constants import by_member, constant
+from .constants import by_member, field_of_constant, named_constant
 from .context import MISSING, Body, Resolver, facts_if
 from .families import gathered
 from .serials import INTEGER, SERIAL, declared
@@ -207,7 +204,7 @@ def _name(b: Body, node: tree.Name, expected: t.Type | None) -> ir.Expr:
         )
         return b.wrong(node.place)
     if node.name in b.names:
-        return _constant(b, b.names[node.name], node.place, node.name)
+        return named_constant(b, b.names[node.name], node.place, node.name)
     b.problem(
         "L201",
         node.place,
@@ -225,34 +222,6 @@ def _known_name(b: Body, name: str) -> str:
     return nearest(name, (n for n in near if not n.startswith("_")), "define or import it")
 
 
-# What to write instead of constants that are no values of the language.
-CONSTANTS = {
-    "Decimal": "count the smallest unit in integers: LIMIT = 300, in cents",
-    "Fraction": "count the smallest unit in integers",
-    "timedelta": "write its seconds: LEASE.total_seconds() for a timer, or an integer",
-    "datetime": "count seconds in integers: START = int(when.timestamp())",
-    "set": "make it a frozenset",
-    "deque": "make it a tuple",
-    "defaultdict": "make it a dict with every key",
-    "Counter": "make it a dict",
-}
-
-
-def _constant(b: Body, value: Any, place: Place, text: str, kind: t.Type | None = None) -> ir.Expr:
-    found = constant(b, value, place, kind)
-    if found is None:
-        b.problem(
-            "L201",
-            place,
-            f"{text}, {a(type(value).__name__)}",
-            "a constant: bool, int, enum member, record; a tuple, frozenset or dict of them",
-            CONSTANTS.get(type(value).__name__)
-            or "pass it as a parameter of the event, or make it a constant of the module",
-        )
-        return b.wrong(place)
-    return found
-
-
 def narrowed(b: Body, found: ir.Expr) -> ir.Expr:
     """The place at the type that the tests before it left."""
     fact = b.facts.get(found)
@@ -262,7 +231,7 @@ def narrowed(b: Body, found: ir.Expr) -> ir.Expr:
 def _attribute(b: Body, node: tree.Attribute, expected: t.Type | None) -> ir.Expr:
     static = b.static(node)
     if static is not MISSING:
-        return _constant(b, static, node.place, node.name, _field_of_constant(b, node))
+        return named_constant(b, static, node.place, node.name, field_of_constant(b, node))
     of = expr(b, node.of)
     interface = b.interface(of.type)
     if interface is not None:
@@ -276,7 +245,7 @@ def _attribute(b: Body, node: tree.Attribute, expected: t.Type | None) -> ir.Exp
         if isinstance(value, property | staticmethod | classmethod) and b.scene.unfit(node.name):
             return b.wrong(node.place)
         if value is not MISSING and node.name not in interface.methods:
-            return _constant(b, value, node.place, node.name)
+            return named_constant(b, value, node.place, node.name)
         return _unknown_attribute(b, node.place, node.name, (of.type, sorted(interface.fields)))
     match of.type:
         case t.Record(fields=fields) if node.name in dict(fields):
@@ -296,15 +265,6 @@ def _attribute(b: Body, node: tree.Attribute, expected: t.Type | None) -> ir.Exp
             return _unknown_attribute(b, node.place, node.name, (of.type, known))
         case _:
             return _unknown_attribute(b, node.place, node.name, (of.type, []))
-
-
-def _field_of_constant(b: Body, node: tree.Attribute) -> t.Type | None:
-    """The declared type of a constant that is a field of a constant record."""
-    owner = b.static(node.of)
-    if not isinstance(owner, Record):
-        return None
-    kind = b.scene.annotation(type(owner), node.place, b.names)
-    return dict(kind.fields).get(node.name) if isinstance(kind, t.Record) else None
 
 
 def _of_union(b: Body, node: tree.Attribute, of: ir.Expr) -> ir.Expr:

@@ -8,7 +8,7 @@ from .. import ir
 from .. import types as t
 from ..errors import Place, a
 from ..syntax import tree
-from . import merging, serials, tuples
+from . import serials, tuples
 from .context import Body, Resolver, facts_if
 from .expressions import expr, infer, looked_through, misfit, truth
 
@@ -40,7 +40,7 @@ def binary(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir
             if left.type.mutable == right.type.mutable:
                 return ir.Op(place, left.type, "concat", sides)
             misfit(b, right.place, right.type, left.type)
-        case t.Map(), t.Map() if op == "|" and (joined := merging.merged(place, left, right)):
+        case t.Map(), t.Map() if op == "|" and (joined := _merged(place, left, right)):
             return joined
         case (t.Tuple() | t.Seq(mutable=False), t.Tuple() | t.Seq(mutable=False)) if op == "+" and (
             joined := tuples.chained(place, left, right)
@@ -57,6 +57,35 @@ def binary(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir
                 _instead(op, (left.type, right.type)),
             )
     return b.wrong(place)
+
+
+def _merged(place: Place, left: ir.Expr, right: ir.Expr) -> ir.Expr | None:
+    """The map with the items of both, the right one's value where both have a key; None where
+    their types differ. Both have no effects, so each may be evaluated again."""
+    assert isinstance(left.type, t.Map) and isinstance(right.type, t.Map)
+    mine, theirs = left.type, right.type
+    if not t.alike(mine.key, theirs.key):
+        return None
+    wide = mine if t.fits(theirs.value, mine.value) else theirs
+    if not t.fits(mine.value, wide.value) or not t.immutable(wide.value):
+        return None
+    key = ir.Local(place, mine.key, "_key")
+    views = [
+        ir.Op(place, t.Set(mine.key, False), "frozenset_of", (_keys(place, each),))
+        for each in (left, right)
+    ]
+    every = ir.Op(place, t.Set(mine.key, False), "union", tuple(views))
+    test = ir.Op(place, t.BOOL, "in", (key, right))
+    items = [ir.Item(place, wide.value, each, key) for each in (right, left)]
+    value = ir.If(place, wide.value, test, *items)
+    total = mine.total or theirs.total
+    kind = t.Map(mine.key, wide.value, mutable=True, total=total)
+    return ir.Comp(place, kind, "map", value, key, (ir.Clause(place, ("_key",), every, ()),))
+
+
+def _keys(place: Place, of: ir.Expr) -> ir.Expr:
+    assert isinstance(of.type, t.Map)
+    return ir.Op(place, t.Iter(of.type.key, False), "keys", (of,))
 
 
 def _of_both(left: t.Set, right: t.Set) -> t.Set:

@@ -26,9 +26,8 @@ from .context import MISSING, Body, Interface, Mode, Scene, Signature
 from .fairness import fairness_of
 from .fields import RESOLVING, Fields, example, inside_class
 from .headers import Headers
-from .interfaces import interface_of
 from .refinements import judge_abstract
-from .signatures import Signatures, judge_defaults
+from .signatures import Signatures, interface_of, judge_defaults
 
 EXPRESSIONS = {**expressions.ROWS, **operators.ROWS, **comprehensions.ROWS, tree.Apply: calls.call}
 

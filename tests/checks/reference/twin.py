@@ -51,6 +51,15 @@ def _shim(value: Any) -> Any:
         return value
 
 
+def _within(
+    real: types.FunctionType, around: dict[str, Any], cells: tuple[types.CellType, ...] | None
+) -> types.FunctionType:
+    """The function with other globals and other cells."""
+    made = types.FunctionType(real.__code__, around, real.__name__, real.__defaults__, cells)
+    made.__kwdefaults__ = real.__kwdefaults__
+    return made
+
+
 def _globals(real: Mapping[str, Any], makers: Mapping[Any, Any]) -> dict[str, Any]:
     out: dict[str, Any] = {}
     for name, value in real.items():
@@ -59,11 +68,7 @@ def _globals(real: Mapping[str, Any], makers: Mapping[Any, Any]) -> dict[str, An
         elif isinstance(value, types.ModuleType) and value.__name__ == "lawful":
             out[name] = _Words(value)
         elif isinstance(value, types.FunctionType) and value.__module__ == real.get("__name__"):
-            made = types.FunctionType(
-                value.__code__, out, value.__name__, value.__defaults__, value.__closure__
-            )
-            made.__kwdefaults__ = value.__kwdefaults__
-            out[name] = made
+            out[name] = _within(value, out, value.__closure__)
         else:
             out[name] = _shim(value)
     return out
@@ -179,14 +184,7 @@ class Twin:
         cells: list[types.CellType] = []
         for name, cell in zip(real.__code__.co_freevars, real.__closure__ or (), strict=True):
             cells.append(types.CellType(made) if name == "__class__" else cell)
-        function = types.FunctionType(
-            real.__code__,
-            self._around(real.__globals__),
-            real.__name__,
-            real.__defaults__,
-            tuple(cells),
-        )
-        function.__kwdefaults__ = real.__kwdefaults__
+        function = _within(real, self._around(real.__globals__), tuple(cells))
         if head is None or head.kind != "transition":
             return function
         return _transition(function, head)
@@ -226,13 +224,7 @@ class Twin:
 
     def _unmarked(self, function: types.FunctionType) -> Callable[..., Any]:
         """The function with the words replaced."""
-        return types.FunctionType(
-            function.__code__,
-            self._around(function.__globals__),
-            function.__name__,
-            function.__defaults__,
-            function.__closure__,
-        )
+        return _within(function, self._around(function.__globals__), function.__closure__)
 
     # Values in and out.
 
