@@ -9,6 +9,7 @@ from .program import ReplayProgram
 from .resuming import Policy
 from .sources import ReplayError
 from .spark.frames import ReplayFrames, replay_frame
+from .spark.streaming import replay_stream
 from .storing import write_store
 from .validation import Demands, ReplayResult, replay, replay_store
 
@@ -32,5 +33,6 @@ __all__ = [
     "replay_frame",
     "replay_increment",
     "replay_store",
+    "replay_stream",
     "write_store",
 ]

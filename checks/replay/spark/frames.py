@@ -162,16 +162,23 @@ def replay_frame(
     used. Raises ReplayError where the columns are of none of these forms, and ValueError where two
     machines have one name or the mapping does not say which machine it is about.
     """
-    if isinstance(machines, ReplayProgram):
-        if mapping is not None:
-            raise ValueError("a ReplayProgram has its own mapping; give the machines instead")
-        program = machines
-    else:
-        classes = (machines,) if isinstance(machines, type) else tuple(machines)
-        program = ReplayProgram(tuple(each.lawful.ir for each in classes), mapping=mapping)
+    program = program_of_frame(machines, mapping)
     if states is not None:
         program = replace(program, resumable=True)
     keyed = of_frame(rows, program)
     if states is not None:
         keyed = keyed.unionByName(of_states(states))
     return ReplayFrames(program, folded(keyed, RecordPartition(program), RECORD))
+
+
+def program_of_frame(
+    machines: type[Machine] | Iterable[type[Machine]] | ReplayProgram,
+    mapping: TraceMapping | None,
+) -> ReplayProgram:
+    """The program for these machines. Raises ValueError for a program with another mapping."""
+    if isinstance(machines, ReplayProgram):
+        if mapping is not None:
+            raise ValueError("a ReplayProgram has its own mapping; give the machines instead")
+        return machines
+    classes = (machines,) if isinstance(machines, type) else tuple(machines)
+    return ReplayProgram(tuple(each.lawful.ir for each in classes), mapping=mapping)

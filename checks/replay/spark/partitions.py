@@ -230,7 +230,7 @@ class RecordPartition:
             if isinstance(each, FittingInstances):
                 yield fitting_records(each, types)
                 continue
-            full.extend(_records(each))
+            full.extend(records_of(each))
             if len(full) >= RECORDS:
                 yield pa.RecordBatch.from_pylist(full, schema=types)
                 full = []
@@ -250,7 +250,7 @@ def _cover(
                 covered[each.machine, kind, name] += count
 
 
-def _records(each: InstanceVerdict | Rejected) -> Iterator[dict[str, Any]]:
+def records_of(each: InstanceVerdict | Rejected) -> Iterator[dict[str, Any]]:
     """The records of one instance and its problems, or of a rejected row."""
     if isinstance(each, Rejected):
         yield {"record": REJECTED, "reason": each.reason, "text": each.text}

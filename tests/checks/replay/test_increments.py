@@ -54,7 +54,7 @@ def told(case: Tampered | None = None) -> list[Row]:
 @pytest.mark.parametrize("case", list(tampered()), ids=lambda case: case.name)
 def test_any_cut_gives_the_verdict_of_all_rows(case: Tampered) -> None:
     its = told(case)
-    for program in (PROGRAM, dataclasses.replace(PROGRAM, every=True, after="skip")):
+    for program in (PROGRAM, dataclasses.replace(PROGRAM, every=True, after="stop")):
         whole = fold(program, "a", its)
         for cut in range(1, len(its)):
             assert in_parts([its[:cut], its[cut:]], program) == whole
