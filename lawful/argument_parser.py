@@ -373,6 +373,10 @@ def _replay(commands: Subparsers) -> None:
     parser.add_argument(
         "--report", type=Path, metavar="FILE.html", help="write the result as an HTML page"
     )
+    resume = "go on from the states that an earlier replay kept: see docs/replay.md"
+    parser.add_argument("--resume", type=Path, metavar="FILE", help=resume)
+    keep = "keep the state of each instance, for the replay of later rows"
+    parser.add_argument("--keep", type=Path, metavar="FILE", help=keep)
     metrics = "write the counts as metrics, in the text format of OpenMetrics"
     parser.add_argument("--metrics", type=Path, metavar="FILE", help=metrics)
 

@@ -136,6 +136,8 @@ class ReplayOptions:
     master: str | None
     report: Path | None
     metrics: Path | None
+    resume: Path | None
+    keep: Path | None
     reports: Reports
 
 

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable
 
 from lawful import targets
-from lawful.checks.replay import Demands, ReplayError, ReplayProgram, ReplayResult, validation
+from lawful.checks.replay import (
+    Demands,
+    ReplayError,
+    ReplayProgram,
+    ReplayResult,
+    replay_increment,
+    validation,
+)
+from lawful.checks.replay.increments.state_files import read_states, states_text
 from lawful.checks.replay.mapping import TraceMapping, read_mapping
 from lawful.checks.replay.storing import only_store, write_store
 from lawful.checks.report import ci_replays, replay_metrics, replays
@@ -36,11 +45,28 @@ def replay(options: ReplayOptions, output: Output) -> int:
 def _replayed(
     options: ReplayOptions, program: ReplayProgram, demands: Demands, tell: Tell
 ) -> ReplayResult:
+    if options.resume is not None or options.keep is not None:
+        return _increment(options, program, demands, tell)
     engine, master = options.engine, options.master
     if options.store is None:
         return validation.replay(options.traces, program, engine, master, demands, tell=tell)
     write_store(options.traces, program, options.store, engine, master=master)
     return validation.replay([options.store], program, engine, master, demands, tell=tell)
+
+
+def _increment(
+    options: ReplayOptions, program: ReplayProgram, demands: Demands, tell: Tell
+) -> ReplayResult:
+    """Replay from the states of an earlier replay, and keep those after this one."""
+    if options.engine == "spark" or options.store is not None:
+        raise CommandError("--resume and --keep are for a replay in this process, without a store")
+    begun = time.perf_counter()
+    states = {} if options.resume is None else read_states(options.resume)
+    found = replay_increment(options.traces, program, states, tell)
+    if options.keep is not None:
+        files.save(options.keep, states_text(found.states))
+    seconds = time.perf_counter() - begun
+    return ReplayResult(program, "local", found.tallies, seconds, demands)
 
 
 def _mapping(options: ReplayOptions) -> TraceMapping | None:

@@ -12,9 +12,12 @@ import pytest
 from lawful.checks.replay import ReplayError, ReplayProgram, replay, replay_increment
 from lawful.checks.replay.fold import fold
 from lawful.checks.replay.increments.continuation import Continuation, Increment
+from lawful.checks.replay.increments.state_files import read_states, states_text
 from lawful.checks.replay.problems import InstanceVerdict
 from lawful.checks.replay.rows import Row, journal_row, parse
 from lawful.checks.replay.tally import Tallies
+from lawful.cli import main
+from lawful.commands.exit_codes import ExitCode
 from tests.checks.replay.journals import (
     PROGRAM,
     Tampered,
@@ -96,3 +99,25 @@ def test_files_of_three_days(tmp_path: Path) -> None:
     strange = json.loads(last.states["a"]) | {"fingerprint": "0000"}
     with pytest.raises(ReplayError, match="a state of Worker 0000, which is not given"):
         replay_increment([tmp_path / "0.jsonl"], PROGRAM, {"a": json.dumps(strange)})
+
+
+def test_states_in_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = worker("b")
+    of(wrong, "b", 2)["output"] = 9
+    lines = interleaved(worker("a"), wrong)
+    cut = len(lines) // 2
+    days = [
+        written(tmp_path / f"{n}.jsonl", part) for n, part in enumerate((lines[:cut], lines[cut:]))
+    ]
+    target, first, second = "tests.checks.replay.journals:Worker", tmp_path / "1", tmp_path / "2"
+    assert main(["replay", str(days[0]), target, "--keep", str(first), "--quiet"]) in (0, 2)
+    more = ["--resume", str(first), "--keep", str(second), "--json", "-"]
+    capsys.readouterr()
+    assert main(["replay", str(days[1]), target, *more]) == 2
+    assert json.loads(capsys.readouterr().out)["by_instance"] == {"a": "fits", "b": "deviates"}
+    assert sorted(read_states(second)) == ["a", "b"]
+    assert states_text(read_states(second)) == second.read_text(encoding="utf-8")
+    assert main(["replay", str(days[1]), target, *more, "--engine", "spark"]) == ExitCode.USAGE
+    first.write_text('{"instance": 1}\n', encoding="utf-8")
+    assert main(["replay", str(days[1]), target, "--resume", str(first)]) == ExitCode.USAGE
+    assert "line 1 is no state of an instance" in capsys.readouterr().err
