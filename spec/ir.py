@@ -29,7 +29,7 @@
            | Enabled(event, args)            whether a transition of this machine takes the event
            | Call(function, args)            a helper
            | Domain                          every value of a sort, enum or bool
-           | Format(parts)                   text, in reasons
+           | Format(parts)                   text, in reasons and outputs
 
 Every node has a place in the source; every expression has a type. Expressions never change the
 state, so an engine may evaluate one twice. Order of evaluation is left to right.

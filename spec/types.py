@@ -6,7 +6,7 @@
 
 `Union` holds records and at most one `Nothing`. `Seq` is a `list[T]` when mutable and a
 `tuple[T, ...]` otherwise. `Iter` is what can only be iterated (`range`, `items()`); `Text`
-occurs in reasons alone; a `Part` is a machine inside a machine. A `Clock` counts ticks.
+occurs in reasons and outputs; a `Part` is a machine inside a machine. A `Clock` counts ticks.
 """
 
 from __future__ import annotations

@@ -22,9 +22,9 @@ from ..words import Clock, Mark, Opaque, OrderedSort, Record, Serial, Sort, Time
 
 FORMS = "bool, int, Nat, an Enum, Sort or Record, set, dict, list, tuple, Counter, Timer, a Machine"
 SORT = 'class Node(Sort), or Annotated[str, Opaque("Text")]'
+TEXT = f"text is only made and returned: for names {SORT}; for states an Enum"
 # What is often written and is no type of the language, with what to write instead.
 INSTEAD: dict[object, str] = {
-    str: f"for names {SORT}; for states an Enum",
     bytes: 'Annotated[bytes, Opaque("Payload")]',
     object: "name the type: a Record, a union of Records",
     Any: "name the type: a Record, a union of Records",
@@ -180,6 +180,8 @@ class TypeReader:
         match found:
             case t.Set(item=item) | t.Bag(item=item) | t.Map(key=item) if not t.immutable(item):
                 self._frozen_inside(item, found, place)
+            case t.Set(item=item) | t.Bag(item=item) | t.Map(key=item) if t.contains(item, t.Text):
+                self.refuse(place, str(found), "elements and keys without text", TEXT)
             case t.Union() if not t.proper_union(found) or not t.immutable(found):
                 self.refuse(
                     place,
@@ -239,6 +241,7 @@ class TypeReader:
             bool: t.BOOL,
             int: t.INT,
             float: t.FLOAT,
+            str: t.TEXT,
             type(None): t.NOTHING,
             Timer: t.Timer(),
             Clock: t.Clock(),

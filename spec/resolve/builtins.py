@@ -239,6 +239,12 @@ def _bool(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     return expressions.truth(b, node.args[0])
 
 
+def _str(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    if not only(b, node, 1):
+        return b.wrong(node.place)
+    return expressions.expr(b, tree.Interpolated(node.place, node.args))
+
+
 def _divmod(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     if not only(b, node, 2):
         return b.wrong(node.place)
@@ -381,6 +387,7 @@ FUNCTIONS: dict[Any, Caller] = {
     builtins.abs: _integer("abs"),
     builtins.int: _integer("int"),
     builtins.bool: _bool,
+    builtins.str: _str,
     builtins.divmod: _divmod,
     builtins.isinstance: _isinstance,
     words.implies: _implies,

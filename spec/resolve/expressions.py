@@ -14,6 +14,7 @@ from .families import gathered
 from .serials import INTEGER, SERIAL, declared
 
 DISPLAYS = (tree.Display, tree.Pairs, tree.Comprehension)
+NO_TEXT = "text is opaque: compare what it is made of, or the members of an Enum"
 VALUES = (t.Tuple, t.Seq, t.Set, t.Bag, t.Union)  # No machine is kept in one of these.
 
 

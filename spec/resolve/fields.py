@@ -13,7 +13,7 @@ from ..syntax import tree
 from ..syntax.declare import Declaration, Names, declared
 from ..syntax.hints import hints_of
 from ..syntax.members import Member, Members
-from .annotations import TypeReader, marked
+from .annotations import TEXT, TypeReader, marked
 from .clocks import settled
 
 RESOLVING: list[type[Declaration]] = []  # A machine is not a part of itself.
@@ -69,6 +69,9 @@ class Fields:
         return next(row.default for row in rows if row.name == name)
 
     def _parameter(self, name: str, kind: t.Type) -> t.Type:
+        if t.contains(kind, t.Text):
+            self.reader.refuse(self.place(name), f"{name}: {kind}", "a value without text", TEXT)
+            return t.Unknown()
         if t.immutable(kind):
             return kind
         self.reader.refuse(
@@ -87,6 +90,9 @@ class Fields:
                 "a float only as a Param",
                 "count in integers: milliseconds, cents",
             )
+            return t.Unknown()
+        if t.contains(kind, t.Text):
+            self.reader.refuse(self.place(name), f"{name}: {kind}", "a value without text", TEXT)
             return t.Unknown()
         if isinstance(kind, t.Map) and not kind.total:
             default = self.default(name)

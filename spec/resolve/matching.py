@@ -170,7 +170,9 @@ def _pattern(b: Body, pattern: tree.Pattern, subject: ir.Expr) -> ir.Expr:
     value = declared(b, expressions.expr(b, pattern.value), subject.type)
     if isinstance(value.type, t.Nothing):
         return ir.IsA(pattern.place, t.BOOL, subject, (t.NOTHING,))
-    if not t.alike(value.type, subject.type):
+    if isinstance(subject.type, t.Text):
+        b.problem("L203", value.place, "text compared", "values without text", expressions.NO_TEXT)
+    elif not t.alike(value.type, subject.type):
         b.problem(
             "L203",
             pattern.place,

@@ -10,7 +10,7 @@ from ..errors import Place, a
 from ..syntax import tree
 from . import serials, tuples
 from .context import Body, Resolver, facts_if
-from .expressions import expr, infer, looked_through, misfit, truth
+from .expressions import NO_TEXT, expr, infer, looked_through, misfit, truth
 
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "//": "floordiv", "%": "mod"}
 SETS = {"|": "union", "&": "intersection", "-": "difference", "^": "symmetric_difference"}
@@ -34,6 +34,8 @@ def binary(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir
             return serials.arithmetic(b, place, op, sides) or b.wrong(place)
         case (t.Int(), t.Int()) if op in ARITHMETIC:
             return ir.Op(place, t.INT, ARITHMETIC[op], sides)
+        case (t.Text(), t.Text()) if op == "+":
+            return ir.Format(place, t.TEXT, sides)
         case (t.Set(item=mine), t.Set(item=theirs)) if op in SETS and t.alike(mine, theirs):
             return ir.Op(place, _of_both(left.type, right.type), SETS[op], sides)
         case (t.Seq(item=mine), t.Seq(item=theirs)) if op == "+" and t.fits(theirs, mine):
@@ -166,6 +168,9 @@ def _link(b: Body, op: str, node: tree.Compare, sides: tuple[ir.Expr, ir.Expr]) 
             )
             return b.wrong(place)
         op = equal  # Each member of an enum, True and False are one object each.
+    if any(t.contains(side.type, t.Text) for side in sides):
+        b.problem("L203", place, f"{left.type} {op} {right.type}", "values without text", NO_TEXT)
+        return b.wrong(place)
     if op in ("==", "!="):
         if not t.alike(left.type, right.type):
             b.problem(

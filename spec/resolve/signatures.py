@@ -18,7 +18,7 @@ from ..syntax.declare import Declaration, Names
 from ..syntax.hints import defaults_of, hints_of, keyword_only
 from ..syntax.members import Member, gather
 from ..verdicts import KINDS
-from .annotations import TypeReader
+from .annotations import TEXT, TypeReader
 from .constants import constant
 from .context import Body, Interface, Signature
 
@@ -172,6 +172,10 @@ class Signatures:
         if member.header is not None and member.header.kind == "step_property":
             del rows[0]
         for name, kind in rows:
+            if t.contains(kind, t.Text) and name != "the output":
+                self.reader.refuse(
+                    member.tree.place, f"{name}: {kind}", "a parameter without text", TEXT
+                )
             if not t.immutable(kind):
                 self.problems.add(
                     "L202",

@@ -365,6 +365,8 @@ class Some:
                 return rng.randint(-2 if low is None else low, 3 if high is None else high)
             case t.Float():
                 return rng.choice((0.0, 0.3, 0.5, 1.5, 2.25, -1.0))
+            case t.Text():
+                return rng.choice(("", "a", "{x}"))
             case t.Nothing():
                 return None
             case t.Enum(name=name, members=members):

@@ -427,6 +427,8 @@ def _can(f: Expressions, e: ir.Can) -> Value:
 
 
 def _format(f: Expressions, e: ir.Format) -> Value:
+    for each in e.parts:  # Its text does not matter, but whether it has a value.
+        f.value(each)
     return Value(Index(t.TEXT, 1), "0")
 
 

@@ -37,6 +37,8 @@ from .lengths import Lengths, erase
 LISTED = 64  # Types with more values are quantified over instead of listed.
 LONGEST = 16  # Longer lists are not spelled out.
 
+ENTRY = t.Clock()  # No tuple has one in it, so that the key is free.
+
 
 class NotEncodable(Unsupported):
     """A construct has no encoding; `construct` names it, `place` is where it is written."""
@@ -97,7 +99,7 @@ class Shapes:
         match type:
             case t.Timer() if self.tick:
                 return logic.int
-            case t.Bool() | t.Timer():
+            case t.Bool() | t.Timer() | t.Text():
                 return logic.bool
             case t.Int() | t.Clock():
                 return logic.int
@@ -115,7 +117,7 @@ class Shapes:
                 return logic.array(self.shape(key), self.shape(value))
             case t.Map(key=key, value=value):
                 return logic.array(self.shape(key), self.maybe(value).shape)
-            case t.Iter() | t.Text():
+            case t.Iter():
                 raise NotEncodable(f"a value of type {type}")
             case _:
                 return self.data(type).shape
@@ -134,7 +136,7 @@ class Shapes:
 
     def maybe(self, value: t.Type) -> Data:
         """The datatype of a map's entries: absent, or present with a value."""
-        key = t.Tuple((erase(value), t.TEXT))  # No value has text in it, so the key is free.
+        key = t.Tuple((erase(value), ENTRY))
         if key not in self._data:
             self._data[key] = self.logic.datatype(
                 f"entry {value}",

@@ -72,6 +72,8 @@ class Witness:
                 return None if left < 0 else _integer(left)
             case t.Bool() | t.Timer():
                 return model.truth(term)
+            case t.Text():
+                return "..."  # The proof does not know it.
             case t.Int() | t.Clock():
                 return _integer(model.integer(term))
             case t.Float():
@@ -232,6 +234,8 @@ def literal(encoding: Encoding, data: Any, kind: t.Type) -> Term:
             return stopped(encoding)
         case t.Bool() | t.Timer() if not (encoding.tick and isinstance(kind, t.Timer)):
             return logic.truth(bool(data))
+        case t.Text():
+            return logic.true
         case t.Int() | t.Clock() | t.Timer():
             return logic.number(data if isinstance(data, int) else int(data["$int"]))
         case t.Float():
