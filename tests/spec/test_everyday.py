@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -252,7 +253,8 @@ class M(Machine):
     def go(self{params}) -> Note:
         return Note(1, f"n is {{1}}" + str(2))
 """
-    assert texts.machine(text.format(field="n: Nat = 0", params=""))().go().text == "n is 12"
+    made: Any = texts.machine(text.format(field="n: Nat = 0", params=""))
+    assert made().go().text == "n is 12"
     for field, params in (
         ("n: str = ''", ""),
         ("n: Note | None = None", ""),
