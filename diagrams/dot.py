@@ -31,27 +31,28 @@ def text(m: ir.Machine, dpi: int | None = None) -> str:
     shown = chart(m)
     below = [*_below(shown)]
     out = [
-        f"digraph {_quoted(m.name)} {{",
-        *_indented(_defaults(dpi)),
-        *_indented([f"label=<{_rows(below)}>"] if below else []),
+        f"digraph {quoted(m.name)} {{",
+        *indented(defaults(dpi)),
+        *indented([f"label=<{_rows(below)}>"] if below else []),
         "    subgraph cluster_machine {",
-        *_indented([f"label={_title(shown.title, 15)}", "penwidth=0", *_body(shown)], 2),
+        *indented([f"label={_title(shown.title, 15)}", "penwidth=0", *_body(shown)], 2),
         "    }",
         "}",
     ]
     return "\n".join(out) + "\n"
 
 
-def _defaults(dpi: int | None) -> list[str]:
-    font = f"fontname={_quoted(FONT)} fontcolor={_quoted(INK)}"
-    look = f"shape=box style={_quoted('rounded,filled')} fillcolor={_quoted(FILL)}"
+def defaults(dpi: int | None) -> list[str]:
+    """How graphs, nodes and edges look."""
+    font = f"fontname={quoted(FONT)} fontcolor={quoted(INK)}"
+    look = f"shape=box style={quoted('rounded,filled')} fillcolor={quoted(FILL)}"
     pixels = f" dpi={dpi}" if dpi else ""
     return [
         f"graph [rankdir=LR nodesep=0.35 ranksep=0.35 pad=0.15 labelloc=b labeljust=l {font}"
         f" fontsize=11{pixels}]",
-        f"node [{look} color={_quoted(BORDER)} penwidth=1.2 margin={_quoted('0.18,0.09')} {font}"
+        f"node [{look} color={quoted(BORDER)} penwidth=1.2 margin={quoted('0.18,0.09')} {font}"
         " fontsize=11]",
-        f"edge [color={_quoted(BORDER)} arrowsize=0.75 {font} fontsize=11]",
+        f"edge [color={quoted(BORDER)} arrowsize=0.75 {font} fontsize=11]",
     ]
 
 
@@ -68,16 +69,16 @@ def _body(shown: Chart, prefix: str = "") -> list[str]:
         name = f"{prefix}{part.title.partition(':')[0]}"
         out += _cluster(name, part.title, _body(part, f"{name}."))
     if shown.always and (prefix or not (shown.regions or shown.parts)):
-        look = f"shape=plain style={_quoted('')}"
-        out.append(f"{_quoted(prefix + 'events')} [{look} label=<{_table(shown.always)}>]")
+        look = f"shape=plain style={quoted('')}"
+        out.append(f"{quoted(prefix + 'events')} [{look} label=<{_table(shown.always)}>]")
     return out
 
 
 def _cluster(name: str, title: str, inside: list[str]) -> list[str]:
-    look = f"style=rounded color={_quoted(FRAME)} penwidth=1 margin=14"
+    look = f"style=rounded color={quoted(FRAME)} penwidth=1 margin=14"
     return [
-        f"subgraph {_quoted('cluster_' + name)} {{",
-        *_indented([f"label={_title(title, 13)}", look, *inside]),
+        f"subgraph {quoted('cluster_' + name)} {{",
+        *indented([f"label={_title(title, 13)}", look, *inside]),
         "}",
     ]
 
@@ -89,16 +90,16 @@ def _region(region: Region, prefix: str, apart: bool) -> list[str]:
     out = [line for s in states for line in _state(s, stays.get(s.name), prefix)]
     if apart:
         rows = [_coloured("in every state", QUIET), *_items(region.anywhere)]
-        look = f"style={_quoted('rounded,dashed')} color={_quoted(QUIET)}"
+        look = f"style={quoted('rounded,dashed')} color={quoted(QUIET)}"
         tip = _tooltip(region.anywhere)
-        out.append(f"{_quoted(prefix + '*')} [{look} label=<{_rows(rows)}>{tip}]")
+        out.append(f"{quoted(prefix + '*')} [{look} label=<{_rows(rows)}>{tip}]")
     return [*out, *(_edge(edge, prefix) for edge in region.edges)]
 
 
 def _state(state: Control, stay: Stay | None, prefix: str) -> Iterator[str]:
-    name, start = _quoted(prefix + state.name), _quoted(f"{prefix}{state.name}.start")
+    name, start = quoted(prefix + state.name), quoted(f"{prefix}{state.name}.start")
     if state.initial:
-        dot = f"shape=circle style=filled fillcolor={_quoted(BORDER)} width=0.13 margin=0"
+        dot = f"shape=circle style=filled fillcolor={quoted(BORDER)} width=0.13 margin=0"
         yield f'{start} [{dot} fixedsize=true label=""]'
         yield f"{start} -> {name}"
     title = f'<FONT POINT-SIZE="14"><B>{html.escape(state.name)}</B></FONT>'
@@ -117,7 +118,7 @@ def _repeated(state: str, labels: tuple[Label, ...]) -> str:
 
 
 def _edge(edge: Edge, prefix: str) -> str:
-    ends = f"{_quoted(prefix + (edge.source or '*'))} -> {_quoted(prefix + edge.target)}"
+    ends = f"{quoted(prefix + (edge.source or '*'))} -> {quoted(prefix + edge.target)}"
     dashed = " style=dashed" if edge.source is None else ""
     return f"{ends} [label=<{_rows(_items([edge.label]))}>{dashed}{_tooltip([edge.label])}]"
 
@@ -229,7 +230,8 @@ def _listed(heading: str, items: list[str]) -> Iterator[str]:
     yield from (f"{INDENT}{item}" for item in items)
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """The name as a string of DOT."""
     return f'"{_escaped(name)}"'
 
 
@@ -237,5 +239,6 @@ def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _indented(given: Iterable[str], levels: int = 1) -> list[str]:
+def indented(given: Iterable[str], levels: int = 1) -> list[str]:
+    """The lines, further to the right."""
     return ["    " * levels + line for line in given]

@@ -8,15 +8,16 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, cast, get_args
 
 from lawful.spec import ir
 
-from . import dot, mermaid
+from . import dot, mermaid, plantuml
 
-Format = Literal["svg", "png", "pdf", "dot", "mermaid"]
+Format = Literal["svg", "png", "pdf", "dot", "mermaid", "plantuml"]
 FORMATS: tuple[str, ...] = get_args(Format)
 DPI = 144  # A diagram of usual width then has more than 1600 pixels.
 
@@ -42,20 +43,34 @@ def render(machine: ir.Machine, path: Path, format: str) -> Drawn:
         )
     known = cast(Format, format)
     if known == "mermaid":
-        return _written(path, mermaid.text(machine).encode(), known)
-    if known == "dot":
-        return _written(path, dot.text(machine).encode(), known)
-    source = dot.text(machine, DPI if known == "png" else None)
+        return write(path, mermaid.text(machine), known)
+    if known == "plantuml":
+        return write(path, plantuml.text(machine), known)
     try:
-        picture = _graphviz(source, known)
-    except _Missing as missing:
+        return graph(lambda dpi: dot.text(machine, dpi), path, known)
+    except Missing as missing:
         beside = path.with_suffix(".mmd")
         note = f"{missing}, so {beside.name} has Mermaid instead of {known}"
-        return _written(beside, mermaid.text(machine).encode(), "mermaid", note)
-    return _written(path, picture, known)
+        return write(beside, mermaid.text(machine), "mermaid", note)
 
 
-class _Missing(Exception):
+def graph(text: Callable[[int | None], str], path: Path, format: Format) -> Drawn:
+    """Write a graph to `path`, atomically, as DOT or as Graphviz draws it.
+
+    `text` gives the DOT text for a resolution, or for None where the format has no resolution.
+    Raises RenderError, and Missing where Graphviz is needed and not installed.
+    """
+    if format == "dot":
+        return write(path, text(None), format)
+    return _written(path, _graphviz(text(DPI if format == "png" else None), format), format)
+
+
+def write(path: Path, text: str, format: Format, note: str = "") -> Drawn:
+    """Write a diagram's text to `path`, atomically. Raises RenderError."""
+    return _written(path, text.encode(), format, note)
+
+
+class Missing(RenderError):
     """Graphviz or its Python package is not installed."""
 
 
@@ -64,11 +79,11 @@ def _graphviz(source: str, format: Format) -> bytes:
     try:
         import graphviz
     except ImportError:
-        raise _Missing("the package graphviz is not installed (extra `draw`)") from None
+        raise Missing("the package graphviz is not installed (extra `draw`)") from None
     try:
         picture: bytes = graphviz.pipe("dot", format, source.encode())
     except graphviz.ExecutableNotFound:
-        raise _Missing("Graphviz's program `dot` is not installed") from None
+        raise Missing("Graphviz's program `dot` is not installed") from None
     except graphviz.CalledProcessError as failed:
         output = bytes(failed.stderr or b"").decode(errors="replace").strip()
         raise RenderError(f"dot failed: {output or failed}") from failed

@@ -31,6 +31,19 @@ class _Parser(argparse.ArgumentParser):
         raise Usage(message)
 
 
+class _Version(argparse.Action):
+    """Prints the version of the installed package; a copy that is not installed has none."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_given: object) -> NoReturn:
+        from importlib import metadata  # It takes as long as the whole parser.
+
+        try:
+            print(f"lawful {metadata.version('lawful')}")
+        except metadata.PackageNotFoundError:
+            print("lawful is not installed: it runs from a folder")
+        raise SystemExit(0)
+
+
 class Subparsers(Protocol):
     """What `add_subparsers` returns."""
 
@@ -44,6 +57,7 @@ def parser() -> argparse.ArgumentParser:
         description="Run, check, prove, draw and replay formally specified state machines.",
         epilog="`lawful COMMAND --help` lists the options of a command.",
     )
+    whole.add_argument("--version", action=_Version, nargs=0, help="print the version and end")
     commands = whole.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
     exploring = (_check, _simulate, _lint)
     replaying = (_replay, _infer_mapping)
@@ -299,15 +313,27 @@ def _solver(parser: argparse.ArgumentParser) -> None:
 
 
 def _draw(commands: Subparsers) -> None:
-    parser = _command(commands, "draw", "draw the control states with guards and outputs")
-    parser.add_argument("target", metavar="TARGET", help=TARGET)
+    help = "draw the control states, the reachable states, or the counterexamples"
+    parser = _scoped(_command(commands, "draw", help))
+    parser.add_argument(
+        "--what",
+        choices=("states", "graph", "trace"),
+        default="states",
+        help="states: control states with guards and outputs (default); graph: every reachable "
+        "state with the steps between them; trace: each counterexample as a sequence diagram",
+    )
     parser.add_argument(
         "--format",
-        choices=("svg", "png", "pdf", "dot", "mermaid"),
-        default="svg",
-        help="default svg; svg, png and pdf need Graphviz",
+        choices=("svg", "png", "pdf", "dot", "mermaid", "plantuml"),
+        help="default svg, which like png and pdf needs Graphviz; a trace is mermaid",
     )
-    parser.add_argument("--what", choices=("states",), default="states", help="default states")
+    parser.add_argument(
+        "--max-states",
+        type=argument_types.positive,
+        default=200,
+        metavar="N",
+        help="graph: refuse to draw more than N states; default 200",
+    )
     _folder(parser)
 
 

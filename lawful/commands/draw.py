@@ -1,11 +1,15 @@
-"""`lawful draw`: control states, guards and outputs as a picture."""
+"""`lawful draw`: control states, the reachable states, or the counterexamples as pictures."""
 
 from __future__ import annotations
 
-from lawful.diagrams.render import Drawn, RenderError, render
+from collections.abc import Iterator, Sequence
+
+from lawful.diagrams import sequence
+from lawful.diagrams.render import FORMATS, Drawn, Format, RenderError, graph, render, write
 from lawful.runtime.instance import Machine
 from lawful.spec.ir import Json
 from lawful.spec.resolve import resolve
+from lawful.targets import scoped
 
 from . import files
 from .errors import CommandError
@@ -13,25 +17,67 @@ from .exit_codes import ExitCode
 from .options import DrawOptions
 from .output import Output
 
+GRAPHS: tuple[Format, ...] = ("svg", "png", "pdf", "dot")
+OF_EACH: dict[str, tuple[str, ...]] = {"states": FORMATS, "graph": GRAPHS, "trace": ("mermaid",)}
+SUFFIX = {"mermaid": "mmd", "plantuml": "puml"}  # Of the others, the format's name.
+
 
 def draw(options: DrawOptions, output: Output) -> int:
-    """Draw a picture of each of the target's machines."""
+    """Draw pictures of each of the target's machines."""
+    format = _format(options)
     classes = output.machines(options.target)
     files.folder(options.out)
-    drawn = [_drawn(cls, options) for cls in classes]
-    lines = [f"{each.path}{f'  ({each.note})' if each.note else ''}" for each in drawn]
-    rows: list[Json] = [
-        {"machine": cls.__name__, "path": str(each.path), "format": each.format}
-        for cls, each in zip(classes, drawn, strict=True)
-    ]
-    output.answer("\n".join(lines), rows)
+    try:
+        pictures = [(cls, [*_drawn(cls, options, format)]) for cls in classes]
+    except RenderError as error:
+        raise CommandError(str(error)) from error
+    text = "\n".join(line for cls, drawn in pictures for line in _lines(cls, drawn))
+    output.answer(text, [_row(cls, *each) for cls, drawn in pictures for each in drawn])
     return ExitCode.AS_EXPECTED
 
 
-def _drawn(cls: type[Machine], options: DrawOptions) -> Drawn:
-    suffix = "mmd" if options.format == "mermaid" else options.format
-    path = options.out / f"{cls.__name__}.{suffix}"
-    try:
-        return render(resolve(cls).machine, path, options.format)
-    except RenderError as error:
-        raise CommandError(str(error)) from error
+# What a picture is about, beside its machine, and the picture.
+About = tuple[dict[str, Json], Drawn]
+
+
+def _lines(cls: type[Machine], drawn: Sequence[About]) -> Iterator[str]:
+    if not drawn:
+        yield f"{cls.__name__} has no counterexample within its scope"
+    for _, each in drawn:
+        yield f"{each.path}{f'  ({each.note})' if each.note else ''}"
+
+
+def _row(cls: type[Machine], about: dict[str, Json], drawn: Drawn) -> Json:
+    return {"machine": cls.__name__, **about, "path": str(drawn.path), "format": drawn.format}
+
+
+def _format(options: DrawOptions) -> Format:
+    known = OF_EACH[options.what]
+    format = options.format or known[0]
+    if format not in known:
+        wanted = f"{', '.join(known[:-1])} or {known[-1]}" if known[1:] else known[0]
+        raise CommandError(f"--what {options.what} is drawn as {wanted}, not as {format}")
+    return next(each for each in FORMATS if each == format)
+
+
+def _drawn(cls: type[Machine], options: DrawOptions, format: Format) -> Iterator[About]:
+    suffix = SUFFIX.get(format, format)
+    match options.what:
+        case "states":
+            path = options.out / f"{cls.__name__}.{suffix}"
+            yield {}, render(resolve(cls).machine, path, format)
+        case "graph":
+            from .state_space import text
+
+            source = text(scoped(cls, options.scope), options.max_states)
+            yield {}, graph(source, options.out / f"{cls.__name__}.graph.{suffix}", format)
+        case "trace":
+            from lawful.checks.explore import explore
+
+            machine = scoped(cls, options.scope)
+            for p in explore(machine.flat, machine.world, machine.expects).properties:
+                if p.verdict.failed and p.trace is not None:
+                    why = f"{p.name} is {p.verdict.value}: {p.why}"
+                    shown = sequence.text(cls.__name__, p.trace.steps, p.trace.loop, why)
+                    path = options.out / f"{cls.__name__}.{p.name}.{suffix}"
+                    yield {"property": p.name}, write(path, shown, format)

@@ -117,7 +117,10 @@ class ProveOptions:
 @dataclass(frozen=True, slots=True)
 class DrawOptions:
     target: str
-    format: str
+    scope: Sequence[str]
+    what: str
+    format: str | None
+    max_states: int
     out: Path
 
 

@@ -69,8 +69,9 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "diagrams": (
         ("transition_labels",),
         ("chart",),
-        ("dot", "mermaid"),
-        ("sequence",),
+        ("dialect",),
+        ("dot", "mermaid", "plantuml"),
+        ("sequence", "state_space"),
         ("render",),
     ),
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -244,6 +245,42 @@ def test_draw_writes_where_it_says(tmp_path: Path, capsys: pytest.CaptureFixture
     path = Path(out.strip())
     assert path.parent == tmp_path
     assert path.read_text(encoding="utf-8").startswith("digraph")
+
+
+def test_draw_writes_the_reachable_states(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ("draw", "tests.classics.jugs", "--what", "graph", "--out", str(tmp_path))
+    code, out, _ = run(*given, "--format", "dot", capsys=capsys)
+    assert (code, out) == (0, f"{tmp_path / 'Jugs.graph.dot'}\n")
+    text = (tmp_path / "Jugs.graph.dot").read_text(encoding="utf-8")
+    assert sum("small = " in line for line in text.splitlines()) == 16
+    assert text.count("violates never_four") == 2
+    code, _, err = run(*given, "--max-states", "15", capsys=capsys)
+    assert code == 5
+    assert "Jugs has more than 15 states within its scope; give a smaller --scope" in err
+    assert run(*given, "--max-states", "16", "--format", "dot", capsys=capsys)[0] == 0
+    code, _, err = run(*given, "--format", "mermaid", capsys=capsys)
+    assert (code, err) == (5, "--what graph is drawn as svg, png, pdf or dot, not as mermaid\n")
+
+
+def test_draw_writes_the_counterexamples(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = ("draw", "tests.classics.jugs", "--what", "trace", "--out", str(tmp_path))
+    code, out, _ = run(*given, "--json", "-", capsys=capsys)
+    path = tmp_path / "Jugs.never_four.mmd"
+    row = {"machine": "Jugs", "property": "never_four", "path": str(path), "format": "mermaid"}
+    assert (code, json.loads(out)["machines"]) == (0, [row])
+    assert path.read_text(encoding="utf-8").count("Note over M") == 7
+    code, out, _ = run("draw", "tests.classics.peterson", *given[2:], capsys=capsys)
+    assert (code, out) == (0, "Peterson has no counterexample within its scope\n")
+
+
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert (ended.value.code, capsys.readouterr().out) == (0, f"lawful {version('lawful')}\n")
 
 
 def test_quiet_prints_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
