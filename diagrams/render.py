@@ -18,7 +18,7 @@ from lawful.spec import ir
 from . import dot, mermaid, plantuml
 
 Format = Literal["svg", "png", "pdf", "dot", "mermaid", "plantuml"]
-FORMATS: tuple[str, ...] = get_args(Format)
+FORMATS: tuple[Format, ...] = get_args(Format)
 DPI = 144  # A diagram of usual width then has more than 1600 pixels.
 
 

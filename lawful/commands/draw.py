@@ -18,7 +18,7 @@ from .options import DrawOptions
 from .output import Output
 
 GRAPHS: tuple[Format, ...] = ("svg", "png", "pdf", "dot")
-OF_EACH: dict[str, tuple[str, ...]] = {"states": FORMATS, "graph": GRAPHS, "trace": ("mermaid",)}
+OF_EACH: dict[str, tuple[Format, ...]] = {"states": FORMATS, "graph": GRAPHS, "trace": ("mermaid",)}
 SUFFIX = {"mermaid": "mmd", "plantuml": "puml"}  # Of the others, the format's name.
 
 
@@ -54,10 +54,11 @@ def _row(cls: type[Machine], about: dict[str, Json], drawn: Drawn) -> Json:
 def _format(options: DrawOptions) -> Format:
     known = OF_EACH[options.what]
     format = options.format or known[0]
-    if format not in known:
+    found = next((each for each in known if each == format), None)
+    if found is None:
         wanted = f"{', '.join(known[:-1])} or {known[-1]}" if known[1:] else known[0]
         raise CommandError(f"--what {options.what} is drawn as {wanted}, not as {format}")
-    return next(each for each in FORMATS if each == format)
+    return found
 
 
 def _drawn(cls: type[Machine], options: DrawOptions, format: Format) -> Iterator[About]:
