@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, cast, get_args
+from typing import Literal, get_args
 
 from lawful.spec import ir
 
@@ -41,7 +41,7 @@ def render(machine: ir.Machine, path: Path, format: str) -> Drawn:
         raise RenderError(
             f"{format} is no format of a diagram; the formats are {', '.join(FORMATS)}"
         )
-    known = cast(Format, format)
+    known: Format = format
     if known == "mermaid":
         return write(path, mermaid.text(machine), known)
     if known == "plantuml":
