@@ -54,11 +54,10 @@ def _row(cls: type[Machine], about: dict[str, Json], drawn: Drawn) -> Json:
 def _format(options: DrawOptions) -> Format:
     known = OF_EACH[options.what]
     format = options.format or known[0]
-    found = next((each for each in known if each == format), None)
-    if found is None:
+    if format not in known:
         wanted = f"{', '.join(known[:-1])} or {known[-1]}" if known[1:] else known[0]
         raise CommandError(f"--what {options.what} is drawn as {wanted}, not as {format}")
-    return found
+    return format
 
 
 def _drawn(cls: type[Machine], options: DrawOptions, format: Format) -> Iterator[About]:

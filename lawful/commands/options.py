@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from lawful.checks.explore import Engine
     from lawful.checks.explore.simulate import WalkEngine
     from lawful.checks.prove import Method
+    from lawful.diagrams.render import Format
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +119,8 @@ class ProveOptions:
 class DrawOptions:
     target: str
     scope: Sequence[str]
-    what: str
-    format: str | None
+    what: Literal["states", "graph", "trace"]
+    format: Format | None
     max_states: int
     out: Path
 
