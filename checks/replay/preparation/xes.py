@@ -36,7 +36,7 @@ def events(file: IO[bytes]) -> Iterator[Record]:
                 element.clear()
             elif tag == "trace" and what == "start":
                 case = {}
-            elif what == "end" and depth == 2 and "key" in element.attrib and tag != "global":
+            elif what == "end" and depth == 2 and "key" in element.attrib:
                 (name, value), *_ = _attributes([element])
                 case |= named([(f"case:{name}", value)])
             elif tag == "trace":

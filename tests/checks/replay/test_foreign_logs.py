@@ -20,6 +20,7 @@ from lawful.checks.replay import (
     TraceMapping,
     replay,
 )
+from lawful.checks.replay.columnar.layout import layout_of
 from lawful.checks.replay.mapping import mapping_of, read_mapping
 from lawful.checks.replay.preparation.itf_states import steps
 from lawful.checks.replay.preparation.otlp import records
@@ -376,6 +377,7 @@ def test_rows_of_csv_that_are_no_records(tmp_path: Path) -> None:
     program = ReplayProgram((Span.lawful.ir,), mapping=mapping_of(EVENTS | {"preparation": how}))
     found: Any = replay([path], program).to_json()
     assert found["by_instance"] == {"a": "fits", "d": "quarantined"}
+    assert found["not_judged"][0]["clause"] == "no value at $.e"  # An empty cell is none.
     assert {e["reason"]: e["places"][0]["number"] for e in found["rejected"]["reasons"]} == {
         "2 cells in place of 3": 3,
         "not UTF-8": 4,
@@ -413,3 +415,14 @@ def test_files_are_in_their_order(tmp_path: Path) -> None:
     mapping = mapping_of({"instance": "$.k", "event": "$.e", "preparation": how})
     program = ReplayProgram((Span.lawful.ir,), mapping=mapping)
     assert by_instance(replay([tmp_path], program)) == {"one": "fits"}
+
+
+def test_only_what_columns_hold_goes_by_columns() -> None:
+    plain: dict[str, Any] = {**EVENTS, "args": {"start": {}}}
+    base = ReplayProgram((Span.lawful.ir,), mapping=mapping_of(plain))
+    assert layout_of(base) is not None
+    assert layout_of(dataclasses.replace(base, resumable=True)) is None
+    others: list[dict[str, Any]] = [{"observed": {"state": "$.s"}}, {"combine": True}]
+    for more in [*others, {"preparation": {}}]:
+        program = ReplayProgram((Span.lawful.ir,), mapping=mapping_of(plain | more))
+        assert layout_of(program) is None

@@ -25,7 +25,7 @@ NAMES = ("NEW", "CHECKING", "DECIDED", "CLOSED")
 
 def test_the_picture_of_what_was_seen() -> None:
     seen = Traffic(
-        {"register": 9, "decide": 4},
+        {"register": 9, "decide": 4, "check": 5},
         {"NEW": 9, "CHECKING": 9, "DECIDED": 4},
         {"CHECKING": 2},
     )
@@ -34,7 +34,7 @@ def test_the_picture_of_what_was_seen() -> None:
     texts = ["".join(each.itertext()) for each in root.iter("text")]
     assert texts == [
         *("decide 4", "reinitiate 0", "close 0", "register 9"),
-        *("NEW", "9", "CHECKING", "9 · 2 deviating", "examine 0", "check 0"),
+        *("NEW", "9", "CHECKING", "9 · 2 deviating", "check 5", "examine 0"),
         *("DECIDED", "4", "CLOSED", "never"),
     ]
     boxes = [each.get("class") for each in root.iter("rect") if each.get("class") != "heat"]
