@@ -422,7 +422,11 @@ def test_only_what_columns_hold_goes_by_columns() -> None:
     base = ReplayProgram((Span.lawful.ir,), mapping=mapping_of(plain))
     assert layout_of(base) is not None
     assert layout_of(dataclasses.replace(base, resumable=True)) is None
-    others: list[dict[str, Any]] = [{"observed": {"state": "$.s"}}, {"combine": True}]
-    for more in [*others, {"preparation": {}}]:
+    others: list[dict[str, Any]] = [
+        {"observed": {"state": "$.s"}},
+        {"combine": True},
+        {"preparation": {}},
+    ]
+    for more in others:
         program = ReplayProgram((Span.lawful.ir,), mapping=mapping_of(plain | more))
         assert layout_of(program) is None

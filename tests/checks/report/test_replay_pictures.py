@@ -11,7 +11,7 @@ from xml.etree import ElementTree as Xml
 import pytest
 
 from lawful.checks.replay import ReplayProgram, replay
-from lawful.checks.replay.mapping import read_mapping
+from lawful.checks.replay.mapping import mapping_of, read_mapping
 from lawful.checks.report import replays
 from lawful.checks.report.replay_metrics import metrics
 from lawful.checks.report.traffic_picture import Traffic, picture
@@ -81,6 +81,15 @@ def test_metrics(tmp_path: Path) -> None:
         'lawful_replay_problems{machine="Worker",verdict="quarantined",kind="quarantined"} 1',
     ]
     assert PROGRAM.mapping is None
+
+
+def test_labels_of_metrics_are_escaped(tmp_path: Path) -> None:
+    mapping = mapping_of({"instance": '$.a"b\\c', "seq": "$.n", "event": "$.e"})
+    rows = tmp_path / "r.jsonl"
+    rows.write_text('{"n": 1}\n{"n": 1, "e": "leave", "a\\"b\\\\c": "x"}\n', encoding="utf-8")
+    told = metrics(replay([rows], ReplayProgram((Connection.lawful.ir,), mapping=mapping)))
+    reason = r"no value at $.a\"b\\c"
+    assert f'lawful_replay_rejected_rows{{reason="{reason}"}} 1' in told.splitlines()
 
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), "")
