@@ -1,22 +1,26 @@
 """Queue cluster, after `new-cluster-plan.org` (Qpid C++, the new cluster).
 
-`declaration.py` declares the ownership of one queue at one node, `replica.py` the messages of all
-queues at one node; a service embeds both. `system.py` composes all nodes and the group between them
-for ownership, `replication.py` for messages; `replication_fixed.py` contains the invariants that
-prove the latter. `turns.py` is the argument why at most one node owns the queue, for any number of
-nodes, and `in_turns.py` shows that the nodes follow it. `dispatching.py` declares the threads of
-one node, `joining.py` a node that joins, `purging.py` a queue that is emptied, `destroying.py` a
-queue that is destroyed. The files `..._as_seed.py` follow the document to the letter, or contain
-repairs that do not work. `demands.py` lists where each demand is met.
+A service embeds `QueueOwnerFixed` of `declaration.py` (the ownership of one queue at one node),
+`Updatee` of `joining.py` (the messages of all queues at one node) and `Updater` (for each node that
+it brings up to date). `brokers.py` composes these very classes for all nodes; `ledger.py` has what
+their multicasts amount to, and `promises.py` the promises to clients.
+
+The parts: `messages.py` has what travels, `ownership.py` the ownership without joins and
+destruction, `wiring.py` the queues and bindings, `replica.py` the messages. For proofs, the two
+sides are composed apart: `system.py` ownership, `replication.py` and `replication_fixed.py`
+messages. `turns.py` is the argument why at most one node owns the queue, for any number of nodes,
+and `in_turns.py` shows that the nodes follow it. `dispatching.py` declares the threads of one node.
+The files `..._as_seed.py` follow the document to the letter, or contain repairs that do not work.
+`demands.py` lists where each demand is met.
 
 Not met, and why. Q1, Q2, Q3, Q4 and Q6 plan the work; Q44 and Q58 are about existing C++. Q52 is a
 question that the document does not answer: whether messages are replicated within a transaction or
 when it commits; clients use no transactions here. Q57 would avoid the stall for wiring, which is
-one step here, because wiring is left out (Q47). Q45, Q47, Q49, Q53, Q54 and Q55 concern other parts
-of the broker. Of Q8 two answers are given: the node that rejects a message routes it, and removals
-by a policy follow from multicasts that were handled. Of Q50 expiry, purging and the end of a queue
-are declared: `get` is an acquire and an accept, `move` an acquire and a reject to the other queue.
-Messages that a destroyed queue still contains (Q50) are not routed on. Of Q51 the group waits for
-nodes that are behind, of Q46 publishing completes. Whether ownership of an empty queue circulates
-in vain is a question of rates, which a machine without a clock does not answer.
+one step here. Q45, Q49, Q53 and Q55 concern other parts of the broker. Of Q8 two answers are given:
+the node that rejects a message routes it, and removals by a policy follow from multicasts that were
+handled. Of Q50 expiry, purging and the end of a queue are declared: `get` is an acquire and an
+accept, `move` an acquire and a reject to the other queue. Messages that a destroyed queue still
+contains (Q50) are not routed on. Of Q51 the group waits for nodes that are behind, of Q46
+publishing completes. Whether ownership of an empty queue circulates in vain is a question of rates,
+which a machine without a clock does not answer.
 """

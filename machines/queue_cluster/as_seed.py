@@ -13,7 +13,8 @@ consumers, with locks held, is a guard; `take()` belongs to the delivery that ca
 
 from lawful import Expect, Scope, drop, require, transition
 
-from .declaration import Cancel, Consume, Node, Ownership, QueueOwner, Release
+from .messages import Cancel, Consume, Node, Release
+from .ownership import Ownership, QueueOwner
 
 
 class QueueOwnerAsSeed(QueueOwner):
@@ -96,8 +97,6 @@ class QueueOwnerAsSeed(QueueOwner):
     def member_leaves(self, member: Node) -> None:
         """[seed:306-307]: a release in its name, and nothing else (Q-B5)."""
         require(member != self.me, "this node is here")
-        require(member not in self.left, "it left before")
-        self.left.add(member)
         if self.owner == member:
             self.hand_over(member)
 
@@ -121,8 +120,6 @@ class QueueOwnerAsSeed(QueueOwner):
         unowned_if_nobody_is_interested=("violated", 2),
         interest_is_known=("violated", 3),
         runs_for_its_consumers=("violated", 3),
-        acquires_come_before_a_release=("violated", 4),
-        who_left_is_gone=("violated", 2),
         slices_are_for_sharing=("violated", 2),
         can_own="unknown",
         waits_while_another_owns="unknown",
@@ -155,7 +152,6 @@ class QueueOwnerAssigned(QueueOwnerAsSeed):
         consumers_run_only_at_the_owner="holds-within-scope",
         unowned_if_nobody_is_interested="holds-within-scope",
         interest_is_known="holds-within-scope",
-        acquires_come_before_a_release="holds-within-scope",
         waits_while_another_owns="holds",
         owns_without_consumers="holds",
     )

@@ -16,7 +16,8 @@ that bound.
 
 from lawful import Ghost, Nat, Scope, drop, invariant, refines, require, total, transition
 
-from .declaration import Consume, Node, Ownership, Release
+from .messages import Consume, Node, Release
+from .ownership import Ownership
 from .system import ClusterFixed, Known, Left, Placed, applied
 from .turns import Turns
 

@@ -12,46 +12,60 @@ messages that are being routed, one for each node, are one map here, keyed by th
 up a missing entry violates an assertion.
 """
 
-from lawful import Nat, require, transition
+from lawful import Nat, Scope, needed, require, transition
 
-from .declaration import Node
-from .replica import (
+from .messages import (
+    AboutMessages,
+    Body,
     Create,
     Dequeue,
     Enqueue,
     Key,
     MessageId,
-    Multicast,
+    Node,
     QueueName,
     Reject,
-    Replica,
-    ReplicaFixed,
     Routed,
 )
+from .replica import Replica, ReplicaFixed
 
 
 class ReplicaPushing(Replica):
     """On its queue at the origin at once, elsewhere when its enqueue is delivered (Q-B7)."""
 
+    # What goes wrong needs one message.
+    scope = Scope(
+        {"MessageId.seq": range(0, 1)},
+        Node=2,
+        QueueName=1,
+        Exchange=1,
+        Body=1,
+        Nat=range(0, 2),
+        queues=2,
+        me=(Node("Node1"),),
+        ring=(0,),
+    )
+
     @transition()
-    def enqueue(self, q: QueueName) -> tuple[Multicast, ...]:
+    def publish(self, body: Body) -> Create:
+        """`localMessage[seq]` has it from here on [seed:113]."""
+        said = super().publish(body)
+        self.bodies[MessageId(self.me, said.seq)] = body
+        return said
+
+    def is_needed(self, id: MessageId) -> bool:
+        return (id.node == self.me and id.seq in self.local) or super().is_needed(id)
+
+    @transition()
+    def enqueue(self, seq: Nat, q: QueueName) -> Enqueue:
         """An intercept of an enqueue that has already happened here [seed:109-116]."""
-        require(q not in self.routed_to, "once to each queue")
-        self.routed_to.add(q)
-        seq = self.sequence if self.routing_here is None else self.routing_here
-        key = Key(MessageId(self.me, seq), q)
-        self.queues[q].append(key.id)
-        if self.routing_here is None:
-            self.sequence += 1
-            self.routing_here = seq
-            self.local.add(seq)
-            return Create(seq), Enqueue(key)
-        return (Enqueue(key),)
+        said = super().enqueue(seq, q)
+        self.queues[q].append(said.key.id)
+        return said
 
     @transition()
     def enqueue_delivered(self, sender: Node, key: Key) -> None:
         """[seed:169-176]."""
-        self.receive(sender)
         require(key.id.node == sender, "its origin routes it")
         require(key.id in self.routing, "it is not routed")
         require(key.queue not in self.routing[key.id], "once to each queue")
@@ -64,29 +78,30 @@ class ReplicaAsSeed(ReplicaPushing):
     """`BrokerHandler` and `MessageHandler` as the document sketches them."""
 
     @transition()
-    def reject(self, key: Key, to: QueueName | None) -> tuple[Multicast, ...]:
+    def reject(self, key: Key, to: QueueName | None) -> tuple[AboutMessages, ...]:
         """The alternate exchange routes it [seed:138-144]. It already has an ID, so it is not
         created, and the multicast contains only the number of that ID [seed:116] (Q-B8)."""
         require(key.queue != to, "is rejected by this queue")
+        body = needed(self.bodies.get(key.id), "it has gone with its queue")
         self.settle(key)
         seq = key.id.seq
+        said = Reject(key, seq, to, body)
         if to is None:
-            return Reject(key, seq, to), Dequeue(key)
+            return said, Dequeue(key)
         alternate = Enqueue(Key(MessageId(self.me, seq), to))
-        return Reject(key, seq, to), alternate, Routed(seq), Dequeue(key)
+        return said, alternate, Routed(seq), Dequeue(key)
 
     @transition()
-    def create_delivered(self, sender: Node, seq: Nat) -> None:
+    def create_delivered(self, sender: Node, seq: Nat, body: Body) -> None:
         """[seed:166-167]."""
-        self.receive(sender)
         self.count(sender, seq)
         if sender != self.me:
             self.routing[MessageId(sender, seq)] = set()
+            self.bodies[MessageId(sender, seq)] = body
 
     @transition()
     def enqueue_delivered(self, sender: Node, key: Key) -> None:
         """Others push it [seed:169-176]."""
-        self.receive(sender)
         if sender == self.me:
             assert key.id.seq in self.local
         else:
@@ -94,18 +109,18 @@ class ReplicaAsSeed(ReplicaPushing):
             self.queues[key.queue].append(key.id)
 
     @transition()
-    def routed_delivered(self, sender: Node, seq: Nat) -> None:
+    def routed_delivered(self, sender: Node, seq: Nat) -> bool:
         """[seed:178-180]."""
-        self.receive(sender)
         if sender == self.me:
             self.local.discard(seq)
         elif MessageId(sender, seq) in self.routing:
             del self.routing[MessageId(sender, seq)]
+        self.forget(MessageId(sender, seq))
+        return sender == self.me
 
     @transition()
     def reject_delivered(self, sender: Node, m: Reject) -> None:
         """ "Prepare for re-queueing" [seed:194-195]; no node ever sends `rejected` (Q-B8)."""
-        self.receive(sender)
         self.routing[m.key.id] = set()
 
     @transition()
@@ -114,15 +129,14 @@ class ReplicaAsSeed(ReplicaPushing):
         self.settled(sender, key)
         del self.acquired[key]
         self.queues[key.queue].remove(key.id)
+        self.redelivered.discard(key)
+        self.forget(key.id)
 
 
 class ReplicaRinging(ReplicaFixed):
     """Removes a message that is free as far as this node knows: its own consumers may have taken
     another, which other nodes do not know yet (Q8, Q17)."""
 
-    def push(self, key: Key) -> None:
-        self.queues[key.queue].append(key.id)
-        if self.ring > 0 and len(self.queues[key.queue]) > self.ring:
-            ids = self.queues[key.queue]
-            oldest = next((id for id in ids if self.free(Key(id, key.queue))), key.id)
-            self.remove(Key(oldest, key.queue))
+    def oldest(self, new: Key) -> MessageId:
+        ids = self.queues[new.queue]
+        return next((id for id in ids if self.free(Key(id, new.queue))), new.id)

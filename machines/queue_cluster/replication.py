@@ -40,21 +40,24 @@ from lawful import (
     transition,
 )
 
-from .declaration import Node
-from .replica import (
+from .messages import (
+    AboutMessages,
     Acquire,
+    Body,
     Create,
+    Delivery,
     Dequeue,
     Enqueue,
     Key,
     MessageId,
-    Multicast,
+    Node,
     QueueName,
     Reject,
-    ReplicaFixed,
     Requeue,
     Routed,
 )
+from .replica import ReplicaFixed
+from .system import Left
 
 
 class Pass(Record):
@@ -63,15 +66,11 @@ class Pass(Record):
     to: Node
 
 
-class Left(Record):
-    """A member left [seed:207] (Q29)."""
-
-
 class Placed(Record):
     """A multicast, or the leaving of its sender, with a place in the order."""
 
     sender: Node
-    said: Multicast | Pass | Left
+    said: AboutMessages | Pass | Left
 
 
 class Replication(Machine, abstract=True):
@@ -80,15 +79,18 @@ class Replication(Machine, abstract=True):
     # Which class of `Replica` the nodes have is up to the variant.
     nodes: dict[Node, Any]
     owner: dict[Node, Node]
-    outbox: dict[Node, list[Multicast | Pass]] = total([])
+    outbox: dict[Node, list[AboutMessages | Pass]] = total([])
     inbox: dict[Node, list[Placed]] = total([])
     published: Nat = 0
     passed: Nat = 0
     returned: Nat = 0
     crashed: Nat = 0
+    left: dict[Node, set[Node]] = total(set())
     # What is so of a key in the order: it is on its queue, and it has gone from there.
     enqueued: Ghost[set[Key]] = set()
     gone: Ghost[set[Key]] = set()
+    given: Ghost[Delivery | None] = None
+    bodies: Ghost[dict[MessageId, Body]] = {}
 
     messages: Param[Nat] = 2
     passes: Param[Nat] = 1
@@ -96,23 +98,30 @@ class Replication(Machine, abstract=True):
     crashes: Param[Nat] = 1
     lag: Param[Nat] = 2
 
+    def declare_all(self, n: Node) -> None:
+        for q in sorted(QueueName):
+            self.nodes[n].declare_delivered(q)
+
     # What clients do.
 
     @transition()
-    def publish(self, n: Node, q: QueueName) -> None:
+    def publish(self, n: Node, q: QueueName, body: Body) -> None:
         require(n in self.nodes, "is gone")
         require(self.published < self.messages, "enough is published")
         self.published += 1
-        for m in self.nodes[n].enqueue(q):
-            self.outbox[n].append(m)
-        self.outbox[n].append(self.nodes[n].routed())
+        m = self.nodes[n].publish(body)
+        self.bodies[MessageId(n, m.seq)] = body
+        self.outbox[n].append(m)
+        self.outbox[n].append(self.nodes[n].enqueue(m.seq, q))
+        self.outbox[n].append(self.nodes[n].routed(m.seq))
 
     @transition()
-    def acquire(self, n: Node, key: Key) -> None:
-        """A dispatch takes the first free message, only at the owner (Q32)."""
+    def acquire(self, n: Node, q: QueueName) -> None:
+        """A dispatch takes a message, only at the owner (Q32)."""
         require(self.owns(n), "does not own the queues")
-        require(self.is_first(n, key), "is not the next one")
-        self.outbox[n].append(self.nodes[n].acquire(key))
+        delivery, said = self.nodes[n].acquire(q)
+        self.outbox[n].append(said)
+        self.given = delivery
 
     def owns(self, n: Node) -> bool:
         """Whether it owns the queues as far as it knows, and has not given them away."""
@@ -191,6 +200,7 @@ class Replication(Machine, abstract=True):
                 self.gone.add(key)
             case Reject(key=key, seq=seq, to=to):
                 self.gone.add(key)
+                self.bodies[MessageId(m.sender, seq)] = self.bodies[key.id]
                 if to is not None:
                     self.enqueued.add(Key(MessageId(m.sender, seq), to))
             case Create() | Routed() | Acquire() | Requeue() | Pass() | Left():
@@ -203,8 +213,8 @@ class Replication(Machine, abstract=True):
         require(len(self.inbox[n]) > 0, "everything is handled")
         m = self.inbox[n].pop(0)
         match m.said:
-            case Create(seq=seq):
-                self.nodes[n].create_delivered(m.sender, seq)
+            case Create(seq=seq, body=body):
+                self.nodes[n].create_delivered(m.sender, seq, body)
             case Enqueue(key=key):
                 self.nodes[n].enqueue_delivered(m.sender, key)
             case Routed(seq=seq):
@@ -221,12 +231,13 @@ class Replication(Machine, abstract=True):
                 self.owner[n] = self.unless_it_left(n, to)
             case Left():
                 self.nodes[n].member_leaves(m.sender)
+                self.left[n].add(m.sender)
                 self.owner[n] = self.unless_it_left(n, self.owner[n])
 
     def unless_it_left(self, n: Node, owner: Node) -> Node:
         """The owner, or the next node round the ring that is present, as far as this node knows
         (Q34, Q41)."""
-        left = self.nodes[n].left
+        left = self.left[n]
         circle = [k for k in sorted(Node) if k >= owner] + sorted(Node)
         return next((k for k in circle if k not in left), n)
 
@@ -276,6 +287,11 @@ class Replication(Machine, abstract=True):
             for other in self.nodes.values()
             for q in QueueName
         )
+
+    @invariant
+    def what_was_published_is_delivered(self) -> bool:
+        """A consumer gets the body that was published, also after a reject (Q18, Q20, Q27)."""
+        return self.given is None or self.given.body == self.bodies.get(self.given.key.id)
 
     @invariant
     def one_client_has_it(self) -> bool:
@@ -352,7 +368,7 @@ class Replication(Machine, abstract=True):
     def comes_back_from_the_dead(self) -> bool:
         """Its node crashed, and another's client has it (Q29)."""
         return any(
-            key.id.node != n and len(node.left) > 0
+            key.id.node != n and len(self.left[n]) > 0
             for n, node in self.nodes.items()
             for key in node.held
         )
@@ -376,6 +392,8 @@ class Quiet(Replication, abstract=True):
         {"MessageId.seq": range(0, 2)},
         Node=2,
         QueueName=1,
+        Exchange=1,
+        Body=1,
         Nat=range(0, 3),
         inbox=2,
         outbox=10,
@@ -404,4 +422,5 @@ class ReplicationRing(Ring):
     def begin(self, first: Node) -> None:
         for n in Node:
             self.nodes[n] = ReplicaFixed(me=n, ring=1)
+            self.declare_all(n)
         self.owner = {n: first for n in Node}

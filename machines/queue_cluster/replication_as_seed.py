@@ -6,7 +6,7 @@ Source: `new-cluster-plan.org`. These machines have the nodes of `replica_as_see
 
 from lawful import Expect, Scope, initial
 
-from .declaration import Node
+from .messages import Node
 from .replica_as_seed import ReplicaAsSeed, ReplicaPushing, ReplicaRinging
 from .replication import Quiet, Ring
 
@@ -21,12 +21,15 @@ class ReplicationAsSeed(Quiet):
     def begin(self, first: Node) -> None:
         for n in Node:
             self.nodes[n] = ReplicaAsSeed(me=n)
+            self.declare_all(n)
         self.owner = {n: first for n in Node}
 
     scope = Scope(
         {"MessageId.seq": range(0, 2)},
         Node=2,
         QueueName=2,
+        Exchange=1,
+        Body=1,
         Nat=range(0, 3),
         inbox=2,
         outbox=8,
@@ -43,7 +46,7 @@ class ReplicationAsSeed(Quiet):
         routing_ends=("violated", 21),
         everything_is_consumed=("violated", 16),
         publishing_completes=("violated", 9),
-        **{"nodes.who_left_routes_nothing": ("violated", 17)},
+        **{"nodes.this_node_routes_its_own": ("violated", 17)},
     )
 
 
@@ -57,6 +60,7 @@ class ReplicationPushing(Quiet):
     def begin(self, first: Node) -> None:
         for n in Node:
             self.nodes[n] = ReplicaPushing(me=n)
+            self.declare_all(n)
         self.owner = {n: first for n in Node}
 
     expects = Expect(replicas_agree=("violated", 1), queues_have_one_order=("violated", 13))
@@ -71,6 +75,7 @@ class ReplicationRinging(Ring):
     def begin(self, first: Node) -> None:
         for n in Node:
             self.nodes[n] = ReplicaRinging(me=n, ring=1)
+            self.declare_all(n)
         self.owner = {n: first for n in Node}
 
     expects = Expect(replicas_agree=("violated", 15))

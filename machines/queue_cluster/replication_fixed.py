@@ -9,22 +9,23 @@ node that settles a message has acquired it before, and settles it once. A numbe
 
 from lawful import Expect, Ghost, Nat, Scope, initial, invariant, total
 
-from .declaration import Node
-from .replica import (
+from .messages import (
+    AboutMessages,
     Acquire,
     Create,
     Dequeue,
     Enqueue,
     Key,
     MessageId,
-    Multicast,
+    Node,
     QueueName,
     Reject,
-    ReplicaFixed,
     Requeue,
     Routed,
 )
-from .replication import Left, Pass, Placed, Replication
+from .replica import ReplicaFixed
+from .replication import Pass, Placed, Replication
+from .system import Left
 
 
 class ReplicationFixed(Replication):
@@ -40,6 +41,7 @@ class ReplicationFixed(Replication):
     def begin(self, first: Node) -> None:
         for n in Node:
             self.nodes[n] = ReplicaFixed(me=n)
+            self.declare_all(n)
         self.owner = {n: first for n in Node}
         self.keeper = first
 
@@ -97,7 +99,7 @@ class ReplicationFixed(Replication):
                 ids.append(new.id)
         return ids
 
-    def taken_away(self, m: Multicast | Pass | Left) -> Key | None:
+    def taken_away(self, m: AboutMessages | Pass | Left) -> Key | None:
         return m.key if isinstance(m, Dequeue | Reject) else None
 
     def brought(self, m: Placed) -> Key | None:
@@ -127,7 +129,7 @@ class ReplicationFixed(Replication):
                 holder = None
         return holder
 
-    def settled(self, m: Multicast | Pass | Left) -> Key | None:
+    def settled(self, m: AboutMessages | Pass | Left) -> Key | None:
         return m.key if isinstance(m, Requeue | Dequeue | Reject) else None
 
     @invariant
@@ -152,8 +154,8 @@ class ReplicationFixed(Replication):
     def who_has_left_is_known(self) -> bool:
         """Every node knows who left, or has that in its inbox (Q29)."""
         return all(
-            (k in node.left or Placed(k, Left()) in self.inbox[n]) == (k not in self.nodes)
-            for n, node in self.nodes.items()
+            (k in self.left[n] or Placed(k, Left()) in self.inbox[n]) == (k not in self.nodes)
+            for n in self.nodes
             for k in Node
         )
 
@@ -163,8 +165,8 @@ class ReplicationFixed(Replication):
         return all(
             node.me == n
             and node.ring == 0
-            and node.routing_here is None
-            and node.routed_to == set()
+            and node.publishing == {}
+            and all(q in node.queues for q in QueueName)
             for n, node in self.nodes.items()
         )
 
@@ -234,7 +236,7 @@ class ReplicationFixed(Replication):
         Q50)."""
         return all(self.may_settle(n, m) for n in self.nodes for m in self.outbox[n])
 
-    def may_settle(self, n: Node, m: Multicast | Pass) -> bool:
+    def may_settle(self, n: Node, m: AboutMessages | Pass) -> bool:
         key = self.settled(m)
         if key is None:
             return True
@@ -270,7 +272,7 @@ class ReplicationFixed(Replication):
             for j in range(i + 1, len(self.outbox[n]))
         )
 
-    def comes_before(self, one: Multicast | Pass | Left, other: Multicast | Pass) -> bool:
+    def comes_before(self, one: AboutMessages | Pass | Left, other: AboutMessages | Pass) -> bool:
         key = self.settled(one)
         if key is not None:
             return self.settled(other) != key and other != Acquire(key)
@@ -296,7 +298,7 @@ class ReplicationFixed(Replication):
             for j in range(i + 1, len(self.outbox[n]))
         )
 
-    def may_still_say(self, n: Node, m: Multicast | Pass) -> bool:
+    def may_still_say(self, n: Node, m: AboutMessages | Pass) -> bool:
         if isinstance(m, Dequeue):
             return self.has(n, m.key)
         return not isinstance(m, Acquire | Pass)
@@ -327,13 +329,13 @@ class ReplicationFixed(Replication):
         """A new message was on no queue, and has a number of its sender (Q15, Q-B8)."""
         return all(self.is_new(n, m) for n in self.nodes for m in self.outbox[n])
 
-    def is_new(self, n: Node, m: Multicast | Pass) -> bool:
+    def is_new(self, n: Node, m: AboutMessages | Pass) -> bool:
         seq, key = self.introduced(m), self.brought(Placed(n, m))
         return (seq is None or seq < self.nodes[n].sequence) and (
             key is None or (key.id.node == n and key not in self.enqueued)
         )
 
-    def introduced(self, m: Multicast | Pass) -> Nat | None:
+    def introduced(self, m: AboutMessages | Pass) -> Nat | None:
         """The number that this multicast gives to a message."""
         match m:
             case Enqueue(key=key):
@@ -394,6 +396,8 @@ class ReplicationFixed(Replication):
         {"MessageId.seq": range(0, 2)},
         Node=2,
         QueueName=1,
+        Exchange=1,
+        Body=1,
         Nat=range(0, 3),
         inbox=2,
         outbox=8,

@@ -33,7 +33,9 @@ from lawful import (
     transition,
 )
 
-from .declaration import Acquire, Cancel, Consume, Node, Ownership, QueueOwnerFixed, Release
+from .declaration import QueueOwnerFixed
+from .messages import Cancel, Consume, Node, Release
+from .ownership import Ownership
 
 
 class Left(Record):
@@ -44,7 +46,7 @@ class Placed(Record):
     """A multicast, or the leaving of its sender, with a place in the order."""
 
     sender: Node
-    said: Consume | Release | Cancel | Acquire | Left
+    said: Consume | Release | Cancel | Left
 
 
 class Known(Record):
@@ -72,8 +74,6 @@ def applied(known: Known, m: Placed) -> Known:
             return Known(next_interested(consumers, s, again) if owns else known.owner, consumers)
         case Cancel():
             return Known(known.owner, consumers - {s})
-        case Acquire():
-            return known
         case Left():
             rest = consumers - {s}
             owns = known.owner == s
@@ -119,7 +119,7 @@ class Cluster(Machine, abstract=True):
     @transition()
     def dispatched(self, n: Node) -> None:
         require(n in self.nodes, "is gone")
-        self.nodes[n].dispatched(False)
+        self.nodes[n].dispatched()
 
     @transition()
     def stopped(self, n: Node) -> None:
@@ -166,8 +166,6 @@ class Cluster(Machine, abstract=True):
                 self.nodes[n].release_delivered(m.sender, m.said)
             case Cancel():
                 self.nodes[n].cancel_delivered(m.sender)
-            case Acquire():
-                self.nodes[n].acquire_delivered(m.sender)
             case Left():
                 self.nodes[n].member_leaves(m.sender)
 
@@ -222,7 +220,6 @@ class Cluster(Machine, abstract=True):
         """Inboxes contain each node's multicasts in its order; no present node has left."""
         return all(
             [m.said for m in self.inbox[n] if m.sender == n] == node.sent[: self.placed(n)]
-            and n not in node.left
             and all(m.sender != n or not isinstance(m.said, Left) for m in self.inbox[n])
             for n, node in self.nodes.items()
         )
@@ -231,6 +228,17 @@ class Cluster(Machine, abstract=True):
     def nothing_waits_for_who_is_gone(self) -> bool:
         """The inbox of a crashed node is empty (Q41)."""
         return all(n in self.nodes or len(self.inbox[n]) == 0 for n in Node)
+
+    @invariant
+    def who_left_is_gone(self) -> bool:
+        """For every node that has handled that (Q41, Q-B5)."""
+        return all(
+            n in self.nodes
+            for k, node in self.nodes.items()
+            if len(self.inbox[k]) == 0
+            for n in Node
+            if n in node.consumers or n == node.owner
+        )
 
     @invariant
     def each_node_knows_who_it_is(self) -> bool:

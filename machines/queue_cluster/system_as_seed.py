@@ -10,6 +10,8 @@ way, as a successor of this design had it. With Q-B16 the group continues in two
 from lawful import (
     Expect,
     Fairness,
+    Nat,
+    Scope,
     Weak,
     drop,
     initial,
@@ -18,7 +20,9 @@ from lawful import (
 )
 
 from .as_seed import QueueOwnerAsSeed, QueueOwnerAssigned
-from .declaration import Cancel, Consume, Node, Ownership, QueueOwnerFixed
+from .declaration import QueueOwnerFixed
+from .messages import Cancel, Consume, Node, Release
+from .ownership import LASTING, Ownership
 from .system import Cluster, ClusterFixed, Left, Placed
 
 
@@ -54,11 +58,11 @@ class ClusterAsSeed(ClusterSketched):
         all_come_to_know_the_same=("violated", 3),
         in_the_end_somebody_interested_owns_it=("violated", 8),
         interested_nodes_own_it_one_day=("violated", 6),
+        who_left_is_gone=("violated", 5),
         **{
             "nodes.consumers_run_only_at_the_owner": ("violated", 3),
             "nodes.unowned_if_nobody_is_interested": ("violated", 3),
             "nodes.runs_for_its_consumers": ("violated", 4),
-            "nodes.who_left_is_gone": ("violated", 5),
             "nodes.slices_are_for_sharing": ("violated", 3),
         },
     )
@@ -82,9 +86,9 @@ class ClusterAssigned(ClusterSketched):
         all_come_to_know_the_same=("violated", 5),
         in_the_end_somebody_interested_owns_it=("violated", 11),
         interested_nodes_own_it_one_day=("violated", 8),
+        who_left_is_gone=("violated", 5),
         **{
             "nodes.runs_for_its_consumers": ("violated", 4),
-            "nodes.who_left_is_gone": ("violated", 5),
             "nodes.slices_are_for_sharing": ("violated", 3),
         },
     )
@@ -125,11 +129,11 @@ class ClusterPassing(ClusterSketched):
         all_come_to_know_the_same=("violated", 5),
         in_the_end_somebody_interested_owns_it=("violated", 8),
         interested_nodes_own_it_one_day=("violated", 8),
+        who_left_is_gone=("violated", 5),
         **{
             "nodes.consumers_run_only_at_the_owner": ("violated", 7),
             "nodes.stopped_consumers_are_idle": ("violated", 8),
             "nodes.runs_for_its_consumers": ("violated", 4),
-            "nodes.who_left_is_gone": ("violated", 5),
             "nodes.slices_are_for_sharing": ("violated", 3),
         },
     )
@@ -164,6 +168,120 @@ class ClusterTrusting(Cluster):
         **{
             "nodes.interest_is_known": ("violated", 5),
         },
+    )
+
+
+class QueueOwnerCounting(QueueOwnerFixed):
+    """Looks for the next owner among all who are interested, the releaser too, whatever it says:
+    the Boolean of `release` is not read (Q-B3)."""
+
+    @transition(source=LASTING)
+    def release_delivered(self, sender: Node, m: Release) -> None:
+        self.receive(sender, m)
+        if self.owner == sender:
+            self.owner = self.next_after(sender, True)
+
+
+class ClusterCounting(Cluster):
+    """A node that lost interest is granted the queue again."""
+
+    nodes: dict[Node, QueueOwnerCounting] = {}
+
+    @initial
+    def begin(self) -> None:
+        for n in Node:
+            self.nodes[n] = QueueOwnerCounting(me=n)
+
+    expects = Expect(
+        all_come_to_know_the_same=("violated", 8),
+        who_runs_owns_the_queue=("violated", 8),
+        **{"nodes.what_is_released_for_good_goes_on": ("violated", 8)},
+    )
+
+
+class QueueOwnerExcluding(QueueOwnerFixed):
+    """Never counts the releaser, also if it wants another turn (Q-B3)."""
+
+    @transition(source=LASTING)
+    def release_delivered(self, sender: Node, m: Release) -> None:
+        self.receive(sender, m)
+        if self.owner == sender:
+            self.owner = self.next_after(sender, False)
+
+
+class ClusterExcluding(Cluster):
+    """The others have left when a slice ends: nobody owns a queue that somebody wants."""
+
+    nodes: dict[Node, QueueOwnerExcluding] = {}
+
+    @initial
+    def begin(self) -> None:
+        for n in Node:
+            self.nodes[n] = QueueOwnerExcluding(me=n)
+
+    expects = Expect(
+        all_come_to_know_the_same=("violated", 9),
+        in_the_end_somebody_interested_owns_it=("violated", 16),
+        interested_nodes_own_it_one_day=("violated", 11),
+        **{"nodes.unowned_if_nobody_is_interested": ("violated", 9)},
+    )
+
+
+class QueueOwnerGranted(QueueOwnerFixed):
+    """Takes what it is granted, whether it has consumers or not (Q-B4)."""
+
+    never_passed_on = drop("pass_on")
+
+    @transition(source=Ownership.STOPPED, target=Ownership.OWNED, event="take")
+    def start_consumers(self) -> Release | None:
+        require(self.granted(), "this node is not the owner, or has released the queue")
+        self.start_slice()
+        return None
+
+
+class ClusterGranted(Cluster):
+    """A slice ends for a node that cancels meanwhile: it owns the queue, without a consumer, and
+    keeps it."""
+
+    nodes: dict[Node, QueueOwnerGranted] = {}
+
+    @initial
+    def begin(self) -> None:
+        for n in Node:
+            self.nodes[n] = QueueOwnerGranted(me=n)
+
+    expects = Expect(
+        **{
+            "nodes.interest_is_known": ("violated", 9),
+            "nodes.runs_for_its_consumers": ("violated", 5),
+            "nodes.what_is_granted_is_taken": ("violated", 4),
+        }
+    )
+
+
+class ClusterForgetting(ClusterFixed):
+    """A node forgets the queue and does not tell the others: they wait for a release that never
+    comes (Q43)."""
+
+    forgotten: Nat = 0
+
+    @transition()
+    def destroy(self, n: Node) -> None:
+        require(n in self.nodes, "is gone")
+        require(self.forgotten == 0, "is destroyed")
+        self.forgotten += 1
+        del self.nodes[n]
+        self.inbox[n] = []
+
+    nobody_crashes = drop("the_owner_crashes")
+    no_release_is_lost = drop("the_owner_crashes_before_its_release_has_a_place")
+    scope = Scope(Node=2, Nat=range(0, 6), inbox=5, sent=4, most_changes=(2,), most_crashes=(0,))
+    expects = Expect(
+        cancels_and_consumes_again_at_once="violated",
+        who_left_is_gone=("violated", 4),
+        the_owner_lives=("violated", 3),
+        in_the_end_somebody_interested_owns_it=("violated", 4),
+        interested_nodes_own_it_one_day=("violated", 7),
     )
 
 

@@ -23,7 +23,7 @@ from lawful import (
     transition,
 )
 
-from .declaration import Node
+from .messages import Node
 
 
 class Turns(Machine):

@@ -89,7 +89,7 @@ def test_what_is_assumed_of_timers_is_asked_as_well(tmp_path: Path) -> None:
         (WindowFixed, 419),
         (Transaction, 35),
         (InboundPeerFixed, 165),
-        (QueueOwnerFixed, 333),
+        (QueueOwnerFixed, 375),
         (Attribution, 16),
         (TwoPhase, 33),
     ],

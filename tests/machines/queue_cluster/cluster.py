@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from lawful.machines.queue_cluster.declaration import (
-    Acquire,
-    Cancel,
-    Consume,
-    Multicast,
-    Node,
-    Ownership,
-    QueueOwnerFixed,
-    Release,
-)
+from lawful.machines.queue_cluster.declaration import QueueOwnerFixed
+from lawful.machines.queue_cluster.messages import Cancel, Consume, Node, Release
+from lawful.machines.queue_cluster.ownership import Multicast, Ownership
 from lawful.runtime.timers import SimulatedClock
 
 NODES = A, B, C = Node("a"), Node("b"), Node("c")
@@ -24,9 +17,7 @@ class Cluster:
 
     def __init__(self) -> None:
         self.clock = SimulatedClock()
-        self.nodes = {
-            n: QueueOwnerFixed(me=n, clock=self.clock, universe={Node: NODES}) for n in NODES
-        }
+        self.nodes = {n: QueueOwnerFixed(me=n, clock=self.clock) for n in NODES}
         self.unordered: dict[Node, list[Multicast]] = {n: [] for n in NODES}
         self.order: list[tuple[Node, Multicast | None]] = []  # None: the sender left here.
         self.handled = dict.fromkeys(NODES, 0)
@@ -64,8 +55,6 @@ class Cluster:
                 node.release_delivered(sender, m)
             case Cancel():
                 node.cancel_delivered(sender)
-            case Acquire():
-                node.acquire_delivered(sender)
 
     def settle(self) -> None:
         """Everything said is ordered, handled everywhere, and a queue that is granted is taken."""

@@ -6,18 +6,21 @@ import pytest
 
 from lawful import Expect, Machine, transition
 from lawful.checks.prove import prove
-from lawful.machines.queue_cluster.declaration import Node
-from lawful.machines.queue_cluster.destroying import ClusterDestroying, ClusterForgetting
 from lawful.machines.queue_cluster.dispatching import (
     DispatchingAsSeed,
     DispatchingFixed,
     DispatchingTorn,
 )
 from lawful.machines.queue_cluster.in_turns import ClusterInTurns
+from lawful.machines.queue_cluster.messages import Node
 from lawful.machines.queue_cluster.system import ClusterFixed
 from lawful.machines.queue_cluster.system_as_seed import (
     ClusterAsSeed,
     ClusterAssigned,
+    ClusterCounting,
+    ClusterExcluding,
+    ClusterForgetting,
+    ClusterGranted,
     ClusterParted,
     ClusterPassing,
     ClusterTrusting,
@@ -32,7 +35,6 @@ from tests.machines.drawn import same_sequences, same_states
     ("cls", "expected"),
     [
         (ClusterFixed, (2_973, 9_969, 24)),
-        (ClusterDestroying, (1_321, 4_011, 21)),
         (DispatchingFixed, (19, 54, 6)),
     ],
     ids=lambda given: getattr(given, "__name__", ""),
@@ -120,6 +122,9 @@ def test_there_is_at_most_one_owner_of_any_number_of_nodes() -> None:
         pytest.param(ClusterPassing, (7_135, 27_035, 33), marks=pytest.mark.nightly),
         (ClusterTrusting, (3_047, 10_175, 24)),
         (ClusterForgetting, (371, 1_123, 19)),
+        pytest.param(ClusterCounting, (3_289, 11_331, 24), marks=pytest.mark.nightly),
+        (ClusterExcluding, (2_947, 9_801, 22)),
+        (ClusterGranted, (2_861, 9_693, 24)),
         pytest.param(ClusterParted, (6_753, 17_851, 25), marks=pytest.mark.nightly),
     ],
     ids=lambda given: getattr(given, "__name__", ""),

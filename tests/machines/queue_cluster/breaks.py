@@ -1,0 +1,237 @@
+"""The classes that a service embeds, broken on purpose: a text replaced, and who has to notice it.
+
+Each break names the demands of `demands.py` that it breaks, and a property of the brokers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from lawful import Machine
+from lawful import machines as package
+from tests.spec import texts
+
+FOLDER = Path(package.__path__[0]) / "queue_cluster"
+RELATIVE = re.compile(r"^from \.\w+ import (\([^)]*\)|.*)$\n", re.MULTILINE)
+NAMES = (
+    "messages",
+    "ownership",
+    "declaration",
+    "wiring",
+    "replica",
+    "joining",
+    "system",
+    "ledger",
+    "brokers",
+    "promises",
+)
+
+
+# Of `BrokersFixed`, with more of one thing and less of others.
+SCOPES: Mapping[str, Mapping[str, object]] = {
+    "scope": {},
+    "joining": {"joins": (1,), "changes": (1,)},
+    "crashing": {"crashes": (1,), "returns": (0,)},
+    "wiring": {
+        "declares": (1,),
+        "wirings": (2,),
+        "destroys": (1,),
+        "changes": (1,),
+        "returns": (0,),
+    },
+    "several": {"messages": (2,), "changes": (1,), "outbox": 8},
+    "dead_letters": {"QueueName": 2, "changes": (1,)},
+}
+
+
+@dataclass(frozen=True)
+class Break:
+    """In a module, `old` becomes `new`; then `noticed` fails within this scope of the brokers."""
+
+    what: str
+    demands: str
+    module: str
+    old: str
+    new: str
+    noticed: str
+    scope: str = "scope"
+
+
+def broken(row: Break) -> type[Machine]:
+    """The brokers with this break."""
+    found = {name: (FOLDER / f"{name}.py").read_text(encoding="utf-8") for name in NAMES}
+    text = found[row.module]
+    assert text.count(row.old) == 1, (row.what, text.count(row.old))
+    found[row.module] = text.replace(row.old, row.new)
+    whole = "\n".join(RELATIVE.sub("", each) for each in found.values())
+    machine: type[Machine] = vars(texts.module(whole, head=""))["BrokersFixed"]
+    return machine
+
+
+SAID = "replicas_have_what_was_said"
+OWNED = "owners_know_what_was_said"
+BREAKS = (
+    Break(
+        "the queue goes to another peer",
+        "Q34 Q39",
+        "ownership",
+        "self.owner = self.next_after(sender, m.interested)",
+        "self.owner = max(self.consumers, default=sender)",
+        OWNED,
+    ),
+    Break(
+        "a stack for a queue",
+        "Q24",
+        "replica",
+        "            self.queues[key.queue].append(key.id)\n",
+        "            self.queues[key.queue].insert(0, key.id)\n",
+        SAID,
+        "several",
+    ),
+    Break(
+        "a consume is not returned",
+        "Q42",
+        "ownership",
+        "        self.sent.append(Consume())\n        return Consume()",
+        "        self.sent.append(Consume())\n        return None",
+        "what_is_under_way_is_remembered",
+    ),
+    Break(
+        "a release is remembered and not returned",
+        "Q36",
+        "ownership",
+        "            return release, None",
+        "            return Release(interested=False), None",
+        "what_is_under_way_is_remembered",
+    ),
+    Break(
+        "a message that comes back is the last one",
+        "Q26",
+        "replica",
+        "            del self.acquired[key]\n            self.redelivered.add(key)",
+        "            del self.acquired[key]\n            self.redelivered.add(key)\n"
+        "            self.queues[key.queue].remove(key.id)\n"
+        "            self.queues[key.queue].append(key.id)",
+        SAID,
+        "several",
+    ),
+    Break(
+        "it is not said that a message comes again",
+        "Q20",
+        "replica",
+        "            del self.acquired[key]\n            self.redelivered.add(key)",
+        "            del self.acquired[key]",
+        SAID,
+    ),
+    Break(
+        "the last free message is taken first",
+        "Q20",
+        "replica",
+        "first = next((id for id in self.queues[q] if self.free(Key(id, q))), None)",
+        "first = next((id for id in reversed(self.queues[q]) if self.free(Key(id, q))), None)",
+        "messages_are_taken_in_turn",
+        "several",
+    ),
+    Break(
+        "a rejected message stays where it was, too",
+        "Q21 Q27",
+        "replica",
+        "            self.remove(m.key)\n            self.move",
+        "            self.move",
+        SAID,
+        "dead_letters",
+    ),
+    Break(
+        "a rejected message is dropped",
+        "Q27",
+        "replica",
+        "            self.move(m.to, MessageId(sender, m.seq), m.body)",
+        "            self.move(None, MessageId(sender, m.seq), m.body)",
+        SAID,
+        "dead_letters",
+    ),
+    Break(
+        "what a member had stays acquired when it leaves",
+        "Q29",
+        "replica",
+        "        self.acquired = {key: n for key, n in self.acquired.items() if n != member}\n",
+        "",
+        SAID,
+        "crashing",
+    ),
+    Break(
+        "a member that leaves keeps the queue",
+        "Q41",
+        "ownership",
+        "        if self.owner == member:\n            self.owner = self.next_after(member, False)",
+        "        pass",
+        OWNED,
+        "crashing",
+    ),
+    Break(
+        "a node joins without ownership",
+        "Q37 Q48",
+        "declaration",
+        "        self.owner = owner\n",
+        "        self.owner = None\n",
+        OWNED,
+        "joining",
+    ),
+    Break(
+        "a node joins without those who are interested",
+        "Q37 Q48",
+        "declaration",
+        "        self.consumers = set(consumers)\n",
+        "        self.consumers = set()\n",
+        OWNED,
+        "joining",
+    ),
+    Break(
+        "a node joins and takes every message for a free one",
+        "Q48 Q56",
+        "joining",
+        "                self.acquired[key] = holder",
+        "                pass",
+        SAID,
+        "joining",
+    ),
+    Break(
+        "a node that joins forgets what it hears of messages that are still to come",
+        "Q56",
+        "joining",
+        "            self.heard[key] = Heard(sender, self.comes_again(key), False)",
+        "            pass",
+        SAID,
+        "joining",
+    ),
+    Break(
+        "a message comes after it is gone",
+        "Q28 Q56",
+        "joining",
+        "(said is None or not said.gone)",
+        "(said is None or said.gone == said.gone)",
+        SAID,
+        "joining",
+    ),
+    Break(
+        "bindings outlive their queue",
+        "Q43 Q47",
+        "replica",
+        "        self.bindings = {b for b in self.bindings if b.queue != q}\n",
+        "",
+        "replicas.bindings_have_their_queue",
+        "wiring",
+    ),
+    Break(
+        "a queue that is destroyed goes on at its owner",
+        "Q43",
+        "brokers",
+        "            self.owners[n, q].destroy_delivered()",
+        "            pass",
+        "every_queue_is_everywhere",
+        "wiring",
+    ),
+)

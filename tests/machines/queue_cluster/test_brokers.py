@@ -1,0 +1,138 @@
+"""The brokers as a service embeds them: what is explored of them, and what one replica does."""
+
+from __future__ import annotations
+
+import pytest
+
+from lawful import Refused
+from lawful.machines.queue_cluster.joining import Content, Count, Updatee, Updater
+from lawful.machines.queue_cluster.messages import (
+    Acquire,
+    Create,
+    Delivery,
+    Done,
+    Enqueue,
+    Front,
+    Key,
+    MessageId,
+    Node,
+    QueueName,
+    Reject,
+)
+from lawful.machines.queue_cluster.promises import BrokersFixed
+from tests.machines.checked import checked, counts
+
+A, B, LATE = Node("a"), Node("b"), Node("late")
+Q, OTHER = QueueName("q"), QueueName("other")
+FIRST, SECOND = MessageId(A, 0), MessageId(A, 1)
+
+
+@pytest.mark.parametrize(
+    ("scope", "expected"),
+    [
+        pytest.param("scope", (29_757, 85_013, 50), marks=pytest.mark.nightly),
+        ("joining", (12_349, 43_594, 40)),
+    ],
+)
+def test_everything_holds(scope: str, expected: tuple[int, int, int]) -> None:
+    result = checked(BrokersFixed, scope)
+    assert counts(result) == expected
+
+
+def replica(me: Node) -> Updatee:
+    """A member that knows a queue, and no node and queue that comes later."""
+    made = Updatee(me=me)
+    made.declare_delivered(Q)
+    return made
+
+
+def test_two_publishers_at_one_node_keep_their_messages_apart() -> None:
+    """Q16, Q18: `enqueue` names the message that it is about."""
+    a = replica(A)
+    one, other = a.publish(b"one"), a.publish(b"other")
+    assert (one, other) == (Create(0, b"one"), Create(1, b"other"))
+    assert a.enqueue(1, Q) == Enqueue(Key(SECOND, Q))
+    assert a.enqueue(0, Q) == Enqueue(Key(FIRST, Q))
+    with pytest.raises(Refused, match="once to each queue"):
+        a.enqueue(0, Q)
+
+
+def test_an_unknown_queue_is_refused_before_anything_is_multicast() -> None:
+    """And a queue that is destroyed meanwhile is no error where the multicast is delivered."""
+    a = replica(A)
+    a.publish(b"one")
+    with pytest.raises(Refused, match="there is no such queue"):
+        a.enqueue(0, OTHER)
+    said = a.enqueue(0, Q)
+    a.create_delivered(A, 0, b"one")
+    a.destroy_delivered(Q)
+    a.enqueue_delivered(A, said.key)
+    assert (a.queues, a.acquired) == ({}, {})
+
+
+def filled() -> Updatee:
+    """Two messages of `a` are on the queue at `b`."""
+    b = replica(B)
+    for seq, id, body in ((0, FIRST, b"one"), (1, SECOND, b"two")):
+        b.create_delivered(A, seq, body)
+        b.enqueue_delivered(A, Key(id, Q))
+        b.routed_delivered(A, seq)
+    return b
+
+
+def test_what_comes_back_is_first_again_and_says_so() -> None:
+    b = filled()
+    key = Key(FIRST, Q)
+    assert b.acquire(Q) == (Delivery(key, b"one", False), Acquire(key))
+    b.acquire_delivered(B, key)
+    b.requeue_delivered(B, b.release(key).key)
+    assert b.queues == {Q: [FIRST, SECOND]}
+    assert b.acquire(Q) == (Delivery(key, b"one", True), Acquire(key))
+
+
+def test_a_rejected_message_is_on_the_alternate_queue_once_with_its_body() -> None:
+    b = filled()
+    b.declare_delivered(OTHER)
+    key = Key(FIRST, Q)
+    b.acquire(Q)
+    b.acquire_delivered(B, key)
+    (said,) = b.reject(key, OTHER)
+    assert said == Reject(key, 0, OTHER, b"one")
+    assert isinstance(said, Reject)
+    b.reject_delivered(B, said)
+    assert b.queues == {Q: [SECOND], OTHER: [MessageId(B, 0)]}
+    assert b.bodies == {SECOND: b"two", MessageId(B, 0): b"one"}
+
+
+def test_a_member_that_left_leaves_nothing_behind() -> None:
+    """Neither its numbers nor its name, except on messages that are still queued."""
+    b = filled()
+    b.acquire_delivered(A, Key(FIRST, Q))
+    b.member_leaves(A)
+    assert (b.created, b.acquired, b.redelivered) == ({}, {}, {Key(FIRST, Q)})
+    with pytest.raises(Refused, match="it left before"):
+        b.create_delivered(A, 0, b"three")
+    b.dequeue_delivered(B, b.expire(Key(FIRST, Q)).key)
+    assert b.bodies == {SECOND: b"two"}
+
+
+def test_a_node_that_joins_gets_what_is_on_the_queues_from_the_back() -> None:
+    """Q48, Q56; both handle an acquire in between."""
+    b, late, updater = filled(), Updatee(me=LATE), Updater()
+    late.welcome(frozenset({Q}), frozenset(), (Count(A, 2),), ())
+    updater.begin((Content(Q, tuple(b.queues[Q])),))
+    assert updater.send(Q) == Key(SECOND, Q)
+    front = b.front(Key(SECOND, Q))
+    assert front == Front(Key(SECOND, Q), b"two", None, False)
+    for each in (b, late):
+        each.acquire_delivered(A, Key(FIRST, Q))
+    assert front is not None
+    late.receive(front)
+    first = b.front(updater.send(Q))
+    assert first == Front(Key(FIRST, Q), b"one", A, False)
+    late.receive(first)
+    assert updater.done(Q) == Done(Q)
+    late.end(Done(Q))
+    for name in ("queues", "acquired", "bodies", "redelivered", "created", "routing"):
+        assert getattr(late, name) == getattr(b, name)
+    assert (late.updating, late.heard) == (set(), {})
