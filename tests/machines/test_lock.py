@@ -21,6 +21,7 @@ SLOW = {
     "machines.queue_cluster.in_turns",
     "machines.queue_cluster.joining",
     "machines.queue_cluster.ledger",
+    "machines.queue_cluster.ownership",  # Its machine is abstract.
     "machines.queue_cluster.promises",
     "machines.queue_cluster.replica",
     "machines.queue_cluster.replica_as_seed",
