@@ -130,6 +130,7 @@ def test_a_node_that_joins_gets_what_is_on_the_queues_from_the_back() -> None:
     late.receive(front)
     first = b.front(updater.send(Q))
     assert first == Front(Key(FIRST, Q), b"one", A, False)
+    assert first is not None
     late.receive(first)
     assert updater.done(Q) == Done(Q)
     late.end(Done(Q))
