@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -240,7 +241,19 @@ def _run(load: Callable[[], T], where: str) -> T:
         name, mend = type(error).__name__, ""
         if "relative import" in str(error):
             mend = ": its folder needs an __init__.py, or name it as package.module"
-        raise TargetError(f"{where} cannot be imported: {name}: {error}{mend}") from error
+        raise TargetError(
+            f"{where} cannot be imported: {name}: {error}{mend}{_line_of(error)}"
+        ) from error
+
+
+def _line_of(error: BaseException) -> str:
+    """The place of the user's statement that raised, which is no line of lawful or of Python."""
+    if isinstance(error, SyntaxError):
+        return ""  # Its text has the place.
+    here = Path(__file__).absolute().parent  # It has links to the folders of lawful.
+    rows = [row for row in traceback.extract_tb(error.__traceback__) if row.line]
+    own = [row for row in rows if here not in Path(row.filename).absolute().parents]
+    return f", in {own[-1].filename}:{own[-1].lineno}: {own[-1].line}" if own else ""
 
 
 def _is_machine(value: object) -> bool:

@@ -133,8 +133,23 @@ class Declaration(metaclass=Made):
         syntax, problems = classes.class_statement(node, frame.f_code.co_filename)
         cls.__declared__ = Declared(syntax, names, frame.f_code.co_filename, abstract)
         problems += _class_level(cls, cls.__declared__)
+        earlier = source.earlier_class(node, frame)
+        if earlier is not None:
+            problems += [_second(cls.__declared__, earlier)]
         if problems:
             raise DeclarationError(problems)
+
+
+def _second(declared: Declared, earlier: int) -> Problem:
+    """Python would forget the first class of this name without a word."""
+    name = declared.tree.name
+    return Problem(
+        "L109",
+        declared.tree.place,
+        f"a second class {name}",
+        f"one class {name}: the first is in line {earlier}",
+        "rename one of them",
+    )
 
 
 def _thawed(cls: type, frame: FrameType, names: Names, abstract: bool) -> Declared:

@@ -32,6 +32,16 @@ def read_class(name: str, frame: FrameType) -> ast.ClassDef | None:
     return None
 
 
+def earlier_class(node: ast.ClassDef, frame: FrameType) -> int | None:
+    """The line of a class of the same name that the module declares before this one."""
+    text = "".join(linecache.getlines(frame.f_code.co_filename, frame.f_globals))
+    rows = [each for each in _module(text).body if isinstance(each, ast.ClassDef)]
+    if not any(each.lineno == node.lineno for each in rows):
+        return None  # It stands in a function, or under a condition.
+    before = [each.lineno for each in rows if each.name == node.name and each.lineno < node.lineno]
+    return before[-1] if before else None
+
+
 def read_function(name: str, file: str, line: int) -> ast.FunctionDef:
     """The function of that name whose first line this is; `DeclarationError` without source."""
     linecache.checkcache(file)

@@ -374,7 +374,17 @@ def test_what_a_module_prints_does_not_stand_beside_the_json(
 def test_a_module_that_exits_is_no_pass(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = run("check", declared(tmp_path, "raise SystemExit(0)"), capsys=capsys)
     assert code == 5
-    assert "cannot be imported: SystemExit: 0" in err
+    assert "cannot be imported: SystemExit: 0, in " in err
+    assert err.endswith(":1: raise SystemExit(0)\n")
+
+
+def test_a_module_that_raises_is_named_with_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "from lawful import Scope\n\n\nscope = Scope(1, 2)\n"
+    code, _, err = run("check", declared(tmp_path, text), capsys=capsys)
+    assert code == 5
+    assert err.endswith(":4: scope = Scope(1, 2)\n")
 
 
 def test_draw_makes_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -126,6 +126,7 @@ def test_a_short_header_means_the_long_one(short: str, long: str) -> None:
 
 WRONG = [
     ("self.n = self.q or 1", "L203"),  # It would be the list, or 1.
+    ("require(self.n > 0, f'{self.q or self.s}')", "L203"),
     ("self.n = scaled(2, 2, 3)", "L204"),
     ("self.n = ROW is TABLE", "L203"),
     ("kept = [1]; self.q = kept; kept.append(2)", "L211"),
@@ -227,6 +228,13 @@ class M(Machine):
     assert texts.problems(text.format(scope="OrderId=range(0, 3), Nat=range(0, 2)")) == ()
     missing = texts.problems(text.format(scope="Nat=range(0, 2)"))
     assert [p.number for p in missing] == ["L301", "L301"]
+
+
+def test_a_second_class_of_a_name() -> None:
+    machine = "class M(Machine):\n    n: Nat = 0\n\n\n"
+    (problem,) = texts.problems(machine + machine)
+    assert (problem.number, problem.place.line) == ("L109", 12)
+    assert problem.expected == "one class M: the first is in line 8"
 
 
 def test_a_word_that_no_header_has() -> None:
