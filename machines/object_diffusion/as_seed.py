@@ -7,14 +7,16 @@ do what the document's implementation did, and the checker shows the consequence
 shows the consequence of rounds that are not atomic.
 """
 
-from lawful import Expect, Nat, Scope, needed, require, transition
+from lawful import Expect, Nat, Scope, drop, needed, require, transition
 
-from .declaration import InboundPeer, InboundPeerFixed, Status, Step
+from .callbacks import Status, Step
+from .declaration import InboundPeer, InboundPeerFixed
 from .messages import Decision, ObjectId
 
 
 class InboundPeerWaiting(InboundPeer):
-    """Asks for as many IDs as there is room for, even while a reply is under way (O-B2).
+    """Asks for as many IDs as there is room for, even while a reply is under way (O-B2), and does
+    not remember what it received and the pool dropped since (O-B5).
 
     After its object was received, an ID can be acked before the reply to a pipelined request for
     more IDs. Then nothing is left, and the next request blocks although that reply may bring more
@@ -23,6 +25,9 @@ class InboundPeerWaiting(InboundPeer):
 
     def ids_to_request(self, remaining: Nat) -> Nat:
         return self.room(remaining)
+
+    def handled(self, x: ObjectId) -> bool:
+        return x in self.owt_pool
 
     # With room for an ack there is room for a request: then no ack ever waits.
     expects = Expect(blocks_on_nothing=("violated", 13), an_ack_waits="violated")
@@ -56,8 +61,25 @@ class InboundPeerComparing(InboundPeerFixed):
         require(ids == decision.objects_to_req, "not the objects that are to be requested")
         super().on_receive_objects(ids)
 
+    not_here = drop("waits_for_the_pool")
     # Objects that were requested in an earlier round never arrive.
     expects = Expect(nothing_left=("violated", 7), deadlock=("violated", 11))
+
+
+class InboundPeerUnbounded(InboundPeerFixed):
+    """Counts an object as in flight until it is received, as the document does (O-B10).
+
+    While the pool is slow, as many objects wait for it as peers announce: an object on its way to
+    the pool can be acked, so that others come after it.
+    """
+
+    def load(self) -> Nat:
+        return len(self.inflight_ids)
+
+    expects = Expect(
+        what_the_pool_lacks_is_limited=("violated", 16),
+        decision_can_be_followed=("violated", 14),
+    )
 
 
 class InboundPeerOverwritten(InboundPeerFixed):
@@ -92,12 +114,15 @@ class InboundPeerOverwritten(InboundPeerFixed):
         decision_until_completed=("violated", 3),
         decision_can_be_followed=("violated", 5),
         blocks_where_nothing_can_come=("violated", 5),
+        waits_with_nothing_left=("violated", 5),
         outbound_keeps_no_more_than_agreed=("violated", 7),
         blocks_on_nothing=("violated", 7),
         nothing_left=("violated", 7),
         bounds=("violated", 9),
         requested_once=("violated", 11),
         an_object_is_in_one_place=("violated", 12),
+        received_is_what_the_peer_sent=("violated", 12),
+        the_longest_prefix_is_acked=("violated", 8),
         in_flight_is_what_is_pending=("violated", 14),
         pipelines="unknown",
     )

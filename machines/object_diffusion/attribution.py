@@ -7,8 +7,9 @@ peers (`pickObjectsToReq`), which reads the state of all peers and changes none 
 Abstractions. The inputs are given, and `registry.py` computes them: the interesting objects of each
 active peer (`InboundPeer.interesting`; a frozen peer has none), the copies on their way at active
 and frozen peers (O35), and the number of objects that each peer has in flight. Peers are visited in
-their order; the document's implementation shuffles them. The limits count objects of this round and
-of earlier rounds: if more than a limit is in flight, the round adds nothing.
+their order; the document's implementation shuffles them. Objects are visited in the order of their
+IDs, but each round begins with a later one than the last (O-B9). The limits count objects of this
+round and of earlier rounds: if more than a limit is in flight, the round adds nothing.
 """
 
 from collections.abc import Mapping
@@ -45,23 +46,30 @@ class Limits(Record):
     inflight_total: Nat
 
 
+def in_turn(interesting: dict[Peer, frozenset[ObjectId]], last: ObjectId | None) -> list[ObjectId]:
+    """The objects of a round in its order: those after the one with which the last round began come
+    first, so that each object is once the first (O-B9)."""
+    wanted = sorted({x for some in interesting.values() for x in some})
+    later = [x for x in wanted if last is None or x > last]
+    return later + [x for x in wanted if x not in later]
+
+
 def attributed(
     interesting: dict[Peer, frozenset[ObjectId]],
     acquiring: dict[ObjectId, Nat],
     inflight: dict[Peer, Nat],
     limits: Limits,
-    first: ObjectId,
+    last: ObjectId | None,
 ) -> dict[Peer, frozenset[ObjectId]]:
     """Which objects to request from which peer.
 
     For each object in turn, as many providers as its target lacks, within the limits of each peer
     and of the node [seed:160] (O36). An object gets all its copies before the next object gets any
-    (O38). The round begins at `first`; after the largest ID it continues with the smallest.
+    (O38).
     """
     picked: dict[Peer, frozenset[ObjectId]] = {p: frozenset() for p in interesting}
     total = sum(inflight.values())
-    wanted = sorted({x for some in interesting.values() for x in some})
-    for x in [x for x in wanted if x >= first] + [x for x in wanted if x < first]:
+    for x in in_turn(interesting, last):
         copies = acquiring[x]
         for p in sorted(p for p, some in interesting.items() if x in some):
             if (
@@ -101,14 +109,14 @@ class Attribution(Machine):
         self.inflight = dict(inflight)
 
     @transition()
-    def pick(self, first: ObjectId) -> None:
+    def pick(self, last: ObjectId | None) -> None:
         require(not self.done, "the round is over")
         limits = Limits(
             self.target_object_redundancy,
             self.max_num_objects_inflight_per_peer,
             self.max_num_objects_inflight_total,
         )
-        self.picked = attributed(self.interesting, self.acquiring, self.inflight, limits, first)
+        self.picked = attributed(self.interesting, self.acquiring, self.inflight, limits, last)
         self.done = True
 
     def of(self, p: Peer) -> frozenset[ObjectId]:
@@ -202,10 +210,10 @@ class Rounds(Machine, abstract=True):
         require(x not in self.wanted, "is wanted")
         self.wanted.add(x)
 
-    def download(self, p: Peer, first: ObjectId) -> None:
+    def download(self, p: Peer, last: ObjectId | None) -> None:
         """A round and its downloads, at a node with one peer."""
         none = {x: 0 for x in self.wanted}
-        picked = attributed({p: frozenset(self.wanted)}, none, {p: 0}, Limits(1, 1, 1), first)
+        picked = attributed({p: frozenset(self.wanted)}, none, {p: 0}, Limits(1, 1, 1), last)
         self.wanted -= picked[p]
 
     @leads_to
@@ -222,7 +230,7 @@ class RoundsAsSeed(Rounds):
     @transition(fair="weak")
     def download_next(self, p: Peer) -> None:
         require(len(self.wanted) > 0, "nothing is wanted")
-        self.download(p, sorted(self.wanted)[0])
+        self.download(p, None)
 
     expects = Expect(every_object_has_its_turn=("violated", 3))
 
@@ -233,8 +241,6 @@ class RoundsFixed(Rounds):
     @transition(fair="weak")
     def download_next(self, p: Peer) -> None:
         require(len(self.wanted) > 0, "nothing is wanted")
-        last = self.last
-        later = sorted(x for x in self.wanted if last is None or x > last)
-        first = later[0] if len(later) > 0 else sorted(self.wanted)[0]
-        self.download(p, first)
+        first = in_turn({p: frozenset(self.wanted)}, self.last)[0]
+        self.download(p, self.last)
         self.last = first

@@ -1,15 +1,36 @@
 """Object diffusion without a condition that the registry meets.
 
-The document does not say that a round is atomic, nor what an address means if a peer reconnects.
-Its implementation made rounds atomic (O-B6). Each class here removes one condition; the entries of
-peers and everything else are as in the repaired design.
+The document does not say how long a reply may take, that a round is atomic, nor what an address
+means if a peer reconnects. Its implementation made rounds atomic (O-B6). Each class here removes
+one condition; the entries of peers and everything else are as in the repaired design.
 """
 
 from lawful import Expect, Nat, Param, Scope, can, drop, invariant, require, total, transition
 
 from .attribution import Peer
+from .callbacks import Status
 from .messages import ObjectId
-from .system import DiffusionFixed
+from .system import Diffusion, DiffusionFixed
+
+
+class DiffusionAsSeed(Diffusion):
+    """No peer is given up, and each round wakes all peers that have completed their decision.
+
+    O-B7: a peer that was asked and does not answer keeps others from getting the object elsewhere.
+    """
+
+    no_limits = drop("time_out")
+
+    def is_worth_it(
+        self, p: Peer, in_pool: frozenset[ObjectId], objects: frozenset[ObjectId]
+    ) -> bool:
+        return True
+
+    expects = Expect(
+        offered_objects_arrive=("violated", 21),
+        announced_ids_are_acked=("violated", 21),
+        peers_wake_for_something=("violated", 12),
+    )
 
 
 class DiffusionTorn(DiffusionFixed):
@@ -24,10 +45,10 @@ class DiffusionTorn(DiffusionFixed):
     publishing: bool = False
 
     @transition()
-    def make_decisions(self, in_pool: frozenset[ObjectId], first: ObjectId) -> frozenset[Peer]:
+    def make_decisions(self, in_pool: frozenset[ObjectId]) -> frozenset[Peer]:
         require(in_pool == frozenset(self.pool), "the thread asks the pool")
         require(not self.publishing, "the last round is not published")
-        self.made = self.picked(in_pool, first)
+        self.made = self.picked(in_pool)
         self.publishing = True
         return frozenset()
 
@@ -42,6 +63,8 @@ class DiffusionTorn(DiffusionFixed):
                 and self.is_worth_it(p, in_pool, self.made[p])
             ):
                 self.peers[p].decide(in_pool, self.made[p])
+        self.woken = {p for p, peer in self.peers.items() if peer.state == Status.UNREAD}
+        self.seen = in_pool
         self.made = {}
         self.publishing = False
 
@@ -52,6 +75,7 @@ class DiffusionTorn(DiffusionFixed):
         Nat=range(0, 3),
         outstanding_fifo=2,
         pending=3,
+        sent=3,
         target_object_redundancy=(1,),
         max_num_objects_outstanding=(1,),
         max_num_objects_inflight_per_peer=(1,),
@@ -82,17 +106,16 @@ class DiffusionByAddress(DiffusionFixed):
         require(self.brackets[p] < 2, "two connections are enough")
         require(self.overlap or self.brackets[p] == 0, "the old connection has not ended")
         if p in self.peers:
-            del self.peers[p]
-            self.lock = None
+            self.leave(p)
+            self.brackets[p] += 1
         super().register(p)
         self.brackets[p] += 1
 
     def leave(self, p: Peer) -> None:
         require(self.brackets[p] > 0, "there is no connection")
         self.brackets[p] -= 1
-        if p in self.peers:
-            super().leave(p)
-            self.gone.discard(p)
+        super().leave(p)
+        self.gone.discard(p)
 
     @invariant
     def every_connection_has_its_entry(self) -> bool:
@@ -106,6 +129,7 @@ class DiffusionByAddress(DiffusionFixed):
         Nat=range(0, 3),
         outstanding_fifo=2,
         pending=3,
+        sent=3,
         target_object_redundancy=(1,),
         max_num_objects_outstanding=(1,),
         max_num_objects_inflight_per_peer=(1,),
@@ -117,6 +141,7 @@ class DiffusionByAddress(DiffusionFixed):
             received_is_not_lost=("violated", 14),
             # Another connection's entry takes the place of one that is at work.
             **{
+                "peers.a_blocking_reply_brings_something": ("violated", 5),
                 "peers.acks_are_a_prefix": ("violated", 6),
                 "peers.steps_are_in_order": ("violated", 10),
                 "peers.all_of_a_decision_is_done": ("violated", 3),
@@ -130,6 +155,7 @@ class DiffusionByAddress(DiffusionFixed):
             every_connection_has_its_entry="holds",
             received_is_not_lost="holds",
             **{
+                "peers.a_blocking_reply_brings_something": "holds",
                 "peers.acks_are_a_prefix": "holds",
                 "peers.steps_are_in_order": "holds",
                 "peers.all_of_a_decision_is_done": "holds",

@@ -1,21 +1,23 @@
 """Object diffusion, composed: one inbound peer, the outbound peer at the other end, a pool.
 
-Source: `object-diffusion.md` as in `declaration.py`, which states what the inbound side must
+Source: `object-diffusion.md` as in `callbacks.py`, which states what the inbound side must
 respect: how many IDs the outbound side keeps available, and that an ack is the length of a prefix
 of its FIFO. `Outbound` is that side as the protocol defines it, with every error that it can find.
 It is honest: it announces each object once, in its order, and sends exactly the requested objects.
 So it must never find an error, and must never be disconnected.
 
-Abstractions. Requests arrive in order and are answered one after the other; a request is under way
-if it is pending here and has no reply under way. A request in error gets no proper reply. The
-attribution may pick anything here. The pool may contain objects from other peers, and may drop one.
+What travels is what the entry returns: the loop knows its decision from `read_decision`, and the
+outbound peer a request from `on_request_ids` or `on_request_objects`.
+
+Abstractions. Requests arrive in order and are answered one after the other. A request in error gets
+no proper reply. Replies arrive within their time limit; `in_time.py` has the clock. The attribution
+may pick anything here. The pool may contain objects from other peers, and may drop one.
 Broken connections are left out: `system.py` has disconnections.
 """
 
 from enum import Enum
 
 from lawful import (
-    Expect,
     Machine,
     Nat,
     Param,
@@ -24,6 +26,7 @@ from lawful import (
     can,
     invariant,
     leads_to,
+    needed,
     reachable,
     refuse,
     require,
@@ -31,9 +34,9 @@ from lawful import (
     transition,
 )
 
-from .as_seed import InboundPeerAsSeed, InboundPeerComparing, InboundPeerWaiting
-from .declaration import InboundPeer, InboundPeerFixed, Status, Step
-from .messages import ObjectId, RequestIds, RequestObjects
+from .callbacks import Status
+from .declaration import InboundPeer, InboundPeerFixed
+from .messages import Decision, ObjectId, Request, RequestIds, RequestObjects
 
 
 class ReplyIds(Record):
@@ -111,10 +114,12 @@ class Outbound(Machine):
 
 
 class Connection(Machine, abstract=True):
-    """Both ends, the replies under way, and the pool."""
+    """Both ends, requests and replies under way, and the pool."""
 
     peer: InboundPeer
     outbound: Outbound = Outbound()
+    told: Decision | None = None
+    requests: list[Request] = []
     replies: list[Reply] = []
     pool: set[ObjectId] = set()
     disconnected: bool = False
@@ -132,7 +137,7 @@ class Connection(Machine, abstract=True):
 
     @transition(fair="weak")
     def read(self) -> None:
-        self.peer.read_decision()
+        self.told = self.peer.read_decision()
 
     @transition(fair="strong")
     def collect(self) -> None:
@@ -156,34 +161,41 @@ class Connection(Machine, abstract=True):
 
     @transition(fair="weak")
     def request_objects(self) -> None:
-        self.peer.on_request_objects()
+        decision = needed(self.told, "has no decision")
+        require(len(decision.objects_to_req) > 0, "was told to request none")
+        self.requests.append(self.peer.on_request_objects())
 
     @transition(fair="weak")
     def request_ids(self) -> None:
-        self.peer.on_request_ids()
+        decision = needed(self.told, "has no decision")
+        require(decision.ids_to_req > 0, "was told to request none")
+        self.requests.append(self.peer.on_request_ids())
 
     @transition(fair="weak")
     def complete(self) -> None:
         self.peer.on_decision_completed()
+        self.told = None
 
     @transition(fair="weak")
     def answer_ids(self, ids: tuple[ObjectId, ...]) -> None:
         """The outbound peer handles the next request."""
-        require(len(self.replies) < len(self.peer.pending), "nothing is requested")
+        require(len(self.requests) > 0, "nothing is requested")
         require(not self.has_ended(), "the connection has ended")
-        request = self.peer.pending[len(self.replies)]
+        request = self.requests[0]
         if not isinstance(request, RequestIds):
             refuse("objects are requested")
         self.replies.append(self.outbound.announce(request, ids))
+        self.requests.pop(0)
 
     @transition(fair="weak")
     def answer_objects(self) -> None:
-        require(len(self.replies) < len(self.peer.pending), "nothing is requested")
+        require(len(self.requests) > 0, "nothing is requested")
         require(not self.has_ended(), "the connection has ended")
-        request = self.peer.pending[len(self.replies)]
+        request = self.requests[0]
         if not isinstance(request, RequestObjects):
             refuse("IDs are requested")
         self.replies.append(self.outbound.send(request))
+        self.requests.pop(0)
 
     @transition(fair="weak")
     def insert(self, x: ObjectId) -> None:
@@ -210,9 +222,19 @@ class Connection(Machine, abstract=True):
 
     def acks_under_way(self) -> Nat:
         """The acks in requests that the outbound peer has not handled yet."""
-        return sum(
-            r.ack for r in self.peer.pending[len(self.replies) :] if isinstance(r, RequestIds)
-        )
+        return sum(r.ack for r in self.requests if isinstance(r, RequestIds))
+
+    @invariant
+    def loop_is_told(self) -> bool:
+        """It knows the decision that it carries out (O4, O9)."""
+        acts = self.peer.state == Status.ACTING
+        return self.told == (self.peer.decision if acts else None)
+
+    @invariant
+    def what_is_sent_is_pending(self) -> bool:
+        """The entry knows which requests have no reply yet (O12, O14)."""
+        unanswered = self.peer.pending[len(self.replies) :]
+        return self.has_ended() or self.requests == unanswered
 
     @invariant
     def fifos_agree(self) -> bool:
@@ -344,6 +366,7 @@ class Connection(Machine, abstract=True):
         outstanding_fifo=2,
         fifo=2,
         pending=3,
+        requests=3,
         replies=3,
     )
 
@@ -356,26 +379,14 @@ class ConnectionFixed(Connection):
     )
 
     @invariant
-    def waits_with_nothing_left(self) -> bool:
-        """While a blocking request is under way, nothing else is, and all IDs are acked (O6)."""
-        peer = self.peer
-        return not peer.waits() or (
-            len(peer.pending) == 1
-            and len(peer.outstanding_fifo) == 0
-            and peer.step == Step.REQUESTED_IDS
-        )
-
-    @invariant
     def requests_fit(self) -> bool:
-        """Each request asks for something. A request for IDs leaves one unacked, or blocks, and the
-        limit has room for its IDs (O6, O22)."""
-        unanswered = self.peer.pending[len(self.replies) :]
-        return self.has_ended() or all(self.fits(i) for i in range(len(unanswered)))
+        """Each request asks for something. A request for IDs leaves one unacked, or blocks, and
+        both limits have room for its IDs (O4, O6, O22)."""
+        return self.has_ended() or all(self.fits(i) for i in range(len(self.requests)))
 
     def fits(self, i: int) -> bool:
-        unanswered = self.peer.pending[len(self.replies) :]
-        request = unanswered[i]
-        ids = [r for r in unanswered[: i + 1] if isinstance(r, RequestIds)]
+        request = self.requests[i]
+        ids = [r for r in self.requests[: i + 1] if isinstance(r, RequestIds)]
         acked = sum(r.ack for r in ids)
         if isinstance(request, RequestObjects):
             left = self.outbound.fifo[acked:]
@@ -383,57 +394,7 @@ class ConnectionFixed(Connection):
         unacked = len(self.outbound.fifo) - acked
         may_come = sum(r.count for r in ids)
         return (
-            request.count > 0
+            0 < request.count <= self.peer.max_num_ids_req
             and unacked >= (0 if request.blocking else 1)
             and unacked + may_come <= self.outbound.max_num_objects_outstanding
         )
-
-
-class ConnectionWaiting(Connection):
-    """Blocks while a reply is under way (O-B2), and forgets received objects (O-B5)."""
-
-    peer: InboundPeer = InboundPeerWaiting(
-        max_num_objects_outstanding=2, max_num_objects_inflight=2, max_num_ids_req=1
-    )
-    expects = Expect(
-        nothing_to_complain_of=("violated", 20),
-        something_becomes_of_each_id=("violated", 17),
-        announced_ids_are_acked=("violated", 23),
-        an_object_is_dropped_before_its_id_is_acked="violated",
-        **{"peer.blocks_on_nothing": ("violated", 19)},
-    )
-
-
-class ConnectionAsSeed(Connection):
-    """Also signals completion before the reply to a blocking request arrives (O-B1)."""
-
-    peer: InboundPeer = InboundPeerAsSeed(
-        max_num_objects_outstanding=2, max_num_objects_inflight=2, max_num_ids_req=1
-    )
-    expects = Expect(
-        nothing_to_complain_of=("violated", 10),
-        something_becomes_of_each_id=("violated", 17),
-        announced_ids_are_acked=("violated", 23),
-        an_object_is_dropped_before_its_id_is_acked="violated",
-        **{"peer.blocks_on_nothing": ("violated", 9)},
-    )
-
-
-class ConnectionAsImplemented(Connection):
-    """Treats replies of honest peers as errors.
-
-    O-B3: it compares objects with the present decision, not with the request. O-B4: it treats an ID
-    as announced before if the pool has its object from another peer.
-    """
-
-    peer: InboundPeer = InboundPeerComparing(
-        max_num_objects_outstanding=2, max_num_objects_inflight=2, max_num_ids_req=2
-    )
-
-    def accepts(self, reply: ReplyIds) -> bool:
-        return not any(x in self.pool for x in reply.ids)
-
-    expects = Expect(
-        honest_peers_stay=("violated", 6),
-        an_object_is_dropped_before_its_id_is_acked="violated",
-    )

@@ -1,261 +1,19 @@
-"""Object diffusion, the inbound side: one peer and the decisions that are made for it.
+"""Object diffusion, the inbound side: what holds of one peer's entry and of its decisions.
 
-Source: the design document `object-diffusion.md` (ObjectDiffusion V2). `[seed:48]` is its line 48,
-`O11` the number of a demand, `O-B2` of a defect that its text allows. An `InboundPeer` contains the
-entry of one outbound peer in the global state, the decision in its channel, and the position of its
-loop. It does no I/O: the callbacks `on_request_...` return the message that their caller sends, and
-`on_receive_...` take the reply. This file declares the repaired design; `as_seed.py` restores what
-the document leaves open and its implementation got wrong.
-
-Abstractions. An object is its ID; the pool decides whether it is valid. `decide` gets the pool's
-content as an argument, which may differ each time. The pool promises to keep an object until all
-peers acked it, or the ID stays in the FIFO (O-B5). The attribution among all peers chooses which
-interesting objects to request: here any choice within this peer's limits. A protocol error (O16) is
-a refusal, and so is a step out of turn. Nothing changes; after a protocol error the caller
-disconnects. Replies arrive in the order of the requests; the caller chooses how many it reads in a
-round. The blocking wait for a decision (O9) is a refusal of `read_decision`. Line 55 calls
-`psaOnDecisionCompleted` `psaOnDecisionExecuted`; the first name is used (O10).
+Source: `object-diffusion.md` as in `callbacks.py`, which has the steps. A decision is judged by
+what it was made of, the pool's content and what this peer announced and sent, and not by the
+functions that made it: the ghost `had` is that content while the decision is unread, the ghost
+`received` what the peer sent of the objects that are not acked.
 """
 
-from lawful import (
-    Machine,
-    Nat,
-    Param,
-    Scope,
-    State,
-    assume,
-    implies,
-    invariant,
-    needed,
-    reachable,
-    recoverable,
-    refuse,
-    require,
-    step_property,
-    transition,
-)
+from lawful import Scope, implies, invariant, reachable, recoverable, step_property
 
+from .callbacks import Callbacks, Status, Step
 from .messages import Decision, ObjectId, RequestIds, RequestObjects
 
 
-class Status(State):
-    """`pdStatus`: how far the peer is with its decision [seed:34,138-139] (O11)."""
-
-    COMPLETED = "completed"
-    UNREAD = "unread"
-    ACTING = "being acted upon"
-
-
-class Step(State):
-    """The last step of the inbound peer's loop [seed:51-55] (O18)."""
-
-    SIGNALLED = "signalled"
-    READ = "read"
-    REQUESTED_OBJECTS = "requested objects"
-    REQUESTED_IDS = "requested IDs"
-
-
-class InboundPeer(Machine, abstract=True):
-    """An instance of the inbound protocol connected to one outbound peer [seed:16-18] (O2)."""
-
-    state: Status = Status.COMPLETED
-    decision: Decision | None = None
-    step: Step = Step.SIGNALLED
-
-    num_ids_in_flight: Nat = 0
-    outstanding_fifo: list[ObjectId] = []
-    available_ids: set[ObjectId] = set()
-    inflight_ids: set[ObjectId] = set()
-    owt_pool: set[ObjectId] = set()
-    pending: list[RequestIds | RequestObjects] = []
-
-    max_num_objects_outstanding: Param[Nat] = 100
-    max_num_objects_inflight: Param[Nat] = 50
-    max_num_ids_req: Param[Nat] = 10
-
-    @assume
-    def something_can_be_requested(self) -> bool:
-        """The document names these limits without values; the defaults are its implementation's."""
-        return (
-            self.max_num_objects_outstanding > 0
-            and self.max_num_objects_inflight > 0
-            and self.max_num_ids_req > 0
-        )
-
-    # What the decision thread does.
-
-    @transition(source=(Status.COMPLETED, Status.UNREAD), target=Status.UNREAD)
-    def decide(self, in_pool: frozenset[ObjectId], objects: frozenset[ObjectId]) -> Decision:
-        """Publish this peer's decision of a `makeDecisions` round [seed:136-162] (O37).
-
-        An active peer's unread decision is replaced by a more up-to-date one (O30). A peer that
-        acts upon a decision is frozen (O11). Nothing but the decision changes (O39).
-        """
-        ack = self.compute_ack(in_pool)
-        remaining = len(self.outstanding_fifo) - ack
-        require(objects <= self.interesting(in_pool), "not available, in the pool, or to be acked")
-        require(
-            len(self.inflight_ids) + len(objects) <= self.max_num_objects_inflight,
-            "more objects in flight than one peer may have",
-        )
-        decision = Decision(
-            ids_to_ack=ack,
-            ids_to_req=self.ids_to_request(remaining),
-            can_pipeline_ids_req=remaining > 0,
-            objects_to_req=objects,
-        )
-        self.decision = decision
-        return decision
-
-    def compute_ack(self, in_pool: frozenset[ObjectId]) -> Nat:
-        """The longest prefix of the FIFO that is no longer needed [seed:122-125,132] (O29): its
-        objects are in the pool, or on the way from this very peer (O27)."""
-        prefix = 0
-        for x in self.outstanding_fifo:
-            if x not in in_pool and not self.handled(x):
-                break
-            prefix += 1
-        return prefix
-
-    def handled(self, x: ObjectId) -> bool:
-        """Whether this peer will not request the object again."""
-        return x in self.owt_pool
-
-    def ids_to_request(self, remaining: Nat) -> Nat:
-        """As many as the outbound peer may keep available for us [seed:112] (O22).
-
-        If nothing is left unacked, the request must block, which is an error while a reply with IDs
-        is under way. Then the request waits for that reply, and so does the ack (O-B2, O5).
-        """
-        if remaining == 0 and self.num_ids_in_flight > 0:
-            return 0
-        return self.room(remaining)
-
-    def room(self, remaining: Nat) -> Nat:
-        spoken_for = remaining + self.num_ids_in_flight
-        return min(self.max_num_objects_outstanding - spoken_for, self.max_num_ids_req)
-
-    def interesting(self, in_pool: frozenset[ObjectId]) -> frozenset[ObjectId]:
-        """Available, not in the pool, not acked in this round [seed:59,145-148] (O20, O33).
-
-        The document calls the last condition redundant, and it is: an acked object is in the pool,
-        or was requested and is not available.
-        """
-        kept = self.outstanding_fifo[self.compute_ack(in_pool) :]
-        return frozenset(x for x in kept if x in self.available_ids and x not in in_pool)
-
-    # The callbacks for decisions.
-
-    @transition(source=Status.UNREAD, target=Status.ACTING)
-    def read_decision(self) -> Decision:
-        """`psaReadDecision`: step 1 of the loop [seed:31,51] (O9, O18)."""
-        self.step = Step.READ
-        return needed(self.decision, "no decision was made")
-
-    @transition(source=Status.ACTING, target=Status.COMPLETED)
-    def on_decision_completed(self) -> None:
-        """`psaOnDecisionCompleted`: step 5, once all is done [seed:32,49,55] (O10, O17).
-
-        No ack is owed if no IDs are requested (O5). A blocking request is done only when its reply
-        has arrived; otherwise the next decision would be made without it (O-B1).
-        """
-        decision = needed(self.decision, "no decision was made")
-        require(self.objects_requested(decision), "objects are still to be requested")
-        require(self.ids_requested(decision), "IDs are still to be requested")
-        require(not self.waits(), "the reply to a blocking request is not there")
-        self.decision = None
-        self.step = Step.SIGNALLED
-
-    def objects_requested(self, decision: Decision) -> bool:
-        return self.step != Step.READ or len(decision.objects_to_req) == 0
-
-    def ids_requested(self, decision: Decision) -> bool:
-        return self.step == Step.REQUESTED_IDS or decision.ids_to_req == 0
-
-    def waits(self) -> bool:
-        """Whether a blocking request is under way."""
-        return any(isinstance(r, RequestIds) and r.blocking for r in self.pending)
-
-    # The callbacks that change the state.
-
-    @transition(source=Status.ACTING)
-    def on_receive_ids(self, ids: tuple[ObjectId, ...]) -> None:
-        """Step 2: the reply to the oldest request [seed:41,52]."""
-        self.take_ids(ids)
-
-    def take_ids(self, ids: tuple[ObjectId, ...]) -> None:
-        """The count decreases by the *requested* number, even if fewer IDs arrived [seed:112]
-        (O13)."""
-        require(self.collects(), "replies are read before anything is requested")
-        require(len(self.pending) > 0, "nothing was requested")
-        request = self.pending[0]
-        if not isinstance(request, RequestIds):
-            refuse("objects were requested")
-        require(len(ids) <= request.count, "more IDs than were requested")
-        require(implies(request.blocking, len(ids) > 0), "a blocking reply is not empty")
-        require(len(set(ids)) == len(ids), "the same ID twice")
-        require(not any(self.known(x) for x in ids), "an ID that was announced before")
-        self.pending.pop(0)
-        self.num_ids_in_flight -= request.count
-        self.outstanding_fifo.extend(ids)
-        self.available_ids |= set(ids)
-
-    def collects(self) -> bool:
-        return self.step == Step.READ or self.waits()
-
-    def known(self, x: ObjectId) -> bool:
-        """Whether this peer announced it; the pool may have it from another peer (O-B4)."""
-        return x in self.outstanding_fifo or x in self.inflight_ids or x in self.owt_pool
-
-    @transition(source=Status.ACTING)
-    def on_receive_objects(self, ids: frozenset[ObjectId]) -> None:
-        """Step 2: exactly the objects of the oldest request, whatever the present decision says,
-        are now on the way to the pool [seed:43,117] (O15, O-B3)."""
-        require(self.collects(), "replies are read before anything is requested")
-        require(len(self.pending) > 0, "nothing was requested")
-        request = self.pending[0]
-        if not isinstance(request, RequestObjects):
-            refuse("IDs were requested")
-        require(ids == request.ids, "not the objects that were requested")
-        self.pending.pop(0)
-        self.inflight_ids -= ids
-        self.owt_pool |= ids
-
-    @transition(of="step", source=Step.READ, target=Step.REQUESTED_OBJECTS)
-    def on_request_objects(self) -> RequestObjects:
-        """Step 3, if objects are to be requested: they become unavailable [seed:42,53] (O14)."""
-        decision = needed(self.decision, "no decision was made")
-        require(len(decision.objects_to_req) > 0, "no objects are to be requested")
-        request = RequestObjects(decision.objects_to_req)
-        self.available_ids -= request.ids
-        self.inflight_ids |= request.ids
-        self.pending.append(request)
-        return request
-
-    @transition(of="step", source=(Step.READ, Step.REQUESTED_OBJECTS), target=Step.REQUESTED_IDS)
-    def on_request_ids(self) -> RequestIds:
-        """Step 4, if IDs are to be requested: ack a prefix of the FIFO, whether its objects were
-        downloaded or never requested [seed:40,54,114-116] (O12, O24)."""
-        decision = needed(self.decision, "no decision was made")
-        require(decision.ids_to_req > 0, "no IDs are to be requested")
-        require(self.objects_requested(decision), "objects are still to be requested")
-        blocking = not decision.can_pipeline_ids_req
-        require(implies(blocking, len(self.pending) == 0), "a blocking request waits for replies")
-        acked = self.outstanding_fifo[: decision.ids_to_ack]
-        self.outstanding_fifo = self.outstanding_fifo[decision.ids_to_ack :]
-        self.available_ids -= set(acked)
-        self.num_ids_in_flight += decision.ids_to_req
-        request = RequestIds(blocking, decision.ids_to_ack, decision.ids_to_req)
-        self.pending.append(request)
-        return request
-
-    @transition()
-    def on_added_to_pool(self, x: ObjectId) -> None:
-        """`submitObjectsToPool` has inserted it under the lock [seed:43,118] (O15, O26)."""
-        require(x in self.owt_pool, "not on its way to the pool")
-        self.owt_pool.remove(x)
-
-    # What holds of the entry.
+class InboundPeer(Callbacks, abstract=True):
+    """The entry with what holds of it."""
 
     @invariant
     def outbound_keeps_no_more_than_agreed(self) -> bool:
@@ -271,8 +29,21 @@ class InboundPeer(Machine, abstract=True):
         return self.num_ids_in_flight == ids and self.inflight_ids == objects
 
     @invariant
-    def inflight_is_limited(self) -> bool:
-        return len(self.inflight_ids) <= self.max_num_objects_inflight
+    def what_the_pool_lacks_is_limited(self) -> bool:
+        """Objects that were requested, or received and wait for the pool (O36, O-B10)."""
+        return len(self.inflight_ids | self.owt_pool) <= self.max_num_objects_inflight
+
+    @invariant
+    def each_request_asks_for_something(self) -> bool:
+        """So that `pending` is as limited as what is in flight (O12, O14)."""
+        return all(
+            r.count > 0 if isinstance(r, RequestIds) else len(r.ids) > 0 for r in self.pending
+        )
+
+    @invariant
+    def only_a_blocking_request_may_wait(self) -> bool:
+        """The next reply has a time limit, unless it is to a blocking request (O-B7)."""
+        return self.reply.armed == (len(self.pending) > 0 and not self.waits())
 
     @invariant
     def available_are_outstanding(self) -> bool:
@@ -292,8 +63,11 @@ class InboundPeer(Machine, abstract=True):
     def decision_until_completed(self) -> bool:
         """Unread and BeingActedUpon carry a decision; the loop acts only on such a one (O11)."""
         idle = self.state != Status.ACTING
-        return (self.decision is None) == (self.state == Status.COMPLETED) and implies(
-            idle, self.step == Step.SIGNALLED
+        unread = self.state == Status.UNREAD
+        return (
+            (self.decision is None) == (self.state == Status.COMPLETED)
+            and implies(idle, self.step == Step.SIGNALLED)
+            and (unread or self.had == frozenset())
         )
 
     @invariant
@@ -302,20 +76,32 @@ class InboundPeer(Machine, abstract=True):
         decision = self.decision
         if decision is None:
             return True
-        return self.objects_can_be_requested(decision) and self.ids_can_be_requested(decision)
+        return self.objects_can_be_requested(decision) and self.ids_keep_the_limits(decision)
 
     def objects_can_be_requested(self, decision: Decision) -> bool:
         wanted = decision.objects_to_req
         return self.step in (Step.REQUESTED_OBJECTS, Step.REQUESTED_IDS) or (
             wanted <= self.available_ids
-            and len(self.inflight_ids) + len(wanted) <= self.max_num_objects_inflight
+            and len(self.inflight_ids | self.owt_pool | wanted) <= self.max_num_objects_inflight
         )
 
-    def ids_can_be_requested(self, decision: Decision) -> bool:
+    def ids_keep_the_limits(self, decision: Decision) -> bool:
+        """The outbound peer has so many to ack, and may announce so many (O4, O22)."""
         remaining = len(self.outstanding_fifo) - decision.ids_to_ack
+        all_told = remaining + self.num_ids_in_flight + decision.ids_to_req
         return self.step == Step.REQUESTED_IDS or (
-            remaining >= 0 and 0 <= decision.ids_to_req <= self.room(remaining)
+            remaining >= 0
+            and decision.ids_to_req <= self.max_num_ids_req
+            and all_told <= self.max_num_objects_outstanding
         )
+
+    @invariant
+    def nothing_is_requested_that_the_pool_has(self) -> bool:
+        """When the decision was made (O7, O33)."""
+        decision = self.decision
+        if decision is None or self.state != Status.UNREAD:
+            return True
+        return decision.objects_to_req.isdisjoint(self.had)
 
     @invariant
     def acked_are_not_requested(self) -> bool:
@@ -342,6 +128,11 @@ class InboundPeer(Machine, abstract=True):
         return implies(new, len(after.outstanding_fifo) == 0 and len(after.pending) == 1)
 
     @step_property
+    def a_blocking_reply_brings_something(self, after: "InboundPeer") -> bool:
+        """There was nothing to announce before (O16)."""
+        return implies(self.waits() and not after.waits(), len(after.outstanding_fifo) > 0)
+
+    @step_property
     def acks_are_a_prefix(self, after: "InboundPeer") -> bool:
         """The FIFO loses its oldest IDs only in a request, or gains new ones (O12, O13, O23)."""
         acked = len(self.outstanding_fifo) > len(after.outstanding_fifo)
@@ -353,6 +144,17 @@ class InboundPeer(Machine, abstract=True):
             after.outstanding_fifo == self.outstanding_fifo[dropped:]
             and self.num_ids_in_flight < after.num_ids_in_flight
         )
+
+    @step_property
+    def no_more_comes_than_was_requested(self, after: "InboundPeer") -> bool:
+        """A reply brings at most as many IDs as its request asked for (O13, O16)."""
+        more = len(after.outstanding_fifo) - len(self.outstanding_fifo)
+        return more <= 0 or more <= self.num_ids_in_flight - after.num_ids_in_flight
+
+    @step_property
+    def one_object_at_a_time_is_inserted(self, after: "InboundPeer") -> bool:
+        """The others stay on their way to the pool (O15, O26)."""
+        return len(self.owt_pool - after.owt_pool) <= 1
 
     @recoverable
     def nothing_left(self) -> bool:
@@ -398,16 +200,58 @@ class InboundPeer(Machine, abstract=True):
 class InboundPeerFixed(InboundPeer):
     """Blocks only if nothing is under way, and completes only after the reply."""
 
-    def handled(self, x: ObjectId) -> bool:
-        """The pool got it from this peer, even if it dropped it since (O-B5): an announced ID that
-        is neither available nor in flight was received."""
-        return x not in self.available_ids and x not in self.inflight_ids
+    @invariant
+    def received_is_what_the_peer_sent(self) -> bool:
+        """Of the IDs that are not acked, those neither available nor in flight (O24, O27)."""
+        waiting = self.available_ids | self.inflight_ids
+        return all((x in self.received) == (x not in waiting) for x in self.outstanding_fifo) and (
+            self.received <= set(self.outstanding_fifo)
+        )
+
+    def needless(self, x: ObjectId) -> bool:
+        """Whether the pool had it when the decision was made, or this peer sent it (O27)."""
+        return x in self.had or x in self.received
+
+    @invariant
+    def the_longest_prefix_is_acked(self) -> bool:
+        """Of what is no longer needed, all up to the first ID that is (O27, O29)."""
+        decision = self.decision
+        if decision is None or self.state != Status.UNREAD:
+            return True
+        acked = self.outstanding_fifo[: decision.ids_to_ack]
+        kept = self.outstanding_fifo[decision.ids_to_ack :]
+        return all(self.needless(x) for x in acked) and not any(self.needless(x) for x in kept[:1])
+
+    @invariant
+    def as_many_ids_as_allowed_are_requested(self) -> bool:
+        """Up to one of the limits, unless the request would block and IDs are under way (O4, O22,
+        O-B2)."""
+        decision = self.decision
+        if decision is None or self.state != Status.UNREAD:
+            return True
+        remaining = len(self.outstanding_fifo) - decision.ids_to_ack
+        all_told = remaining + self.num_ids_in_flight + decision.ids_to_req
+        return (
+            decision.ids_to_req == self.max_num_ids_req
+            or all_told == self.max_num_objects_outstanding
+            or (remaining == 0 and self.num_ids_in_flight > 0 and decision.ids_to_req == 0)
+        )
 
     @invariant
     def requested_once(self) -> bool:
         """No object is in two requests without a reply (O14, O21)."""
         requested = sum(len(r.ids) for r in self.pending if isinstance(r, RequestObjects))
         return requested == len(self.inflight_ids)
+
+    @invariant
+    def waits_with_nothing_left(self) -> bool:
+        """While a blocking request is under way, nothing else is, and all IDs are acked (O6,
+        O-B1)."""
+        return not self.waits() or (
+            len(self.pending) == 1
+            and len(self.outstanding_fifo) == 0
+            and self.step == Step.REQUESTED_IDS
+        )
 
     @invariant
     def blocks_where_nothing_can_come(self) -> bool:
@@ -436,13 +280,27 @@ class InboundPeerFixed(InboundPeer):
             return True
         asked = self.step == Step.REQUESTED_IDS or decision.ids_to_req == 0
         left = self.step == Step.READ and len(decision.objects_to_req) > 0
-        return asked and not left and not self.waits()
+        return self.state == Status.ACTING and asked and not left and not self.waits()
 
     @step_property
     def what_arrives_goes_to_the_pool(self, after: "InboundPeerFixed") -> bool:
         """An object that leaves `inflight_ids` is on its way to the pool [seed:117] (O15, O25)."""
         return self.inflight_ids - after.inflight_ids <= after.owt_pool
 
+    # Several requests for IDs are under way at once.
+    wide = Scope(
+        outstanding_fifo=3,
+        pending=4,
+        max_num_objects_outstanding=(3,),
+        max_num_objects_inflight=(1,),
+        max_num_ids_req=(1,),
+    )
+
     @reachable
     def asks_for_as_many_as_it_may(self) -> bool:
         return len(self.inflight_ids) == self.max_num_objects_inflight
+
+    @reachable
+    def waits_for_the_pool(self) -> bool:
+        """A received object keeps its place until the pool has it (O26, O-B10)."""
+        return len(self.owt_pool) == self.max_num_objects_inflight

@@ -31,3 +31,6 @@ class RequestObjects(Record):
     """Asks for exactly these objects (O14, O25)."""
 
     ids: frozenset[ObjectId]
+
+
+Request = RequestIds | RequestObjects

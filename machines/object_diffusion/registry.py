@@ -5,30 +5,55 @@ channels, registration by a bracket, and `makeDecisions` [seed:16-20,134-176]. A
 `Registry`. It contains the entry of every peer; each callback names the peer that calls it. A round
 reads the state of all peers, and changes decisions only.
 
+The registry has the pool's lock, which its service holds while it inserts an object, and the order
+in which rounds visit the objects. What it returns is what its service does: it wakes the peers that
+have a decision, tells a peer its decision, and sends a request. The service calls `make_decisions`
+again and again (O3), and disconnects a peer whose reply is refused (O41).
+
 Abstractions. A `Peer` is one connection to an outbound peer, not its address: a peer that
 reconnects is a new `Peer`, so that the end of the earlier connection's bracket cannot harm the
-later connection (O-B8). Reading the state, computing and publishing are one step (O-B6). The caller
-passes the object with which a round begins: if that changes from round to round, no object starves
-(O-B9).
+later connection (O-B8). Reading the state, computing and publishing are one step (O-B6).
 """
 
-from lawful import Machine, Nat, Param, Scope, assume, invariant, reachable, require, transition
+from lawful import (
+    Machine,
+    Nat,
+    Param,
+    Record,
+    Scope,
+    assume,
+    invariant,
+    reachable,
+    require,
+    step_property,
+    transition,
+)
 
-from .attribution import Limits, Peer, attributed
-from .declaration import InboundPeerFixed, Status
+from .attribution import Limits, Peer, attributed, in_turn
+from .callbacks import Status
+from .declaration import InboundPeerFixed
 from .messages import Decision, ObjectId, RequestIds, RequestObjects
+
+
+class Insertion(Record):
+    """The holder of the pool's lock, and its object."""
+
+    peer: Peer
+    object: ObjectId
 
 
 class Peers(Machine, abstract=True):
     """The entries of all inbound peers [seed:16-18] (O1)."""
 
     peers: dict[Peer, InboundPeerFixed] = {}
+    lock: Insertion | None = None
 
     target_object_redundancy: Param[Nat] = 3
     max_num_objects_outstanding: Param[Nat] = 100
     max_num_objects_inflight_per_peer: Param[Nat] = 50
     max_num_objects_inflight_total: Param[Nat] = 500
     max_num_ids_req: Param[Nat] = 10
+    reply_timeout: Param[Nat] = 10
 
     @assume
     def every_limit_leaves_something(self) -> bool:
@@ -38,6 +63,7 @@ class Peers(Machine, abstract=True):
             and self.max_num_objects_inflight_per_peer > 0
             and self.max_num_objects_inflight_total > 0
             and self.max_num_ids_req > 0
+            and self.reply_timeout > 0
         )
 
     # The bracket of a connection [seed:168-170] (O40).
@@ -45,17 +71,32 @@ class Peers(Machine, abstract=True):
     @transition()
     def register(self, p: Peer) -> None:
         require(p not in self.peers, "this connection is registered")
+        self.admit(p)
+
+    def admit(self, p: Peer) -> None:
         self.peers[p] = InboundPeerFixed(
             max_num_objects_outstanding=self.max_num_objects_outstanding,
             max_num_objects_inflight=self.max_num_objects_inflight_per_peer,
             max_num_ids_req=self.max_num_ids_req,
+            reply_timeout=self.reply_timeout,
         )
 
     @transition()
     def unregister(self, p: Peer) -> None:
-        """Its state and its decision go in one step; there is nothing else to clean up."""
+        """Its state and its decision go in one step, and the lock if it has it."""
         require(p in self.peers, "this connection is not registered")
+        self.leave(p)
+
+    def leave(self, p: Peer) -> None:
+        """An insertion that has not happened will not happen."""
         del self.peers[p]
+        if self.lock is not None and self.lock.peer == p:
+            self.lock = None
+
+    @transition(timer="peers[p].reply")
+    def time_out(self, p: Peer) -> None:
+        """The next reply is late: the caller disconnects the peer (O-B7)."""
+        self.leave(p)
 
     # The callbacks of a peer [seed:27-46] (O8).
 
@@ -89,36 +130,67 @@ class Peers(Machine, abstract=True):
         require(p in self.peers, "this connection is not registered")
         return self.peers[p].on_request_ids()
 
+    # The way to the pool: `submitObjectsToPool` [seed:43,118] (O15, O26).
+
+    @transition()
+    def take_lock(self, p: Peer, x: ObjectId) -> None:
+        """Only its holder inserts an object."""
+        require(self.lock is None, "the pool is locked")
+        require(p in self.peers, "this connection is not registered")
+        require(x in self.peers[p].owt_pool, "not on its way to the pool")
+        self.lock = Insertion(p, x)
+
     @transition()
     def on_added_to_pool(self, p: Peer, x: ObjectId) -> None:
-        require(p in self.peers, "this connection is not registered")
+        """It is in the pool before it leaves the way to the pool (O15)."""
+        require(self.lock == Insertion(p, x), "does not have the lock")
         self.peers[p].on_added_to_pool(x)
+        self.lock = None
+
+    @transition()
+    def on_rejected(self, p: Peer, x: ObjectId) -> None:
+        """The pool finds it invalid, so its peer is adversarial: the caller disconnects it
+        [seed:127-130] (O28, O41)."""
+        require(self.lock == Insertion(p, x), "does not have the lock")
+        self.leave(p)
+
+    @invariant
+    def inserting_is_on_its_way(self) -> bool:
+        """The holder of the lock is connected, and has the object (O15, O26)."""
+        lock = self.lock
+        return lock is None or (
+            lock.peer in self.peers and lock.object in self.peers[lock.peer].owt_pool
+        )
 
 
 class Registry(Peers):
     """The entries, and the thread that decides for them [seed:20] (O3)."""
 
+    last: ObjectId | None = None
+
     @transition()
-    def make_decisions(self, in_pool: frozenset[ObjectId], first: ObjectId) -> frozenset[Peer]:
+    def make_decisions(self, in_pool: frozenset[ObjectId]) -> frozenset[Peer]:
         """A round for all active peers [seed:134-166] (O3, O30, O31, O37, O39).
 
-        Returns the peers whose channel contains a decision. If a peer completed its last decision,
-        and there is nothing to do and no reply to read, its channel stays empty.
+        Returns the peers whose channel contains a decision: the caller wakes them. If a peer
+        completed its last decision, and there is nothing to do and no reply to read, its channel
+        stays empty.
         """
-        return self.publish(in_pool, self.picked(in_pool, first))
+        return self.publish(in_pool, self.picked(in_pool))
 
-    def picked(
-        self, in_pool: frozenset[ObjectId], first: ObjectId
-    ) -> dict[Peer, frozenset[ObjectId]]:
-        """Which objects each active peer is to request (O36)."""
+    def picked(self, in_pool: frozenset[ObjectId]) -> dict[Peer, frozenset[ObjectId]]:
+        """Which objects each active peer is to request (O36). The next round begins later."""
         limits = Limits(
             self.target_object_redundancy,
             self.max_num_objects_inflight_per_peer,
             self.max_num_objects_inflight_total,
         )
-        return attributed(
-            self.interesting(in_pool), self.acquiring(), self.inflight(), limits, first
-        )
+        interesting = self.interesting(in_pool)
+        last = self.last
+        order = in_turn(interesting, last)
+        if len(order) > 0:
+            self.last = order[0]
+        return attributed(interesting, self.acquiring(), self.inflight(), limits, last)
 
     def publish(
         self, in_pool: frozenset[ObjectId], picked: dict[Peer, frozenset[ObjectId]]
@@ -169,25 +241,24 @@ class Registry(Peers):
         return frozenset(x for x in decision.objects_to_req if x in self.peers[p].available_ids)
 
     def inflight(self) -> dict[Peer, Nat]:
-        """The number of objects in flight from each peer, with those that it has still to
-        request."""
-        return {
-            p: len(peer.inflight_ids) + len(self.to_request(p)) for p, peer in self.peers.items()
-        }
+        """The number of objects in flight from each peer, until the pool has them (O-B10), with
+        those that it has still to request."""
+        return {p: peer.load() + len(self.to_request(p)) for p, peer in self.peers.items()}
 
     # What is on its way.
 
-    def wanted(self, p: Peer) -> frozenset[ObjectId]:
-        """The objects that a peer has in flight, and those that its decision asks for, read or
-        not."""
+    def on_their_way(self, p: Peer) -> frozenset[ObjectId]:
+        """The objects that a peer has in flight or received, and those that its decision asks for,
+        read or not."""
         peer = self.peers[p]
         decision = peer.decision
+        asked = peer.inflight_ids | peer.owt_pool
         if decision is None:
-            return frozenset(peer.inflight_ids)
-        return frozenset(peer.inflight_ids | (decision.objects_to_req & peer.available_ids))
+            return frozenset(asked)
+        return frozenset(asked | (decision.objects_to_req & peer.available_ids))
 
     def copies(self, x: ObjectId) -> Nat:
-        return sum(1 for p, peer in self.peers.items() if x in peer.owt_pool or x in self.wanted(p))
+        return sum(1 for p in self.peers if x in self.on_their_way(p))
 
     @invariant
     def no_more_copies_than_the_target(self) -> bool:
@@ -195,9 +266,10 @@ class Registry(Peers):
         return all(self.copies(x) <= self.target_object_redundancy for x in ObjectId)
 
     @invariant
-    def total_in_flight_is_limited(self) -> bool:
-        """With the objects that are only decided upon (O36)."""
-        return sum(len(self.wanted(p)) for p in self.peers) <= self.max_num_objects_inflight_total
+    def what_the_pool_lacks_is_limited(self) -> bool:
+        """Objects in flight, received, or decided upon, of all peers together (O36, O-B10)."""
+        every = sum(len(self.on_their_way(p)) for p in self.peers)
+        return every <= self.max_num_objects_inflight_total
 
     @invariant
     def asks_for_no_objects_where_it_blocks(self) -> bool:
@@ -221,6 +293,29 @@ class Registry(Peers):
     def asked(self, p: Peer) -> bool:
         decision = self.peers[p].decision
         return decision is not None and len(decision.objects_to_req) > 0
+
+    @step_property
+    def rounds_take_turns(self, after: "Registry") -> bool:
+        """A round that wants an object begins with one: in their order, none that is wanted lies
+        between that and the one with which the last round began (O-B9)."""
+        return all(
+            self.is_next(x, after.last)
+            for p, peer in after.peers.items()
+            if peer.state == Status.UNREAD
+            and p in self.peers
+            and self.peers[p].state == Status.COMPLETED
+            for x in peer.available_ids
+            if x not in peer.had
+        )
+
+    def is_next(self, x: ObjectId, first: ObjectId | None) -> bool:
+        """Whether no round skips x that begins with `first`."""
+        last = self.last
+        if first is None:
+            return False
+        if last is None or first > last:
+            return x >= first or (last is not None and x <= last)
+        return first <= x <= last
 
     @reachable
     def a_frozen_peer_counts_before_it_asks(self) -> bool:

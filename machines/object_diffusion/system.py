@@ -1,25 +1,25 @@
 """Object diffusion, composed: a node that downloads from several outbound peers.
 
-Source: `object-diffusion.md` as in `declaration.py`. `Diffusion` is the registry that a node
-embeds, with its environment: connections that break, peers that fall silent or send invalid
-objects, and a pool with a lock, which may drop objects. A budget limits the number of faults.
+Source: `object-diffusion.md` as in `callbacks.py`. `Diffusion` is the registry that a node embeds,
+with what is around it: the peers' loops, which know of decisions only what the registry returns;
+outbound peers, which know of requests only what was sent, and which break connections, fall silent
+or send invalid objects; a pool that may drop objects. It decides nothing that the registry decides.
+A budget limits the number of faults.
 
 Abstractions. `connection.py` shows what the outbound side may do. Here a reply is made when it is
 read, and announces only IDs that its peer did not announce before. Two peers and one object suffice
 for a choice of providers; `attribution.py` explores the attribution of more objects in every
 possible state, and so does the scope `large` here. One ID is requested at a time, by default with
 no other one unacked; the scope `pipelined` has two. An object is found to be invalid when it is
-inserted. Time limits run out for silent peers only: they are longer than an honest peer takes.
-Rounds begin anywhere, and no property depends on that.
+inserted. Time limits run out for silent peers only: they are longer than an honest peer takes, as
+`in_time.py` shows.
 """
 
 from lawful import (
-    Expect,
     Fairness,
     Ghost,
     Nat,
     Param,
-    Record,
     Scope,
     Strong,
     Weak,
@@ -27,38 +27,37 @@ from lawful import (
     implies,
     invariant,
     leads_to,
+    needed,
     reachable,
+    refuse,
     require,
     step_property,
     transition,
 )
 
 from .attribution import Peer
-from .declaration import Status, Step
-from .messages import ObjectId
+from .callbacks import Status, Step
+from .messages import Decision, ObjectId, Request, RequestIds, RequestObjects
 from .registry import Registry
 
 
-class Insertion(Record):
-    """The holder of the pool's lock, and its object."""
-
-    peer: Peer
-    object: ObjectId
-
-
 class Diffusion(Registry, abstract=True):
-    """The registry that a node embeds, with its environment: connections, and the pool.
+    """The registry that a node embeds, with its environment: loops, connections, and the pool.
 
-    A callback that is not redefined here is called when its peer's loop reaches it.
+    `woken` are the peers whose loops were told of a new decision, `told` is the decision that a
+    loop carries out, `sent` are the requests that an outbound peer has not answered.
     """
 
+    woken: set[Peer] = set()
+    told: dict[Peer, Decision] = {}
+    sent: dict[Peer, list[Request]] = {}
     pool: set[ObjectId] = set()
-    lock: Insertion | None = None
     announced: set[tuple[Peer, ObjectId]] = set()
     silent: set[Peer] = set()
     gone: set[Peer] = set()
     faults: Nat = 0
     rejected: Ghost[set[ObjectId]] = set()
+    seen: Ghost[frozenset[ObjectId]] = frozenset()
 
     most_faults: Param[Nat] = 1
 
@@ -71,12 +70,14 @@ class Diffusion(Registry, abstract=True):
     def register(self, p: Peer) -> None:
         require(p not in self.gone, "who connects again is another peer")
         super().register(p)
+        self.sent[p] = []
 
     @transition()
     def unregister(self, p: Peer) -> None:
         """A connection breaks, with any messages under way."""
         self.fail()
-        self.leave(p)
+        super().unregister(p)
+        assert p not in self.peers
 
     @transition()
     def fall_silent(self, p: Peer) -> None:
@@ -91,64 +92,108 @@ class Diffusion(Registry, abstract=True):
         self.faults += 1
 
     def leave(self, p: Peer) -> None:
-        """The bracket ends: an insertion that has not happened will not happen (O40)."""
-        super().unregister(p)
+        """The bracket ends, and the loop with it (O40)."""
+        super().leave(p)
         self.gone.add(p)
         self.silent.discard(p)
-        if self.lock is not None and self.lock.peer == p:
-            self.lock = None
+        self.woken.discard(p)
+        if p in self.told:
+            del self.told[p]
+        del self.sent[p]
 
-    # The thread that decides, and replies.
+    # The thread that decides, and the loops, which do what they are told.
 
     @transition()
-    def make_decisions(self, in_pool: frozenset[ObjectId], first: ObjectId) -> frozenset[Peer]:
+    def make_decisions(self, in_pool: frozenset[ObjectId]) -> frozenset[Peer]:
         require(in_pool == frozenset(self.pool), "the thread asks the pool")
-        return super().make_decisions(in_pool, first)
+        woken = super().make_decisions(in_pool)
+        self.woken = set(woken)
+        self.seen = in_pool
+        return woken
+
+    @transition()
+    def read_decision(self, p: Peer) -> Decision:
+        require(p in self.woken, "waits for a decision")
+        decision = super().read_decision(p)
+        self.woken.discard(p)
+        self.told[p] = decision
+        return decision
+
+    @transition()
+    def on_request_objects(self, p: Peer) -> RequestObjects:
+        decision = needed(self.told.get(p), "has no decision")
+        require(len(decision.objects_to_req) > 0, "was told to request none")
+        request = super().on_request_objects(p)
+        self.sent[p].append(request)
+        return request
+
+    @transition()
+    def on_request_ids(self, p: Peer) -> RequestIds:
+        decision = needed(self.told.get(p), "has no decision")
+        require(decision.ids_to_req > 0, "was told to request none")
+        request = super().on_request_ids(p)
+        self.sent[p].append(request)
+        return request
+
+    @transition()
+    def on_decision_completed(self, p: Peer) -> None:
+        super().on_decision_completed(p)
+        del self.told[p]
+
+    # Replies to what was sent.
 
     @transition()
     def on_receive_ids(self, p: Peer, ids: tuple[ObjectId, ...]) -> None:
         """An outbound peer announces each object once."""
-        require(p not in self.silent, "it is silent")
+        require(self.is_asked(p), "nothing was sent, or it is silent")
+        request = self.sent[p][0]
+        if not isinstance(request, RequestIds):
+            refuse("objects were requested")
+        require(len(ids) <= request.count, "it announces no more than requested")
+        require(implies(request.blocking, len(ids) > 0), "it waits for something new")
         require(all((p, x) not in self.announced for x in ids), "announced before")
         super().on_receive_ids(p, ids)
+        self.sent[p].pop(0)
         self.announced |= {(p, x) for x in ids}
 
     @transition()
     def on_receive_objects(self, p: Peer, ids: frozenset[ObjectId]) -> None:
-        require(p not in self.silent, "it is silent")
+        require(self.is_asked(p), "nothing was sent, or it is silent")
+        request = self.sent[p][0]
+        if not isinstance(request, RequestObjects):
+            refuse("IDs were requested")
+        require(ids == request.ids, "it sends what was requested")
         super().on_receive_objects(p, ids)
+        self.sent[p].pop(0)
+
+    def is_asked(self, p: Peer) -> bool:
+        """Whether the outbound peer answers a request next."""
+        return p not in self.silent and p in self.sent and len(self.sent[p]) > 0
 
     # The pool.
 
     @transition()
-    def take_lock(self, p: Peer, x: ObjectId) -> None:
-        """`submitObjectsToPool` waits for it [seed:43,118] (O15, O26)."""
-        require(self.lock is None, "the pool is locked")
-        require(p in self.peers and x in self.peers[p].owt_pool, "not on its way to the pool")
-        self.lock = Insertion(p, x)
-
-    @transition()
     def insert(self, p: Peer, x: ObjectId) -> None:
-        require(self.lock == Insertion(p, x), "does not have the lock")
+        self.hold(p, x)
         require(x not in self.pool, "is in the pool")
         self.pool.add(x)
 
+    def hold(self, p: Peer, x: ObjectId) -> None:
+        lock = needed(self.lock, "the lock is free")
+        require(lock.peer == p and lock.object == x, "does not have the lock")
+
     @transition()
-    def reject(self, p: Peer, x: ObjectId) -> None:
-        """The pool finds it invalid, so its peer is adversarial [seed:127-130] (O28, O41)."""
-        require(self.lock == Insertion(p, x), "does not have the lock")
+    def on_rejected(self, p: Peer, x: ObjectId) -> None:
         require(x not in self.pool, "is in the pool")
         self.fail()
-        self.leave(p)
+        super().on_rejected(p, x)
         self.rejected.add(x)
+        assert p not in self.peers
 
     @transition()
     def on_added_to_pool(self, p: Peer, x: ObjectId) -> None:
-        """It is inserted before it leaves the way to the pool (O15)."""
-        require(self.lock == Insertion(p, x), "does not have the lock")
         require(x in self.pool, "not inserted yet")
         super().on_added_to_pool(p, x)
-        self.lock = None
 
     @transition()
     def evict(self, x: ObjectId) -> None:
@@ -161,12 +206,29 @@ class Diffusion(Registry, abstract=True):
         return p in self.peers and p not in self.silent
 
     @invariant
-    def inserting_is_on_its_way(self) -> bool:
-        """The holder of the lock is connected, and has the object (O15, O26)."""
-        lock = self.lock
-        return lock is None or (
-            lock.peer in self.peers and lock.object in self.peers[lock.peer].owt_pool
+    def decisions_are_up_to_date(self) -> bool:
+        """An unread decision is made in the last round, of what the pool had then (O30, O33)."""
+        return all(
+            peer.had == self.seen for peer in self.peers.values() if peer.state == Status.UNREAD
         )
+
+    @invariant
+    def loops_are_told(self) -> bool:
+        """Who has an unread decision is woken, and who acts knows the decision (O9, O11, O37)."""
+        return self.woken == {p for p in self.peers if self.peers[p].state == Status.UNREAD} and (
+            all(self.told.get(p) == self.acting(p) for p in Peer)
+        )
+
+    def acting(self, p: Peer) -> Decision | None:
+        frozen = p in self.peers and self.peers[p].state == Status.ACTING
+        return self.peers[p].decision if frozen else None
+
+    @invariant
+    def what_is_sent_is_pending(self) -> bool:
+        """The entry knows what was sent, in order (O12, O14)."""
+        return all(
+            p in self.sent and self.sent[p] == peer.pending for p, peer in self.peers.items()
+        ) and all(p in self.peers for p in self.sent)
 
     @invariant
     def who_is_gone_is_not_registered(self) -> bool:
@@ -199,17 +261,6 @@ class Diffusion(Registry, abstract=True):
                 and after.peers[p].pending == peer.pending,
             )
             for p, peer in self.peers.items()
-        )
-
-    @step_property
-    def acks_are_of_what_is_handled(self, after: "Diffusion") -> bool:
-        """A new decision acks objects in the pool, or received from this peer [seed:122-125]
-        (O27)."""
-        return all(
-            peer.state != Status.UNREAD
-            or (p in self.peers and self.peers[p].decision == peer.decision)
-            or all(x in after.pool or peer.handled(x) for x in after.acked(p))
-            for p, peer in after.peers.items()
         )
 
     def acked(self, p: Peer) -> frozenset[ObjectId]:
@@ -359,6 +410,7 @@ class Diffusion(Registry, abstract=True):
         Nat=range(0, 3),
         outstanding_fifo=2,
         pending=3,
+        sent=3,
         target_object_redundancy=(1,),
         max_num_objects_outstanding=(1,),
         max_num_objects_inflight_per_peer=(1,),
@@ -368,36 +420,13 @@ class Diffusion(Registry, abstract=True):
     redundant = Scope(target_object_redundancy=(2,))
 
 
-class DiffusionAsSeed(Diffusion):
-    """No peer is given up, and each round wakes all peers that have completed their decision.
-
-    O-B7: a peer that was asked and does not answer keeps others from getting the object elsewhere.
-    """
-
-    def is_worth_it(
-        self, p: Peer, in_pool: frozenset[ObjectId], objects: frozenset[ObjectId]
-    ) -> bool:
-        return True
-
-    expects = Expect(
-        offered_objects_arrive=("violated", 21),
-        announced_ids_are_acked=("violated", 21),
-        peers_wake_for_something=("violated", 12),
-    )
-
-
 class DiffusionFixed(Diffusion):
     """A peer that does not answer in time is disconnected."""
 
-    @transition(fair="weak")
+    @transition(timer="peers[p].reply", fair="weak")
     def time_out(self, p: Peer) -> None:
-        """A reply that is due at once does not come (O-B7).
-
-        A blocking request has no limit: it may wait for ever, and delays no other peer.
-        """
-        require(p in self.silent, "its answer may still come")
-        require(len(self.peers[p].pending) > 0, "nothing was requested")
-        require(not self.peers[p].waits(), "a blocking request waits for ever")
+        """The reply of a silent peer is late (O-B7)."""
+        require(p in self.silent, "its answer comes in time")
         self.leave(p)
 
     pipelined = Scope(max_num_objects_outstanding=(2,))

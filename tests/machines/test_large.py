@@ -14,9 +14,10 @@ from tests.machines.checked import checked, counts
 FOLDER = Path(__file__).resolve().parents[2] / "machines"
 Counts = tuple[int, int, int]
 LARGE: dict[tuple[str, str], Counts] = {
-    ("object_diffusion.system:DiffusionFixed", "redundant"): (4_263, 17_693, 34),
-    ("object_diffusion.system:DiffusionFixed", "pipelined"): (7_956, 34_269, 43),
-    ("object_diffusion.system:DiffusionFixed", "large"): (61_345, 316_513, 59),
+    ("object_diffusion.declaration:InboundPeerFixed", "wide"): (1_551, 6_224, 36),
+    ("object_diffusion.system:DiffusionFixed", "redundant"): (6_404, 25_935, 37),
+    ("object_diffusion.system:DiffusionFixed", "pipelined"): (11_149, 47_048, 44),
+    ("object_diffusion.system:DiffusionFixed", "large"): (97_647, 379_174, 61),
     ("queue_cluster.declaration:QueueOwnerFixed", "anywhere"): (1_590, 22_560, 16),
     ("queue_cluster.dispatching:DispatchingFixed", "large"): (487, 3_081, 12),
     ("queue_cluster.system:ClusterFixed", "large"): (8_822, 28_603, 44),

@@ -17,6 +17,9 @@ SLOW = {
     "machines.message_scheduler.system",
     "machines.message_scheduler.system_as_seed",
     "machines.message_scheduler.threads",
+    "machines.object_diffusion.connection_as_seed",
+    "machines.object_diffusion.in_time",
+    "machines.object_diffusion.in_turns",
     "machines.queue_cluster.brokers",
     "machines.queue_cluster.in_turns",
     "machines.queue_cluster.joining",
@@ -40,9 +43,9 @@ SLOW = {
 # Of what is repaired: how many properties are proved, and how many explored only.
 PROVED = {
     "object_diffusion.attribution:RoundsFixed": (3, 0),
-    "object_diffusion.connection:ConnectionFixed": (30, 0),
-    "object_diffusion.declaration:InboundPeerFixed": (19, 0),
-    "object_diffusion.system:DiffusionFixed": (36, 0),
+    "object_diffusion.connection:ConnectionFixed": (41, 0),
+    "object_diffusion.declaration:InboundPeerFixed": (29, 0),
+    "object_diffusion.system:DiffusionFixed": (49, 0),
     "queue_cluster.declaration:QueueOwnerFixed": (22, 0),
     "queue_cluster.dispatching:DispatchingFixed": (7, 0),
     "read_only_windows.closing:PoolFixed": (27, 0),

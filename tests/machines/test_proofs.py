@@ -34,8 +34,8 @@ def proof(cls: type[Machine]) -> ProofResult:
         pytest.param(
             InboundPeerFixed,
             "proved-within",
-            "all integers; all parameter values that @assume allows; ObjectId=2; "
-            "on_receive_ids.ids <= 2; outstanding_fifo <= 2; pending <= 3",
+            "all integers; timers armed or not; all parameter values that @assume allows; "
+            "ObjectId=2; on_receive_ids.ids <= 2; outstanding_fifo <= 2; pending <= 3",
             marks=pytest.mark.nightly,
         ),
         pytest.param(

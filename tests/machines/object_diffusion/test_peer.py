@@ -8,8 +8,10 @@ import pytest
 
 from lawful import Refused
 from lawful.machines.object_diffusion.as_seed import InboundPeerAsSeed, InboundPeerWaiting
-from lawful.machines.object_diffusion.declaration import InboundPeer, InboundPeerFixed, Status, Step
+from lawful.machines.object_diffusion.callbacks import Status, Step
+from lawful.machines.object_diffusion.declaration import InboundPeer, InboundPeerFixed
 from lawful.machines.object_diffusion.messages import Decision, ObjectId, RequestIds, RequestObjects
+from lawful.runtime.timers import SimulatedClock
 
 IDS = tuple(ObjectId(f"{i:02}") for i in range(12))
 NONE: frozenset[ObjectId] = frozenset()
@@ -55,7 +57,7 @@ def refused(peer: InboundPeer, why: str, event: str, *args: Any) -> None:
 
 def blocked() -> InboundPeerFixed:
     """10 IDs are requested by a blocking request."""
-    peer = InboundPeerFixed()
+    peer = InboundPeerFixed(clock=SimulatedClock())
     decision = Decision(0, 10, can_pipeline_ids_req=False, objects_to_req=NONE)
     assert peer.decide(NONE, NONE) == decision
     assert peer.read_decision() == decision

@@ -31,10 +31,11 @@ def test_the_limit_is_kept_for_any_number_of_peers(bounds: dict[str, int]) -> No
     lists = "; ".join(f"{name} <= {n}" for name, n in sorted(bounds.items()))
     assert {(o.covers, o.note) for o in result.obligations} == {
         (
-            "all integers; all parameter values that @assume allows; ObjectId=1; any Peer; "
+            "all integers; timers armed or not; all parameter values that @assume allows; "
+            "ObjectId=1; any Peer; "
             f"{lists}",
             "",
         )
     }
     limit = "peers.outbound_keeps_no_more_than_agreed"
-    assert sum(o.property == limit for o in result.obligations) == 11
+    assert sum(o.property == limit for o in result.obligations) == 14

@@ -6,16 +6,23 @@ import pytest
 
 from lawful import Machine
 from lawful.machines.object_diffusion.attribution import RoundsAsSeed, RoundsFixed
-from lawful.machines.object_diffusion.conditions import DiffusionByAddress, DiffusionTorn
-from lawful.machines.object_diffusion.connection import (
-    ConnectionAsImplemented,
+from lawful.machines.object_diffusion.conditions import (
+    DiffusionAsSeed,
+    DiffusionByAddress,
+    DiffusionTorn,
+)
+from lawful.machines.object_diffusion.connection import ConnectionFixed
+from lawful.machines.object_diffusion.connection_as_seed import (
     ConnectionAsSeed,
-    ConnectionFixed,
+    ConnectionComparing,
+    ConnectionRefusing,
     ConnectionWaiting,
 )
 from lawful.machines.object_diffusion.declaration import InboundPeerFixed
+from lawful.machines.object_diffusion.in_time import DiffusionInTime
+from lawful.machines.object_diffusion.in_turns import RegistryInTurns
 from lawful.machines.object_diffusion.registry import AnyPeers, Registry
-from lawful.machines.object_diffusion.system import DiffusionAsSeed, DiffusionFixed
+from lawful.machines.object_diffusion.system import DiffusionFixed
 from tests.machines.checked import checked, counts
 from tests.machines.drawn import same_sequences, same_states
 
@@ -23,10 +30,11 @@ from tests.machines.drawn import same_sequences, same_states
 @pytest.mark.parametrize(
     ("cls", "expected"),
     [
-        (ConnectionFixed, (7_320, 27_209, 41)),
-        (DiffusionFixed, (2_402, 9_092, 38)),
-        (Registry, (3_001, 17_616, 31)),
-        (AnyPeers, (5_041, 30_957, 41)),
+        (ConnectionFixed, (9_200, 35_153, 41)),
+        (DiffusionFixed, (3_365, 12_432, 38)),
+        (RegistryInTurns, (957, 6_917, 48)),
+        pytest.param(*(Registry, (4_961, 31_590, 33)), marks=pytest.mark.nightly),
+        pytest.param(*(AnyPeers, (7_904, 61_465, 43)), marks=pytest.mark.nightly),
         (RoundsFixed, (32, 77, 6)),
     ],
     ids=lambda given: getattr(given, "__name__", ""),
@@ -42,7 +50,7 @@ def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) ->
     [
         pytest.param(
             ConnectionWaiting,
-            (3_814, 14_059, 40),
+            (5_126, 19_677, 41),
             [
                 "nothing_to_complain_of",
                 "something_becomes_of_each_id",
@@ -53,7 +61,7 @@ def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) ->
         ),
         (
             ConnectionAsSeed,
-            (5_870, 21_141, 40),
+            (7_992, 29_915, 41),
             [
                 "nothing_to_complain_of",
                 "something_becomes_of_each_id",
@@ -62,28 +70,35 @@ def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) ->
             ],
         ),
         pytest.param(
-            ConnectionAsImplemented,
-            (4_394, 13_405, 30),
+            ConnectionComparing,
+            (4_824, 15_065, 30),
+            ["honest_peers_stay"],
+            marks=pytest.mark.nightly,
+        ),
+        pytest.param(
+            ConnectionRefusing,
+            (9_306, 35_373, 41),
             ["honest_peers_stay"],
             marks=pytest.mark.nightly,
         ),
         (
             DiffusionAsSeed,
-            (2_568, 9_786, 38),
+            (3_572, 13_302, 38),
             ["peers_wake_for_something", "offered_objects_arrive", "announced_ids_are_acked"],
         ),
         pytest.param(
             DiffusionTorn,
-            (4_277, 13_006, 40),
+            (5_716, 17_093, 43),
             ["no_more_copies_than_the_target"],
             marks=pytest.mark.nightly,
         ),
         (
             DiffusionByAddress,
-            (251, 804, 24),
+            (359, 1_130, 23),
             [
                 "received_is_not_lost",
                 "every_connection_has_its_entry",
+                "peers.a_blocking_reply_brings_something",
                 "peers.acks_are_a_prefix",
                 "peers.steps_are_in_order",
                 "peers.all_of_a_decision_is_done",
@@ -102,9 +117,16 @@ def test_what_goes_wrong(
     assert same_sequences(result) == violated
 
 
+def test_in_time_everything_holds() -> None:
+    """Until time ends."""
+    result = checked(DiffusionInTime)
+    assert counts(result) == (7_267, 16_300, 46)
+    assert {p.verdict.good for p in result.properties} == {True}
+
+
 def test_who_connects_again_once_the_old_connection_has_ended_loses_nothing() -> None:
     result = checked(DiffusionByAddress, "apart")
-    assert counts(result) == (118, 325, 23)
+    assert counts(result) == (165, 450, 23)
     assert {p.verdict.value for p in result.properties} == {"holds"}
 
 

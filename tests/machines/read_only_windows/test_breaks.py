@@ -12,8 +12,7 @@ from lawful.machines.read_only_windows.demands import BREAKS, DEMANDS
 from lawful.machines.read_only_windows.in_time import NodeInTime, WindowInTime
 from lawful.machines.read_only_windows.requests import Kind, way_of
 from lawful.machines.read_only_windows.system import NodeFixed
-
-from .breaking import failing, fails
+from tests.machines.breaking import failing, fails
 
 # The flow charts of the document, read once more [seed:15-99].
 WAYS = {

@@ -23,8 +23,7 @@ from lawful.machines.read_only_windows.in_time import NodeInTime, WindowInTime
 from lawful.machines.read_only_windows.system import NodeFixed
 from lawful.machines.read_only_windows.system_as_seed import NodeSingleThreaded
 from lawful.spec.resolve import resolve
-
-from .breaking import Key, keyed, names
+from tests.machines.breaking import Key, keyed, names
 
 TABLE = Path(__file__).with_name("mutants.txt")
 # A machine, the name that the window has in it, and whether proofs are asked, too.

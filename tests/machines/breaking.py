@@ -1,4 +1,4 @@
-"""Machines of this system with one small change, and what notices it."""
+"""Machines with one small change, and what notices it."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from lawful.checks.mutation.mutants import Mutant, identities, mutants
 from lawful.spec import ir
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
+from lawful.targets import scope_of
 
 Key = tuple[str, str, str, int, int, int]
 
@@ -17,7 +18,7 @@ Key = tuple[str, str, str, int, int, int]
 def keyed(cls: type[Machine], owner: str) -> dict[Key, Mutant]:
     """The mutants of one machine inside another, by the place and the words of each change.
 
-    The window has the same rows where it is a part, and where a variant inherits or extends them.
+    A machine has the same rows where it is a part, and where a variant inherits or extends them.
     """
     met = Counter[tuple[str, str, str, int, int]]()
     found: dict[Key, Mutant] = {}
@@ -37,19 +38,23 @@ def names(cls: type[Machine]) -> dict[Key, str]:
     return dict(zip(every, identities(list(every.values())), strict=True))
 
 
-def fails(cls: type[Machine], owner: str, row: str, what: str) -> set[str]:
-    """The properties that fail first where the text of the owner is changed so."""
+def fails(cls: type[Machine], owner: str, row: str, what: str, most: int | None = None) -> set[str]:
+    """The properties that fail first where the text of the owner is changed so; or all of them,
+    within so many states."""
     (mutant,) = (
         each
         for each in mutants(resolve(cls).machine)
         if (each.owner, each.row, each.change.what) == (owner, row, what)
     )
-    return failing(cls, mutant.made())
+    return failing(cls, mutant.made(), most)
 
 
-def failing(cls: type[Machine], machine: ir.Machine | None = None) -> set[str]:
-    """The properties that fail first, of the class or of a machine that is its mutant."""
+def failing(
+    cls: type[Machine], machine: ir.Machine | None = None, most: int | None = None
+) -> set[str]:
+    """The properties that fail, of the class or of a machine that is its mutant; as `fails`."""
     found = resolve(cls)
-    flat = lower(machine or found.machine, found.scopes["scope"])
-    result = explore(flat, found.world, {}, limits=Limits(first=True))
+    flat = lower(machine or found.machine, scope_of(cls, []))
+    limits = Limits(first=True) if most is None else Limits(most)
+    result = explore(flat, found.world, {}, limits=limits)
     return {p.name for p in result.properties if p.verdict.value in ("violated", "undefined")}
