@@ -17,6 +17,7 @@ SLOW = {
     "machines.message_scheduler.system",
     "machines.message_scheduler.system_as_seed",
     "machines.message_scheduler.threads",
+    "machines.object_diffusion.conditions",
     "machines.object_diffusion.connection_as_seed",
     "machines.object_diffusion.in_time",
     "machines.object_diffusion.in_turns",
