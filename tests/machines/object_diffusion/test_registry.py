@@ -93,7 +93,7 @@ def test_rounds_begin_with_the_next_object() -> None:
     )
     announced(registry, ANNA, 1, 2, 3)
     first, second, third = ids(1, 2, 3)
-    asked = []
+    asked: list[frozenset[ObjectId]] = []
     for _ in range(4):
         registry.make_decisions(NONE)
         decision = registry.peers[ANNA].decision
