@@ -99,7 +99,7 @@ def test_rounds_begin_with_the_next_object() -> None:
         decision = registry.peers[ANNA].decision
         assert decision is not None
         asked.append(decision.objects_to_req)
-    assert asked == [{first}, {second}, {third}, {first}]
+    assert asked == [frozenset({x}) for x in (first, second, third, first)]
 
 
 def test_a_silent_peer_is_given_up_and_another_is_asked() -> None:
