@@ -16,11 +16,12 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn
 
 from lawful.spec import types as t
+from lawful.spec.errors import a
 from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.values.bounds import Values, bounded, breach
-from lawful.spec.values.opaques import ENCODED, mixed
+from lawful.spec.values.opaques import ENCODED, classes_in, mixed
 from lawful.spec.values.text import shown
-from lawful.spec.values.world import FrozenBag, FrozenMap, World
+from lawful.spec.values.world import FrozenBag, FrozenMap, Token, World
 
 from ..elements import NO_ELEMENTS, Elements
 from ..kernel.state import Untold
@@ -114,15 +115,22 @@ def taken(value: Any, kind: t.Type, known: ValueContext, what: str) -> Any:
 
 
 def _declared(value: Any, opaque: str, world: World, what: str) -> None:
-    """TypeError for bytes, a text or an integer that the annotation of the opaque does not admit.
+    """TypeError for a value of a class that the annotation of the opaque does not admit.
 
-    Of other types only the type checker knows whether it admits them."""
+    Of bytes, texts and integers a frozen declaration knows that, too; a `Token` stands for any."""
     mine = tuple(world.encodable.get(opaque, ENCODED))
     number = isinstance(value, int) and world.opaques.get(opaque, int) is not int
-    if isinstance(value, ENCODED) and not number and not isinstance(value, mine):
+    if isinstance(value, ENCODED) and not number:
+        fits = isinstance(value, mine)
+    else:
+        annotations = world.opaque_annotations.get(opaque, ())
+        every = tuple(each for annotation in annotations for each in classes_in(annotation))
+        fits = number or not every or isinstance(value, (Token, *every))
+        mine = tuple(each for each in every if each is not type(None))
+    if not fits:
         kinds = " or ".join(sorted(each.__name__ for each in mine)) or "another type"
-        found = type(value).__name__
-        raise TypeError(f"{what} is a {opaque}, which holds {kinds}, not {value!r}, a {found}")
+        found = a(type(value).__name__)
+        raise TypeError(f"{what} is a {opaque}, which holds {kinds}, not {shown(value)}, {found}")
 
 
 def _same(held: Iterable[Any], mine: Iterable[Any]) -> bool:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import enum
+import functools
 import itertools
 import types as python_types
 import typing
@@ -54,6 +55,23 @@ MADE: dict[str, Callable[[Any, int], Any]] = {
     "datetime": lambda cls, i: cls.fromordinal(1 + i),
     "timedelta": lambda cls, i: cls(i),
 }
+
+
+@functools.cache
+def classes_in(annotation: Any) -> tuple[type[Any], ...]:
+    """The classes of which a value of this annotation is an instance; `object` where it is no class
+    or union of classes that tells, such as a protocol or a type variable."""
+    if isinstance(annotation, typing.NewType):
+        return classes_in(annotation.__supertype__)
+    origin = typing.get_origin(annotation)
+    if origin in (typing.Union, python_types.UnionType):
+        return tuple(each for arg in typing.get_args(annotation) for each in classes_in(arg))
+    if origin is typing.Annotated:
+        return classes_in(typing.get_args(annotation)[0])
+    known = annotation if origin is None else origin
+    if not isinstance(known, type) or known is Any or getattr(known, "_is_protocol", False):
+        return (object,)
+    return (known,)
 
 
 def mixed(value: Any, number: type[Any]) -> Any:

@@ -309,3 +309,43 @@ def test_none_and_what_is_not_equal_to_itself_are_no_opaque_values() -> None:
     shared.keep(None)
     shared.put(0.5)
     assert shared == Shared.lawful.state(share=0.5, shares=[None])
+
+
+Payload = Annotated[bytes, Opaque("Payload")]
+Other = Annotated[Annotated[tuple[int, ...], "few"] | None, Opaque("Other")]
+Anything = Annotated[Any, Opaque("Anything")]
+
+
+class Held(Machine):
+    n: Nat = 0
+
+    @transition()
+    def put(self, payload: Payload) -> None:
+        self.n += 1
+
+    @transition()
+    def put_other(self, other: Other) -> None:
+        self.n += 1
+
+    @transition()
+    def put_anything(self, anything: Anything) -> None:
+        self.n += 1
+
+
+def test_an_opaque_value_is_of_a_class_that_its_annotation_admits() -> None:
+    held, odd = Held(), cast(Any, frozenset({1}))
+    for wrong in (odd, memoryview(b""), object(), "text", 1):
+        with pytest.raises(
+            TypeError, match=r"payload is a Payload, which holds bytes, not .*, an? "
+        ):
+            held.put(cast(Any, wrong))
+    with pytest.raises(
+        TypeError, match=r"other is a Other, which holds tuple, not .*, a frozenset"
+    ):
+        held.put_other(odd)
+    assert held.n == 0
+    held.put(b"x")
+    held.put(type("Part", (bytes,), {})(b"x"))
+    held.put_other((1, 2))
+    held.put_anything(odd)
+    assert held.n == 4
