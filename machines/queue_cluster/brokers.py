@@ -177,6 +177,8 @@ class Brokers(Ledger, abstract=True):
 
     def is_next(self, n: Node, key: Key) -> bool:
         """Whether each earlier one in the order is taken, or was not free as far as n knows."""
+        if key.queue not in self.queued:
+            return True  # It is destroyed, which n has yet to handle.
         mine = self.replicas[n].acquiring | self.replicas[n].settling
         if not self.is_queued(key):
             return False

@@ -105,9 +105,7 @@ def test_requests(tmp_path: Path, form: str) -> None:
 def test_connections_to_an_ssh_server(tmp_path: Path) -> None:
     paths, program = connections(tmp_path)
     result = replay(paths, program)
-    assert by_instance(result) == dict.fromkeys(
-        ("4100", "4103", "4106", "4127", "4135"), "fits"
-    )
+    assert by_instance(result) == dict.fromkeys(("4100", "4103", "4106", "4127", "4135"), "fits")
     assert result.total.events == 10
     assert result.total.transitions == {"fail": 5, "leave": 4, "cut_off": 1}
     data = tomllib.loads((FOLDER / "sshd.toml").read_text(encoding="utf-8"))

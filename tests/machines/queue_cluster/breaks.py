@@ -35,13 +35,14 @@ SCOPES: Mapping[str, Mapping[str, object]] = {
     "scope": {},
     "joining": {"joins": (1,), "changes": (1,)},
     "crashing": {"crashes": (1,), "returns": (0,)},
-    "wiring": {
+    "declaring": {
         "declares": (1,),
-        "wirings": (2,),
+        "wirings": (1,),
         "destroys": (1,),
         "changes": (1,),
         "returns": (0,),
     },
+    "binding": {"wirings": (1,), "destroys": (1,), "changes": (1,), "returns": (0,)},
     "several": {"messages": (2,), "changes": (1,), "outbox": 8},
     "dead_letters": {"QueueName": 2, "changes": (1,)},
 }
@@ -223,7 +224,7 @@ BREAKS = (
         "        self.bindings = {b for b in self.bindings if b.queue != q}\n",
         "",
         "replicas.bindings_have_their_queue",
-        "wiring",
+        "binding",
     ),
     Break(
         "a queue that is destroyed goes on at its owner",
@@ -232,6 +233,6 @@ BREAKS = (
         "            self.owners[n, q].destroy_delivered()",
         "            pass",
         "every_queue_is_everywhere",
-        "wiring",
+        "declaring",
     ),
 )
