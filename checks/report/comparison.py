@@ -6,8 +6,8 @@ from lawful.spec.ir import Json
 
 from ..explore.result import OURS, Comparison
 
-# The comparison does not rely on the engine whose states it might repeat.
-OTHER = "the reference engine found these states and outcomes anew"
+WHY = "a comparison with generated steps would not show what these and the runtime do wrong alike"
+OTHER = f"the reference engine found these states and outcomes anew: {WHY}"
 
 
 def text(found: Comparison) -> list[str]:
@@ -53,6 +53,7 @@ def to_json(found: Comparison) -> Json:
     ]
     return {
         "engine": "reference",
+        "why": WHY,
         "states": found.states,
         "events": len(found.events),
         "comparisons": found.comparisons,

@@ -33,7 +33,7 @@ def test_without_a_home_folder_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(Path, "home", nowhere)
     assert cache_folder("proofs") is None
-    assert llvm.kept(Text("", 1, 1)) is None
+    assert llvm.kept(Text("", 1, 1), llvm.QUICK) is None
     with cache.kept_in(cache_folder("proofs")):
         assert cache.folder() is None
         cache.note("key", frozenset())

@@ -51,9 +51,9 @@ class Compiler:
             return None if self._process.poll() is None else self._best()
         if self._quick and spent < LONGER:
             return None
-        from .llvm import kept, quick
+        from .llvm import SPEED, kept, quick
 
-        file = kept(self.text)
+        file = kept(self.text, SPEED)
         if file is not None and file.exists():
             return self._best()
         if not self._quick:
@@ -96,7 +96,7 @@ def _started(text: Text) -> subprocess.Popen[bytes]:
 
 
 if __name__ == "__main__":
-    from .llvm import kept, make
+    from .llvm import SPEED, kept, make
 
     read = Text(*json.load(sys.stdin))
-    make(read, kept(read))
+    make(read, kept(read, SPEED), SPEED)

@@ -1,7 +1,7 @@
 """Compilation of a machine's steps, and of the search over them, to machine code by LLVM.
 
-The object file is kept on disk under a name made of the text, the compiler and the processor. If it
-cannot be read or written, the text is compiled again.
+The object file is kept on disk under a name made of the text, the compiler, its speed level and the
+processor. If it cannot be read or written, the text is compiled again.
 """
 
 from __future__ import annotations
@@ -77,28 +77,30 @@ def _passed(x: Any) -> Any:
 
 
 def compiled(text: Text) -> Native:
-    """The steps of this text, from where they are kept if they are."""
-    file = kept(text)
+    """The optimised steps of this text, from where they are kept if they are."""
+    return _native(text, SPEED)
+
+
+def quick(text: Text) -> Native:
+    """The steps of this text as machine code that is not optimised; it is kept, too."""
+    return _native(text, QUICK)
+
+
+def _native(text: Text, speed: int) -> Native:
+    file = kept(text, speed)
     if file is not None:
         with contextlib.suppress(OSError):
             held = file.read_bytes()
             if held[:32] == hashlib.sha256(held[32:]).digest():  # Written whole.
                 return Native(held[32:])
     began = time.perf_counter()
-    code = make(text, file)
+    code = make(text, file, speed)
     return Native(code, time.perf_counter() - began)
 
 
-def quick(text: Text) -> Native:
-    """The steps of this text as machine code that is not optimised, and nowhere kept."""
-    began = time.perf_counter()
-    code = _code(text, QUICK)
-    return Native(code, time.perf_counter() - began)
-
-
-def make(text: Text, file: Path | None) -> bytes:
+def make(text: Text, file: Path | None, speed: int) -> bytes:
     """Machine code, kept in this file if one is given."""
-    code = _code(text, SPEED)
+    code = _code(text, speed)
     if file is not None:
         with contextlib.suppress(OSError):  # Later runs compile again.
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -108,9 +110,9 @@ def make(text: Text, file: Path | None) -> bytes:
     return code
 
 
-def kept(text: Text) -> Path | None:
+def kept(text: Text, speed: int) -> Path | None:
     """The file of this text's machine code; None where there can be none."""
-    parts = [*map(str, text), llvmlite.__version__, str(SPEED), *_processor()]
+    parts = [*map(str, text), llvmlite.__version__, str(speed), *_processor()]
     for module in (folding, llvm_text, intrinsics, prelude, *KERNELS):
         parts.append(_source(module))
     name = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]

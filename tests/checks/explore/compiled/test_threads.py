@@ -275,7 +275,7 @@ def test_none_takes_a_slot_that_is_not_free(monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr(kernel_rows, name, number)
         monkeypatch.setitem(llvm.NUMBERS, name, number)
 
-    def nowhere(_: Text) -> None:
+    def nowhere(_text: Text, _speed: int) -> None:
         return None
 
     monkeypatch.setattr(llvm, "kept", nowhere)
