@@ -125,7 +125,7 @@ Step = Callable[..., Any]
 def _other_state(step: Step) -> Step:
     def turn(self: Any, by: int) -> Any:
         output = step(self, by)
-        self._turns += 1
+        self._turns_ += 1
         return output
 
     return turn
@@ -148,7 +148,7 @@ def _other_class(step: Step) -> Step:
 
 def _changed_though_refused(step: Step) -> Step:
     def turn(self: Any, by: int) -> Any:
-        self._keys = {*self._keys, 2}
+        self._keys_ = {*self._keys_, 2}
         return step(self, by)
 
     return turn
