@@ -42,19 +42,22 @@ def rows_of_line(line: bytes, mapping: TraceMapping) -> list[Row | Rejected]:
 
 def rows_of_table_line(line: bytes, mapping: TraceMapping) -> list[Row | Rejected]:
     """The rows of a row of a table, as a JSON object."""
-    return _rows(object_of(line), mapping, 0, typed=True)
+    return _rows(object_of(line), mapping, 0, line.decode())
 
 
 def _rows(
-    found: Found, mapping: TraceMapping, place: int, typed: bool = False
+    found: Found, mapping: TraceMapping, place: int, line: str | None = None
 ) -> list[Row | Rejected]:
-    """The rows of a record. In a column of a table, and where all values are texts, keys have one
-    type; so no two of them look alike, and none needs quotes."""
+    """The rows of a record; `line` is the row of a table that it is.
+
+    In a column of a table, and where all values are texts, keys have one type; so no two of them
+    look alike, and none needs quotes.
+    """
     if isinstance(found, Rejected):
         return [found]
-    rows = mapping.rows_of(found, plain(str(found)), place)
+    rows = mapping.rows_of(found, plain(str(found) if line is None else line), place)
     how = mapping.preparation
-    if typed or (how is not None and how.format in TEXTS):
+    if line is not None or (how is not None and how.format in TEXTS):
         return [_with_key(row) if isinstance(row, Row) else row for row in rows]
     return rows
 

@@ -232,7 +232,7 @@ def _bool(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     if not only(b, node, 1):
         return b.wrong(node.place)
     found = len(b.scene.problems.found)
-    of = expressions.infer(b, node.args[0], t.BOOL)
+    of = expressions.expr(b, node.args[0])
     if isinstance(of.type, t.Int | t.Bool) and not isinstance(of.type, t.Serial):
         return ir.Op(node.place, t.BOOL, "bool", (of,))
     del b.scene.problems.found[found:]

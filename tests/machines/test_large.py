@@ -18,6 +18,7 @@ LARGE: dict[tuple[str, str], Counts] = {
     ("object_diffusion.system:DiffusionFixed", "redundant"): (6_404, 25_935, 37),
     ("object_diffusion.system:DiffusionFixed", "pipelined"): (11_149, 47_048, 44),
     ("object_diffusion.system:DiffusionFixed", "large"): (97_647, 379_174, 61),
+    ("object_diffusion.in_time:DiffusionInTime", "large"): (581_932, 1_724_258, 67),
     ("queue_cluster.declaration:QueueOwnerFixed", "anywhere"): (1_590, 22_560, 16),
     ("queue_cluster.dispatching:DispatchingFixed", "large"): (487, 3_081, 12),
     ("queue_cluster.system:ClusterFixed", "large"): (8_822, 28_603, 44),

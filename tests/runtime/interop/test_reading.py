@@ -61,9 +61,6 @@ class Unreadable:
     def some(self) -> bool:
         return self.maybe == 3
 
-    def number(self) -> int:
-        return self.degrees
-
     def two(self) -> bool:
         self.degrees += 1
         return self.degrees > 1
@@ -101,7 +98,6 @@ class Unreadable:
         "says",
         "named",
         "some",
-        "number",
         "two",
         "given",
         "itself",
