@@ -257,7 +257,18 @@ class SenderEntry(Entry, abstract=True):
 
 
 class SenderEntryFixed(SenderEntry):
-    """Closes once everything is acknowledged; otherwise it reports the unacknowledged messages."""
+    """Closes once everything is acknowledged, otherwise reports what is not; tells a receiver that
+    has lost its memory where to go on."""
+
+    @transition()
+    def retransmit(self, m: XmitReq) -> frozenset[Data]:
+        """A receiver that asks for acknowledged messages has crashed since: it also gets the first
+        one that is not acknowledged, marked as first (U-B11)."""
+        again = super().retransmit(m)
+        waits = m.conn == self.conn and self.highest_acked < self.highest_sent
+        if waits and any(0 < q <= self.highest_acked for q in m.missing):
+            again |= {self.kept(self.highest_acked + 1).replace(first=True)}
+        return again
 
 
 class ReceiverEntry(Entry, abstract=True):
@@ -424,7 +435,16 @@ class ReceiverEntry(Entry, abstract=True):
 
 
 class ReceiverEntryFixed(ReceiverEntry):
-    """Remembers what it delivered, and can tell an older connection from a newer one."""
+    """Remembers what it delivered, can tell an older connection from a newer one, and goes on where
+    the sender says, if a crash has cost it its memory."""
+
+    def insert(self, m: Data) -> None:
+        """All messages before one that is marked as first are acknowledged: they were delivered
+        before a crash, and A has purged them (U-B11)."""
+        if m.first and m.seqno > self.next:
+            self.next = m.seqno
+            self.buffer = {q: p for q, p in self.buffer.items() if q > m.seqno}
+        super().insert(m)
 
     @invariant
     def belongs_to_a_connection(self) -> bool:

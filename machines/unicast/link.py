@@ -172,11 +172,14 @@ class Link(Machine, abstract=True):
         places = [self.submitted.index(p) for p in self.delivered]
         return all(places[i] <= places[i + 1] for i in range(len(places) - 1))
 
+    def is_delivered(self, p: Id) -> bool:
+        return p in self.delivered
+
     @invariant
     def no_loss(self) -> bool:
         """Each submitted message is delivered, under way, reported, or can be sent again."""
         return all(
-            sent in self.delivered
+            self.is_delivered(sent)
             or sent in self.reported
             or (sent[0] == self.sender.conn and sent[1] in self.sender.window)
             or any(isinstance(m, Data) and (m.conn, m.seqno) == sent for m in self.network)
@@ -187,7 +190,7 @@ class Link(Machine, abstract=True):
     def acked_is_delivered(self) -> bool:
         """The receiver has delivered every message that the sender purged as acknowledged (U12)."""
         return all(
-            sent in self.delivered
+            self.is_delivered(sent)
             for sent in self.submitted
             if sent[0] == self.sender.conn and sent[1] <= self.sender.highest_acked
         )
@@ -220,4 +223,4 @@ class Link(Machine, abstract=True):
     @recoverable
     def settled(self) -> bool:
         """Every message can still be delivered or reported (U5)."""
-        return all(p in self.delivered or p in self.reported for p in self.submitted)
+        return all(self.is_delivered(p) or p in self.reported for p in self.submitted)

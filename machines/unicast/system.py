@@ -4,7 +4,8 @@ Source: `unicast3.txt`, as in `declaration.py`. The network loses, duplicates an
 bag: any message in it may be received, lost or duplicated next. Losses and duplicates have a budget
 of `failures`, so that they end.
 
-Abstractions. Messages go in one direction; nobody crashes. A message is identified by the number
+Abstractions. Messages go in one direction; nobody crashes (`restarts.py` and `crashes.py` have
+that). A message is identified by the number
 under which it was sent. Resending a message that is still under way adds no second copy, and only
 data are duplicated: a second ack has no further effect. Messages in order are delivered in the same
 step, as in the service. The retransmit task's first run after a change follows the change at
@@ -166,6 +167,16 @@ class LinkFixed(FairLink):
 
     def is_late_first(self, m: Data) -> bool:
         return m.first and m.seqno != 1 and m.conn > self.receiver.conn
+
+    @invariant
+    def marked_is_not_ahead(self) -> bool:
+        """Before a message that is marked as first, B misses none: only after a crash of B does it
+        go on there (U28, U-B11)."""
+        return all(
+            m.seqno <= self.receiver.next
+            for m in self.network
+            if isinstance(m, Data) and m.first and m.conn == self.receiver.conn
+        )
 
     @invariant
     def submitted_in_order(self) -> bool:

@@ -36,6 +36,7 @@ SLOW = {
     "machines.queue_cluster.system_as_seed",
     "machines.read_only_windows.in_time",
     "machines.read_only_windows.system_as_seed",
+    "machines.unicast.crashes",
     "machines.unicast.in_time",
     "machines.unicast.restarts",
     "machines.unicast.system",

@@ -252,6 +252,9 @@ class Unicast:
                 self._perform(peer, peer.receiver.request_missing())
             if peer.receiver.lawful.may("send_sync"):
                 self._perform(peer, peer.receiver.send_sync())
+            if peer.lost:
+                peer.lost = False
+                self._perform(peer, SendFirst(peer.receiver.conn))
         self._ring()
 
     def _on_datagram(self, datagram: bytes) -> None:
@@ -288,6 +291,7 @@ class Unicast:
             case Data():
                 if peer.is_beyond(message):
                     self._counts["beyond"] += 1
+                    peer.lost = True
                 else:
                     peer.receiver.data(message)
             case Ack():

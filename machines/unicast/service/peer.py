@@ -42,7 +42,8 @@ def from_wire(message: Message, epoch: int) -> Message:
 
 @dataclass
 class Peer:
-    """`turn` is held by the one sender that may send next; `outbox` is about to leave."""
+    """`turn` is held by the one sender that may send next; `outbox` is about to leave. `lost`: data
+    beyond any window came, so the next round asks where to go on, as if there were no entry."""
 
     name: str
     address: Address
@@ -50,6 +51,7 @@ class Peer:
     receiver: ReceiverEntryFixed
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     outbox: list[Message] = field(default_factory=list[Message])
+    lost: bool = False
 
     @classmethod
     def at(cls, address: Address, name: str, config: Config, clock: Clock) -> Peer:
@@ -77,10 +79,12 @@ class Peer:
     def is_beyond(self, data: Data) -> bool:
         """Whether no endpoint could have sent this on the connection: its windows are bounded.
 
-        One such number would otherwise make the receiver request all those before it.
+        One such number would otherwise make the receiver request all those before it. A message
+        marked as first is the one to go on with, and makes it request none (U-B11).
         """
         known = self.receiver
-        return data.conn == known.conn and data.seqno >= known.next + LARGEST_WINDOW
+        far = data.seqno >= known.next + LARGEST_WINDOW
+        return data.conn == known.conn and far and not data.first
 
     def stats(self) -> ConnectionStats:
         return ConnectionStats(

@@ -184,7 +184,10 @@ class Sender:
     def retransmit(self, m: XmitReq) -> set[Data]:
         if m.conn != self.connection:
             return set()
-        return {self._data(q) for q in m.missing if self.acked < q <= self.sent}
+        again = {self._data(q) for q in m.missing if self.acked < q <= self.sent}
+        if self.unacked and any(0 < q <= self.acked for q in m.missing):
+            again.add(self._data(self.acked + 1, first=True))
+        return again
 
     def send_first(self, m: SendFirst) -> Data | None:
         if self._live(m.conn) and self.unacked:

@@ -296,6 +296,38 @@ async def test_a_restarted_endpoint_is_heard() -> None:
             assert await heard(again, 1) == [b"hello again"]
 
 
+@timed
+async def test_a_restarted_receiver_goes_on_after_a_late_copy() -> None:
+    """What its former life acknowledged is not requested for ever (U-B11)."""
+    async with joined(options=Options(epoch=7)) as (a, b, relay):
+        for n in (b"1", b"2"):
+            await a.send("B", n)
+        assert await heard(b, 2) == [b"1", b"2"]
+        await a.flushed("B")
+        await b.aclose()
+        async with await Unicast.open("B", QUICK) as again:
+            await join(relay, a, again)
+            again.entries("A")[1].data(data(1, conn=8))
+            assert await a.send("B", b"3") == 3
+            assert await heard(again, 2) == [b"1", b"3"]
+            assert await a.send("B", b"4") == 4
+            assert await heard(again, 1) == [b"4"]
+            await a.flushed("B")
+            assert a.stats().dropped == 0
+
+
+@timed
+async def test_who_is_far_behind_asks_where_to_go_on() -> None:
+    far = LARGEST_WINDOW + 10
+    async with probed() as (a, probe):
+        probe.say(data(1), data(far))
+        await probe.until_said(SendFirst(conn=1))
+        probe.say(data(far, first=True))
+        assert await heard(a, 2) == [b"1", b"%d" % far]
+        await probe.until_said(Ack(seqno=far, conn=1))
+        assert "XmitReq" not in a.stats().messages_sent
+
+
 # Ends and faults.
 
 
