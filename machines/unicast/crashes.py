@@ -25,7 +25,7 @@ from .messages import Ack
 from .system import FairLink
 
 
-class ReceiverEntryCrashing(ReceiverEntryFixed):
+class ReceiverReset(ReceiverEntryFixed):
     """Without its memory it knows no connection, as at the beginning."""
 
     another_life = drop("never_goes_back")
@@ -42,8 +42,8 @@ class LinkOfLives(FairLink, abstract=True):
     """B crashes once."""
 
     sender: SenderEntry
-    receiver: ReceiverEntryCrashing = (  # pyright: ignore[reportIncompatibleVariableOverride]  # is read-only
-        ReceiverEntryCrashing()
+    receiver: ReceiverReset = (  # pyright: ignore[reportIncompatibleVariableOverride]  # is not set
+        ReceiverReset()
     )
     crashed: bool = False
     before: Ghost[set[Id]] = set()

@@ -121,8 +121,7 @@ class SenderEntry(Entry, abstract=True):
     stale = ignore("ack", otherwise=True, because="late, repeated, or of another connection")
 
     def unchanged(self) -> bool:
-        """Whether HA (`highest_acked`) and HS (`highest_sent`) are as in the last task run
-        (U14)."""
+        """Whether HA (`highest_acked`) and HS (`highest_sent`) are as the last run saw (U14)."""
         return self.seen_acked == self.highest_acked and self.seen_sent == self.highest_sent
 
     @transition(source=(Conn.OPEN, Conn.CLOSING))
@@ -141,8 +140,7 @@ class SenderEntry(Entry, abstract=True):
 
     @transition()
     def retransmit(self, m: XmitReq) -> frozenset[Data]:
-        """Resend the requested messages that are still kept, 46 and 48 of [seed:67-69] (U8,
-        U15)."""
+        """Resend what is requested and still kept, 46 and 48 of [seed:67-69] (U8, U15)."""
         known = m.conn == self.conn
         return frozenset(self.kept(q) for q in m.missing if known and q in self.window)
 
@@ -157,8 +155,7 @@ class SenderEntry(Entry, abstract=True):
 
     @transition(source=Conn.OPEN, target=Conn.CLOSING)
     def close(self) -> None:
-        """The application or a view closes the entry: do not remove it immediately [seed:87]
-        (U19)."""
+        """The application or a view closes the entry: it is not removed at once [seed:87] (U19)."""
         self.idle.start(self.conn_close_timeout)
 
     twice = ignore("close", source=(Conn.CLOSING, Conn.CLOSED), because="closed or closing")
@@ -182,8 +179,7 @@ class SenderEntry(Entry, abstract=True):
         return Dropped(conn=self.conn, messages=messages)
 
     def forget(self) -> None:
-        """Reset everything except the connection id, so that the next connection has a larger
-        one."""
+        """Reset all except the connection id, so that the next connection has a larger one."""
         self.highest_sent, self.highest_acked = 0, 0
         self.seen_sent, self.seen_acked = 0, 0
         self.window.clear()
@@ -234,8 +230,7 @@ class SenderEntry(Entry, abstract=True):
 
     @step_property
     def no_false_alarm(self, after: "SenderEntry") -> bool:
-        """The application is told only about unacked messages: acked ones have arrived (U6,
-        U12)."""
+        """The application is told of unacked messages only: others have arrived (U6, U12)."""
         told = after.reported and not self.reported
         return implies(told, self.highest_acked < self.highest_sent)
 
@@ -257,8 +252,7 @@ class SenderEntry(Entry, abstract=True):
 
 
 class SenderEntryFixed(SenderEntry):
-    """Closes once everything is acknowledged, otherwise reports what is not; tells a receiver that
-    has lost its memory where to go on."""
+    """Closes once all is acknowledged, or reports the rest; helps a receiver that crashed."""
 
     @transition()
     def retransmit(self, m: XmitReq) -> frozenset[Data]:
@@ -401,8 +395,7 @@ class ReceiverEntry(Entry, abstract=True):
 
     @invariant
     def buffer_is_ahead(self) -> bool:
-        """Buffered numbers are from `next` to `highest`, and `highest` stays until it is
-        delivered."""
+        """Buffered numbers are from `next` to `highest`, which stays until it is delivered."""
         inside = all(self.next <= q <= self.highest for q in self.buffer)
         return inside and implies(self.next <= self.highest, self.highest in self.buffer)
 
@@ -435,12 +428,10 @@ class ReceiverEntry(Entry, abstract=True):
 
 
 class ReceiverEntryFixed(ReceiverEntry):
-    """Remembers what it delivered, can tell an older connection from a newer one, and goes on where
-    the sender says, if a crash has cost it its memory."""
+    """Remembers what it delivered, tells older connections, and goes on where the sender says."""
 
     def insert(self, m: Data) -> None:
-        """All messages before one that is marked as first are acknowledged: they were delivered
-        before a crash, and A has purged them (U-B11)."""
+        """Messages before one marked as first were delivered before a crash, and purged (U-B11)."""
         if m.first and m.seqno > self.next:
             self.next = m.seqno
             self.buffer = {q: p for q, p in self.buffer.items() if q > m.seqno}
@@ -453,7 +444,6 @@ class ReceiverEntryFixed(ReceiverEntry):
 
     @invariant
     def asks_where_newer_ones_begin(self) -> bool:
-        """The flag names a newer connection; if it is not set, nothing is sent [seed:122-124]
-        (U28)."""
+        """The flag names a newer connection; without it nothing is sent [seed:122-124] (U28)."""
         newer = self.sync_due > self.conn
         return can(self.send_sync) == newer and (newer or self.sync_due == 0)

@@ -6,7 +6,7 @@ import pytest
 
 from lawful import Machine, transition
 from lawful.checks.explore import Limits, explore
-from lawful.machines.unicast.crashes import LinkCrashing, LinkDeaf, ReceiverEntryCrashing
+from lawful.machines.unicast.crashes import LinkCrashing, LinkDeaf, ReceiverReset
 from lawful.machines.unicast.declaration import (
     Conn,
     ReceiverEntryFixed,
@@ -81,7 +81,7 @@ def test_a_sender_that_does_not_tell_leaves_it_deaf() -> None:
     assert set(same_sequences(result)) == {"purged_is_not_awaited", "settled"} | LIVENESS
 
 
-class ReceiverStays(ReceiverEntryCrashing):
+class ReceiverStays(ReceiverReset):
     """It does not go on with what is marked."""
 
     def insert(self, m: Data) -> None:
@@ -89,10 +89,10 @@ class ReceiverStays(ReceiverEntryCrashing):
 
 
 class LinkStaying(LinkCrashing):
-    receiver: ReceiverEntryCrashing = ReceiverStays()
+    receiver: ReceiverReset = ReceiverStays()
 
 
-class ReceiverJumps(ReceiverEntryCrashing):
+class ReceiverJumps(ReceiverReset):
     """It goes on with anything that is ahead."""
 
     def insert(self, m: Data) -> None:
@@ -100,7 +100,7 @@ class ReceiverJumps(ReceiverEntryCrashing):
 
 
 class LinkJumping(LinkCrashing):
-    receiver: ReceiverEntryCrashing = ReceiverJumps()
+    receiver: ReceiverReset = ReceiverJumps()
 
 
 class SenderMarksTheLast(SenderEntryFixed):
