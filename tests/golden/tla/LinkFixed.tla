@@ -262,7 +262,7 @@ ReceiverEntryFixed_touch(self) ==
   LET self_2 == [self EXCEPT !.idle = FALSE] IN
   After(self_2)
 
-ReceiverEntryFixed_insert(self, m) ==
+ReceiverEntryFixed_ReceiverEntryu2einsert(self, m) ==
   LET After(self_4) ==
       LET step_1 == ReceiverEntryFixed_touch(self_4) IN
       IF step_1.out # "done" THEN step_1 ELSE
@@ -278,6 +278,20 @@ ReceiverEntryFixed_insert(self, m) ==
   LET self_2 == [self EXCEPT !.buffer = Put(self.buffer, m.seqno, m.payload)] IN
   LET self_3 == [self_2 EXCEPT !.highest = (IF (m.seqno <= self_2.highest) THEN self_2.highest ELSE m.seqno)] IN
   After(self_3)
+
+ReceiverEntryFixed_insert(self, m) ==
+  LET After(self_3) ==
+      LET step == ReceiverEntryFixed_ReceiverEntryu2einsert(self_3, m) IN
+      IF step.out # "done" THEN step ELSE
+      LET self_4 == step.to IN
+      Done(self_4, None)
+  IN
+  IF (m.first /\ (self.next < m.seqno)) THEN
+    LET self_1 == [self EXCEPT !.next = m.seqno] IN
+    LET self_2 == [self_1 EXCEPT !.buffer = [k_2 \in {k_3 \in DOMAIN self_1.buffer : (m.seqno < k_3)} |-> self_1.buffer[k_2]]] IN
+    After(self_2)
+  ELSE
+  After(self)
 
 ReceiverEntryFixed_accept(self, m) ==
   IF ~(self.state \in {"OPEN", "CLOSING"}) THEN Stop("refused") ELSE
@@ -497,10 +511,28 @@ request_missing_gives ==
 request_missing ==
   Becomes(request_missing_gives)
 
-SenderEntryFixed_retransmit(self, m) ==
+SenderEntryFixed_SenderEntryu2eretransmit(self, m) ==
   LET known == (m.conn = self.conn) IN
   IF ~(\A q \in m.missing : ((known /\ (q \in (DOMAIN self.window))) => (SenderEntryFixed_kept(self, q).out # "undefined"))) THEN Stop("undefined") ELSE
   Done(self, {SenderEntryFixed_kept(self, q_2).value : q_2 \in {q_3 \in m.missing : (known /\ (q_3 \in (DOMAIN self.window)))}})
+
+SenderEntryFixed_retransmit(self, m) ==
+  LET step == SenderEntryFixed_SenderEntryu2eretransmit(self, m) IN
+  IF step.out # "done" THEN step ELSE
+  LET self_1 == step.to IN
+  LET again == step.value IN
+  LET waits == ((m.conn = self_1.conn) /\ (self_1.highest_acked < self_1.highest_sent)) IN
+  LET After(self_2, again_2) ==
+      Done(self_2, again_2)
+  IN
+  IF (waits /\ (\E q_1 \in m.missing : ((0 < q_1) /\ (q_1 <= self_1.highest_acked)))) THEN
+    IF ~(SenderEntryFixed_kept(self_1, (self_1.highest_acked + 1)).out # "undefined") THEN Stop("undefined") ELSE
+    IF ~(SenderEntryFixed_kept(self_1, (self_1.highest_acked + 1)).out # "undefined") THEN Stop("undefined") ELSE
+    IF ~(SenderEntryFixed_kept(self_1, (self_1.highest_acked + 1)).out # "undefined") THEN Stop("undefined") ELSE
+    LET again_1 == (again \cup {[is |-> "Data", seqno |-> SenderEntryFixed_kept(self_1, (self_1.highest_acked + 1)).value.seqno, conn |-> SenderEntryFixed_kept(self_1, (self_1.highest_acked + 1)).value.conn, first |-> TRUE, payload |-> SenderEntryFixed_kept(self_1, (self_1.highest_acked + 1)).value.payload]}) IN
+    After(self_1, again_1)
+  ELSE
+  After(self_1, again)
 
 LinkFixed_put_all(self, messages_1) ==
   LET After_1(self_2) ==
@@ -829,14 +861,17 @@ LinkFixed_in_order(self) ==
 in_order ==
   ((LinkFixed_in_order(now).out = "done") /\ LinkFixed_in_order(now).value)
 
+LinkFixed_is_delivered(self, p) ==
+  (p \in Range(self.delivered))
+
 LinkFixed_no_loss(self) ==
-  (\A sent \in Range(self.submitted) : ((sent \in Range(self.delivered)) \/ (sent \in self.reported) \/ ((sent[1] = self.sender.conn) /\ (sent[2] \in (DOMAIN self.sender.window))) \/ (\E m_3 \in (DOMAIN self.network) : (((m_3.is = "Data")) /\ (<<m_3.conn, m_3.seqno>> = sent)))))
+  (\A sent \in Range(self.submitted) : (LinkFixed_is_delivered(self, sent) \/ (sent \in self.reported) \/ ((sent[1] = self.sender.conn) /\ (sent[2] \in (DOMAIN self.sender.window))) \/ (\E m_3 \in (DOMAIN self.network) : (((m_3.is = "Data")) /\ (<<m_3.conn, m_3.seqno>> = sent)))))
 
 no_loss ==
   LinkFixed_no_loss(now)
 
 LinkFixed_acked_is_delivered(self) ==
-  (\A sent \in Range(self.submitted) : (((sent[1] = self.sender.conn) /\ (sent[2] <= self.sender.highest_acked)) => (sent \in Range(self.delivered))))
+  (\A sent \in Range(self.submitted) : (((sent[1] = self.sender.conn) /\ (sent[2] <= self.sender.highest_acked)) => LinkFixed_is_delivered(self, sent)))
 
 acked_is_delivered ==
   LinkFixed_acked_is_delivered(now)
@@ -860,7 +895,7 @@ received_was_sent ==
   LinkFixed_received_was_sent(now)
 
 LinkFixed_settled(self) ==
-  (\A p \in Range(self.submitted) : ((p \in Range(self.delivered)) \/ (p \in self.reported)))
+  (\A p \in Range(self.submitted) : (LinkFixed_is_delivered(self, p) \/ (p \in self.reported)))
 
 LinkFixed_sent_is_delivered(self) ==
   <<(~LinkFixed_settled(self)), LinkFixed_settled(self)>>
@@ -959,6 +994,12 @@ LinkFixed_connections_begin_at_the_sender(self) ==
 
 connections_begin_at_the_sender ==
   LinkFixed_connections_begin_at_the_sender(now)
+
+LinkFixed_marked_is_not_ahead(self) ==
+  (\A m_2 \in (DOMAIN self.network) : ((((m_2.is = "Data")) /\ m_2.first /\ (m_2.conn = self.receiver.conn)) => (m_2.seqno <= self.receiver.next)))
+
+marked_is_not_ahead ==
+  LinkFixed_marked_is_not_ahead(now)
 
 LinkFixed_ascend(self, ids) ==
   IF ~(\A i \in DOMAIN Upwards(0, (Len(ids) - 1)) : ((\A i_1 \in 1..(i - 1) : ~(~((ids[At(ids, Upwards(0, (Len(ids) - 1))[i_1])][1] < ids[At(ids, (Upwards(0, (Len(ids) - 1))[i_1] + 1))][1]) \/ ((ids[At(ids, Upwards(0, (Len(ids) - 1))[i_1])][1] = ids[At(ids, (Upwards(0, (Len(ids) - 1))[i_1] + 1))][1]) /\ ((ids[At(ids, Upwards(0, (Len(ids) - 1))[i_1])][2] < ids[At(ids, (Upwards(0, (Len(ids) - 1))[i_1] + 1))][2]) \/ ((ids[At(ids, Upwards(0, (Len(ids) - 1))[i_1])][2] = ids[At(ids, (Upwards(0, (Len(ids) - 1))[i_1] + 1))][2]) /\ FALSE)))))) => HasAt(ids, Upwards(0, (Len(ids) - 1))[i]))) THEN Stop("undefined") ELSE
