@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Any
 
 # Nothing has to survive the server, and few connections are made.
-QUICK = ("fsync=off", "full_page_writes=off", "shared_buffers=4MB", "max_connections=20")
+# Stores that tests interrupt stay connected until the garbage collector finds them.
+QUICK = ("fsync=off", "full_page_writes=off", "shared_buffers=4MB", "max_connections=300")
 SETTINGS = ("listen_addresses=", "autovacuum=off", *QUICK)
 
 
