@@ -10,7 +10,7 @@ READY := .venv/ready
 # Tests start hundreds of processes; without kept bytecode each of them would compile lawful anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: setup tour test check-types agreement nightly benchmarks clean
+.PHONY: setup tour test check-types agreement nightly campaign benchmarks site clean
 
 setup: $(READY)
 	@:
@@ -34,21 +34,31 @@ tour: setup
 test: check-types
 	@$(BIN)/python -m pytest -n 2 --dist loadgroup
 
+# mypy reads everything, pyright what is not a test; `make nightly` has pyright read the tests, too.
 check-types: setup
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy --no-error-summary
-	@$(BIN)/pyright
+	@$(BIN)/pyright --project pyright_product.json
 
 # Random machines in every engine, and how often each thing of the language was met.
 agreement: setup
 	@AGREE_MACHINES=210 $(BIN)/python -m pytest -q -n 2 tests/agree
 
-nightly: setup
+nightly: setup campaign
+	@$(BIN)/pyright
 	@HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -n 2 -m nightly
+
+# The services in simulated worlds, each from a seed; the report is tests/machines/campaign.txt.
+campaign: setup
+	@$(BIN)/python -m tests.machines.campaign
 
 benchmarks: setup
 	@set -e; for script in $(wildcard benchmarks/[!_]*.py); do $(BIN)/python "$$script"; done
+
+# The documentation; open out/site/index.html.
+site: setup
+	@$(BIN)/python -m sphinx -W --keep-going -q -b html docs out/site
 
 clean:
 	rm -rf .venv build dist out *.egg-info .coverage htmlcov

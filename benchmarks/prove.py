@@ -84,7 +84,7 @@ def shown(cls: type[Machine]) -> ProofResult:
     Lists are as long as in the scope `short`, which is for proofs, if the machine has one.
     """
     scope = ["short"] if hasattr(cls, "short") else []
-    how = ProveOptions(cls.__module__, scope, method="induction", no_cache=True)
+    how = ProveOptions((cls.__module__,), scope, method="induction", no_cache=True)
     return proved(cls, how, lambda told: None)
 
 

@@ -19,6 +19,7 @@ from . import dot, mermaid, plantuml
 
 Format = Literal["svg", "png", "pdf", "dot", "mermaid", "plantuml"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+WITHOUT_GRAPHVIZ = "the formats dot, mermaid and plantuml need no Graphviz"
 DPI = 144  # A diagram of usual width then has more than 1600 pixels.
 
 
@@ -50,7 +51,7 @@ def render(machine: ir.Machine, path: Path, format: str) -> Drawn:
         return graph(lambda dpi: dot.text(machine, dpi), path, known)
     except Missing as missing:
         beside = path.with_suffix(".mmd")
-        note = f"{missing}, so {beside.name} has Mermaid instead of {known}"
+        note = f"{missing}, so {beside.name} has Mermaid instead of {known}; {WITHOUT_GRAPHVIZ}"
         return write(beside, mermaid.text(machine), "mermaid", note)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NoReturn, Protocol
 
@@ -11,8 +12,13 @@ from lawful.checks.smt.solver import budget
 
 from . import argument_types
 from .commands.exit_codes import ExitCode
+from .commands.options import LINTED_STATES
 
 TARGET = "package.module[:Machine] or path/to/file.py[:Machine]"
+TARGETS = (
+    f"{TARGET}, or a folder or package with all its modules; several may be given; default: the "
+    "targets of [tool.lawful] in pyproject.toml"
+)
 ENGINES = ("auto", "reference", "generated", "compiled")
 
 
@@ -50,8 +56,10 @@ class Subparsers(Protocol):
     def add_parser(self, name: str, *, help: str, description: str) -> _Parser: ...
 
 
-def parser() -> argparse.ArgumentParser:
-    """The parser of the whole command line."""
+def parser(words: Sequence[str] = ()) -> argparse.ArgumentParser:
+    """The parser of a command line of these words. It knows the command that the first word names,
+    or all commands where that names none: to make the options of all takes twice as long.
+    """
     whole = _Parser(
         prog="lawful",
         description="Run, check, prove, draw and replay formally specified state machines.",
@@ -59,9 +67,8 @@ def parser() -> argparse.ArgumentParser:
     )
     whole.add_argument("--version", action=_Version, nargs=0, help="print the version and end")
     commands = whole.add_subparsers(required=True, metavar="COMMAND", parser_class=_Parser)
-    exploring = (_check, _simulate, _lint)
-    replaying = (_replay, _infer_mapping)
-    for add in (*exploring, _prove, _draw, *replaying, _show, _export, _lock, _diff, _freeze):
+    named = COMMANDS.get(words[0]) if words else None
+    for add in COMMANDS.values() if named is None else (named,):
         add(commands)
     return whole
 
@@ -99,6 +106,11 @@ def _check(commands: Subparsers) -> None:
         help="threads that explore large machines; default: one for each processor",
     )
     parser.add_argument("--first", action="store_true", help="stop at the first violation")
+    parser.add_argument(
+        "--changed",
+        action="store_true",
+        help="explore only the machines that have changed since they were last as expected",
+    )
     parser.add_argument(
         "--coverage",
         action="store_true",
@@ -160,9 +172,9 @@ def _lint(commands: Subparsers) -> None:
     parser.add_argument(
         "--max-states",
         type=argument_types.positive,
-        default=20_000,
+        default=LINTED_STATES,
         metavar="N",
-        help="look at N states at most; default 20000",
+        help=f"look at N states at most; default {LINTED_STATES}",
     )
     parser.add_argument(
         "--mutants",
@@ -198,9 +210,12 @@ def _mutants(text: str) -> int | str:
     return text if text == "all" else argument_types.positive(text)
 
 
-def _scoped(parser: _Parser) -> _Parser:
-    """The target and its scope."""
-    parser.add_argument("target", metavar="TARGET", help=TARGET)
+def _scoped(parser: _Parser, *, several: bool = True) -> _Parser:
+    """The targets, or the one target, and the scope."""
+    if several:
+        parser.add_argument("targets", metavar="TARGET", nargs="*", help=TARGETS)
+    else:
+        parser.add_argument("target", metavar="TARGET", help=TARGET)
     _scope(parser)
     return parser
 
@@ -330,7 +345,6 @@ def _draw(commands: Subparsers) -> None:
     parser.add_argument(
         "--max-states",
         type=argument_types.positive,
-        default=200,
         metavar="N",
         help="graph: refuse to draw more than N states; default 200",
     )
@@ -403,6 +417,15 @@ def _replay(commands: Subparsers) -> None:
     parser.add_argument("--resume", type=Path, metavar="FILE", help=resume)
     keep = "keep the state of each instance, for the replay of later rows"
     parser.add_argument("--keep", type=Path, metavar="FILE", help=keep)
+    tests = "write for the first deviation of each kind a test that fails until the machine fits"
+    parser.add_argument("--pytest", type=Path, metavar="DIR", help=tests)
+    parser.add_argument(
+        "--against",
+        action="append",
+        default=[],
+        metavar="TARGET",
+        help="an older version of a machine: say what is newly illegal and newly legal",
+    )
     metrics = "write the counts as metrics, in the text format of OpenMetrics"
     parser.add_argument("--metrics", type=Path, metavar="FILE", help=metrics)
 
@@ -417,9 +440,23 @@ def _infer_mapping(commands: Subparsers) -> None:
     parser.add_argument("--out", type=Path, metavar="FILE.toml", help=out)
 
 
+def _learn_scope(commands: Subparsers) -> None:
+    help = "say which values recorded events had, and which reachable states were never seen"
+    parser = _command(commands, "learn-scope", help)
+    what = "JSON lines, Parquet, or what the mapping says"
+    parser.add_argument("traces", metavar="TRACES", nargs="+", help=what)
+    parser.add_argument("target", metavar="TARGET", help=TARGET)
+    mapping = "how to read traces of other programs (docs/replay.md)"
+    parser.add_argument("--mapping", type=Path, metavar="FILE", help=mapping)
+    most = "explore at most so many states within the scope that was learned (10,000)"
+    parser.add_argument(
+        "--max-states", type=argument_types.positive, default=10_000, metavar="N", help=most
+    )
+
+
 def _show(commands: Subparsers) -> None:
     help = "print the declaration, its IR, or the machine within its scope"
-    parser = _scoped(_command(commands, "show", help))
+    parser = _scoped(_command(commands, "show", help), several=False)
     parser.add_argument(
         "--what",
         choices=("declaration", "ir", "flat"),
@@ -431,7 +468,7 @@ def _show(commands: Subparsers) -> None:
 
 def _export(commands: Subparsers) -> None:
     help = "write the machine as a TLA+ module with its configurations, for TLC"
-    parser = _scoped(_command(commands, "export", help))
+    parser = _scoped(_command(commands, "export", help), several=False)
     parser.add_argument(
         "--tla", action="store_true", required=True, help="the format TLA+, which must be named"
     )
@@ -490,3 +527,30 @@ def _freeze(commands: Subparsers) -> None:
     help = "write the IR beside a module, for deployments without its source"
     parser = _command(commands, "freeze", help)
     parser.add_argument("target", metavar="MODULE", help="package.module or path/to/file.py")
+
+
+def _run(commands: Subparsers) -> None:
+    help = "start the service of a system as a program"
+    parser = _command(commands, "run", help)
+    system = "a system that has a service: message_scheduler, unicast"
+    parser.add_argument("system", metavar="SYSTEM", help=system)
+    words = "the program's own; `lawful run SYSTEM --help` lists them"
+    parser.add_argument("words", metavar="ARGUMENTS", nargs="...", help=words)
+
+
+COMMANDS: dict[str, Callable[[Subparsers], None]] = {
+    "check": _check,
+    "simulate": _simulate,
+    "lint": _lint,
+    "prove": _prove,
+    "draw": _draw,
+    "replay": _replay,
+    "infer-mapping": _infer_mapping,
+    "learn-scope": _learn_scope,
+    "show": _show,
+    "export": _export,
+    "lock": _lock,
+    "diff": _diff,
+    "freeze": _freeze,
+    "run": _run,
+}

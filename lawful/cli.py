@@ -44,7 +44,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     words = sys.argv[1:] if argv is None else argv
     try:
-        given = parser().parse_args(words)
+        given = parser(words).parse_args(words)
     except Usage as error:
         asked = _files_asked_for(words)
         _write_error(asked, _output(asked), Ended.usage(error.message))
@@ -116,6 +116,10 @@ def _command(given: argparse.Namespace, output: Output) -> int:
             from .commands.infer_mapping import infer_mapping
 
             return infer_mapping(_options(options.InferMappingOptions, given), output)
+        case "learn-scope":
+            from .commands.learn_scope import learn_scope
+
+            return learn_scope(_options(options.LearnScopeOptions, given), output)
         case "show":
             from .commands.show import show
 
@@ -136,6 +140,10 @@ def _command(given: argparse.Namespace, output: Output) -> int:
             from .commands.freeze import freeze
 
             return freeze(_options(options.FreezeOptions, given), output)
+        case "run":
+            from .commands.run import run
+
+            return run(_options(options.RunOptions, given), output)
         case _:
             raise ValueError(f"{output.command} is no command")
 
@@ -148,7 +156,8 @@ def _write_error(given: argparse.Namespace, output: Output, ended: Ended) -> Non
     reports = options.Reports()
     if output.command in REPORTING:
         reports = options.Reports(given.junit, given.sarif)
-    target = str(getattr(given, "target", output.command))
+    targets = " ".join(getattr(given, "targets", ()))
+    target = str(getattr(given, "target", targets or output.command))
     error_report.write(ended, output, reports, target)
 
 

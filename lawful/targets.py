@@ -1,4 +1,4 @@
-"""TARGET of the command line: `package.module[:Machine]` or `path/to/file.py[:Machine]`."""
+"""TARGET of the command line: a module, a file, a folder or a package, or one machine of them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple, TypeVar
@@ -22,6 +22,8 @@ from lawful.spec.resolve import Resolved, abstract_scopes, resolve
 from lawful.spec.syntax.declare import declared
 from lawful.spec.values.world import World
 from lawful.spec.words import Expected, Scope
+
+from .declaring_files import declaring_files
 
 T = TypeVar("T")
 NO_SCOPE = "it has no scope, and a sort or a Nat needs one"
@@ -52,6 +54,18 @@ class ScopedMachine:
         return self.cls.lawful.fingerprint.whole
 
 
+class Chosen(NamedTuple):
+    """A machine that a command takes; `where` is its module or file."""
+
+    cls: type[Machine]
+    where: str
+
+    @property
+    def target(self) -> str:
+        """The target that names this machine alone."""
+        return f"{self.where}:{self.cls.__name__}"
+
+
 class Skipped(NamedTuple):
     """A machine of a module that is left out, and why."""
 
@@ -61,15 +75,15 @@ class Skipped(NamedTuple):
 
 def machines(target: str) -> list[type[Machine]]:
     """The machines that a target names; see `chosen`."""
-    return chosen(target)[0]
+    return [each.cls for each in chosen(target)[0]]
 
 
-def chosen(target: str) -> tuple[list[type[Machine]], list[Skipped]]:
-    """The machines that a target names, and the machines of its module that are left out.
+def chosen(target: str) -> tuple[list[Chosen], list[Skipped]]:
+    """The machines that a target names, and the machines of its modules that are left out.
 
     A target with a machine's name means that machine. A target without one means every machine of
     the module that has a scope or needs none; those without a scope are left out. Parts and
-    abstract machines are in neither list.
+    abstract machines are in neither list. A package or a folder means all its modules.
 
     Raises `TargetError`, and `DeclarationError` where the declaration is refused.
     """
@@ -78,21 +92,22 @@ def chosen(target: str) -> tuple[list[type[Machine]], list[Skipped]]:
         raise TargetError(
             f"{target!r} is not a target; expected package.module[:Machine] or file.py[:Machine]"
         )
-    module = _module(where)
-    defined = _defined(module)
     if name:
+        module = _module(where)
         if not _is_machine(getattr(module, name, None)):
-            known = ", ".join(defined) or "none"
+            known = ", ".join(_defined(module)) or "none"
             raise TargetError(f"{where} has no machine {name}; it defines: {known}")
         found: type[Machine] = getattr(module, name)
-        return [found], []
-    whole = [cls for cls in defined.values() if not declared(cls).abstract]
-    parts = {part for cls in whole for part in resolve(cls).parts.values()}
-    own = [cls for cls in whole if cls not in parts]
-    out = [cls for cls in own if _checkable(cls)]
-    skipped = [Skipped(cls.__name__, NO_SCOPE) for cls in own if cls not in out]
+        return [Chosen(found, where)], []
+    modules = _modules(where)
+    defined = [Chosen(cls, at) for at, each in modules for cls in _defined(each).values()]
+    whole = [each for each in defined if not declared(each.cls).abstract]
+    parts = {part for each in whole for part in resolve(each.cls).parts.values()}
+    own = [each for each in whole if each.cls not in parts]
+    out = [each for each in own if _checkable(each.cls)]
+    skipped = [Skipped(each.cls.__name__, NO_SCOPE) for each in own if each not in out]
     if not out:
-        rows = [f"{name} ({_why_not(cls, cls in parts)})" for name, cls in defined.items()]
+        rows = [f"{cls.__name__} ({_why_not(cls, cls in parts)})" for cls, _ in defined]
         listing = ", ".join(rows) or "it defines none"
         raise TargetError(f"{where} defines no machine that can be checked: {listing}")
     return out, skipped
@@ -102,6 +117,17 @@ def _why_not(cls: type[Machine], part: bool) -> str:
     if declared(cls).abstract:
         return "abstract"
     return "a part" if part else NO_SCOPE
+
+
+def in_folder(target: str, folder: Path) -> str:
+    """The same target for any current folder: a path from the folder, or a module that is found
+    there."""
+    where, colon, name = target.partition(":")
+    if where.endswith(".py"):
+        return f"{folder.resolve() / where}{colon}{name}"
+    if str(folder.resolve()) not in sys.path:
+        sys.path.insert(0, str(folder.resolve()))
+    return target
 
 
 def machine(target: str) -> type[Machine]:
@@ -128,8 +154,10 @@ def declared_in(where: str) -> tuple[str, list[type[Machine]]]:
 
 
 def _defined(module: ModuleType) -> dict[str, type[Machine]]:
+    """The machines by their names; a second name of one is left out."""
     name = module.__name__
-    return {n: c for n, c in vars(module).items() if _is_machine(c) and c.__module__ == name}
+    own = (c for c in vars(module).values() if _is_machine(c) and c.__module__ == name)
+    return {c.__name__: c for c in own}
 
 
 def check_sorts(cls: type[Machine], names: Iterable[str]) -> None:
@@ -159,14 +187,17 @@ def scope_of(cls: type[Machine], given: Sequence[str]) -> Scope:
     return scope.widened(changes)
 
 
-def scoped(cls: type[Machine], given: Sequence[str]) -> ScopedMachine:
+def scoped(
+    cls: type[Machine], given: Sequence[str], expects: Mapping[str, Expected] = {}
+) -> ScopedMachine:
     """The machine within its scope, as `scope_of` and `expectations` read `--scope`.
 
+    `expects` are verdicts that are expected in place of those of the declaration.
     Raises `TargetError`, and `DeclarationError` where the scope leaves a type without a bound.
     """
     resolved, scope = resolve(cls), scope_of(cls, given)
     flat = lower(resolved.machine, scope, abstract_scopes(resolved))
-    return ScopedMachine(cls, resolved, scope, flat, expectations(cls, given))
+    return ScopedMachine(cls, resolved, scope, flat, {**expectations(cls, given), **expects})
 
 
 def _bound(cls: type[Machine], key: str, value: str) -> object:
@@ -183,6 +214,22 @@ def _bound(cls: type[Machine], key: str, value: str) -> object:
         return int(value)
     except ValueError:
         raise TargetError(f"--scope {key}={value}: expected N, A..B or A,B,C") from None
+
+
+def _modules(where: str) -> Iterator[tuple[str, ModuleType]]:
+    """The module of this name or file; of a package or folder, all that may declare machines."""
+    if Path(where).is_dir():
+        for path in declaring_files(Path(where)):
+            yield str(path), _module(str(path))
+        return
+    package = _module(where)
+    yield where, package
+    for folder in vars(package).get("__path__", ()):
+        for path in declaring_files(Path(folder)):
+            names = path.relative_to(folder).with_suffix("").parts
+            inner = ".".join((where, *(names[:-1] if names[-1] == "__init__" else names)))
+            if inner != where:
+                yield inner, _module(inner)
 
 
 def _module(where: str) -> ModuleType:

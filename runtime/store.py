@@ -45,7 +45,7 @@ from .kernel.event_record import Stepped
 from .kernel.state import Closed
 from .recovery import Policy, Recovery, events_of, found
 from .store_rows import NOTHING_ARMED, Due, Position, check_name
-from .store_transactions import Transactions
+from .store_transactions import CLOSED, Transactions
 from .stored_instance import StoredInstance, gone_elsewhere
 from .timers import Clock
 
@@ -121,7 +121,7 @@ class Store:
             logged.watch.log = None
         self._logged.clear()
         self._open = False
-        self.transactions.database.close()
+        self.transactions.close()
 
     def _leave(self, logged: StoredInstance) -> None:
         """Store a snapshot of an instance that had events since its last one, if that can be
@@ -143,6 +143,8 @@ class Store:
         logged.watch.at_rest(lambda: self.transactions.run(write))
 
     def _found(self, name: str) -> StoredInstance:
+        if not self._open:
+            raise StoreError(CLOSED)
         if name not in self._logged:
             raise StoreError(f"no instance {name} was added or restored")
         return self._logged[name]

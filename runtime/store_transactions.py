@@ -14,7 +14,7 @@ import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, starmap
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, cast
 
 from .databases.database import SAVEPOINT, Database, StoreError, Values
 from .databases.tables import Statements, statements
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 EVENT = "lawful_event"  # The savepoint of an event.
+CLOSED = "the store is closed: open it anew"
 AGAIN = "a transaction of this thread is not over; is this a signal handler?"
 ELSEWHERE = "a transaction of the store is not over, in which no instance is %s"
 
@@ -116,6 +117,13 @@ class Block:
             raise first
 
 
+class _Closed:
+    """In the place of the database of a store that was closed."""
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise StoreError(CLOSED)
+
+
 class Transactions:
     """The transactions on one database, of which one is open at a time."""
 
@@ -128,6 +136,12 @@ class Transactions:
         self._inside = False  # An event of a block is not over.
         self._back: Iterator[object] = iter(())  # Read by the handler of an event in a block.
         self._process = os.getpid()
+
+    def close(self) -> None:
+        """Close the database; StoreError for whatever is asked of it from now on."""
+        with self._lock:
+            self.database.close()
+            self.database = cast(Database, _Closed())
 
     def own(self) -> None:
         """StoreError in a forked process: both would use one connection."""

@@ -117,6 +117,8 @@ TABLE: dict[str, Operator] = {
 
 OPPOSITES = {op: row.opposite for op, row in TABLE.items() if row.opposite is not None}
 COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
+# What it gives depends on which of two values are equal.
+TELLING_APART = COMPARISONS | {"in", "not_in", "index", "count"}
 SERIAL = frozenset({"serial_add", "serial_sub", "before"})  # The last operand is the modulus.
 # Operators beside the relations that mean another thing with their first two operands exchanged.
 ORDERED = frozenset({"sub", "floordiv", "mod", "difference", "concat"}) | SERIAL

@@ -20,6 +20,7 @@ from lawful.spec.errors import RULES
 from lawful.spec.lower import lower
 from lawful.spec.syntax.declare import declared
 from lawful.targets import expectations, scope_of
+from tests.test_walked_pages import PAGES as WALKED
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -41,7 +42,9 @@ def blocks(kind: str, *pages: Path) -> list[tuple[str, str]]:
 
 # Pages whose blocks need a session of Spark; `tests/checks/replay` runs them.
 ON_SPARK = (ROOT / "docs" / "replay.md",)
-PROGRAMS = [page for page in PAGES if blocks("python", page) and page not in ON_SPARK]
+# Pages whose blocks are files that their reader saves.
+OF_FILES = tuple(ROOT / "docs" / f"{page}.md" for page in WALKED)
+PROGRAMS = [p for p in PAGES if blocks("python", p) and p not in (*ON_SPARK, *OF_FILES)]
 
 
 @pytest.mark.parametrize("page", PROGRAMS, ids=lambda page: str(page.name))

@@ -25,8 +25,9 @@ from lawful.spec.words import Expected
 from ..explore.value_pool import Near
 from ..reference import Done, Fault, Outcome, Reference, Refusal
 from ..reference.clauses import failure_of
-from ..reference.expressions import Guard, NoValue
+from ..reference.expressions import Guard
 from ..reference.growth import grow
+from ..reference.missing_values import NoValue
 from ..reference.states import State
 from ..reference.time import at_tick, timers
 from .observation import Armed, spelled

@@ -32,7 +32,7 @@ from ..explore.result import Comparison, Disagreement
 from ..explore.search import Limits
 from ..explore.space import Args, Space
 from ..reference import Done, Fault, Outcome, Refusal
-from ..reference.expressions import NoValue
+from ..reference.missing_values import NoValue
 from ..reference.states import State
 from ..replay.unknown_elements import unknown_element
 from .exact_types import has_exact_type, state_has_exact_types

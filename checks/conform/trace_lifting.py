@@ -24,7 +24,7 @@ from lawful.spec.words import Scope
 from ..explore.leaves import Leaves
 from ..explore.space import Args, Space, elements_of, sizes_of
 from ..reference import Done, Fault, Refusal
-from ..reference.expressions import NoValue
+from ..reference.missing_values import NoValue
 from ..reference.states import State
 from ..verdict import Trace, TraceStep
 from .oracle import Answer, EntryPoint, answer_of, entry_points

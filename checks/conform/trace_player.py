@@ -22,7 +22,7 @@ from lawful.spec.words import Scope
 from ..explore import CheckResult
 from ..explore.playback import Played, Unplayed
 from ..explore.result import OURS
-from ..reference.expressions import NoValue
+from ..reference.missing_values import NoValue
 from ..reference.states import State
 from ..verdict import PropertyResult, Verdict
 from .instances import InstanceDriver, Outcome

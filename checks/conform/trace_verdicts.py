@@ -5,7 +5,7 @@ from __future__ import annotations
 from lawful.spec.verdicts import LIVENESS
 
 from ..explore.retrace import broken_at_end
-from ..reference.expressions import NoValue
+from ..reference.missing_values import NoValue
 from ..verdict import PropertyResult, Verdict
 from .trace_lifting import CandidateRuns, Run, UnscopedMachine
 

@@ -14,7 +14,7 @@ from lawful.spec.text.reasons import text
 from lawful.spec.values import bounds
 
 from ..reference import Done
-from ..reference.expressions import NoValue
+from ..reference.missing_values import NoValue
 from ..reference.properties import PropertyOf
 from ..reference.states import State, freeze
 from ..verdict import Verdict

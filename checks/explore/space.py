@@ -21,7 +21,8 @@ from lawful.spec.values.world import World, chosen, decode, encode
 from lawful.spec.verdicts import PropertyKind
 
 from ..reference import Done, Fault, Reference, Refusal
-from ..reference.expressions import SELF, Guard, NoValue
+from ..reference.expressions import SELF, Guard
+from ..reference.missing_values import NoValue
 from ..reference.properties import PropertyOf, judged
 from ..reference.states import State
 from .limits import Budget

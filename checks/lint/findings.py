@@ -23,10 +23,16 @@ from ..explore.limits import Limits
 from ..explore.search import may_rest
 from ..explore.space import Space
 from ..explore.state_graph import state_graph
-from ..reference.expressions import SELF, NoValue
+from ..reference.expressions import SELF
+from ..reference.missing_values import NoValue
 from ..reference.properties import PropertyOf
 from ..reference.states import State
 from .late_answers import late_answers
+
+# The rules: a finding's kind is that of its rule.
+OF_DECLARATIONS = ("unanswered", "unfenced")
+OF_STATES = ("dead", "unreached", "sink", "unchanged", "vacuous")
+RULES = (*OF_DECLARATIONS, *OF_STATES)
 
 
 @dataclass(frozen=True, slots=True)

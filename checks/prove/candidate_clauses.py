@@ -17,7 +17,8 @@ from lawful.spec import types as t
 from lawful.spec.text.expressions import expr
 
 from ..reference import Reference
-from ..reference.expressions import SELF, Guard, NoValue
+from ..reference.expressions import SELF, Guard
+from ..reference.missing_values import NoValue
 from ..reference.states import State
 
 NAME = "x"  # The parameter of a clause.

@@ -93,7 +93,8 @@ class Proposal:
 @dataclass(frozen=True, slots=True)
 class ProofResult:
     """The result of a proof about one machine. `not_generated` names the construct for which no
-    steps can be generated, if the reference engine walked or explored because of it."""
+    steps can be generated, if the reference engine walked or explored because of it. `no_proposal`
+    says why strengthening, where it was asked for, proposes nothing."""
 
     machine: str
     obligations: tuple[Obligation, ...]
@@ -101,6 +102,7 @@ class ProofResult:
     seconds: float
     redundant_guards: tuple[RedundantGuard, ...] = ()
     proposal: Proposal | None = None
+    no_proposal: str = ""
     not_generated: str = ""
 
     @property

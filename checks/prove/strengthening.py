@@ -133,7 +133,8 @@ def proposed(machine: ir.Machine, seen: Seen, how: Limits, result: ProofResult) 
     `how` gives the sizes of sorts, the effort for each obligation, and the number of processes.
     """
     proposal = _propose(machine, seen, how, result.counted)
-    return replace(result, proposal=proposal)
+    none = "" if proposal else "no clause that it tried proves more of what is open"
+    return replace(result, proposal=proposal, no_proposal=none)
 
 
 def _propose(

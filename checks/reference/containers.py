@@ -8,20 +8,18 @@ from typing import Any
 from lawful.spec.values.indices import clamped
 from lawful.spec.values.world import FrozenBag, FrozenMap
 
-from .expressions import NoValue
-
 Held = FrozenBag[Any] | FrozenMap[Any, Any] | tuple[Any, ...]
 
 
 def put(held: Held, key: Any, value: Any) -> Held:
-    """The map, bag or list with the value at the key; NoValue where a list has no such index."""
+    """The map, bag or list with the value at the key; IndexError where a list has no such index."""
     if isinstance(held, FrozenBag):
         others = {k: n for k, n in held.items() if k != key}
         return FrozenBag[Any]({**others, key: value} if value else others)
     if isinstance(held, FrozenMap):
         return FrozenMap[Any, Any]({**held, key: value})
     if not -len(held) <= key < len(held):
-        raise NoValue(f"there is no item {key}")
+        raise IndexError(f"there is no item {key}")
     at = key % len(held)
     return (*held[:at], value, *held[at + 1 :])
 

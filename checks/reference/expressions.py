@@ -18,6 +18,7 @@ from lawful.spec.text.reasons import spoken
 from lawful.spec.values.time import counted_by
 from lawful.spec.values.world import FrozenMap, World
 
+from .missing_values import PARTIAL, NoValue
 from .operators import operator
 from .ordering import first, folded, ranked
 from .states import WorkingCopy
@@ -26,10 +27,6 @@ from .time import any_time, armed_by, ticks_left
 Env = dict[str, Any]
 Code = Callable[[Env], Any]
 SELF = ""  # The key of the machine itself in an environment: no local has this name.
-
-
-class NoValue(Exception):
-    """An operation without a value."""
 
 
 Said = tuple[str, dict[str, ir.Json]]
@@ -50,9 +47,6 @@ class Guard(Exception):
         self.why = why
         self.env = env
         self.says = says
-
-
-PARTIAL = (KeyError, IndexError, ZeroDivisionError, ValueError)
 
 
 class Meaning:
@@ -197,7 +191,7 @@ def _local(m: Meaning, e: ir.Local) -> Code:
         try:
             return env[name]
         except KeyError as error:
-            raise NoValue(f"{name} has no value yet") from error
+            raise NoValue(f"{name} has no value yet", e) from error
 
     return code
 
@@ -226,7 +220,7 @@ def _item(m: Meaning, e: ir.Item) -> Code:
         try:
             return held[at]
         except (KeyError, IndexError) as error:
-            raise NoValue(f"there is no item {at!r}") from error
+            raise NoValue(f"there is no item {at!r}", e) from error
 
     return code
 
@@ -271,7 +265,7 @@ def _op(m: Meaning, e: ir.Op) -> Code:
         try:
             return function(*args)
         except PARTIAL as error:
-            raise NoValue(str(error)) from error
+            raise NoValue.of(error, e) from error
 
     return code
 
@@ -306,7 +300,7 @@ def _new(m: Meaning, e: ir.New | ir.View) -> Code:
         made = m.fresh(machine, {name: code(env) for name, code in codes})
         for p in assumed:
             if not m.call(p.function, made, []):
-                raise NoValue(f"the assumption {p.name} of {machine} is false")
+                raise NoValue(f"the assumption {p.name} of {machine} is false", e)
         return made
 
     return code
@@ -328,7 +322,7 @@ def _comp(m: Meaning, e: ir.Comp) -> Code:
         try:
             return fold(values)
         except ValueError as error:
-            raise NoValue(f"{kind} of nothing") from error
+            raise NoValue(f"{kind} of nothing", e) from error
 
     return code
 

@@ -25,7 +25,8 @@ from lawful.spec.values.world import encode
 from .bounds import Breaches
 from .clauses import clause, explain
 from .containers import UPDATES, put
-from .expressions import PARTIAL, SELF, Env, Guard, Meaning, NoValue, Said
+from .expressions import SELF, Env, Guard, Meaning, Said
+from .missing_values import NoValue, valued
 from .outcome import Broken, Done, Fault, Outcome, Refusal
 from .states import State, WorkingCopy, freeze, private, thaw
 from .time import advance, urgent_and_due
@@ -296,8 +297,8 @@ class Reference(Meaning):
                 assert isinstance(of.type, t.Part)
                 self.eval(of, env)[self.layout[of.type.machine][name]] = value
             case ir.Item(of=of, key=key):
-                held = self.eval(of, env)
-                self.store(of, put(held, self.eval(key, env), value), env)
+                held, at = self.eval(of, env), self.eval(key, env)
+                self.store(of, valued(target, put, held, at, value), env)
             case ir.Narrow(of=of):
                 self.store(of, value, env)
             case _:
@@ -411,13 +412,11 @@ def _stop(exception: type[Exception]) -> Callable[[Reference, Any, Env], None]:
 def _update(m: Reference, s: ir.Update, env: Env) -> None:
     held = m.eval(s.target, env)
     args = [m.eval(arg, env) for arg in s.args]
-    try:
-        if isinstance(s.target.type, t.Timer):
-            value, given = m.armed(args[0]) if s.op == "start" else m.stopped, None
-        else:
-            value, given = UPDATES[s.target.type.__class__.__name__, s.op](held, *args)
-    except PARTIAL as error:
-        raise NoValue(f"{s.op}: {error}") from error
+    if isinstance(s.target.type, t.Timer):
+        value, given = m.armed(args[0]) if s.op == "start" else m.stopped, None
+    else:
+        update = UPDATES[s.target.type.__class__.__name__, s.op]
+        value, given = valued(s, update, held, *args)
     m.store(s.target, value, env)
     _into(m, s.into, given, env)
 

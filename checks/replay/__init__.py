@@ -11,7 +11,8 @@ from .sources import ReplayError
 from .spark.frames import ReplayFrames, replay_frame
 from .spark.streaming import replay_stream
 from .storing import write_store
-from .validation import Demands, ReplayResult, replay, replay_store
+from .tally import Demands
+from .validation import ReplayResult, replay, replay_store
 
 __all__ = [
     "Demands",

@@ -7,7 +7,7 @@ that the row tells, or that is assumed.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from lawful.runtime.elements import NO_ELEMENTS
@@ -16,6 +16,7 @@ from lawful.spec.ir import Json
 from ..reference import Done
 from ..reference.states import State
 from .deviations import Deviation, Inconclusive, Malformed, Several, UnknownEvent
+from .latencies import interval
 from .mapping import SKIPPED
 from .problems import (
     ELSEWHERE,
@@ -31,6 +32,7 @@ from .program import ReplayProgram
 from .resuming import Resumed, after_deviation, placed, told
 from .row_step import Stepper
 from .rows import WHOLE, Row, Seconds, combined, content
+from .unseen.possible_states import PossibleStates
 
 MOST_WAYS = 16  # States in which an instance may be at once; with more its verdict is inconclusive.
 Way = tuple[State, str | None]  # A state after a row, and the transition that was taken.
@@ -50,10 +52,12 @@ class Fold:
         self.stepper: Stepper | None = None
         self.state: State | None = None
         self.others: list[State] = []  # In which the instance may be instead.
+        self.needs: list[int] = []  # Unseen things that each state needs; see `unseen`.
         self.lost: int | None = None  # The row since which the state is not certain.
         self.universe = NO_ELEMENTS
         self.origin: Seconds | None = None
         self.time: Seconds | None = None
+        self.before: Seconds | None = None  # The time of the row before.
         self.next = 0
         self.held: Row | None = None
         self.twice = False  # Another row has the number of the row that is held.
@@ -66,6 +70,7 @@ class Fold:
         self.transitions: Counter[str] = Counter()
         self.states: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
+        self.latencies: Counter[str] = Counter()
         self.near = Neighbours()
         self.problems = Problems(program.every)
 
@@ -73,7 +78,10 @@ class Fold:
 
     def take(self, row: Row) -> None:
         """Take the next row."""
-        self._count(row)
+        self.rows += 1
+        self.events += row.event is not None
+        if row.machine:
+            self.first = min(self.first or (row.seq, row.machine), (row.seq, row.machine))
         held = self.held
         if row.seq >= self.next:
             if held is not None:
@@ -91,12 +99,6 @@ class Fold:
             self._quarantine(row.seq, "a row that came after later ones were judged", OF_NUMBER)
         else:
             self.late = True
-
-    def _count(self, row: Row) -> None:
-        self.rows += 1
-        self.events += row.event is not None
-        if row.machine:
-            self.first = min(self.first or (row.seq, row.machine), (row.seq, row.machine))
 
     def _again(self, held: Row, row: Row) -> None:
         """Fold a row that is the same as the one before it, or remember that it is not."""
@@ -149,6 +151,7 @@ class Fold:
         finding = decisive(findings)
         if finding is not None:
             verdict = finding.verdict
+            self.counts.pop("hinges", None)
         if machine and machine not in self.program.steppers:
             verdict, finding, findings = "other", None, ()
         return InstanceVerdict(
@@ -162,6 +165,7 @@ class Fold:
             dict(self.states),
             findings,
             {**self.counts, **({"judged": self.judged} if self.judged else {})},
+            latencies=dict(self.latencies),
         )
 
     def _ended(self) -> str:
@@ -173,7 +177,14 @@ class Fold:
             return "empty"
         stepper.universe = self.universe
         try:
-            return "fits" if any(map(stepper.ended, (self.state, *self.others))) else "open"
+            held = self._held(self.state)
+            view = self.program.view(stepper)
+            states = held if view is None else view.possible(held)
+            ends = {state: stepper.ended(state) for state in states}
+            self.counts.pop("hinges", None)
+            if view is not None and (min(states.values()) or len({*ends.values()}) > 1):
+                self.counts["hinges"] = 1
+            return "fits" if any(ends.values()) else "open"
         except Inconclusive as error:
             if not self.problems.found:
                 end = Row(self.instance, self.next)
@@ -191,13 +202,15 @@ class Fold:
         if row.time is not None and before is not None and row.time < before:
             self.counts["regressions"] += 1
             self._quarantine(row.seq, "time goes back")
-        self.time = row.time
+        self.before, self.time = before, row.time
         if self.machine == "":
             self.machine = row.machine
         if self.machine != row.machine:
             self._unusable(row, "rows of two machines")
             return
         stepper = self.stepper
+        if self.program.any_version and row.fingerprint and row.machine in self.program.steppers:
+            row = replace(row, fingerprint=self.program.steppers[row.machine].fingerprint)
         if stepper is None or row.fingerprint != stepper.fingerprint:
             stepper = self._version(row)
         if stepper is not None:
@@ -220,7 +233,12 @@ class Fold:
             return  # There is no state yet, and a finding says why.
         try:
             state = self._before(stepper, row)
-            if self.others:
+            if row.sampled:
+                self._sampled(row, state)
+            view = self.program.view(stepper)
+            if view is not None and state is not None and row.outcome != SKIPPED:
+                after, taken = self._from_possible(view, state, row)
+            elif self.others:
                 after, taken = self._from_all(stepper, state, row)
             else:
                 after, taken = stepper.follow(state, row)
@@ -257,6 +275,13 @@ class Fold:
         stepper.universe, stepper.origin = self.universe, self.origin
         return state
 
+    def _sampled(self, row: Row, state: State | None) -> None:
+        """Rows of this instance may be missing, so no state of it is certain."""
+        self.counts["sampled"] += 1
+        if not self.program.trust_samples and self.counts["sampled"] == 1:
+            self._inconclusive(row, f"{row.sampled}, so rows may be missing", state)
+            self._lose(row.seq)
+
     def _begin(self, stepper: Stepper, row: Row) -> State | None:
         """Prepare for a whole row; of a foreign trace the mapping supplies a row `made`."""
         self.universe = stepper.universe_of(row)
@@ -265,6 +290,9 @@ class Fold:
             return None
         stepper.universe = self.universe
         self.state, _ = stepper.follow(None, mapping.made(row, stepper.fingerprint))
+        view = self.program.view(stepper)
+        if view is not None:
+            self._hold(view.begun(self.state))
         self.states[stepper.control(self.state)] += 1
         return self.state
 
@@ -276,6 +304,8 @@ class Fold:
             self.judged += 1
         if taken is not None:
             self.transitions[taken] += 1
+            if self.before is not None and row.time is not None:
+                self.latencies[interval(taken, self.before, row.time)] += 1
         self.states[stepper.control(after)] += 1
 
     def _go_on_from(self, resumed: Resumed | None, row: Row) -> None:
@@ -288,6 +318,23 @@ class Fold:
             self._lose(row.seq)
 
     # Several states.
+
+    def _held(self, state: State) -> dict[State, int]:
+        """The states in which the instance may be, with the unseen things that they need."""
+        states = (state, *self.others)
+        needs = self.needs if len(self.needs) == len(states) else [0] * len(states)
+        return dict(zip(states, needs, strict=True))
+
+    def _hold(self, held: Mapping[State, int]) -> None:
+        self.state, *self.others = held
+        self.needs = [*held.values()]
+
+    def _from_possible(self, view: PossibleStates, state: State, row: Row) -> Way:
+        """What follows from each state in which the instance may be, as far as rows tell."""
+        held, names = view.after(self._held(state), row)
+        self._hold(held)
+        self.counts["ambiguous"] += len(names) > 1
+        return next(iter(held)), next(iter(names)) or None if len(names) == 1 else None
 
     def _from_all(self, stepper: Stepper, state: State | None, row: Row) -> Way:
         """What follows from each state in which the instance may be. Raises Several where that is
@@ -335,6 +382,9 @@ class Fold:
             clause += f" (in a state that is not certain since row {self.lost})"
         found = Finding(error.kind, row.seq, clause, row.event, verdict=verdict)
         self._add(replace(found, details=error.details), row, state)
+        if self.program.view(stepper) is not None:
+            self._lose(row.seq)  # Which of the possible states was left, the row does not tell.
+            return
         self.others = []
         self._go_on_from(after_deviation(stepper, self.program.after, state, row, error), row)
 
@@ -378,25 +428,21 @@ class Fold:
             more = {**made.details, "row": row_claims(row), "around": around}
             if stepper is not None and state is not None:
                 made = replace(made, state=stepper.shown(state), legal=stepper.legal(state))
-                more.update(self._fixed(stepper, state))
+                more.update(stepper.form.fixed(state, self.universe))
+                if len(self.program.versions[stepper.machine.name]) > 1:
+                    more["fingerprint"] = stepper.fingerprint
             self.problems.add(replace(made, details=more))
         self._stop()
 
-    def _fixed(self, stepper: Stepper, state: State) -> dict[str, Json]:
-        """What does not change while an instance lives: its parameters, and its elements."""
-        out: dict[str, Json] = {}
-        if stepper.machine.parameters:
-            out["parameters"] = stepper.form.parameters(state)
-        if len(self.program.versions[stepper.machine.name]) > 1:
-            out["fingerprint"] = stepper.fingerprint
-        if self.universe:
-            out["universe"] = {sort: [str(e) for e in row] for sort, row in self.universe.items()}
-        return out
+
+MakeFold = Callable[[ReplayProgram, str], Fold]
 
 
-def fold(program: ReplayProgram, instance: str, rows: Iterable[Row]) -> InstanceVerdict:
+def fold(
+    program: ReplayProgram, instance: str, rows: Iterable[Row], made_by: MakeFold = Fold
+) -> InstanceVerdict:
     """The verdict on one instance, whose rows are given in any order."""
-    made = Fold(program, instance)
+    made = made_by(program, instance)
     for row in sorted(rows, key=lambda row: row.seq):
         made.take(row)
     return made.end()

@@ -12,7 +12,8 @@ from collections.abc import Collection, Iterator
 
 from .columnar.layout import layout_of
 from .engine_choice import Tell, silent
-from .fold import Fold, fold
+from .fold import Fold, MakeFold, fold
+from .histories.history_fold import instance_fold
 from .parquet import has_arrow
 from .prepared_rows import rows_of_file
 from .program import ReplayProgram
@@ -34,8 +35,10 @@ def tally_here(files: Sources, program: ReplayProgram, tell: Tell = silent) -> T
     return tally_rows(files, program, tell)
 
 
-def tally_rows(files: Sources, program: ReplayProgram, tell: Tell = silent) -> Tallies:
-    """Replay the rows in this process, row by row."""
+def tally_rows(
+    files: Sources, program: ReplayProgram, tell: Tell = silent, made_by: MakeFold = instance_fold
+) -> Tallies:
+    """Replay the rows in this process, row by row; `made_by` makes the fold of each instance."""
     tallies = Tallies(program.every)
     queues: dict[str, Queue] = {}
     for number, row in enumerate(read_rows(files, program)):
@@ -46,12 +49,12 @@ def tally_rows(files: Sources, program: ReplayProgram, tell: Tell = silent) -> T
             continue
         queue = queues.get(row.instance)
         if queue is None:
-            queue = queues[row.instance] = Queue(Fold(program, row.instance))
+            queue = queues[row.instance] = Queue(made_by(program, row.instance))
         queue.take(row)
     folds = {name: queues.pop(name).end() for name in sorted(queues)}
     late = sorted_rows(files, program, {name for name, made in folds.items() if made.late})
     for name, made in folds.items():
-        tallies.add(fold(program, name, late[name]) if made.late else made.end())
+        tallies.add(fold(program, name, late[name], made_by) if made.late else made.end())
     return tallies
 
 

@@ -30,11 +30,17 @@ An instance may be a text or a whole number. A text that reads as a whole number
 results, so `7` and `"7"` are two instances.
 
 Traces of other forms are prepared first, by the table `[preparation]`, which the module
-`preparation.preparation_table` describes. Two more keys:
+`preparation.preparation_table` describes. More keys:
 
     combine = true                 # rows of one instance and number are parts of one event
+    hidden = ["timeout"]           # events that no row tells; they may happen at any time
+    attach = true                  # instances may begin in any reachable state
+    partial = true                 # rows may lack arguments: they may have any value
     [observed]                     # variables of the machine after the event; a row need not have
     state = "$.status"             # each of them
+
+Rows that are calls and returns of processes have a table `[history]`, which the module
+`histories.history_table` describes.
 """
 
 from __future__ import annotations
@@ -51,7 +57,9 @@ from typing import Any
 from lawful.spec.codec.as_json import is_object
 from lawful.spec.ir import Json
 
+from .histories.history_table import CALL, RETURN, HistoryTable, history_of
 from .preparation import preparation_table
+from .preparation.otlp import SAMPLED
 from .preparation.path_templates import MissingPath, filled, paths_in, put, value_at, wrong_template
 from .preparation.preparation_table import Preparation
 from .preparation.row_numbers import by_place, by_time
@@ -89,6 +97,10 @@ class TraceMapping:
     parameters: Mapping[str, Json] = field(default_factory=dict[str, Json])
     observed: Mapping[str, Json] = field(default_factory=dict[str, Json])
     combine: bool = False
+    hidden: tuple[str, ...] = ()
+    attach: bool = False
+    partial: bool = False
+    history: HistoryTable | None = None
     preparation: Preparation | None = None
 
     def __post_init__(self) -> None:
@@ -98,7 +110,13 @@ class TraceMapping:
     @property
     def columnar(self) -> bool:
         """Whether typed columns may hold all that the mapping reads of a record."""
-        return not (self.preparation or self.observed or self.combine)
+        prepared = self.preparation or self.history or self.combine
+        return not (prepared or self.observed or self.unseen)
+
+    @property
+    def unseen(self) -> bool:
+        """Whether rows may leave something out: steps, arguments, or the beginning."""
+        return bool(self.hidden or self.attach or self.partial)
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -160,9 +178,15 @@ class TraceMapping:
         if theirs in self.skip:
             return Row(instance, seq, self.machine, event=None, outcome=SKIPPED)
         event = self.events.get(theirs, theirs)
+        if self.history is not None:
+            row = Row(instance, seq, self.machine, event=event)
+            return self._of_history(self.history, row, data)
         template = self.args.get(event, {})
-        args = _present(template, data) if self.combine else filled(template, data)
+        lacking = self.combine or self.partial
+        args = _present(template, data) if lacking else filled(template, data)
         row = Row(instance, seq, self.machine, event=event, args=args, outcome=HAPPENED)
+        if self.preparation is not None and SAMPLED in data:
+            row = dataclasses.replace(row, sampled=str(data[SAMPLED]))
         if self.observed:
             row = dataclasses.replace(row, observed=_present(self.observed, data))
         if self.time is not None:
@@ -173,6 +197,19 @@ class TraceMapping:
             return row
         return dataclasses.replace(row, output=filled(self.output, data))
 
+    def _of_history(self, history: HistoryTable, row: Row, data: dict[str, Any]) -> Row:
+        """The row of a call, which has the arguments, or of a return, which has the output."""
+        process = filled(history.process, data)
+        phase = history.phase_of(filled(history.phase, data))
+        if not phase:
+            return dataclasses.replace(row, flaw="neither a call nor a return")
+        row = dataclasses.replace(row, outcome=HAPPENED, process=json.dumps(process), phase=phase)
+        if phase == CALL:
+            return dataclasses.replace(row, args=filled(self.args.get(str(row.event), {}), data))
+        if phase == RETURN and self.output is not None:
+            return dataclasses.replace(row, output=filled(self.output, data))
+        return row
+
     def made(self, row: Row, fingerprint: str) -> Row:
         """A row `made` of an instance, which foreign traces do not have."""
         made = Row(row.instance, row.seq, row.machine, fingerprint, outcome="made")
@@ -181,7 +218,7 @@ class TraceMapping:
     def to_json(self) -> Json:
         """The mapping as JSON; `mapping_of` reads it."""
         out: dict[str, Json] = dataclasses.asdict(self)
-        out["skip"] = list(self.skip)
+        out["skip"], out["hidden"] = list(self.skip), list(self.hidden)
         if self.preparation is not None:
             out["preparation"] = preparation_table.to_json(self.preparation)
         return out
@@ -238,6 +275,10 @@ KINDS: dict[str, type] = {
     "parameters": dict,
     "observed": dict,
     "combine": bool,
+    "hidden": list,
+    "attach": bool,
+    "partial": bool,
+    "history": dict,
     "preparation": dict,
 }
 
@@ -254,6 +295,8 @@ def mapping_of(data: Any) -> TraceMapping:
             raise ValueError(f"{name} has to be a {KINDS[name].__name__}")
     how = preparation_table.preparation_of(given["preparation"]) if "preparation" in given else None
     given["preparation"] = how
+    if "history" in given:
+        given["history"] = history_of(given["history"])
     if how is not None and how.order:
         if given.setdefault("seq", NUMBER) not in ("", NUMBER):
             raise ValueError(f"seq and order = {how.order} both say which row is next; give one")
@@ -268,7 +311,10 @@ def mapping_of(data: Any) -> TraceMapping:
     for name in ("args", "observed"):
         if why := wrong_template(given.get(name), functions=False):
             raise ValueError(f"{name}: {why}")
-    known: dict[str, Any] = {**given, "skip": tuple(given.get("skip", ()))}
+    known: dict[str, Any] = {
+        **given,
+        **{name: tuple(given.get(name, ())) for name in ("skip", "hidden")},
+    }
     return TraceMapping(**known)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import itertools
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,8 +27,9 @@ from .preparation.formats import records_of_file
 from .preparation.path_templates import Record
 from .preparation.preparation_table import Preparation
 from .preparation.times import ISO, seconds
+from .preparation.toml_text import comment, tables
 from .program import ReplayProgram
-from .rows import Rejected, Row
+from .rows import Rejected, Row, encodable
 from .sources import ReplayError, Sources, opened, sources
 
 SAMPLE = 5_000  # Records that are looked at.
@@ -41,7 +41,6 @@ TIMES = ("time", "at", "ts", "date", "when")
 # The least and most of numbers that are times from 2000 to 2100, by unit.
 SECONDS = (946_684_800, 4_102_444_800)
 SCALES = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True)
@@ -61,8 +60,8 @@ class Inferred:
     def toml(self) -> str:
         """The mapping as TOML, with the notes as comments."""
         share = f"{self.fitting} of {self.instances} instances fit, of {self.records:,} records"
-        comments = [f"# {each}" for each in (share, *self.notes)]
-        return "\n".join([*comments, "", *_tables(self.mapping, ()), ""])
+        comments = [comment(each) for each in (share, *self.notes)]
+        return "\n".join([*comments, "", *tables(self.mapping), ""])
 
 
 def inferred(paths: Iterable[str | Path], machine: ir.Machine) -> Inferred:
@@ -122,11 +121,14 @@ def _format(path: str) -> dict[str, Any]:
 
 
 def _flat(data: Mapping[str, Any], path: str) -> Iterator[tuple[str, Any]]:
+    """The values by path; without those that no path reaches, and texts that TOML cannot hold."""
     for name, value in data.items():
         inner = f"{path}.{name}"
+        if "." in name or not encodable(name):
+            continue
         if is_object(value):
             yield from _flat(value, inner)
-        else:
+        elif not isinstance(value, str) or encodable(value):
             yield inner, value
 
 
@@ -271,22 +273,3 @@ def _tried(
         # Rows of several instances look like rows that came twice.
         fitting += found.verdict in ("fits", "open") and "duplicates" not in found.counts
     return Inferred(mapping, (), 0, len(rows), fitting)
-
-
-def _tables(data: Mapping[str, Any], path: tuple[str, ...]) -> list[str]:
-    """An object as lines of TOML: values first, then tables."""
-    lines = [f"[{'.'.join(map(_key, path))}]"] if path else []
-    values = {name: value for name, value in data.items() if not is_object(value)}
-    lines += [f"{_key(name)} = {_value(value)}" for name, value in values.items()]
-    for name, value in data.items():
-        if is_object(value) and value:
-            lines += ["", *_tables(value, (*path, name))]
-    return lines
-
-
-def _key(name: str) -> str:
-    return name if BARE.fullmatch(name) else json.dumps(name, ensure_ascii=False)
-
-
-def _value(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)

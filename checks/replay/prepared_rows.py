@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from .mapping import TraceMapping, key_of
 from .preparation.formats import Found, record_of_line, records_of_file
+from .preparation.masks import WITHHELD
 from .preparation.preparation_table import Preparation
 from .preparation.row_numbers import position
 from .rows import Rejected, Row, object_of, plain
@@ -53,10 +54,12 @@ def _rows(
     In a column of a table, and where all values are texts, keys have one type; so no two of them
     look alike, and none needs quotes.
     """
-    if isinstance(found, Rejected):
-        return [found]
-    rows = mapping.rows_of(found, plain(str(found) if line is None else line), place)
     how = mapping.preparation
+    private = how is not None and how.private
+    if isinstance(found, Rejected):
+        return [dataclasses.replace(found, text=WITHHELD) if private else found]
+    text = WITHHELD if private else plain(str(found) if line is None else line)
+    rows = mapping.rows_of(found, text, place)
     if line is not None or (how is not None and how.format in TEXTS):
         return [_with_key(row) if isinstance(row, Row) else row for row in rows]
     return rows

@@ -73,6 +73,7 @@ class InstanceVerdict:
     states: Mapping[str, int]
     findings: tuple[Finding, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
+    latencies: Mapping[str, int] = field(default_factory=dict[str, int])  # By `interval`.
     snapshot: str = ""  # The state from which a next increment goes on, if one is kept.
 
 
@@ -94,8 +95,8 @@ class FittingInstances:
 # Of an instance, or of all instances of a machine: events that were compared with the machine,
 # deviations, those in a state that is not certain, identical rows that came again, places where
 # sequence numbers are missing, numbers or times that go back, events that the machine does not
-# have, events that more than one transition may have served, and rows of an increment that came
-# after later ones were judged.
+# have, events that more than one transition may have served, rows of an increment that came after
+# later ones were judged, rows of sampled traces, and whether a verdict hinges on something unseen.
 COUNTS = (
     "judged",
     "deviations",
@@ -106,6 +107,8 @@ COUNTS = (
     "unknown_events",
     "ambiguous",
     "late",
+    "sampled",
+    "hinges",
 )
 
 

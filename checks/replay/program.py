@@ -14,11 +14,14 @@ from functools import cached_property
 
 from lawful.spec import ir
 from lawful.spec.codec import as_json
+from lawful.spec.values.time import clock_of
 
 from .mapping import TraceMapping, mapping_of
 from .resuming import Policy
 from .row_step import Stepper
 from .rows import RowOf, journal_row
+from .unseen import possible_states
+from .unseen.possible_states import PossibleStates
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class ReplayProgram:
     has. `after`: how an instance goes on after a deviation. `every`: keep every problem, not the
     first of each kind. `pass_unknown`: pass over events that the machine does not have, and count
     them. `resumable`: keep the state of each instance, from which a next increment goes on.
+    `any_version`: judge rows by the machine, whichever version of it wrote them.
     Raises ValueError where two machines have one name, or an older version is of another machine.
     """
 
@@ -43,6 +47,7 @@ class ReplayProgram:
     every: bool = False
     pass_unknown: bool = False
     resumable: bool = False
+    any_version: bool = False
 
     def __post_init__(self) -> None:
         names = [machine.name for machine in self.machines]
@@ -56,6 +61,14 @@ class ReplayProgram:
                 raise ValueError(f"the mapping does not say of which machine it is: {names}")
             mapping = dataclasses.replace(self.mapping, machine=names[0])
             object.__setattr__(self, "mapping", mapping)
+        for machine in (*self.machines, *self.older):
+            if self.mapping is not None and machine.name == self.mapping.machine:
+                timed = clock_of(machine) is not None
+                if self.mapping.history is not None and timed:
+                    what = "a machine with a clock"
+                    raise ValueError(f"histories of calls and returns are not for {what}")
+                if why := possible_states.wrong(machine, self.mapping, timed):
+                    raise ValueError(why)
 
     @cached_property
     def steppers(self) -> Mapping[str, Stepper]:
@@ -70,6 +83,19 @@ class ReplayProgram:
             stepper = Stepper(machine, self.anywhere)
             out[machine.name].setdefault(stepper.fingerprint, stepper)
         return out
+
+    @cached_property
+    def _views(self) -> dict[str, PossibleStates]:
+        return {}
+
+    def view(self, stepper: Stepper) -> PossibleStates | None:
+        """Follows rows of this version that do not tell everything; None where they do."""
+        if self.mapping is None or not self.mapping.unseen:
+            return None
+        known = self._views.get(stepper.fingerprint)
+        if known is None:
+            known = self._views[stepper.fingerprint] = PossibleStates(stepper, self.mapping)
+        return known
 
     @cached_property
     def text(self) -> str:
@@ -96,6 +122,12 @@ class ReplayProgram:
         return self.mapping is not None and self.mapping.combine
 
     @property
+    def trust_samples(self) -> bool:
+        """Whether rows of sampled traces are judged as if no row were missing."""
+        how = None if self.mapping is None else self.mapping.preparation
+        return how is not None and how.trust_samples
+
+    @property
     def tie(self) -> str:
         """What is said of two different rows of one instance and number."""
         how = None if self.mapping is None else self.mapping.preparation
@@ -107,7 +139,7 @@ class ReplayProgram:
 
 
 TWICE = "a sequence number twice"
-OPTIONS = ("anywhere", "after", "every", "pass_unknown", "resumable")
+OPTIONS = ("anywhere", "after", "every", "pass_unknown", "resumable", "any_version")
 _known: dict[str, ReplayProgram] = {}
 
 

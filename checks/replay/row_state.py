@@ -115,6 +115,15 @@ class StateForm:
         rows = zip(self.machine.parameters, fixed, strict=True)
         return {p.name: self.json(value, p.type) for p, value in rows}
 
+    def fixed(self, state: State, universe: Mapping[str, Any]) -> dict[str, Json]:
+        """What does not change while an instance lives: its parameters, and its elements."""
+        out: dict[str, Json] = {}
+        if self.machine.parameters:
+            out["parameters"] = self.parameters(state)
+        if universe:
+            out["universe"] = {sort: [str(e) for e in row] for sort, row in universe.items()}
+        return out
+
     def json(self, value: Any, kind: t.Type) -> Json:
         """The JSON form of a value of the machine."""
         return _form(self.parts, value, kind)

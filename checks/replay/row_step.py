@@ -7,6 +7,7 @@ says which tick it is, and that never decreases. Of a timer only whether it is a
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -23,8 +24,9 @@ from lawful.spec.values.time import clock_of, passed
 from lawful.spec.values.world import World, decode
 
 from ..reference import Done, Fault, Outcome, Reference, Refusal
-from ..reference.expressions import SELF, Guard, NoValue
+from ..reference.expressions import SELF, Guard
 from ..reference.growth import grow
+from ..reference.missing_values import NoValue
 from ..reference.states import State
 from ..reference.time import at_tick, waiting
 from .comparison import Comparison
@@ -181,6 +183,14 @@ class Stepper:
         self._not_done(state, row, args)
         return state, None
 
+    def check(self, row: Row) -> None:
+        """Raise Malformed where a foreign row has no event of the machine with its arguments, and
+        Deviation where an argument is out of its bounds."""
+        event = self.events.get(str(row.event))
+        if event is None:
+            raise UnknownEvent("an unknown event")
+        self._args(row, event.params)
+
     def _on_time(self, state: State, row: Row) -> State:
         """The state with its clock at the tick that the row says."""
         clock = clock_of(self.machine)
@@ -320,6 +330,23 @@ class Stepper:
         for row in rows:
             names = (name for name, _ in row.function.params)
             yield self._step(state, row, dict(zip(names, args, strict=True)))
+
+    def successors(self, state: State, event: ir.Event) -> Iterator[State]:
+        """The states to which an event leads, with any arguments.
+
+        Raises Inconclusive where an argument has no finite number of values.
+        """
+        for args in itertools.product(*(self.finite(*param) for param in event.params)):
+            for outcome in self._outcomes(state, self.serving[event.name], args):
+                if isinstance(outcome, Done):
+                    yield outcome.state
+
+    def finite(self, name: str, kind: t.Type) -> tuple[Any, ...]:
+        """All values of an argument. Raises Inconclusive where they are not finite."""
+        try:
+            return self._domain(kind)
+        except (TypeError, ValueError) as error:
+            raise Inconclusive(f"the values of {name}, a {kind}, are not finite") from error
 
     def _ignored(self, state: State, row: Row, args: tuple[Any, ...]) -> ir.Ignore | None:
         event = self.events[str(row.event)]

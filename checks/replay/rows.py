@@ -82,6 +82,9 @@ class Row:
     universe: Mapping[str, Json] = field(default_factory=dict[str, Json])
     time: Seconds | None = None
     flaw: str = ""
+    process: str = ""  # Of a concurrent history: who calls, and whether it is a call or a return.
+    phase: str = ""
+    sampled: str = ""  # Why other rows may be missing: the spans of the trace are a sample.
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +128,36 @@ def combined(one: Row, other: Row) -> Row | None:
         else:
             return None
     return replace(one, **values)
+
+
+FRACTION = "$fraction"
+
+
+def row_json(row: Row) -> dict[str, Any]:
+    """A row as JSON, without fields that are absent or as by default; `row_of_json` reads it."""
+    out: dict[str, Any] = {"instance": row.instance, "seq": row.seq}
+    plain = Row(row.instance, row.seq)
+    for each in fields(Row):
+        value = getattr(row, each.name)
+        if value != getattr(plain, each.name):
+            out[each.name] = seconds_json(value) if each.name == "time" else value
+    return out
+
+
+def row_of_json(data: Mapping[str, Any]) -> Row:
+    """The row in a JSON object."""
+    known: dict[str, Any] = {**data, "time": seconds_of(data.get("time"))}
+    return Row(**known)
+
+
+def seconds_json(value: Seconds | None) -> Any:
+    """A time as JSON: an exact one is an object with its fraction."""
+    return {FRACTION: str(value)} if isinstance(value, Fraction) else value
+
+
+def seconds_of(data: Any) -> Seconds | None:
+    """The time in JSON."""
+    return Fraction(data[FRACTION]) if is_object(data) else data
 
 
 class Twice(ValueError):

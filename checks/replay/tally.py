@@ -88,6 +88,7 @@ class Tally:
     transitions: Counter[str] = field(default_factory=Counter[str])
     states: Counter[str] = field(default_factory=Counter[str])
     counts: Counter[str] = field(default_factory=Counter[str])
+    latencies: Counter[str] = field(default_factory=Counter[str])
     found: Findings = field(default_factory=Findings)
     named: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -103,6 +104,7 @@ class Tally:
         self.transitions.update(judged.transitions)
         self.states.update(judged.states)
         self.counts.update(judged.counts)
+        self.latencies.update(judged.latencies)
         self._name({judged.instance: judged.verdict})
         seen: set[FindingKind] = set()
         for finding in judged.findings:
@@ -129,6 +131,7 @@ class Tally:
         self.transitions.update(other.transitions)
         self.states.update(other.states)
         self.counts.update(other.counts)
+        self.latencies.update(other.latencies)
         self.found.merge(other.found)
         self._name(other.named)
 
@@ -141,6 +144,32 @@ class Tally:
         """Drop the verdicts of all but the first `NAMED` instances."""
         if not self.every:
             self.named = {name: self.named[name] for name in sorted(self.named)[:NAMED]}
+
+
+@dataclass(frozen=True)
+class Demands:
+    """What the log as a whole has to be like, or the replay fails: some event has to be judged
+    unless `allow_empty`, and at most the share `unknown_events` may be none of the machine's.
+    """
+
+    allow_empty: bool = False
+    unknown_events: float = 0.01
+
+    def failures(self, events: int, counts: Mapping[str, int]) -> tuple[str, ...]:
+        """What the log lacks, as sentences; `counts` has what `problems.COUNTS` names."""
+        unknown = counts["unknown_events"]
+        out: list[str] = []
+        if not counts["judged"] and not self.allow_empty:
+            out.append(f"no event was judged, of {events:,}")
+        if unknown > self.unknown_events * events:
+            share, most = f"{unknown / events:.1%}", f"{self.unknown_events:.1%}"
+            out.append(
+                f"{unknown:,} of {events:,} events ({share}) are unknown; at most {most} may be"
+            )
+        return tuple(out)
+
+
+STRICT = Demands()
 
 
 @dataclass

@@ -22,24 +22,15 @@ from lawful.spec.ir import Json
 from .engine_choice import Engine, EngineChoice, Tell, chosen, remark, silent
 from .explanation import STATES, explained
 from .in_process import tally_here
+from .latencies import quantiles
 from .problems import COUNTS, VERDICTS, Finding, FindingKind
 from .program import ReplayProgram
 from .sources import ReplayError, sources
 from .storing import only_store, program_of_store, tally_of_store
-from .tally import NAMED, Findings, Tallies, Tally
+from .tally import NAMED, STRICT, Demands, Findings, Tallies, Tally
 
 Explanations = dict[tuple[str, int], dict[str, Json]]
 SEARCHED = 4 * STATES
-
-
-@dataclass(frozen=True)
-class Demands:
-    """What the log as a whole has to be like, or the replay fails: some event has to be judged
-    unless `allow_empty`, and at most the share `unknown_events` may be none of the machine's.
-    """
-
-    allow_empty: bool = False
-    unknown_events: float = 0.01
 
 
 @dataclass(frozen=True)
@@ -50,7 +41,7 @@ class ReplayResult:
     engine: str
     tallies: Tallies
     seconds: float
-    demands: Demands = Demands()
+    demands: Demands = STRICT
     remark: str = ""  # Why another engine would have suited better.
 
     @property
@@ -107,17 +98,7 @@ class ReplayResult:
     def failures(self) -> tuple[str, ...]:
         """Why the log as a whole is no basis of a verdict, as sentences; empty where it is one."""
         total = self.total
-        unknown, events = total.counts["unknown_events"], total.events
-        out: list[str] = []
-        if not total.counts["judged"] and not self.demands.allow_empty:
-            out.append(f"no event was judged, of {events:,}")
-        if unknown > self.demands.unknown_events * events:
-            share = f"{unknown / events:.1%}"
-            most = f"{self.demands.unknown_events:.1%}"
-            out.append(
-                f"{unknown:,} of {events:,} events ({share}) are unknown; at most {most} may be"
-            )
-        return tuple(out)
+        return self.demands.failures(total.events, total.counts)
 
     @property
     def exit_code(self) -> int:
@@ -158,7 +139,8 @@ class ReplayResult:
             "versions": list(self.program.versions[name]),
         }
         counts = _counts(tally, self.explanations)
-        return {**head, **counts, "coverage": self._coverage([name])}
+        waits: dict[str, Json] = {**quantiles(tally.latencies)}
+        return {**head, **counts, "coverage": self._coverage([name]), "latencies": waits}
 
     def _coverage(self, names: list[str]) -> dict[str, Json]:
         """Counts by name, zeros included; of several machines by `Machine.name`."""
@@ -245,7 +227,7 @@ def replay(
     program: ReplayProgram,
     engine: EngineChoice = "local",
     master: str | None = None,
-    demands: Demands = Demands(),
+    demands: Demands = STRICT,
     *,
     tell: Tell = silent,
 ) -> ReplayResult:
@@ -281,7 +263,7 @@ def replay_store(
     machines: type[Machine] | ReplayProgram,
     engine: EngineChoice = "auto",
     master: str | None = None,
-    demands: Demands = Demands(),
+    demands: Demands = STRICT,
 ) -> ReplayResult:
     """Replay a trace store that `write_store` wrote; a class is replayed with the store's mapping.
 

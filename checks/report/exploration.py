@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from lawful.spec.errors import Place
@@ -111,7 +111,14 @@ def _constant(values: str, count: int) -> str:
     return f"{values}  (always)" if count == 1 else values
 
 
-def check_json(result: CheckResult, fingerprint: str, total_seconds: float) -> Json:
+def kept_text(row: Mapping[str, Json]) -> str:
+    """An entry of an earlier answer, of a machine that has not changed since."""
+    distinct = row["distinct"]
+    states = f"{distinct:,} distinct states" if isinstance(distinct, int) else ""
+    return f"{row['machine']}\n{INDENT}unchanged  as expected before: {row['verdict']}, {states}"
+
+
+def check_json(result: CheckResult, fingerprint: str, total_seconds: float) -> dict[str, Json]:
     """One machine's entry in the JSON of `lawful check`."""
     return {
         "machine": result.machine,

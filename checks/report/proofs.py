@@ -64,7 +64,7 @@ def _proposed(result: ProofResult) -> list[str]:
     """The clauses that strengthening found, as source text to paste."""
     proposal = result.proposal
     if proposal is None:
-        return []
+        return [f"strengthening found nothing: {result.no_proposal}"] if result.no_proposal else []
     proved = sum(o.verdict.proved for o in proposal.obligations)
     counts = f"{proved} of {len(proposal.obligations)} obligations are"
     lines = ["", f"with these {counts} proved"]
@@ -178,6 +178,7 @@ def to_json(result: ProofResult) -> Json:
             for g in result.redundant_guards
         ],
         "proposal": None if result.proposal is None else _proposal(result.proposal),
+        **({"no_proposal": result.no_proposal} if result.no_proposal else {}),
     }
 
 

@@ -13,8 +13,10 @@ from typing import Any
 from lawful.spec.ir import Json
 
 from ..replay import ReplayResult
+from ..replay.latencies import QUANTILES
 from ..replay.problems import VERDICTS
 from ..replay.tally import Tally
+from .sequence_picture import sequence
 from .traffic_picture import Traffic, picture
 
 MEANING = {
@@ -44,6 +46,8 @@ TOLD = {
     "unknown_events": "unknown events",
     "ambiguous": "events that several transitions may have served",
     "late": "rows that came too late",
+    "sampled": "rows of sampled traces",
+    "hinges": "instances whose verdict hinges on something unseen",
 }
 SHOWN = 20  # Findings in the text.
 SHORT = 80  # Characters of an argument in a sentence.
@@ -156,7 +160,7 @@ def html(result: ReplayResult) -> str:
         _table("Verdicts", _verdict_rows(answer)),
         _section("Kinds of problems", _kinds(answer), ""),
         *(_coverage(result, machine) for machine in answer["machines"]),
-        _section("First of each kind", map(_article, found), ""),
+        _section("First of each kind", _articles(found), ""),
         _section("Rejected rows", _rejected_rows(answer), ""),
         _section("Other machines in the journal", _other_rows(answer), ""),
         _instances(answer),
@@ -213,7 +217,8 @@ def _table(title: str, rows: list[list[str]], numbers: bool = True) -> str:
     cells = "".join(f"<th>{cell}</th>" for cell in head)
     lines = "".join(f"<tr>{''.join(f'<td>{c}</td>' for c in row)}</tr>" for row in body)
     kind = ' class="numbers"' if numbers else ""
-    return f"<h2>{title}</h2><table{kind}><tr>{cells}</tr>{lines}</table>"
+    headed = f"<h2>{title}</h2>" if title else ""
+    return f"{headed}<table{kind}><tr>{cells}</tr>{lines}</table>"
 
 
 def _coverage(result: ReplayResult, machine: Mapping[str, Any]) -> str:
@@ -221,7 +226,17 @@ def _coverage(result: ReplayResult, machine: Mapping[str, Any]) -> str:
     halves = [_bars(kind, counts) for kind, counts in machine["coverage"].items() if counts]
     head = f"<h2>Coverage of {name} <code>{escape(machine['fingerprint'])}</code></h2>"
     picture = _picture(result, machine["machine"])
-    return f'{head}{picture}<div class="halves">{"".join(halves)}</div>'
+    waits = _latencies(machine["latencies"])
+    return f'{head}{picture}<div class="halves">{"".join(halves)}</div>{waits}'
+
+
+def _latencies(latencies: Mapping[str, Any]) -> str:
+    """The times before each transition as a table."""
+    rows = [["Seconds since the row before", "Times", "Median", "90 %", "99 %", "Most"]]
+    for name, each in latencies.items():
+        times = [f"{each[quantile]:g}" for quantile in QUANTILES]
+        rows.append([escape(name), f"{each['count']:,}", *times])
+    return _table("", rows) if latencies else ""
 
 
 def _picture(result: ReplayResult, name: str) -> str:
@@ -253,7 +268,17 @@ def _section(title: str, parts: Iterable[str], after: str) -> str:
     return f"<h2>{title}</h2>{body}{after}" if body else ""
 
 
-def _article(finding: Mapping[str, Any]) -> str:
+def _articles(found: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """The findings; the first deviation of each kind has a sequence diagram."""
+    drawn: set[tuple[str, ...]] = set()
+    for each in found:
+        kind = (each["kind"], str(each["event"]), each["control"])
+        first = kind not in drawn and each["kind"] not in VERDICTS
+        drawn.add(kind)
+        yield _article(each, sequence(each) if first else "")
+
+
+def _article(finding: Mapping[str, Any], diagram: str) -> str:
     kind = finding["kind"]
     verdict = kind if kind in VERDICTS else "deviates"
     out = [f'<article><h3><span class="chip {verdict}">{escape(kind)}</span> ']
@@ -268,7 +293,7 @@ def _article(finding: Mapping[str, Any]) -> str:
         for name, both in finding["differs"].items():
             path = escape(name.removeprefix("changed."))
             rows.append([path, _value(both["row"]), _value(both["machine"])])
-        out.append(_table("", rows, numbers=False).replace("<h2></h2>", ""))
+        out.append(_table("", rows, numbers=False))
     if finding["state"]:
         rows = [[escape(name), _value(value)] for name, value in finding["state"].items()]
         lines = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in rows)
@@ -279,7 +304,7 @@ def _article(finding: Mapping[str, Any]) -> str:
         legal = "".join(f"<code>{escape(name)}</code> " for name in finding["legal"])
         out.append(f"<p>Events possible in this state: {legal or 'none'}</p>")
         out += [f"<p>{escape(each[0].upper() + each[1:])}</p>" for each in advice(finding)]
-    out.append(_around(finding.get("around")))
+    out += [diagram, _around(finding.get("around"))]
     return "".join(out) + "</article>"
 
 
@@ -293,7 +318,7 @@ def _around(around: Mapping[str, Any] | None) -> str:
         rows.append(
             [str(each["seq"]), f"<code>{escape(made)}</code>", escape(each.get("outcome", ""))]
         )
-    table = _table("", rows, numbers=False).replace("<h2></h2>", "")
+    table = _table("", rows, numbers=False)
     return f"<details><summary>Rows around it</summary>{table}</details>"
 
 
@@ -315,7 +340,7 @@ def _kinds(answer: Mapping[str, Any]) -> list[str]:
         rows.append([chip, *map(escape, cells), f"{each['total']:,}", f"{each['count']:,}"])
     left = len(ranked) - KINDS
     more = f"<p>and {left:,} more kinds</p>" if left > 0 else ""
-    return [_table("", rows).replace("<h2></h2>", "") + more]
+    return [_table("", rows) + more]
 
 
 def _rejected_rows(answer: Mapping[str, Any]) -> list[str]:

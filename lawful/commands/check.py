@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from lawful.checks.explore import CheckResult, Limits, Progress, explore
 from lawful.checks.explore.limits import resident
 from lawful.checks.explore.space import Space
 from lawful.progress import Tell, interruption
+from lawful.project import Settings
 from lawful.targets import ScopedMachine
 
 from . import exploration
@@ -20,18 +21,38 @@ from .output import Output
 def check(options: CheckOptions, output: Output) -> int:
     """Explore every reachable state of the target's machines."""
 
-    def run(machine: ScopedMachine, tell: Tell) -> CheckResult:
+    def run(machine: ScopedMachine, settings: Settings, tell: Tell) -> CheckResult:
         with interruption() as stop:
-            return _explored(machine, options, stop, tell)
+            return explored(machine, options, limits_of(options, settings, stop), tell)
 
-    return exploration.report(options.exploration, options.reports, output, run)
+    changed = _on_what_answers_depend(options) if options.changed else None
+    return exploration.report(options.exploration, options.reports, output, run, changed)
 
 
-def _explored(
-    machine: ScopedMachine, options: CheckOptions, stop: Callable[[], bool], tell: Tell
+def _on_what_answers_depend(options: CheckOptions) -> Sequence[str]:
+    """The options on which a kept answer depends.
+
+    Raises CommandError for one that asks for more than a kept answer has.
+    """
+    asked = {
+        "--coverage": options.coverage,
+        "--advice": options.advice,
+        "--runtime": options.runtime,
+        "--resume": options.resume,
+        "--only": options.exploration.only,
+        "--pytest": options.exploration.pytest,
+        "--itf": options.reports.itf,
+    }
+    for name, value in asked.items():
+        if value:
+            raise CommandError(f"--changed and {name}: a kept answer does not have what it gives")
+    return ["symmetry"] if options.symmetry else []
+
+
+def explored(
+    machine: ScopedMachine, options: CheckOptions, limits: Limits, tell: Tell
 ) -> CheckResult:
     """The exploration, and what else was asked of the same machine within the same limits."""
-    limits = _limits(options, stop)
     result = explore(
         machine.flat,
         machine.world,
@@ -60,12 +81,14 @@ def _explored(
     return result
 
 
-def _limits(options: CheckOptions, stop: Callable[[], bool]) -> Limits:
+def limits_of(options: CheckOptions, settings: Settings, stop: Callable[[], bool]) -> Limits:
+    """The budgets of the command line, and for those that it does not give the project's."""
+    seconds, states = options.exploration.max_seconds, options.max_states
     if options.max_memory is not None and not resident():
         raise CommandError("this system does not tell how much memory a process holds")
     return Limits(
-        states=options.max_states,
-        seconds=options.exploration.max_seconds,
+        states=settings.max_states if states is None else states,
+        seconds=settings.max_seconds if seconds is None else seconds,
         first=options.first,
         memory=options.max_memory,
         stop=stop,

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from lawful.diagrams import sequence
-from lawful.diagrams.render import FORMATS, Drawn, Format, RenderError, graph, render, write
+from lawful.diagrams.render import (
+    FORMATS,
+    Drawn,
+    Format,
+    Missing,
+    RenderError,
+    graph,
+    render,
+    write,
+)
 from lawful.runtime.instance import Machine
+from lawful.spec.errors import Unsupported
 from lawful.spec.ir import Json
 from lawful.spec.resolve import resolve
 from lawful.targets import scoped
@@ -19,17 +30,21 @@ from .output import Output
 
 GRAPHS: tuple[Format, ...] = ("svg", "png", "pdf", "dot")
 OF_EACH: dict[str, tuple[Format, ...]] = {"states": FORMATS, "graph": GRAPHS, "trace": ("mermaid",)}
+MOST_STATES = 200  # Nobody reads a picture of more; `--max-states` says otherwise.
 SUFFIX = {"mermaid": "mmd", "plantuml": "puml"}  # Of the others, the format's name.
 
 
 def draw(options: DrawOptions, output: Output) -> int:
     """Draw pictures of each of the target's machines."""
     format = _format(options)
-    classes = output.machines(options.target)
+    _refuse_what_has_no_use(options)
+    names = _names([each.cls for each in output.chosen(options.targets)])
     files.folder(options.out)
     try:
-        pictures = [(cls, [*_drawn(cls, options, format)]) for cls in classes]
-    except RenderError as error:
+        pictures = [(cls, [*_drawn(cls, name, options, format)]) for cls, name in names.items()]
+    except Missing as missing:
+        raise CommandError(f"{missing}; --format dot needs no Graphviz") from missing
+    except (RenderError, Unsupported, ValueError) as error:
         raise CommandError(str(error)) from error
     text = "\n".join(line for cls, drawn in pictures for line in _lines(cls, drawn))
     output.answer(text, [_row(cls, *each) for cls, drawn in pictures for each in drawn])
@@ -60,17 +75,37 @@ def _format(options: DrawOptions) -> Format:
     return format
 
 
-def _drawn(cls: type[Machine], options: DrawOptions, format: Format) -> Iterator[About]:
+def _refuse_what_has_no_use(options: DrawOptions) -> None:
+    """Raises CommandError for an option that changes nothing of what is drawn."""
+    if options.scope and options.what == "states":
+        raise CommandError(
+            "--scope has no meaning for --what states: control states are drawn from the "
+            "declaration; --what graph and --what trace are drawn within a scope"
+        )
+    if options.max_states is not None and options.what != "graph":
+        raise CommandError(f"--max-states has no meaning for --what {options.what}; use graph")
+
+
+def _names(classes: Sequence[type[Machine]]) -> dict[type[Machine], str]:
+    """How each file begins: the machine's name, with its module where several have the name."""
+    count = Counter(cls.__name__ for cls in classes)
+    return {
+        cls: f"{cls.__module__}.{cls.__name__}" if count[cls.__name__] > 1 else cls.__name__
+        for cls in classes
+    }
+
+
+def _drawn(cls: type[Machine], name: str, options: DrawOptions, format: Format) -> Iterator[About]:
     suffix = SUFFIX.get(format, format)
     match options.what:
         case "states":
-            path = options.out / f"{cls.__name__}.{suffix}"
+            path = options.out / f"{name}.{suffix}"
             yield {}, render(resolve(cls).machine, path, format)
         case "graph":
             from .state_space import text
 
-            source = text(scoped(cls, options.scope), options.max_states)
-            yield {}, graph(source, options.out / f"{cls.__name__}.graph.{suffix}", format)
+            source = text(scoped(cls, options.scope), options.max_states or MOST_STATES)
+            yield {}, graph(source, options.out / f"{name}.graph.{suffix}", format)
         case "trace":
             from lawful.checks.explore import explore
 
@@ -79,5 +114,5 @@ def _drawn(cls: type[Machine], options: DrawOptions, format: Format) -> Iterator
                 if p.verdict.failed and p.trace is not None:
                     why = f"{p.name} is {p.verdict.value}: {p.why}"
                     shown = sequence.text(cls.__name__, p.trace.steps, p.trace.loop, why)
-                    path = options.out / f"{cls.__name__}.{p.name}.{suffix}"
+                    path = options.out / f"{name}.{p.name}.{suffix}"
                     yield {"property": p.name}, write(path, shown, format)

@@ -3,54 +3,113 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import time
 from collections.abc import Callable, Sequence
 from itertools import chain
+from pathlib import Path
 
+from lawful import kept_answers
 from lawful.checks.explore import CheckResult, verdicts
+from lawful.checks.explore.argument_counts import many_arguments
 from lawful.checks.explore.space import Space
-from lawful.checks.report import ci_checks, exploration
+from lawful.checks.report import ci, ci_checks, exploration
+from lawful.checks.report.exploration import check_text
 from lawful.checks.verdict import PropertyResult, exit_code
 from lawful.progress import Tell, progress
-from lawful.runtime.instance import Machine
+from lawful.project import Settings
 from lawful.spec.errors import Unsupported
-from lawful.spec.ir import Json
 from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.resolve import resolve
-from lawful.targets import ScopedMachine, scoped
+from lawful.targets import Chosen, ScopedMachine, scoped
 
 from . import exports, files
 from .errors import CommandError
 from .exit_codes import ExitCode, gravest
 from .options import ExplorationOptions, Reports
 from .output import Output
+from .summary import Judged
 
-Run = Callable[[ScopedMachine, Tell], CheckResult]
+Run = Callable[[ScopedMachine, Settings, Tell], CheckResult]
 
 
 @dataclass(frozen=True, slots=True)
-class _Checked:
-    """One machine, its result, and the result as JSON."""
+class Checked:
+    """One machine, its result within a scope, and the result as JSON.
 
-    cls: type[Machine]
-    result: CheckResult
-    row: Json
-
-
-def report(options: ExplorationOptions, reports: Reports, output: Output, run: Run) -> int:
-    """Run every machine of the target, print the verdicts, write the files, return the exit code.
-
-    Raises CommandError where a machine cannot be run or a file cannot be written.
+    `result` is None where an answer was kept that was as expected.
     """
-    checked = [_checked(cls, options, output, run) for cls in output.machines(options.target)]
-    text = "\n\n".join(exploration.check_text(each.result) for each in checked)
+
+    machine: Chosen
+    scope: Sequence[str]
+    result: CheckResult | None
+    row: kept_answers.Row
+
+    @property
+    def text(self) -> str:
+        """The result as text."""
+        return exploration.kept_text(self.row) if not self.result else check_text(self.result)
+
+    @property
+    def judged(self) -> Judged:
+        """The exit code of this machine alone."""
+        name, result = self.machine.cls.__name__, self.result
+        if result is None:
+            return Judged(name, ExitCode.AS_EXPECTED, unchanged=True)
+        return Judged(name, gravest(_codes(result)))
+
+    @property
+    def suite(self) -> ci.Suite:
+        """The cases for CI."""
+        if self.result is None:
+            return ci_checks.kept_suite(self.row)
+        return ci_checks.suite(resolve(self.machine.cls).machine, self.result)
+
+
+def report(
+    options: ExplorationOptions,
+    reports: Reports,
+    output: Output,
+    run: Run,
+    changed: Sequence[str] | None = None,
+) -> int:
+    """Run every machine of the targets, print the verdicts, write the files, return the exit code.
+
+    With `changed`, on which answers depend, only the machines without a kept answer. Raises
+    CommandError where a machine cannot be run or a file cannot be written.
+    """
+    found = output.chosen(options.targets)
+    checked = [answered(each, options, output, run, changed) for each in found]
+    text = "\n\n".join(each.text for each in checked)
+    verdicts = [each.judged for each in checked]
     # Verdicts are printed first: a file that cannot be written must not take them away.
-    output.answer(text, [each.row for each in checked])
-    suites = [ci_checks.suite(resolve(each.cls).machine, each.result) for each in checked]
-    verdict_files = exports.verdicts(reports, output.command, suites)
+    output.answer(text, [each.row for each in checked], verdicts)
+    verdict_files = exports.verdicts(reports, output.command, [each.suite for each in checked])
     trace_files = _counterexamples(options, reports, checked)
     files.save_all(chain(verdict_files, trace_files), reports.itf, options.pytest)
-    return gravest(code for each in checked for code in _codes(each.result))
+    return gravest(each.code for each in verdicts)
+
+
+def answered(
+    chosen: Chosen,
+    options: ExplorationOptions,
+    output: Output,
+    run: Run,
+    changed: Sequence[str] | None,
+) -> Checked:
+    """The answer for one machine: kept from an earlier run, or found now."""
+    settings = output.settings(chosen.cls)
+    scope = (*settings.scope, *options.scope)
+    machine = scoped(chosen.cls, scope, settings.expects)
+    name = None if changed is None else kept_answers.key(machine, *changed)
+    row = None if name is None else kept_answers.kept(name)
+    if row is not None:
+        return Checked(chosen, scope, None, {**row, "unchanged": True})
+    result, row = _checked(machine, settings, options, output, run)
+    found = Checked(chosen, scope, result, row)
+    if name is not None and found.judged.code == ExitCode.AS_EXPECTED and result.complete:
+        kept_answers.keep(name, row)
+    return found
 
 
 def _codes(result: CheckResult) -> tuple[int, ExitCode]:
@@ -68,13 +127,21 @@ def _agreement(result: CheckResult) -> ExitCode:
     return ExitCode.AS_EXPECTED if result.embedded.complete else ExitCode.UNKNOWN
 
 
-def _checked(cls: type[Machine], options: ExplorationOptions, output: Output, run: Run) -> _Checked:
-    began = time.perf_counter()
-    machine = scoped(cls, options.scope)
+def _checked(
+    machine: ScopedMachine,
+    settings: Settings,
+    options: ExplorationOptions,
+    output: Output,
+    run: Run,
+) -> tuple[CheckResult, kept_answers.Row]:
+    began, cls = time.perf_counter(), machine.cls
     with progress(f"checking {cls.__name__}", output.quiet, options.progress) as tell:
         try:
-            _require_properties(machine, options.only)
-            result = run(machine, tell)
+            space = Space(machine.flat, machine.world)
+            _require_properties(space, options.only)
+            for name, count in many_arguments(space):
+                output.note(f"{cls.__name__}: {name} has {count:,} arguments to try in a state")
+            result = run(machine, settings, tell)
         except (ValueError, Unsupported) as error:
             raise CommandError(str(error)) from error
     result = _only(result, options.only)
@@ -84,16 +151,16 @@ def _checked(cls: type[Machine], options: ExplorationOptions, output: Output, ru
 
         result = played(cls, machine.scope, result)
     total = time.perf_counter() - began
-    return _Checked(cls, result, exploration.check_json(result, machine.fingerprint, total))
+    return result, exploration.check_json(result, machine.fingerprint, total)
 
 
-def _require_properties(machine: ScopedMachine, wanted: Sequence[str]) -> None:
+def _require_properties(space: Space, wanted: Sequence[str]) -> None:
     """Raises CommandError for the name of a property that the machine does not have."""
-    names = [name for name, _ in verdicts.rows(Space(machine.flat, machine.world))]
+    names = [name for name, _ in verdicts.rows(space)]
     for name in wanted:
         if name not in names:
             known = ", ".join(names)
-            raise CommandError(f"{machine.cls.__name__} has no property {name}; it has {known}")
+            raise CommandError(f"{space.machine.name} has no property {name}; it has {known}")
 
 
 def _only(result: CheckResult, names: Sequence[str]) -> CheckResult:
@@ -102,22 +169,24 @@ def _only(result: CheckResult, names: Sequence[str]) -> CheckResult:
 
 
 def _counterexamples(
-    options: ExplorationOptions, reports: Reports, checked: Sequence[_Checked]
+    options: ExplorationOptions, reports: Reports, checked: Sequence[Checked]
 ) -> exports.Files:
     """Each counterexample as a file of `--itf` and as a test of `--pytest`."""
-    where = options.target.partition(":")[0]
     for each in checked:
-        name = each.cls.__name__
-        for p in filter(_has_counterexample, each.result.properties):
+        cls, result = each.machine.cls, each.result
+        name = cls.__name__
+        for p in filter(_has_counterexample, result.properties if result else ()):
             if reports.itf is not None and p.trace is not None:
                 about = f"{name}.{p.name} is {p.verdict.value}: {p.why}"
-                machine = resolve(each.cls).machine
+                machine = resolve(cls).machine
                 yield exports.trace(reports.itf, machine, p.name, about, p.trace)
             if options.pytest is not None:
                 from lawful.checks.report import regression_test
 
                 file = f"test_{name}_{p.name.replace('.', '_')}.py"
-                test = regression_test.as_test(f"{where}:{name}", options.scope, p)
+                test = regression_test.as_test(
+                    each.machine.target, each.scope, p, os.path.relpath(Path.cwd(), options.pytest)
+                )
                 yield options.pytest / file, test
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from lawful import targets
@@ -12,33 +12,40 @@ from lawful.checks.lint import findings
 from lawful.checks.mutation import survey_text
 from lawful.checks.mutation.judge import Judge
 from lawful.checks.mutation.mutants import Mutant, mutants
-from lawful.checks.mutation.survey import Survey, chosen, survey
+from lawful.checks.mutation.survey import Survey, survey
+from lawful.checks.mutation.survey import chosen as chosen_mutants
 from lawful.progress import Tell, progress
-from lawful.runtime.instance import Machine
 from lawful.spec.ir import Json
-from lawful.targets import scoped
+from lawful.targets import Chosen, scoped
 
 from .errors import CommandError
-from .exit_codes import ExitCode
+from .exit_codes import ExitCode, gravest
 from .options import LintOptions
 from .output import Output
+from .summary import Judged
 
 
 def lint(options: LintOptions, output: Output) -> int:
     """Report what is odd about the target's machines. The exit code says whether anything is."""
-    reports = [_linted(cls, options, output) for cls in output.machines(options.target)]
-    output.answer("\n\n".join(each.text for each in reports), [each.row for each in reports])
-    return ExitCode.VIOLATED if any(each.odd for each in reports) else ExitCode.AS_EXPECTED
+    reports = [_linted(each, options, output) for each in output.chosen(options.targets)]
+    output.answer(
+        "\n\n".join(each.text for each in reports),
+        [each.row for each in reports],
+        [each.judged for each in reports],
+    )
+    return gravest(each.judged.code for each in reports)
 
 
 @dataclass(frozen=True)
 class _Report:
-    odd: bool
+    judged: Judged
     text: str
     row: Json
 
 
-def _linted(cls: type[Machine], options: LintOptions, output: Output) -> _Report:
+def _linted(chosen: Chosen, options: LintOptions, output: Output) -> _Report:
+    cls = chosen.cls
+    options = replace(options, scope=(*output.settings(cls).scope, *options.scope))
     machine, limits = scoped(cls, options.scope), Limits(options.max_states)
     try:
         found = findings.lint(machine.flat, machine.world, limits)
@@ -46,17 +53,17 @@ def _linted(cls: type[Machine], options: LintOptions, output: Output) -> _Report
         odd = bool(found.rows)
         if options.mutants is not None:
             with progress(f"changing {cls.__name__}", output.quiet) as tell:
-                surveyed = _surveyed(cls, options, tell)
+                surveyed = _surveyed(chosen.target, options, tell)
             row["mutants"] = survey_text.to_json(surveyed)
             text = f"{text}\n{survey_text.text(surveyed)}"
             odd = odd or bool(surveyed.wrong or surveyed.stale)
     except ValueError as error:
         raise CommandError(str(error)) from error
-    return _Report(odd, text, row)
+    code = ExitCode.VIOLATED if odd else ExitCode.AS_EXPECTED
+    return _Report(Judged(cls.__name__, code), text, row)
 
 
-def _surveyed(cls: type[Machine], options: LintOptions, tell: Tell) -> Survey:
-    target = f"{options.target.partition(':')[0]}:{cls.__name__}"
+def _surveyed(target: str, options: LintOptions, tell: Tell) -> Survey:
     make = partial(judge_of, target, options)
     return survey(make, workers=options.workers, kept=options.answers, tell=tell)
 
@@ -70,4 +77,4 @@ def judge_of(target: str, options: LintOptions) -> tuple[Judge, Sequence[Mutant]
     limits = Limits(options.max_states, options.max_seconds)
     judge = Judge(machine.resolved, machine.scope, limits, options.prove)
     most = None if options.mutants == "all" else options.mutants
-    return judge, chosen(list(mutants(machine.resolved.machine)), most)
+    return judge, chosen_mutants(list(mutants(machine.resolved.machine)), most)

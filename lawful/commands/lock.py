@@ -17,16 +17,18 @@ from typing import Any, cast
 
 from lawful import targets
 from lawful.checks.conform.trace_player import played
-from lawful.checks.explore import Limits, explore
+from lawful.checks.explore import CheckResult, Limits, explore
 from lawful.checks.prove import How, prove
 from lawful.checks.prove.nonvacuity import transitions_seen
+from lawful.checks.report.lines import expected_text
 from lawful.checks.smt.solver import cache
+from lawful.checks.verdict import exit_code
 from lawful.progress import Tell, progress
 from lawful.runtime.instance import Machine
 from lawful.spec.ir import Json
 
 from .errors import CommandError
-from .exit_codes import ExitCode
+from .exit_codes import ExitCode, gravest
 from .options import LockOptions
 from .output import Output
 
@@ -58,18 +60,28 @@ def _renew(
     kept: Mapping[str, Entry],
     options: LockOptions,
     output: Output,
-) -> ExitCode:
-    """Explore and prove every machine, then write the file; the answer says what changed."""
+) -> int:
+    """Explore and prove every machine, then write the file; the answer says what changed, and what
+    is not as expected."""
     entries: dict[str, Entry] = {}
     lines: list[str] = []
+    codes: list[int] = []
     for name, cls in machines.items():
         with progress(cls.__name__, output.quiet) as tell:
-            entries[name] = established(cls, options, tell)
+            entries[name], explored = established(cls, options, tell)
         differences = list(changes(kept.get(name), entries[name])) or ["as before"]
-        lines += [name, *(f"  {each}" for each in differences)]
+        lines += [name, *(f"  {each}" for each in (*differences, *_surprises(explored)))]
+        codes.append(exit_code(explored.properties))
     write(options.file, {**kept, **entries})
     output.answer("\n".join(lines), [{"machine": name, **row} for name, row in entries.items()])
-    return ExitCode.AS_EXPECTED
+    return gravest(codes)
+
+
+def _surprises(explored: CheckResult) -> Iterator[str]:
+    """The properties with another verdict than the expected one, a line each."""
+    for p in explored.properties:
+        if not p.as_expected:
+            yield f"{p.name} is {p.verdict.value}  {expected_text(p)}"
 
 
 def read(path: Path) -> dict[str, Entry]:
@@ -104,8 +116,8 @@ def write(path: Path, machines: Mapping[str, Entry]) -> None:
         raise CommandError(f"cannot write {path}: {error.strerror}") from error
 
 
-def established(cls: type[Machine], options: LockOptions, tell: Tell) -> Entry:
-    """Explore and prove a machine; its entry."""
+def established(cls: type[Machine], options: LockOptions, tell: Tell) -> tuple[Entry, CheckResult]:
+    """Explore and prove a machine: its entry, and what exploration found."""
     machine = targets.scoped(cls, [])
     tell("checking")
     limits = Limits(seconds=options.max_seconds)
@@ -125,7 +137,7 @@ def established(cls: type[Machine], options: LockOptions, tell: Tell) -> Entry:
             transitions_seen=lambda: transitions_seen(machine.flat, machine.world).met,
         )
     counts = ("complete", "distinct", "generated", "depth", "cuts")
-    return {
+    entry: Entry = {
         "fingerprint": machine.fingerprint,
         "scope": dict(explored.scope),
         "check": {
@@ -142,6 +154,7 @@ def established(cls: type[Machine], options: LockOptions, tell: Tell) -> Entry:
             },
         },
     }
+    return entry, explored
 
 
 def changes(old: Entry | None, new: Entry) -> Iterator[str]:

@@ -55,28 +55,29 @@ class SolverBudget:
 class ExplorationOptions:
     """What `check` and `simulate` share. `pytest` is a folder for tests of counterexamples."""
 
-    target: str
-    scope: Sequence[str]
-    only: Sequence[str]
-    max_seconds: float | None
-    progress: bool
-    pytest: Path | None
+    targets: Sequence[str] = ()
+    scope: Sequence[str] = ()
+    only: Sequence[str] = ()
+    max_seconds: float | None = None
+    progress: bool = False
+    pytest: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class CheckOptions:
-    exploration: ExplorationOptions
-    reports: Reports
-    engine: Engine
-    symmetry: bool
-    coverage: bool
-    advice: bool
-    runtime: bool
-    first: bool
-    workers: int | None
-    max_states: int | None
-    max_memory: int | None
-    resume: Path | None
+    exploration: ExplorationOptions = ExplorationOptions()
+    reports: Reports = Reports()
+    engine: Engine = "auto"
+    symmetry: bool = False
+    coverage: bool = False
+    advice: bool = False
+    runtime: bool = False
+    first: bool = False
+    changed: bool = False
+    workers: int | None = None
+    max_states: int | None = None
+    max_memory: int | None = None
+    resume: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +90,12 @@ class SimulateOptions:
     engine: WalkEngine
 
 
+LINTED_STATES = 20_000  # That `lint` looks at, unless `--max-states` says otherwise.
+
+
 @dataclass(frozen=True, slots=True)
 class LintOptions:
-    target: str
+    targets: Sequence[str]
     scope: Sequence[str]
     max_states: int
     mutants: int | Literal["all"] | None
@@ -103,7 +107,7 @@ class LintOptions:
 
 @dataclass(frozen=True, slots=True)
 class ProveOptions:
-    target: str
+    targets: Sequence[str] = ()
     scope: Sequence[str] = ()
     any_size: Sequence[str] = ()
     method: Method = "auto"
@@ -117,11 +121,11 @@ class ProveOptions:
 
 @dataclass(frozen=True, slots=True)
 class DrawOptions:
-    target: str
+    targets: Sequence[str]
     scope: Sequence[str]
     what: Literal["states", "graph", "trace"]
     format: Format | None
-    max_states: int
+    max_states: int | None
     out: Path
 
 
@@ -142,6 +146,8 @@ class ReplayOptions:
     metrics: Path | None
     resume: Path | None
     keep: Path | None
+    pytest: Path | None
+    against: Sequence[str]
     reports: Reports
 
 
@@ -150,6 +156,14 @@ class InferMappingOptions:
     target: str
     traces: Sequence[str]
     out: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class LearnScopeOptions:
+    target: str
+    traces: Sequence[str]
+    mapping: Path | None
+    max_states: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,3 +202,11 @@ class DiffOptions:
 @dataclass(frozen=True, slots=True)
 class FreezeOptions:
     target: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """`words`: the arguments of the system's own program."""
+
+    system: str
+    words: Sequence[str]

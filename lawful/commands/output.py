@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import sys
@@ -10,12 +11,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
+from lawful import project as projects
 from lawful import targets
+from lawful.project import Project
+from lawful.remarks import uncalled
 from lawful.runtime.instance import Machine
 from lawful.spec.ir import Json
 from lawful.spec.quick_dataclass import dataclass, field
+from lawful.spec.syntax.declare import declared
 
-from . import files
+from . import files, summary
 from .errors import CommandError
 
 
@@ -34,20 +39,72 @@ class Output:
     stdout: TextIO = field(default_factory=lambda: sys.stdout)
     answered: bool = False
     skipped: list[targets.Skipped] = field(default_factory=list[targets.Skipped])
+    notes: list[str] = field(default_factory=list[str])
 
     def machines(self, target: str) -> list[type[Machine]]:
         """The machines of the target.
 
         The module's machines that are left out are named on standard error and in the answer.
         """
-        found, self.skipped = targets.chosen(target)
-        for each in () if self.quiet else self.skipped:
-            print(f"{each.machine} is left out: {each.why}", file=sys.stderr)
-        return found
+        return [each.cls for each in self.chosen([target])]
 
-    def answer(self, text: str, machines: Sequence[Json]) -> None:
-        """Print the text, and write one JSON object for each machine."""
-        self.write(text, {"version": 1, "command": self.command, "machines": list(machines)})
+    def chosen(self, given: Sequence[str]) -> list[targets.Chosen]:
+        """The machines of the targets, each once; without a target those of the project.
+
+        Raises CommandError where there is no target and no project.
+        """
+        found: dict[tuple[str, str], targets.Chosen] = {}
+        for target in given or self._of_project():
+            machines, skipped = targets.chosen(target)
+            self.skipped += skipped
+            for each in machines:
+                found.setdefault((declared(each.cls).file, each.cls.__qualname__), each)
+        for left in () if self.quiet else self.skipped:
+            print(f"{left.machine} is not checked: {left.why}", file=sys.stderr)
+        for each in found.values():
+            for text in uncalled(each.cls):
+                self.note(text)
+        return list(found.values())
+
+    def _of_project(self) -> list[str]:
+        project = self.project
+        if project is None or not project.targets:
+            raise CommandError(
+                "there is no TARGET; name one, or list targets in [tool.lawful] of pyproject.toml"
+            )
+        if str(project.file.parent) not in sys.path:
+            sys.path.insert(0, str(project.file.parent))
+        return [project.where(each) for each in project.targets]
+
+    @functools.cached_property
+    def project(self) -> Project | None:
+        """The project of the current folder. Raises TargetError where its table is wrong."""
+        return projects.found(Path.cwd())
+
+    def settings(self, cls: type[Machine]) -> projects.Settings:
+        """What the project says of a machine."""
+        return projects.Settings() if self.project is None else self.project.of(cls)
+
+    def note(self, text: str) -> None:
+        """Say on standard error, and in the answer, what a user may not expect."""
+        self.notes.append(text)
+        if not self.quiet:
+            print(text, file=sys.stderr, flush=True)
+
+    def answer(
+        self, text: str, machines: Sequence[Json], verdicts: Sequence[summary.Judged] = ()
+    ) -> None:
+        """Print the text, and write one JSON object for each machine.
+
+        `verdicts` are those of the machines, where the command gives any: the answer counts them.
+        """
+        document: dict[str, Json] = {"version": 1, "command": self.command}
+        document["machines"] = list(machines)
+        if verdicts:
+            document["summary"] = summary.to_json(verdicts, self.skipped)
+        if len(verdicts) + len(self.skipped) > 1 and verdicts:
+            text = f"{text}\n\n{summary.text(verdicts, self.skipped)}"
+        self.write(text, document)
 
     def write(self, text: str, document: Mapping[str, Json]) -> None:
         """Print the text or the JSON, and write the file of `--json`.
@@ -56,6 +113,8 @@ class Output:
         """
         if self.skipped:
             document = {**document, "skipped": [each._asdict() for each in self.skipped]}
+        if self.notes:
+            document = {**document, "notes": list(self.notes)}
         self.answered = True
         if self.json == "-":
             _print(json.dumps(document, indent=1), self.stdout)

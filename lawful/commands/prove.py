@@ -17,6 +17,7 @@ from lawful.checks.prove.result import ProofResult
 from lawful.checks.report import ci_proofs, proofs
 from lawful.checks.smt.solver import cache as proof_cache
 from lawful.progress import Tell, progress
+from lawful.project import Settings
 from lawful.runtime.instance import Machine
 from lawful.spec import ir
 from lawful.spec.analysis.named_elements import without_defaults
@@ -32,6 +33,11 @@ from .errors import CommandError
 from .exit_codes import gravest
 from .options import ProveOptions
 from .output import Output
+from .summary import Judged
+
+# Why `--strengthen` has nothing to search for, or nowhere.
+NOTHING_OPEN = "no obligation is open for which a stronger invariant could help"
+NOT_EXPLORED = "no state within the scope can be explored, and its clauses come from such states"
 
 
 @dataclass(frozen=True)
@@ -39,21 +45,33 @@ class _Proved:
     """One machine, its proof results, and its expected verdicts."""
 
     cls: type[Machine]
+    options: ProveOptions
     result: ProofResult
     expects: Mapping[str, Expected]
+
+    @property
+    def judged(self) -> Judged:
+        """The exit code of this machine alone."""
+        return Judged(self.cls.__name__, proofs.exit_code(self.result, self.expects))
 
 
 def prove(options: ProveOptions, output: Output) -> int:
     """Prove the properties of the target's machines, and write the files that were asked for."""
     rows: list[_Proved] = []
-    for cls in output.machines(options.target):
+    for cls, _ in output.chosen(options.targets):
         with progress(f"proving {cls.__name__}", output.quiet) as tell:
-            expects = targets.expectations(cls, options.scope)
-            rows.append(_Proved(cls, proved(cls, options, tell), expects))
+            rows.append(_proved(cls, options, output.settings(cls), tell))
     text = "\n\n".join(proofs.text(each.result, each.expects) for each in rows)
-    output.answer(text, [proofs.to_json(each.result) for each in rows])
+    verdicts = [each.judged for each in rows]
+    output.answer(text, [proofs.to_json(each.result) for each in rows], verdicts)
     files.save_all(_files(options, rows), options.reports.itf, options.smtlib)
-    return gravest(proofs.exit_code(each.result, each.expects) for each in rows)
+    return gravest(each.code for each in verdicts)
+
+
+def _proved(cls: type[Machine], options: ProveOptions, settings: Settings, tell: Tell) -> _Proved:
+    own = replace(options, scope=(*settings.scope, *options.scope))
+    expects = {**targets.expectations(cls, own.scope), **settings.expects}
+    return _Proved(cls, own, proved(cls, own, tell), expects)
 
 
 def _files(options: ProveOptions, rows: Sequence[_Proved]) -> exports.Files:
@@ -65,7 +83,7 @@ def _files(options: ProveOptions, rows: Sequence[_Proved]) -> exports.Files:
     ]
     yield from exports.verdicts(options.reports, "prove", suites)
     if options.smtlib is not None:
-        for name, text in chain(*(scripts(row.cls, options, row.result) for row in rows)):
+        for name, text in chain(*(scripts(row.cls, row.options, row.result) for row in rows)):
             yield options.smtlib / name, text
     if options.reports.itf is not None:
         for machine, each in zip(machines, rows, strict=True):
@@ -171,10 +189,12 @@ def proved(cls: type[Machine], options: ProveOptions, tell: Tell) -> ProofResult
             transitions_seen=met,
             explored=explored,
         )
-        seen = explored() if strengthening.open_of(result) else None
+        open = strengthening.open_of(result)
+        seen = explored() if open else None
         result = replace(result, not_generated=next(filter(None, slow), ""))
         if seen is None:
-            return result
+            why = NOT_EXPLORED if open else NOTHING_OPEN
+            return replace(result, no_proposal=why) if options.strengthen else result
         result = strengthening.looked_up(result, seen)
         if options.strengthen:
             tell("trying clauses")

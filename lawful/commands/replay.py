@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from pathlib import Path
 
 from lawful import targets
 from lawful.checks.replay import (
@@ -17,7 +20,14 @@ from lawful.checks.replay import (
 from lawful.checks.replay.increments.state_files import read_states, states_text
 from lawful.checks.replay.mapping import TraceMapping, read_mapping
 from lawful.checks.replay.storing import only_store, write_store
-from lawful.checks.report import ci_replays, replay_metrics, replays
+from lawful.checks.replay.studies.version_comparison import compared
+from lawful.checks.report import (
+    ci_replays,
+    deviation_tests,
+    replay_metrics,
+    replays,
+    version_comparison,
+)
 from lawful.progress import Tell, progress
 from lawful.runtime.instance import Machine
 from lawful.spec.resolve import resolve
@@ -31,15 +41,33 @@ from .output import Output
 def replay(options: ReplayOptions, output: Output) -> int:
     """Replay the traces, write the files that were asked for, and print the verdicts."""
     classes = output.machines(options.target)
-    with progress("replaying", output.quiet) as tell:
-        try:
-            program, demands = _program(classes, options), _demands(options)
-            result = _replayed(options, program, demands, tell)
-        except (ReplayError, ValueError) as error:
-            raise CommandError(str(error)) from error
-    files.save_all(_files(options, result), options.reports.itf)
+    if options.against:
+        return _against(classes, options, output)
+    with progress("replaying", output.quiet) as tell, _plain_errors():
+        program, demands = _program(classes, options), _demands(options)
+        result = _replayed(options, program, demands, tell)
+    files.save_all(_files(options, result, classes), options.reports.itf, options.pytest)
     output.write(replays.text(result), result.to_json())
     return result.exit_code
+
+
+@contextmanager
+def _plain_errors() -> Generator[None]:
+    try:
+        yield
+    except (ReplayError, ValueError) as error:
+        raise CommandError(str(error)) from error
+
+
+def _against(classes: Iterable[type[Machine]], options: ReplayOptions, output: Output) -> int:
+    """Replay by two versions, and print where they differ."""
+    with progress("replaying", output.quiet) as tell, _plain_errors():
+        older = tuple(resolve(targets.machine(each)).machine for each in options.against)
+        rest = options.engine, options.master
+        program = _program(classes, options)
+        found = compared(options.traces, program, older, *rest, tell=tell)
+    output.write(version_comparison.text(found), version_comparison.to_json(found))
+    return found.exit_code
 
 
 def _replayed(
@@ -94,8 +122,10 @@ def _demands(options: ReplayOptions) -> Demands:
     return Demands(options.allow_empty, options.unknown_events)
 
 
-def _files(options: ReplayOptions, result: ReplayResult) -> exports.Files:
-    """The files of `--junit`, `--sarif` and `--report`, and the way to each deviation."""
+def _files(
+    options: ReplayOptions, result: ReplayResult, classes: Iterable[type[Machine]]
+) -> exports.Files:
+    """The files of `--junit`, `--sarif` and `--report`, the way to each deviation, and tests."""
     yield from exports.verdicts(options.reports, "replay", ci_replays.suites(result))
     if options.reports.itf is not None:
         if only_store(options.traces) is not None:
@@ -105,7 +135,24 @@ def _files(options: ReplayOptions, result: ReplayResult) -> exports.Files:
             # Instances may have any name, so it is inside the file and not in the file's name.
             name = f"deviation_{number}"
             yield exports.trace(options.reports.itf, machine, name, about, trace)
+    if options.pytest is not None:
+        yield from _tests(options, options.pytest, result, classes)
     if options.report is not None:
         yield options.report, replays.html(result)
     if options.metrics is not None:
         yield options.metrics, replay_metrics.metrics(result)
+
+
+def _tests(
+    options: ReplayOptions, folder: Path, result: ReplayResult, classes: Iterable[type[Machine]]
+) -> exports.Files:
+    """A test for the first deviation of each kind."""
+    if only_store(options.traces) is not None:
+        raise CommandError("--pytest needs the traces themselves, not a store")
+    modules = {cls.__name__: sys.modules[cls.__module__].__file__ for cls in classes}
+    for made in deviation_tests.deviation_tests(options.traces, result):
+        module = modules[made.machine]
+        if module is None:
+            raise CommandError(f"--pytest needs the file of {made.machine}")
+        test = deviation_tests.as_test(made, result, Path(module), folder)
+        yield folder / f"test_{made.name}.py", test

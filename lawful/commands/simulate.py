@@ -6,6 +6,7 @@ from lawful.checks.explore import CheckResult
 from lawful.checks.explore.simulate import Walks
 from lawful.checks.explore.simulate import simulate as walk
 from lawful.progress import Tell, interruption
+from lawful.project import Settings
 from lawful.targets import ScopedMachine
 
 from . import exploration
@@ -16,9 +17,9 @@ from .output import Output
 def simulate(options: SimulateOptions, output: Output) -> int:
     """Walk at random through the target's machines."""
 
-    def run(machine: ScopedMachine, tell: Tell) -> CheckResult:
+    def run(machine: ScopedMachine, settings: Settings, tell: Tell) -> CheckResult:
         with interruption() as stop:
-            seconds = options.exploration.max_seconds
+            seconds = options.exploration.max_seconds or settings.max_seconds
             walks = Walks(options.runs, options.steps, options.seed, seconds, stop, options.engine)
             return _walked(machine, walks, tell)
 

@@ -8,7 +8,7 @@ from lawful.checks.explore.limits import Limits
 from lawful.checks.explore.space import Event, Space
 from lawful.checks.explore.state_graph import StateGraph, state_graph
 from lawful.checks.explore.state_json import shown
-from lawful.checks.reference.expressions import NoValue
+from lawful.checks.reference.missing_values import NoValue
 from lawful.checks.reference.states import State
 from lawful.diagrams import state_space
 from lawful.spec.text.reasons import text as value_text

@@ -71,6 +71,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "tests.test_peer.test_ten_requested_and_seven_received",
         "declaration.InboundPeer.no_more_comes_than_was_requested",
         "declaration.InboundPeer.in_flight_is_what_is_pending",
+        "system.Diffusion.announced_ids_are_outstanding",
     ),
     "O14": (
         "requesting objects moves them from available to in flight",
@@ -196,6 +197,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "attribution.Attribution.redundancy_is_met_and_no_more",
         "attribution.Attribution.limits_are_kept",
         "registry.Registry.what_the_pool_lacks_is_limited",
+        "system.Diffusion.a_round_leaves_nothing_to_ask_for",
         "declaration.InboundPeer.what_the_pool_lacks_is_limited",
     ),
     "O37": (

@@ -21,15 +21,18 @@ from lawful import (
     Scope,
     Timer,
     assume,
+    can,
     drop,
     initial,
     invariant,
     reachable,
     require,
+    step_property,
     transition,
 )
 
 from .attribution import Peer
+from .callbacks import Step
 from .declaration import InboundPeerFixed
 from .messages import ObjectId, RequestIds, RequestObjects
 from .system import Diffusion
@@ -148,6 +151,27 @@ class DiffusionInTime(Diffusion):
     def nobody_is_awaited_for_longer(self) -> bool:
         """A peer that owes the reply to a pipelined request is given up in time (O-B7)."""
         return all(self.clock.now - since <= self.reply_timeout for since in self.awaited.values())
+
+    @invariant
+    def honest_replies_are_taken(self, p: Peer, x: ObjectId) -> bool:
+        """A loop that reads takes a new ID that answers its oldest request (O13, O16)."""
+        if p in self.silent or (p, x) in self.announced or len(self.sent.get(p, [])) == 0:
+            return True
+        request = self.sent[p][0]
+        if not isinstance(request, RequestIds):
+            return True
+        reads = self.peers[p].step == Step.READ or request.blocking
+        return not reads or can(self.on_receive_ids, p, (x,))
+
+    @step_property
+    def nobody_is_given_up_early(self, after: "DiffusionInTime") -> bool:
+        """A peer that is disconnected without another fault had all the time for its reply
+        (O-B7)."""
+        return after.faults > self.faults or all(
+            p in after.peers
+            or (p in self.awaited and self.clock.now - self.awaited[p] >= self.reply_timeout)
+            for p in self.peers
+        )
 
     @invariant
     def who_has_answered_is_not_awaited(self) -> bool:

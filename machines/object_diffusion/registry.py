@@ -260,6 +260,22 @@ class Registry(Peers):
     def copies(self, x: ObjectId) -> Nat:
         return sum(1 for p in self.peers if x in self.on_their_way(p))
 
+    def leaves_out(self, p: Peer, in_pool: frozenset[ObjectId]) -> bool:
+        """Whether an active peer could be asked for an object in addition."""
+        asked = self.on_their_way(p)
+        total = sum(len(self.on_their_way(q)) for q in self.peers)
+        return (
+            self.is_active(p)
+            and len(asked) < self.max_num_objects_inflight_per_peer
+            and total < self.max_num_objects_inflight_total
+            and any(
+                x not in in_pool
+                and x not in asked
+                and self.copies(x) < self.target_object_redundancy
+                for x in self.peers[p].available_ids
+            )
+        )
+
     @invariant
     def no_more_copies_than_the_target(self) -> bool:
         """Copies in flight, received, or decided upon [seed:152-160] (O31, O35, O36)."""
@@ -349,6 +365,8 @@ class Registry(Peers):
         max_num_objects_inflight_total=(1, 2),
         max_num_ids_req=(1,),
     )
+    # Which of two objects comes first.
+    several = Scope(ObjectId=2)
 
 
 class AnyPeers(Peers):

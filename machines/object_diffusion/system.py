@@ -58,6 +58,7 @@ class Diffusion(Registry, abstract=True):
     faults: Nat = 0
     rejected: Ghost[set[ObjectId]] = set()
     seen: Ghost[frozenset[ObjectId]] = frozenset()
+    left_out: Ghost[bool] = False
 
     most_faults: Param[Nat] = 1
 
@@ -109,6 +110,7 @@ class Diffusion(Registry, abstract=True):
         woken = super().make_decisions(in_pool)
         self.woken = set(woken)
         self.seen = in_pool
+        self.left_out = any(self.leaves_out(p, in_pool) for p in self.peers)
         return woken
 
     @transition()
@@ -213,6 +215,12 @@ class Diffusion(Registry, abstract=True):
         )
 
     @invariant
+    def a_round_leaves_nothing_to_ask_for(self) -> bool:
+        """Eager: of each object that the last round left out, one of the three limits forbade a
+        further copy (O34, O36, O38)."""
+        return not self.left_out
+
+    @invariant
     def loops_are_told(self) -> bool:
         """Who has an unread decision is woken, and who acts knows the decision (O9, O11, O37)."""
         return self.woken == {p for p in self.peers if self.peers[p].state == Status.UNREAD} and (
@@ -244,6 +252,14 @@ class Diffusion(Registry, abstract=True):
             (p, x) in self.announced
             for p, peer in self.peers.items()
             for x in peer.outstanding_fifo
+        )
+
+    @step_property
+    def announced_ids_are_outstanding(self, after: "Diffusion") -> bool:
+        """What a reply announces comes to the FIFO, all of it (O13, O23)."""
+        return all(
+            p in after.peers and x in after.peers[p].outstanding_fifo
+            for p, x in after.announced - self.announced
         )
 
     @step_property

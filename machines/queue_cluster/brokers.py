@@ -17,7 +17,7 @@ The first step of an update, the stall, has no duration: the new node does nothi
 from lawful import Nat, Param, initial, rank, require, terminal, total, transition
 
 from .declaration import QueueOwnerFixed
-from .joining import Content, Count, Route, Updatee, Updater
+from .joining import Content, Count, Declared, Route, Updatee, Updater
 from .ledger import Joined, Ledger, Of, Ordered, Said
 from .messages import (
     AboutMessages,
@@ -43,7 +43,8 @@ from .messages import (
     Requeue,
     Routed,
 )
-from .system import Known, Left
+from .ownership import Ownership
+from .system import Left
 
 
 class Brokers(Ledger, abstract=True):
@@ -57,11 +58,11 @@ class Brokers(Ledger, abstract=True):
     link: dict[Node, list[Front | Done]] = total([])
     waiting: set[Node] = set()
     crashed: set[Node] = set()
-    destroyed: set[QueueName] = set()
     published: Nat = 0
     changed: Nat = 0
     returned: Nat = 0
     wired: Nat = 0
+    destroyed: Nat = 0
 
     messages: Param[Nat] = 1
     changes: Param[Nat] = 2
@@ -83,8 +84,8 @@ class Brokers(Ledger, abstract=True):
                 for q in sorted(queues):
                     self.replicas[n].declare_delivered(q)
                     self.owners[n, q] = QueueOwnerFixed(me=n)
-        self.queued = {q: [] for q in queues}
-        self.known = {q: Known(None, frozenset()) for q in queues}
+        for q in sorted(queues):
+            self.note_declaration(q)
 
     # Ownership at each node.
 
@@ -125,7 +126,7 @@ class Brokers(Ledger, abstract=True):
 
     def say(self, n: Node, q: QueueName, m: Consume | Release | Cancel | None) -> None:
         if m is not None:
-            self.outbox[n].append(Of(q, m))
+            self.outbox[n].append(Of(q, self.replicas[n].declared[q], m))
 
     @transition()
     def forget(self, n: Node, q: QueueName) -> None:
@@ -226,7 +227,6 @@ class Brokers(Ledger, abstract=True):
     @transition()
     def declare(self, n: Node, q: QueueName) -> None:
         require(n in self.replicas and n not in self.waiting, "is not here")
-        require(q not in self.destroyed, "is declared once")
         self.wire()
         self.outbox[n].append(self.replicas[n].declare(q))
 
@@ -243,8 +243,8 @@ class Brokers(Ledger, abstract=True):
     @transition()
     def destroy(self, n: Node, q: QueueName) -> None:
         require(n in self.replicas and n not in self.waiting, "is not here")
-        require(len(self.destroyed) < self.destroys, "enough is destroyed")
-        self.destroyed.add(q)
+        require(self.destroyed < self.destroys, "enough is destroyed")
+        self.destroyed += 1
         self.outbox[n].append(self.replicas[n].destroy(q))
 
     @transition()
@@ -321,8 +321,9 @@ class Brokers(Ledger, abstract=True):
             case Of():
                 self.handle_ownership(n, m.sender, m.said)
             case Declare(queue=q):
+                require(not self.ends(n, q), "a consumer is busy with the last queue of this name")
                 self.replicas[n].declare_delivered(q)
-                if (n, q) not in self.owners:
+                if not self.lasts(n, q):
                     self.owners[n, q] = QueueOwnerFixed(me=n)
             case Destroy(queue=q):
                 self.handle_destruction(n, q)
@@ -338,7 +339,7 @@ class Brokers(Ledger, abstract=True):
 
     def handle_ownership(self, n: Node, sender: Node, m: Of) -> None:
         q, said = m.queue, m.said
-        if (n, q) in self.owners:
+        if (n, q) in self.owners and self.replicas[n].declared.get(q) == m.declared:
             match said:
                 case Consume():
                     self.owners[n, q].consume_delivered(sender)
@@ -346,6 +347,13 @@ class Brokers(Ledger, abstract=True):
                     self.owners[n, q].release_delivered(sender, said)
                 case Cancel():
                     self.owners[n, q].cancel_delivered(sender)
+
+    def lasts(self, n: Node, q: QueueName) -> bool:
+        return (n, q) in self.owners and self.owners[n, q].state != Ownership.ENDED
+
+    def ends(self, n: Node, q: QueueName) -> bool:
+        """A consumer may still be busy with it."""
+        return not self.lasts(n, q) and (n, q) in self.owners and not self.owners[n, q].over()
 
     def handle_destruction(self, n: Node, q: QueueName) -> None:
         self.replicas[n].destroy_delivered(q)
@@ -357,10 +365,11 @@ class Brokers(Ledger, abstract=True):
 
     def handle_join(self, u: Node, n: Node) -> None:
         """The stall: what the new node has to know before it goes on [seed:407-411,418]."""
-        queues = frozenset(self.replicas[u].queues)
-        bindings = frozenset(self.replicas[u].bindings)
-        contents = self.contents(u)
-        self.replicas[n].welcome(queues, bindings, self.counts(u), self.routes(u))
+        one = self.replicas[u]
+        queues, bindings = frozenset(one.queues), frozenset(one.bindings)
+        contents, counts, routes = self.contents(u), self.counts(u), self.routes(u)
+        declared = tuple(Declared(q, one.declared[q]) for q in sorted(queues))
+        self.replicas[n].welcome(declared, one.declarations, bindings, counts, routes)
         self.updaters[u, n] = Updater()
         self.updaters[u, n].begin(contents)
         for q in sorted(queues):

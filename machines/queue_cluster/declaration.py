@@ -8,14 +8,16 @@ node `me`: its part of the replicated maps, and the local `QueueOwnership` with 
 it stops and starts. It does no I/O: an event returns what its caller must multicast. This file
 declares the repaired design; `as_seed.py` restores the document's text where it goes wrong.
 
-The caller holds one lock during each event, and multicasts what it returns, with the queue's name:
+The caller holds one lock during each event. It multicasts what the event returns, with the queue's
+name and the number of its declaration (`Updatee.declared`), and hands over what is delivered with
+that number:
 
 1. A consumer's thread calls `dispatch`, then takes a message from the `Replica` and multicasts
    that, then calls `dispatched`. Between the two, `stopped` is refused.
 2. While `take` or `stopped` is possible, call it.
 3. A node that joins calls `join` with what the updater knows, and `updated` once it has the whole
    queue. What is delivered after `destroy_delivered` has no effect; the object can go when it is
-   `over`.
+   `over`. A queue that is declared again gets another object, once the last one is `over`.
 
 Abstractions. `consumers_here` counts consumers with credit: getting credit is `consume`, running
 out of it is `cancel` (Q33). Waiting for busy consumers (Q31) is a state of its own, so that no lock

@@ -99,6 +99,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "a delivered acquire is noted",
         "replica.Replica.acquire_delivered",
         "replica.Replica.requeue_delivered",
+        "promises.BrokersFixed.what_has_its_place_is_handled",
     ),
     "Q27": (
         "a delivered reject prepares to enqueue again",
@@ -109,6 +110,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "a delivered dequeue removes the entry",
         "replica.Replica.dequeue_delivered",
         "replication.Replication.nobody_gets_what_is_gone",
+        "promises.BrokersLive.what_is_acquired_is_settled",
     ),
     "Q29": (
         "what a member had acquired is released when it leaves",
@@ -125,6 +127,8 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "ownership.QueueOwner.stopped",
         "ownership.QueueOwner.dispatched",
         "dispatching.DispatchingFixed",
+        "promises.BrokersFixed.handling_ends_no_consumer",
+        "promises.BrokersLive.who_is_busy_ends",
     ),
     "Q32": (
         "at most one owner, and none if nobody is interested",
@@ -172,6 +176,8 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "Q43": (
         "what becomes of destroyed queues",
         "promises.BrokersFixed.every_queue_is_everywhere",
+        "promises.BrokersFixed.handling_ends_no_consumer",
+        "joining.Updatee.each_queue_has_its_number",
         "brokers.Brokers.forget",
         "system_as_seed.ClusterForgetting",
     ),
@@ -187,11 +193,13 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "wiring.Wiring.bind",
         "wiring.Wiring.destroy",
         "promises.BrokersFixed.every_queue_is_everywhere",
+        "joining.Updatee.each_queue_has_its_number",
     ),
     "Q48": (
         "joiners are updated",
         "promises.BrokersFixed.replicas_have_what_was_said",
         "promises.BrokersFixed.owners_know_what_was_said",
+        "promises.BrokersLive.who_joins_gets_every_queue",
     ),
     "Q49": ("persistence",),
     "Q50": (
@@ -218,6 +226,8 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "joining.Updatee.receive",
         "declaration.QueueOwnerFixed.nothing_is_said_of_a_queue_that_is_updated",
         "promises.BrokersFixed.replicas_have_what_was_said",
+        "promises.BrokersFixed.what_has_its_place_is_handled",
+        "joining.Updatee.what_was_told_is_acquired",
     ),
     "Q57": ("no stall for wiring",),
     "Q58": ("observers of queues",),

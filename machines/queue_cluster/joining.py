@@ -44,6 +44,13 @@ class Route(Record):
     body: Body
 
 
+class Declared(Record):
+    """A queue, with the number of its declaration."""
+
+    queue: QueueName
+    declared: Nat
+
+
 class Content(Record):
     """The messages on a queue, the first one first."""
 
@@ -65,11 +72,17 @@ class Updatee(ReplicaFixed):
     updating: set[QueueName] = set()
     heard: dict[Key, Heard] = {}
     left: set[Node] = set()
+    # Messages of which the updater said who has them, before this node handled the acquire.
+    told: set[Key] = set()
+    # The number of each queue's declaration, among those that made a queue.
+    declared: dict[QueueName, Nat] = {}
+    declarations: Nat = 0
 
     @transition()
     def welcome(
         self,
-        queues: frozenset[QueueName],
+        queues: tuple[Declared, ...],
+        declarations: Nat,
         bindings: frozenset[Bind],
         counts: tuple[Count, ...],
         routes: tuple[Route, ...],
@@ -77,8 +90,10 @@ class Updatee(ReplicaFixed):
         """The wiring, and what is being routed, at the place of the join [seed:407-411,418-419]
         (Q47, Q48, Q56)."""
         require(len(self.queues) == 0 and len(self.created) == 0, "is a member")
-        self.queues = {q: [] for q in queues}
-        self.updating = set(queues)
+        self.queues = {d.queue: [] for d in queues}
+        self.updating = {d.queue for d in queues}
+        self.declared = {d.queue: d.declared for d in queues}
+        self.declarations = declarations
         self.bindings = set(bindings)
         for c in counts:
             self.created[c.node] = c.count
@@ -101,6 +116,8 @@ class Updatee(ReplicaFixed):
                 self.redelivered.add(key)
             elif holder is not None:
                 self.acquired[key] = holder
+                if said is None:
+                    self.told.add(key)
 
     @transition()
     def end(self, m: Done) -> None:
@@ -118,6 +135,10 @@ class Updatee(ReplicaFixed):
 
     @transition()
     def acquire_delivered(self, sender: Node, key: Key) -> None:
+        """An updater that is ahead of this node said so before (Q56)."""
+        if key in self.told:
+            self.told.discard(key)
+            del self.acquired[key]
         super().acquire_delivered(sender, key)
         if self.is_to_come(key):
             self.heard[key] = Heard(sender, self.comes_again(key), False)
@@ -125,6 +146,7 @@ class Updatee(ReplicaFixed):
     @transition()
     def requeue_delivered(self, sender: Node, key: Key) -> None:
         super().requeue_delivered(sender, key)
+        self.forget_told()
         if self.is_to_come(key):
             self.heard[key] = Heard(None, True, False)
 
@@ -132,6 +154,7 @@ class Updatee(ReplicaFixed):
     def dequeue_delivered(self, sender: Node, key: Key) -> None:
         there = self.has(key)
         super().dequeue_delivered(sender, key)
+        self.forget_told()
         if not there and self.is_to_come(key):
             self.heard[key] = Heard(None, False, True)
 
@@ -139,6 +162,7 @@ class Updatee(ReplicaFixed):
     def reject_delivered(self, sender: Node, m: Reject) -> None:
         there = self.has(m.key)
         super().reject_delivered(sender, m)
+        self.forget_told()
         if not there and self.is_to_come(m.key):
             self.heard[m.key] = Heard(None, False, True)
             self.move(m.to, MessageId(sender, m.seq), m.body)
@@ -146,13 +170,29 @@ class Updatee(ReplicaFixed):
     @transition()
     def member_leaves(self, member: Node) -> None:
         super().member_leaves(member)
+        self.forget_told()
         if len(self.updating) > 0:
             self.left.add(member)
 
     @transition()
+    def declare_delivered(self, q: QueueName) -> None:
+        """All nodes count the same, because they handle one order (Q43, Q47)."""
+        if q not in self.queues:
+            self.declared[q] = self.declarations
+            self.declarations += 1
+        super().declare_delivered(q)
+
+    @transition()
     def destroy_delivered(self, q: QueueName) -> None:
         super().destroy_delivered(q)
+        self.forget_told()
         self.forget_update(q)
+        if q in self.declared:
+            del self.declared[q]
+
+    def forget_told(self) -> None:
+        """What nobody has any more."""
+        self.told = {key for key in self.told if key in self.acquired}
 
     def is_to_come(self, key: Key) -> bool:
         return key.queue in self.updating and not self.has(key)
@@ -166,6 +206,18 @@ class Updatee(ReplicaFixed):
         self.heard = {key: said for key, said in self.heard.items() if key.queue != q}
         if len(self.updating) == 0:
             self.left.clear()
+
+    @invariant
+    def each_queue_has_its_number(self) -> bool:
+        """(Q43, Q47)"""
+        return set(self.declared) == set(self.queues) and all(
+            number < self.declarations for number in self.declared.values()
+        )
+
+    @invariant
+    def what_was_told_is_acquired(self) -> bool:
+        """So that it ends with the message (Q56)."""
+        return all(key in self.acquired for key in self.told)
 
     @invariant
     def nothing_is_kept_in_mind_once_ready(self) -> bool:

@@ -5,7 +5,7 @@ uses none of the machines that a service embeds. It is history: `promises.py` co
 with it.
 """
 
-from lawful import Ghost, Machine, Record
+from lawful import Ghost, Machine, Nat, Record
 
 from .messages import (
     AboutMessages,
@@ -33,9 +33,12 @@ from .system import Known, Left, Placed, applied
 
 
 class Of(Record):
-    """A multicast of ownership, with the name of its queue."""
+    """A multicast of ownership, with the name of its queue, and the number of the declaration that
+    made it: a late one about a queue that was destroyed is not about the next queue of that name.
+    """
 
     queue: QueueName
+    declared: Nat
     said: Consume | Release | Cancel
 
 
@@ -65,19 +68,19 @@ class Ledger(Machine, abstract=True):
     content: Ghost[dict[MessageId, Body]] = {}
     known: Ghost[dict[QueueName, Known]] = {}
     bound: Ghost[set[Bind]] = set()
+    made: Ghost[dict[QueueName, Nat]] = {}
+    makings: Ghost[Nat] = 0
     misled: Ghost[bool] = False
     out_of_turn: Ghost[bool] = False
 
     def note(self, m: Ordered) -> None:
         """What a multicast does to the queues, where it gets its place."""
         match m.said:
-            case Of(queue=q, said=said):
-                if q in self.known:
+            case Of(queue=q, declared=declared, said=said):
+                if q in self.known and self.made[q] == declared:
                     self.known[q] = applied(self.known[q], Placed(m.sender, said))
             case Declare(queue=q):
-                if q not in self.known:
-                    self.known[q] = Known(None, frozenset())
-                    self.queued[q] = []
+                self.note_declaration(q)
             case Bind(queue=q):
                 if q in self.known:
                     self.bound.add(m.said)
@@ -88,8 +91,16 @@ class Ledger(Machine, abstract=True):
             case _:
                 self.note_message(m)
 
+    def note_declaration(self, q: QueueName) -> None:
+        if q not in self.known:
+            self.known[q] = Known(None, frozenset())
+            self.queued[q] = []
+            self.made[q] = self.makings
+            self.makings += 1
+
     def note_destruction(self, q: QueueName) -> None:
         if q in self.known:
+            del self.made[q]
             del self.known[q]
             del self.queued[q]
         self.taken = {key: n for key, n in self.taken.items() if key.queue != q}

@@ -18,8 +18,8 @@ class Node(OrderedSort):
 
 
 class QueueName(OrderedSort):
-    """A replicated queue. One that is declared again, after it was destroyed, has another name to
-    the cluster: a late multicast would be taken for one about the new queue."""
+    """A replicated queue. One that is declared again, after it was destroyed, is a new queue with
+    the same name."""
 
 
 class Exchange(Sort):

@@ -4,11 +4,22 @@ Source: `new-cluster-plan.org`, as in `declaration.py`. The properties speak of 
 and of what the multicasts in their order amount to: the ledger of `brokers.py`.
 """
 
-from lawful import Scope, invariant, reachable
+from lawful import (
+    Fairness,
+    Nat,
+    Scope,
+    Strong,
+    Weak,
+    can,
+    invariant,
+    leads_to,
+    reachable,
+    step_property,
+)
 
 from .brokers import Brokers
 from .ledger import Of
-from .messages import Acquire, Dequeue, Key, Node, QueueName, Reject, Requeue
+from .messages import Acquire, Declare, Dequeue, Key, Node, QueueName, Reject, Requeue
 from .ownership import Ownership
 from .system import Known
 
@@ -105,9 +116,6 @@ class BrokersFixed(Brokers):
             )
         )
 
-    def lasts(self, n: Node, q: QueueName) -> bool:
-        return (n, q) in self.owners and self.owners[n, q].state != Ownership.ENDED
-
     @invariant
     def in_the_end_somebody_interested_owns_it(self, q: QueueName) -> bool:
         """Once everything is handled, an interested node owns the queue; if none is, no node
@@ -137,11 +145,38 @@ class BrokersFixed(Brokers):
             and one.settling == {m.key for m in said if isinstance(m, Requeue | Dequeue | Reject)}
             and all(
                 self.owners[n, q].sent
-                == [m.said for m in said if isinstance(m, Of) and m.queue == q]
+                == [
+                    m.said
+                    for m in said
+                    if isinstance(m, Of) and m.queue == q and m.declared == one.declared[q]
+                ]
                 for q in QueueName
                 if self.lasts(n, q)
             )
         )
+
+    @step_property
+    def handling_ends_no_consumer(self, after: "BrokersFixed") -> bool:
+        """A consumer that is busy is counted until it leaves, whatever its node handles; also one
+        of a queue that is destroyed and declared again (Q31, Q43)."""
+        return all(
+            after.busy(n, q) == self.busy(n, q)
+            for n in after.replicas
+            if len(after.inbox[n]) < len(self.inbox[n])
+            for q in QueueName
+        )
+
+    def busy(self, n: Node, q: QueueName) -> Nat:
+        return self.owners[n, q].busy if (n, q) in self.owners else 0
+
+    @invariant
+    def what_has_its_place_is_handled(self, n: Node) -> bool:
+        """No node refuses what comes next in the order; it waits at most until its consumers have
+        left a queue that was destroyed (Q24, Q26, Q31, Q37, Q56)."""
+        if n not in self.replicas or n in self.waiting or len(self.inbox[n]) == 0:
+            return True
+        said = self.inbox[n][0].said
+        return can(self.handle, n) or (isinstance(said, Declare) and self.ends(n, said.queue))
 
     @reachable
     def is_consumed_elsewhere(self) -> bool:
@@ -169,3 +204,50 @@ class BrokersFixed(Brokers):
     )
     # A consumer of a queue with a message, a requeue or a reject, while another node joins.
     joining = Scope(joins=(1,), changes=(1,))
+    # Two nodes declare one queue, and it is destroyed in between.
+    declaring = Scope(declares=(1,), wirings=(2,), destroys=(1,), changes=(1,), returns=(0,))
+
+
+class BrokersLive(BrokersFixed):
+    """What happens in the end, if threads, clients and the group go on."""
+
+    @leads_to
+    def who_is_busy_ends(self, n: Node, q: QueueName) -> tuple[bool, bool]:
+        """A consumer that began to take a message has taken one, or found none (Q31)."""
+        return self.busy(n, q) > 0, self.busy(n, q) == 0
+
+    @leads_to
+    def what_is_acquired_is_settled(self, key: Key) -> tuple[bool, bool]:
+        """A message that a node was granted is accepted, given back or rejected, or its node has
+        left, or its queue is destroyed (Q20, Q26, Q28, Q29)."""
+        return key in self.taken, key not in self.taken
+
+    @leads_to
+    def who_joins_gets_every_queue(self, n: Node) -> tuple[bool, bool]:
+        """It knows at last what is on each queue, and its consumers may run (Q48, Q56)."""
+        return n in self.replicas and not self.is_complete(n), self.is_complete(n)
+
+    def is_complete(self, n: Node) -> bool:
+        return (
+            n in self.replicas
+            and n not in self.waiting
+            and len(self.replicas[n].updating) == 0
+            and all(
+                self.owners[n, q].state != Ownership.UPDATING
+                for q in QueueName
+                if (n, q) in self.owners
+            )
+        )
+
+    # Multicasts get their places, nodes handle them, an updater sends; consumers leave, and clients
+    # accept what they have.
+    fairness = Fairness(
+        Strong("place"),
+        Weak("handle"),
+        Weak("stopped"),
+        Weak("dispatched"),
+        Weak("accept"),
+        Weak("send"),
+        Weak("done"),
+        Weak("receive"),
+    )

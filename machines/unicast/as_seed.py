@@ -55,7 +55,7 @@ class ReceiverEntryAsSeed(ReceiverEntryForgetful):
 class ReceiverEntryAckingHighest(ReceiverEntry):
     """An ack for a batch carries the batch's highest number, read to the letter (U-B9)."""
 
-    @transition(source=(Conn.OPEN, Conn.CLOSING), timer="ack_delay")
+    @transition(timer="ack_delay")
     def send_ack(self) -> Ack:
         """ "If we get a message batch A[20-50], only one ack(50) will be sent" [seed:50-51]."""
         return Ack(seqno=self.highest, conn=self.conn)

@@ -89,7 +89,7 @@ class SenderEntry(Entry, abstract=True):
     window: dict[Nat, Payload] = {}
     reported: Ghost[bool] = False
 
-    @transition(source=(Conn.CLOSED, Conn.OPEN, Conn.CLOSING), target=Conn.OPEN)
+    @transition(target=Conn.OPEN)
     def send(self, payload: Payload) -> Data:
         """Send a message: number it, keep it [seed:48,105-109] (U10). A CLOSING entry becomes OPEN
         again, and its timestamp is reset (U21, U23). A CLOSED one begins a new connection with a
@@ -105,7 +105,7 @@ class SenderEntry(Entry, abstract=True):
     def kept(self, seqno: Nat) -> Data:
         return Data(seqno, self.conn, seqno == 1, self.window[seqno])
 
-    @transition(source=(Conn.OPEN, Conn.CLOSING))
+    @transition()
     def ack(self, m: Ack) -> None:
         """Acks are cumulative: remove all messages that this ack covers [seed:53] (U6, U12)."""
         require(m.conn == self.conn, "acknowledges another connection")
@@ -124,19 +124,14 @@ class SenderEntry(Entry, abstract=True):
         """Whether HA (`highest_acked`) and HS (`highest_sent`) are as the last run saw (U14)."""
         return self.seen_acked == self.highest_acked and self.seen_sent == self.highest_sent
 
-    @transition(source=(Conn.OPEN, Conn.CLOSING))
+    @transition()
     def task(self) -> Data | None:
         """Retransmit task: if HA < HS and both are unchanged since its last run, resend only the
         highest message [seed:60-62] (U14); otherwise remember both. It also runs in CLOSING, to
         flush pending messages [seed:87-88,101-103] (U5, U19, U22)."""
-        unchanged = self.unchanged()
-        require(
-            not unchanged or self.highest_acked < self.highest_sent, "everything is acknowledged"
-        )
+        again = self.unchanged() and self.highest_acked < self.highest_sent
         self.seen_sent, self.seen_acked = self.highest_sent, self.highest_acked
-        return self.kept(self.highest_sent) if unchanged else None
-
-    rests = ignore("task", otherwise=True, because="nothing is unacknowledged or new")
+        return self.kept(self.highest_sent) if again else None
 
     @transition()
     def retransmit(self, m: XmitReq) -> frozenset[Data]:
@@ -144,7 +139,7 @@ class SenderEntry(Entry, abstract=True):
         known = m.conn == self.conn
         return frozenset(self.kept(q) for q in m.missing if known and q in self.window)
 
-    @transition(source=(Conn.OPEN, Conn.CLOSING))
+    @transition()
     def send_first(self, m: SendFirst) -> Data | None:
         """Send the first unacknowledged message, marked as first [seed:125-126] (U28)."""
         require(m.conn == self.conn, "asks for another connection")
@@ -171,12 +166,13 @@ class SenderEntry(Entry, abstract=True):
     @transition(source=Conn.CLOSING, target=Conn.CLOSED, timer="idle")
     def give_up(self) -> Dropped:
         """B did not answer within conn-close-timeout: tell the application, and send CLOSE. In the
-        seed this is part of `remove`, and the application is not told (U-B1)."""
+        seed this is part of `remove`, and the application is not told (U-B1). Of what is not
+        acknowledged nobody knows whether B has it."""
         require(self.highest_acked < self.highest_sent, "everything is acknowledged")
-        messages = frozenset(self.kept(q) for q in self.window)
+        acked, in_doubt = self.highest_acked, frozenset(self.kept(q) for q in self.window)
         self.forget()
         self.reported = True
-        return Dropped(conn=self.conn, messages=messages)
+        return Dropped(self.conn, acked, in_doubt)
 
     def forget(self) -> None:
         """Reset all except the connection id, so that the next connection has a larger one."""
@@ -334,7 +330,7 @@ class ReceiverEntry(Entry, abstract=True):
         if not self.ack_delay.armed:
             self.ack_delay.start(self.ack_interval)
 
-    @transition(source=(Conn.OPEN, Conn.CLOSING))
+    @transition()
     def deliver(self) -> Payload:
         """Pass the next message to the application; after that an ack is due (U11)."""
         require(self.next in self.buffer, "the next message is missing")
@@ -344,13 +340,13 @@ class ReceiverEntry(Entry, abstract=True):
         self.owe_ack()
         return payload
 
-    @transition(source=(Conn.OPEN, Conn.CLOSING), timer="ack_delay")
+    @transition(timer="ack_delay")
     def send_ack(self) -> Ack:
         """All below `next` is delivered: the contiguous part, not the highest seen [seed:50-58]
         (U11)."""
         return Ack(seqno=self.next - 1, conn=self.conn)
 
-    @transition(source=(Conn.OPEN, Conn.CLOSING))
+    @transition()
     def request_missing(self) -> XmitReq:
         """Scan the receive window and request the missing messages [seed:66-68] (U16)."""
         missing = frozenset(q for q in range(self.next, self.highest) if q not in self.buffer)
@@ -432,9 +428,9 @@ class ReceiverEntryFixed(ReceiverEntry):
 
     def insert(self, m: Data) -> None:
         """Messages before one marked as first were delivered before a crash, and purged (U-B11)."""
-        if m.first and m.seqno > self.next:
-            self.next = m.seqno
-            self.buffer = {q: p for q, p in self.buffer.items() if q > m.seqno}
+        if m.first:
+            self.next = max(self.next, m.seqno)
+            self.buffer = {q: p for q, p in self.buffer.items() if q >= self.next}
         super().insert(m)
 
     @invariant

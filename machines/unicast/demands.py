@@ -22,6 +22,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "closing flushes pending messages first",
         "declaration.SenderEntry.remove",
         "declaration.SenderEntry.flushing",
+        "reports.LinkReporting.in_doubt_is_what_is_not_acknowledged",
         "system.Link.settled",
         "system.FairLink.sent_is_delivered",
         "tests.test_service.test_closing_flushes_and_sending_reopens",

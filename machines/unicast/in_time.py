@@ -85,13 +85,13 @@ class ReceiverInTime(ReceiverEntryFixed):
             self.owed = self.clock.now
         super().owe_ack()
 
-    @transition(source=(Conn.OPEN, Conn.CLOSING))
+    @transition()
     def deliver(self) -> Payload:
         if self.oldest is None:
             self.oldest = self.clock.now
         return super().deliver()
 
-    @transition(source=(Conn.OPEN, Conn.CLOSING))
+    @transition()
     def send_ack(self) -> Ack:
         self.oldest = None
         self.acked = self.clock.now
@@ -158,7 +158,7 @@ class ReceiverInTime(ReceiverEntryFixed):
         acked=TIMES,
         silence=TIMES,
         ack_interval=(2,),
-        conn_expiry_timeout=(2,),
+        conn_expiry_timeout=(3,),
         conn_close_timeout=(1,),
     )
     large = Scope(Nat=range(0, 4), ack_interval=(1, 2))
@@ -181,16 +181,18 @@ class SenderInTime(SenderEntryFixed):
         2
     )
 
-    @transition(source=(Conn.CLOSED, Conn.OPEN, Conn.CLOSING), target=Conn.OPEN)
+    @transition(target=Conn.OPEN)
     def send(self, payload: Payload) -> Data:
         self.active = self.clock.now
         self.changed = self.clock.now
         return super().send(payload)
 
-    @transition(source=(Conn.OPEN, Conn.CLOSING))
+    @transition()
     def ack(self, m: Ack) -> None:
-        self.active = self.clock.now
-        self.changed = self.clock.now
+        """Only an ack of something new is activity."""
+        if self.highest_acked < m.seqno:
+            self.active = self.clock.now
+            self.changed = self.clock.now
         super().ack(m)
 
     @transition(source=Conn.OPEN, target=Conn.CLOSING)

@@ -46,10 +46,16 @@ class Close(Record):
 
 
 class Dropped(Record):
-    """To the application: the sender gave up, and these messages were never acknowledged."""
+    """To the application: A gave up this connection. B delivered all messages up to `acked`.
+
+    Those `in_doubt` were sent and not acknowledged. B delivered the first few of them, or none, or
+    does so later, if copies are still under way: A cannot tell. None is known to be lost, because
+    each message is sent at once when it is submitted.
+    """
 
     conn: Nat
-    messages: frozenset[Data]
+    acked: Nat
+    in_doubt: frozenset[Data]
 
 
 Message = Data | Ack | SendFirst | XmitReq | Close

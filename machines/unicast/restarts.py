@@ -26,7 +26,7 @@ from lawful import (
 
 from .declaration import Conn, ReceiverEntry, ReceiverEntryFixed, SenderEntry, SenderEntryFixed
 from .link import Link
-from .messages import Data, Payload
+from .messages import Close, Data, Payload
 
 PERIOD = 3
 
@@ -127,6 +127,56 @@ class LinkRestarting(LinkWithEpoch):
     )
 
 
+class SenderEntrySetBack(SenderOfEpoch):
+    """The epoch is taken from a clock that is set back by one between its two lives."""
+
+    conn: Nat = 1
+
+    @transition(target=Conn.CLOSED)
+    def restart(self) -> None:
+        super().restart()
+        self.conn = 0
+
+
+class LinkSetBack(LinkWithEpoch):
+    """B takes the connections of the second life for old ones and ignores them, so that all their
+    messages are reported as in doubt. That is so until an id of the first life comes again: then an
+    ack for the old one counts for the new one, as in U-B5. So the epoch must not go back."""
+
+    sender: SenderOfEpoch = SenderEntrySetBack()
+
+    @transition()
+    def give_up(self) -> None:
+        dropped = self.sender.give_up()
+        self.put(Close(dropped.conn))
+        self.reported |= {(m.conn, m.seqno) for m in dropped.in_doubt}
+        self.gone |= {m.payload for m in dropped.in_doubt}
+
+    @reachable
+    def second_life_is_not_heard(self) -> bool:
+        return self.restarted and self.sender.conn == 1 and len(self.gone) == 1
+
+    scope = Scope(
+        Nat=range(0, 4),
+        Payload=3,
+        network=2,
+        submitted=3,
+        sent=3,
+        delivered=3,
+        arrived=3,
+        messages=(3,),
+        failures=(0,),
+    )
+    # With fewer connections than it was set back, no id comes again.
+    further = Scope(messages=(2,), expects=Expect(purged_has_arrived="holds", settled="holds"))
+    expects = Expect(
+        in_order=("violated", 5),
+        purged_has_arrived=("violated", 11),
+        settled="unknown",
+        **{"sender.connections_only_grow": ("violated", 1)},
+    )
+
+
 class SenderEntryWrapping(SenderEntryFixed):
     """Connection ids go from 1 to the period, and start again; `conn` begins at 1, so the first
     connection has id 2."""
@@ -135,7 +185,7 @@ class SenderEntryWrapping(SenderEntryFixed):
 
     another_order = drop("connections_only_grow")
 
-    @transition(source=(Conn.CLOSED, Conn.OPEN, Conn.CLOSING), target=Conn.OPEN)
+    @transition(target=Conn.OPEN)
     def send(self, payload: Payload) -> Data:
         if self.state == Conn.CLOSED and self.conn == PERIOD:
             self.conn = 0

@@ -128,12 +128,13 @@ class LinkFixed(FairLink):
 
     @transition()
     def give_up(self) -> None:
-        """A's application is told which messages B may not have received: those in the window."""
+        """A's application is told which messages are in doubt: those in the window, of which B may
+        have delivered some."""
         conn, kept = self.sender.conn, frozenset(self.sender.window)
         dropped = self.sender.give_up()
-        assert all(m.conn == conn and m.seqno in kept for m in dropped.messages)
+        assert all(m.conn == conn and m.seqno in kept for m in dropped.in_doubt)
         self.put(Close(conn))
-        self.reported |= {(conn, q) for q in kept if (conn, q) not in self.delivered}
+        self.reported |= {(conn, q) for q in kept}
 
     @step_property
     def closes_its_own_connection(self, after: "LinkFixed") -> bool:

@@ -89,6 +89,8 @@ class Observed:
         step = plan.tells.get(way, UNDECIDED)
         if step is None or self.log is not None or self.asserted is not None or not LOCKED:
             return self._run(machine, way, args)
+        if self._untold is _NOBODY:  # It had a log alone, and has none any more.
+            return self._run(machine, way, args)
         if step is UNDECIDED:
             plan.tells[way] = plan.observed(way)
             return self.call(machine, way, args)

@@ -40,7 +40,7 @@ def flaws(machine: Any, rows: Sequence[TransitionRow]) -> Iterator[str]:
     yield from _timeouts(machine, before)
     for model in machine.models:
         yield from _hidden(machine, model)
-        yield from _missing(machine, model, rows)
+        yield from _callbacks(machine, model, rows)
         yield from _never_called(machine, model)
 
 
@@ -133,21 +133,31 @@ def _is_of(machine: Any, found: Any) -> bool:
     return owner is machine or getattr(owner, "machine", None) is machine
 
 
-def _missing(machine: Any, model: Any, rows: Sequence[TransitionRow]) -> Iterator[str]:
-    """Callbacks by a name that neither the model nor an import gives."""
+def _callbacks(machine: Any, model: Any, rows: Sequence[TransitionRow]) -> Iterator[str]:
+    """Callbacks by a name that neither the model nor an import gives, and those never awaited."""
     data = SimpleNamespace(model=model)
+    awaits = any(cls.__name__ == "AsyncMachine" for cls in type(machine).__mro__)
     for where, func in (*_called(machine), *_called_by(rows)):
-        if isinstance(func, str) and not _resolves(machine.resolve_callable, func, data):
+        found = _resolved(machine.resolve_callable, func, data)
+        if found is None and isinstance(func, str):
             yield f"{where} calls {func}, which {type(model).__name__} does not have"
+        elif inspect.iscoroutinefunction(found) and not awaits:
+            yield (
+                f"{where} calls {name_of(func)}, which is asynchronous:"
+                f" {type(machine).__name__} awaits nothing, so a callback does nothing and a"
+                " condition is never true"
+            )
 
 
-def _resolves(resolve: Callable[..., Any], func: str, data: SimpleNamespace) -> bool:
+def _resolved(resolve: Callable[..., Any], func: Any, data: SimpleNamespace) -> Any:
+    """What transitions calls for this; None where it finds none."""
     try:
-        return callable(resolve(func, data))
+        found = resolve(func, data)
     except AttributeError:
-        return False
+        return None
     except Exception:  # A property that is there, and has no value now.
-        return True
+        return func
+    return found if callable(found) else None
 
 
 def _called(machine: Any) -> Iterator[tuple[str, Any]]:

@@ -20,6 +20,7 @@ from .fairness import fairness_fits
 from .growth import growth_fits
 from .part_starts import parts_begin_where_they_are_made
 from .starts import starts_are_whole
+from .texts import texts_are_not_compared
 from .unread_ghosts import ghosts_are_not_read
 
 Rule = Callable[[ir.Machine, Members, Problems], None]
@@ -268,5 +269,6 @@ RULES: tuple[Rule, ...] = (
     ghosts_are_not_read,
     parts_begin_where_they_are_made,
     starts_are_whole,
+    texts_are_not_compared,
     _everything_has_a_type,
 )

@@ -312,7 +312,7 @@ def _needed(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         return b.wrong(node.place)
     if b.hoisted is None:
         return refused(b, node, "needed(...) where it is evaluated once and for certain")
-    b.changes = b.evaluated = True
+    b.changes, b.evaluated = True, None
     of = expressions.expr(b, node.args[0])
     # What a test told does not matter: a value known to be None is refused when it is needed.
     of = of.of if isinstance(of, ir.Narrow) else of

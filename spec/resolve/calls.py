@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import ir, words
 from .. import types as t
+from ..analysis.places import in_machine, may_pass
 from ..errors import a, nearest
 from ..ops import UPDATES
 from ..syntax import tree
@@ -137,6 +138,15 @@ def _hashable(value: object) -> bool:
     return isinstance(value, type | python_types.FunctionType | python_types.BuiltinFunctionType)
 
 
+def _changes(made: ir.Stmt, place: ir.Expr) -> bool:
+    """Whether the statement of a call may change what is at a place."""
+    match made:
+        case ir.Step(part=changed) | ir.Update(target=changed):
+            return may_pass(changed, place, below=False) or may_pass(place, changed, below=False)
+        case _:
+            return in_machine(place)
+
+
 def _hoisted(
     b: Body, node: tree.Apply, changing: tuple[t.Type, Callable[[ir.Expr | None], ir.Stmt]]
 ) -> ir.Expr:
@@ -144,7 +154,9 @@ def _hoisted(
     type, make = changing
     if b.mode in ("property", "default"):
         return b.wrong(node.place)  # That it changes something was noted.
-    if b.hoisted is None or b.evaluated:
+    local = b.temporary(type, node.place)
+    made = make(local)
+    if b.hoisted is None or b.evaluated is None or any(_changes(made, p) for p in b.evaluated):
         b.problem(
             "L102",
             node.place,
@@ -153,8 +165,6 @@ def _hoisted(
             "assign the result to a local first",
         )
         return b.wrong(node.place)
-    local = b.temporary(type, node.place)
-    made = make(local)
     b.hoisted.append(made)
     if isinstance(made, ir.Step):
         b.stepped()
@@ -274,7 +284,7 @@ def _ancestors(b: Body, node: tree.Apply, name: str) -> ir.Expr:
     if found is None:
         return b.wrong(node.place)  # That it has none was noted.
     key, signature = found
-    b.evaluated = True
+    b.evaluated = None
     args = call_of(b, node, signature)
     own = ir.Self(node.place, t.Part(b.scene.own.name))
     return ir.Call(node.place, signature.output, key, own, args)
@@ -301,7 +311,7 @@ def _machine_method(b: Body, node: tree.Apply, of: ir.Expr, name: str) -> ir.Exp
             else nearest(name, interface.methods),
         )
         return b.wrong(node.place)
-    b.evaluated = True
+    b.evaluated = None
     if interface is b.scene.own and signature.kind == "helper" and b.scene.helper(name) is None:
         return b.wrong(node.place)  # It is resolved on first use, and refused itself.
     args = call_of(b, node, signature)

@@ -9,6 +9,8 @@ from typing import Any
 
 from .. import ir
 from .. import types as t
+from ..analysis.partiality import may_be_undefined
+from ..analysis.walk import everything
 from ..errors import Place, a
 from ..syntax import tree
 from ..words import Record, Sort, Timer
@@ -83,6 +85,22 @@ def by_member(b: Body, node: tree.Attribute, of: ir.Expr) -> ir.Expr | None:
     if table is None or not isinstance(table.type, t.Map):
         return None
     return ir.Item(node.place, table.type.value, table, of)
+
+
+def at_text(table: ir.Expr, key: ir.Expr) -> ir.Expr | None:
+    """What a table has at a text, where all its keys and this one are written out; else None.
+
+    It is found here because engines have one value for all text.
+    """
+    match table, key:
+        case ir.Op(op="map", args=args), ir.Const(type=t.Text()):
+            if any(may_be_undefined(node) for node in everything(args)):
+                return None
+            values = [v for k, v in zip(args[::2], args[1::2], strict=True) if k == key]
+            known = all(isinstance(each, ir.Const) for each in args[::2])
+            return values[-1] if known and values else None
+        case _:
+            return None
 
 
 def complete(keys: Sequence[ir.Expr], kind: t.Type) -> bool:

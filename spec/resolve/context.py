@@ -98,8 +98,8 @@ class Body:
     `owned` are the locals that hold a container of their own, `aliases` those that name a place;
     of these the `dead` name one that was replaced since. `assigned` is what the body assigns
     anywhere: such a name is never one of the module; but `steady` are variables of loops round here
-    that nothing else assigns. `evaluated` tells that something that a step
-    could change, or that could refuse, was evaluated before in the same statement. `asked` is the
+    that nothing else assigns. `evaluated` are the places that were read before
+    in the same statement; None where that may be any, or may have refused. `asked` is the
     condition that is resolved. `loops` counts the loops round here. The containers of the locals
     in `moved` are at a place in the state now.
     """
@@ -117,7 +117,7 @@ class Body:
     steady: set[str] = field(default_factory=set[str])
     facts: dict[ir.Expr, t.Type] = field(default_factory=dict[ir.Expr, t.Type])
     hoisted: list[ir.Stmt] | None = None
-    evaluated: bool = False
+    evaluated: tuple[ir.Expr, ...] | None = ()
     asked: tree.Expression | None = None
     loops: int = 0
     moved: set[str] = field(default_factory=set[str])
@@ -131,6 +131,11 @@ class Body:
     def wrong(self, place: Place) -> ir.Expr:
         """The expression that replaces a refused one."""
         return ir.Const(place, t.Unknown(), None)
+
+    def read(self, place: ir.Expr) -> None:
+        """Remember that this place was read in the present statement."""
+        if self.evaluated is not None:
+            self.evaluated += (place,)
 
     def interface(self, type: t.Type) -> Interface | None:
         """The tables of the machine that a value of this type is, if it is one."""

@@ -8,13 +8,12 @@ from ..analysis.partiality import may_be_undefined
 from ..errors import Place, a, nearest
 from ..syntax import tree
 from . import tuples
-from .constants import by_member, field_of_constant, named_constant
-from .context import MISSING, Body, Resolver, facts_if
+from .constants import at_text, by_member, field_of_constant, named_constant
+from .context import MISSING, Body, Resolver
 from .families import gathered
 from .serials import INTEGER, SERIAL, declared
 
 DISPLAYS = (tree.Display, tree.Pairs, tree.Comprehension)
-NO_TEXT = "text is opaque: compare what it is made of, or the members of an Enum"
 VALUES = (t.Tuple, t.Seq, t.Set, t.Bag, t.Union)  # No machine is kept in one of these.
 
 
@@ -35,7 +34,9 @@ def infer(b: Body, node: tree.Expression, hint: t.Type | None) -> ir.Expr:
         hint = there(hint)
     found = b.scene.expressions[type(node)](b, node, hint)
     if may_be_undefined(found):
-        b.evaluated = True
+        b.evaluated = None
+    elif isinstance(found, ir.Field | ir.Item | ir.Local | ir.Narrow):
+        b.read(found)
     if isinstance(found.type, VALUES) and t.contains(found.type, t.Part):
         gathered(b, found.place, found.type)
         return b.wrong(node.place)
@@ -237,7 +238,6 @@ def _attribute(b: Body, node: tree.Attribute, expected: t.Type | None) -> ir.Exp
     interface = b.interface(of.type)
     if interface is not None:
         if node.name in interface.fields:
-            b.evaluated = True
             return narrowed(b, ir.Field(node.place, interface.fields[node.name], of, node.name))
         signature = interface.methods.get(node.name)
         if signature is not None and signature.getter:
@@ -309,7 +309,8 @@ def _subscript(b: Body, node: tree.Subscript, expected: t.Type | None) -> ir.Exp
     of = expr(b, node.of)
     match of.type:
         case t.Map(key=key, value=value):
-            return narrowed(b, ir.Item(node.place, value, of, expr(b, node.key, key)))
+            given = expr(b, node.key, key)
+            return at_text(of, given) or narrowed(b, ir.Item(node.place, value, of, given))
         case t.Bag(item=item):
             return ir.Item(node.place, t.INT, of, expr(b, node.key, item))
         case t.Seq(item=item):
@@ -369,21 +370,6 @@ def _cut(b: Body, node: tree.Cut, expected: t.Type | None) -> ir.Expr:
     return ir.Op(node.place, of.type, "slice", (of, low, high))
 
 
-def _conditional(b: Body, node: tree.Conditional, expected: t.Type | None) -> ir.Expr:
-    test = truth(b, node.test)
-    # Where a set stands the other side of an operation may be meant: it need not be as mutable.
-    value = infer if isinstance(expected, t.Set) else expr
-    with b.without_hoisting():
-        with b.knowing(facts_if(test, True)):
-            then = value(b, node.then, expected)
-        with b.knowing(facts_if(test, False)):
-            other = value(b, node.other, expected)
-    kinds = then.type, other.type
-    fitting = expected is not None and all(t.fits(kind, expected) for kind in kinds)
-    kind = expected if expected is not None and fitting else join(b, node.place, kinds)
-    return ir.If(node.place, kind, test, then, other)
-
-
 def join(b: Body, place: Place, types: tuple[t.Type, ...]) -> t.Type:
     """The one type of several values: that of all, or the union of records and None."""
     known = [kind for kind in types if not isinstance(kind, t.Unknown)]
@@ -437,7 +423,6 @@ ROWS: dict[type[tree.Tree], Resolver] = {
     tree.Attribute: _attribute,
     tree.Subscript: _subscript,
     tree.Cut: _cut,
-    tree.Conditional: _conditional,
     tree.Interpolated: _interpolated,
     tree.Function: _function,
 }

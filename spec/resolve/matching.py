@@ -8,6 +8,7 @@ from .. import ir
 from .. import types as t
 from ..analysis.places import is_place
 from ..errors import Place, a, nearest
+from ..legal.texts import NO_TEXT
 from ..syntax import tree
 from . import expressions
 from .context import MISSING, Body, facts_if
@@ -171,7 +172,7 @@ def _pattern(b: Body, pattern: tree.Pattern, subject: ir.Expr) -> ir.Expr:
     if isinstance(value.type, t.Nothing):
         return ir.IsA(pattern.place, t.BOOL, subject, (t.NOTHING,))
     if isinstance(subject.type, t.Text):
-        b.problem("L203", value.place, "text compared", "values without text", expressions.NO_TEXT)
+        b.problem("L203", value.place, "text compared", "values without text", NO_TEXT)
     elif not t.alike(value.type, subject.type):
         b.problem(
             "L203",

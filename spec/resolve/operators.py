@@ -6,11 +6,13 @@ from collections.abc import Callable
 
 from .. import ir
 from .. import types as t
+from ..analysis.walk import everything
 from ..errors import Place, a
+from ..legal.texts import NO_TEXT
 from ..syntax import tree
 from . import serials, tuples
-from .context import Body, Resolver, facts_if
-from .expressions import NO_TEXT, expr, infer, looked_through, misfit, truth
+from .context import Body, Resolver, facts_if, read_of
+from .expressions import expr, infer, join, looked_through, misfit, truth
 
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "//": "floordiv", "%": "mod"}
 SETS = {"|": "union", "&": "intersection", "-": "difference", "^": "symmetric_difference"}
@@ -262,10 +264,57 @@ def _either(b: Body, node: tree.Either, expected: t.Type | None) -> ir.Expr:
     return ir.Or(node.place, t.BOOL, tuple(args))
 
 
+def _conditional(b: Body, node: tree.Conditional, expected: t.Type | None) -> ir.Expr:
+    """`x if test else y`; a branch before the statement where a side does more than read."""
+    before = b.evaluated
+    test = truth(b, node.test)
+    read = b.evaluated
+    sides: list[tuple[ir.Expr, list[ir.Stmt]]] = []
+    left: list[dict[ir.Expr, t.Type]] = []  # What is known after each side.
+    for side, holds in ((node.then, True), (node.other, False)):
+        hoisted, b.hoisted = b.hoisted, None if b.hoisted is None else []
+        b.evaluated = before  # The test is evaluated where a branch would stand.
+        with b.knowing(facts_if(test, holds)):
+            # Where a set stands the other side of an operation may be meant: it need not be as
+            # mutable.
+            found = (infer if isinstance(expected, t.Set) else expr)(b, side, expected)
+            left.append(b.facts)
+        sides.append((found, b.hoisted or []))
+        b.hoisted = hoisted
+        read = None if read is None or b.evaluated is None else (*read, *b.evaluated)
+    then, other = (found for found, _ in sides)
+    kinds = then.type, other.type
+    fitting = expected is not None and all(t.fits(kind, expected) for kind in kinds)
+    kind = expected if expected is not None and fitting else join(b, node.place, kinds)
+    if not any(steps or _refuses(found) for found, steps in sides):
+        b.evaluated = read
+        return ir.If(node.place, kind, test, then, other)
+    if b.hoisted is None or before is None or not t.immutable(kind):
+        b.problem(
+            "L102",
+            node.place,
+            "a change of the state, or a guard, inside an expression",
+            "a statement of its own",
+            "write if and else, and assign a local in both",
+        )
+        return b.wrong(node.place)
+    b.evaluated = before
+    local = b.temporary(kind, node.place)
+    ways = ((*steps, ir.Assign(found.place, local, found)) for found, steps in sides)
+    b.hoisted.append(ir.Branch(node.place, test, *ways))
+    b.facts = {k: v for k, v in b.facts.items() if all(known.get(k) == v for known in left)}
+    return read_of(local)
+
+
+def _refuses(found: ir.Expr) -> bool:
+    return any(isinstance(node, ir.Needed) for node in everything((found,)))
+
+
 ROWS: dict[type[tree.Tree], Resolver] = {
     tree.Binary: _binary,
     tree.Unary: _unary,
     tree.Compare: _compare,
     tree.Both: _both,
     tree.Either: _either,
+    tree.Conditional: _conditional,
 }

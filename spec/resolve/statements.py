@@ -27,7 +27,7 @@ def block(b: Body, nodes: Sequence[tree.Statement]) -> tuple[ir.Stmt, ...]:
     """The statements of a block, in order; facts from a test hold for the rest of it."""
     out: list[ir.Stmt] = []
     for node in nodes:
-        b.hoisted, b.evaluated = [], False
+        b.hoisted, b.evaluated = [], ()
         made = STATEMENTS[type(node)](b, node)
         hoisted, b.hoisted = b.hoisted or [], []
         out += [*hoisted, *made]
@@ -263,7 +263,7 @@ def _augment(b: Body, node: tree.Augment) -> list[ir.Stmt]:
         if found is None:
             return []
         place = found
-        b.evaluated = True  # Python reads the place first.
+        expressions.infer(b, node.target, None)  # Python reads the place first.
     hint = place.type if isinstance(place.type, t.Seq | t.Map) else None
     value = expressions.expr(b, node.value, hint)
     read = expressions.narrowed(b, place)

@@ -6,6 +6,7 @@ import builtins
 import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from keyword import iskeyword
 from types import FrameType, FunctionType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -243,6 +244,9 @@ def _name(cls: type, name: str, place: Place, kind: str) -> Iterator[Problem]:
             rewrite = f"write {name} = {SETTINGS[name][1]}, or choose another name"
         expected = f"{a(kind or 'constant')} with a name of its own"
         yield Problem("L108", place, name, expected, rewrite)
+    elif not name.isidentifier() or iskeyword(name):
+        expected = "a name that Python can call: machine.name(...)"
+        yield Problem("L108", place, repr(name), expected, "choose another name")
     elif name.startswith("_") and not _is_private(vars(cls).get(name), name, kind):
         yield Problem(
             "L108",

@@ -11,7 +11,7 @@ from lawful.checks.conform.exact_types import has_exact_type, state_has_exact_ty
 from lawful.checks.conform.instances import InstanceDriver, Outcome
 from lawful.checks.conform.oracle import EntryPoint, answer_of
 from lawful.checks.reference import Done, Reference, Refusal
-from lawful.checks.reference.expressions import NoValue
+from lawful.checks.reference.missing_values import NoValue
 from lawful.checks.reference.states import PartState
 from lawful.spec import ir
 from lawful.spec import types as t

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from lawful.checks.conform.instances import InstanceDriver
-from lawful.checks.reference.expressions import NoValue
+from lawful.checks.reference.missing_values import NoValue
 from lawful.checks.reference.states import freeze
 from lawful.spec import ir
 from lawful.spec import types as t

@@ -29,10 +29,15 @@ from tests.agree.kinds import NESTINGS
 from tests.spec import texts
 
 SHARDS = 10
-MACHINES = int(os.environ.get("AGREE_MACHINES", "22"))  # Of a shard; a few are refused.
-LONG = 80  # Of a shard of the long run.
-# Seeds of rare constructs that no earlier machine has: a total map of opaque values.
-RARE = (878,)
+MACHINES = int(os.environ.get("AGREE_MACHINES", "5"))  # Of a shard; a few are refused.
+LONG = 105  # Of a shard of the long run, which begins where the short one ends.
+# Seeds of what no machine before them has: nestings of types, and few more of what a run must meet.
+# After a change of the generator the run names what it misses, and `AGREE_MACHINES=22` finds it.
+RARE = (
+    *(50, 56, 60, 64, 72, 75, 78, 90, 94, 106, 108, 110, 131, 133, 134, 136, 146, 152, 154, 157),
+    *(165, 166, 169, 171, 175, 176, 177, 178, 180, 181, 183, 184, 185, 186, 187, 188, 193, 210),
+    *(213, 878),
+)
 MUTATED = 7  # One module of so many is mutated, too.
 REFUSED = Path(__file__).parent.parent / "refused"
 FOUND = Path(__file__).parent / "found"
@@ -42,8 +47,8 @@ Note = Callable[[str, object], None]
 
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_all_engines_agree(shard: int, shared: Path, tmp_path: Path, record_property: Note) -> None:
-    seeds = range(shard, SHARDS * MACHINES, SHARDS)
-    hits, differences = campaign([*seeds, *RARE[shard::SHARDS]], tmp_path)
+    seeds = dict.fromkeys([*range(shard, SHARDS * MACHINES, SHARDS), *RARE[shard::SHARDS]])
+    hits, differences = campaign(seeds, tmp_path)
     assert not differences
     hits.write(shared / f"{shard}.json")
     rows = [shared / f"{i}.json" for i in range(SHARDS)]
@@ -61,7 +66,7 @@ def test_all_engines_agree(shard: int, shared: Path, tmp_path: Path, record_prop
         record_property("agreement", "\n".join(table))
         assert not whole.missing()
         assert whole.rows["total machines that name an element"] > SHARDS
-        assert whole.rows["total machines"] * 20 >= SHARDS * MACHINES * 19
+        assert whole.rows["total machines"] * 20 >= whole.rows["total modules"] * 19
         assert whole.rows["total refused"] * 20 < whole.rows["total modules"]
         unpacked = sum(n for name, n in whole.rows.items() if name.startswith("not packed "))
         assert unpacked * 50 <= whole.rows["total packed machines"]
@@ -118,7 +123,7 @@ def test_engines_agree_on_what_hypothesis_draws(
 @NIGHTLY
 @pytest.mark.parametrize("shard", range(10))
 def test_engines_agree_in_a_long_run(shard: int, tmp_path: Path) -> None:
-    first = 300 + shard * LONG
+    first = 50 + shard * LONG
     _, differences = campaign(range(first, first + LONG), tmp_path)
     assert not differences
 

@@ -14,7 +14,7 @@ from lawful.checks.explore.space import Space
 from lawful.checks.prove.bounded import Bounded
 from lawful.checks.prove.result import PropertyProof
 from lawful.checks.reference import Done, Fault, Reference, Refusal
-from lawful.checks.reference.expressions import NoValue
+from lawful.checks.reference.missing_values import NoValue
 from lawful.checks.smt.encode.sorts import fields_of
 from lawful.checks.smt.solver.budget import Effort
 from lawful.checks.verdict import Trace, Verdict

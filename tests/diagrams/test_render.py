@@ -62,7 +62,10 @@ def test_without_dot_mermaid_is_written_beside_it(
     pytest.importorskip("graphviz")
     monkeypatch.setenv("PATH", str(tmp_path / "nowhere"))
     drawn = render(M, tmp_path / "light.svg", "svg")
-    note = "Graphviz's program `dot` is not installed, so light.mmd has Mermaid instead of svg"
+    note = (
+        "Graphviz's program `dot` is not installed, so light.mmd has Mermaid instead of svg; "
+        "the formats dot, mermaid and plantuml need no Graphviz"
+    )
     assert drawn == Drawn(tmp_path / "light.mmd", "mermaid", note)
     assert drawn.path.read_text(encoding="utf-8") == mermaid.text(M)
     assert [path.name for path in tmp_path.iterdir()] == ["light.mmd"]

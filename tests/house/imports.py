@@ -45,7 +45,7 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("text", "lower", "freeze"),
     ),
     "runtime": (
-        ("elements", "json_text", "migration", "runner", "databases"),
+        ("elements", "json_text", "migration", "runner", "databases", "simulation"),
         ("timers",),
         ("kernel",),
         ("compile",),

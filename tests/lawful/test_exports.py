@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -158,7 +159,7 @@ def test_every_kind_of_value_has_its_form() -> None:
 
 def run_file(path: Path, target: str) -> None:
     """Run a written test on this machine."""
-    rows: dict[str, Any] = {}
+    rows: dict[str, Any] = {"__file__": str(path)}
     exec(path.read_text(encoding="utf-8").replace(f"{MODULE}:Semaphore", target), rows)
     rows["test_gets_in"]()
 
@@ -176,10 +177,31 @@ def test_a_written_test_fails_until_the_machine_is_repaired(tmp_path: Path) -> N
 def test_every_kind_of_counterexample_runs_again(name: str, tmp_path: Path) -> None:
     assert checked("tests.classics.broken", "--pytest", str(tmp_path)) == 0
     (path,) = tmp_path.glob(f"*{name}.py")
-    rows: dict[str, Any] = {}
+    rows: dict[str, Any] = {"__file__": str(path)}
     exec(path.read_text(encoding="utf-8"), rows)
     with pytest.raises(AssertionError, match=", as before, after"):
         rows[f"test_{name}"]()
+
+
+@pytest.mark.parametrize("target", ["stays.py", "stays", "inner/stays.py"])
+def test_a_written_test_runs_from_anywhere(
+    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    where, name = tmp_path / "at_home", f"stays_{tmp_path.name}"
+    (where / "inner").mkdir(parents=True)
+    for folder in (where, where / "inner"):
+        (folder / f"{name}.py").write_text(texts.HEAD + WRONG, encoding="utf-8")
+    monkeypatch.chdir(where)
+    monkeypatch.setattr("sys.path", [*sys.path])
+    assert checked(target.replace("stays", name), "--pytest", "tests/new") == 1
+    monkeypatch.chdir(tmp_path)
+    sys.modules.pop(name)
+    for each in (where / "tests" / "new").iterdir():
+        rows: dict[str, Any] = {"__file__": str(each)}
+        exec(each.read_text(encoding="utf-8"), rows)
+        (test,) = (name for name in rows if name.startswith("test_"))
+        with pytest.raises(AssertionError, match=", as before, after"):
+            rows[test]()
 
 
 def test_a_test_of_a_file_with_an_odd_name_is_still_python(tmp_path: Path) -> None:
@@ -189,7 +211,7 @@ def test_a_test_of_a_file_with_an_odd_name_is_still_python(tmp_path: Path) -> No
     written = list(tmp_path.glob("test_*.py"))
     assert len(written) == 2
     for each in written:
-        rows: dict[str, Any] = {}
+        rows: dict[str, Any] = {"__file__": str(each)}
         exec(each.read_text(encoding="utf-8"), rows)
         (test,) = (name for name in rows if name.startswith("test_"))
         with pytest.raises(AssertionError, match=", as before, after"):

@@ -77,9 +77,9 @@ from lawful.checks.replay import ReplayProgram, replay
 from lawful.runtime.journal import Journal
 from tests.checks.declarations.unordered import Msg, Node, Unordered
 nodes = [Node(name) for name in ("eve", "ada", "bob")]
-entry = Unordered()
 class Still:
     def now(self): return 0.0
+entry = Unordered(clock=Still())
 with Journal("j.jsonl", append=False) as journal:
     journal.attach(entry, "one")
     entry.meet(frozenset(nodes)); entry.refill(); entry.pick(Msg(frozenset(nodes), 1))

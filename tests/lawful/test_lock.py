@@ -65,6 +65,18 @@ def test_what_is_established_is_kept(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out == "nothing is stale\n"
 
 
+def test_what_is_not_as_expected_is_kept_and_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target, file = written(tmp_path, "one", 1), tmp_path / "lawful.lock"
+    for change in ("new", "as before"):
+        assert main(["lock", target, "--file", str(file)]) == 1
+        said = [f"{target}:Up", f"  {change}", "  even is violated  EXPECTED to hold"]
+        assert capsys.readouterr().out.splitlines() == said
+    (row,) = json.loads(file.read_text(encoding="utf-8"))["machines"].values()
+    assert row["check"]["properties"]["even"] == {"verdict": "violated"}
+
+
 def test_another_machine_is_stale_until_it_is_locked(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -76,7 +88,7 @@ def test_another_machine_is_stale_until_it_is_locked(
     assert main(["lock", other, "--file", str(file), "--stale"]) == 1
     assert f"{other}:Up has changed: " in capsys.readouterr().out
     assert file.read_text(encoding="utf-8") == kept
-    assert main(["lock", other, "--file", str(file)]) == 0
+    assert main(["lock", other, "--file", str(file)]) == 1
     assert capsys.readouterr().out.splitlines() == [
         f"{other}:Up",
         "  check even: holds -> violated",
@@ -84,6 +96,7 @@ def test_another_machine_is_stale_until_it_is_locked(
         "  distinct: 3 -> 2",
         "  generated: 4 -> 3",
         "  depth: 3 -> 2",
+        "  even is violated  EXPECTED to hold",
     ]
     assert main(["lock", target, "--file", str(file), "--stale"]) == 1
     assert "is not in the file" in capsys.readouterr().out

@@ -15,6 +15,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "machines"
 Counts = tuple[int, int, int]
 LARGE: dict[tuple[str, str], Counts] = {
     ("object_diffusion.declaration:InboundPeerFixed", "wide"): (1_551, 6_224, 36),
+    ("object_diffusion.registry:Registry", "several"): (62_222, 560_076, 40),
     ("object_diffusion.system:DiffusionFixed", "redundant"): (6_404, 25_935, 37),
     ("object_diffusion.system:DiffusionFixed", "pipelined"): (11_149, 47_048, 44),
     ("object_diffusion.system:DiffusionFixed", "large"): (97_647, 379_174, 61),
@@ -23,18 +24,21 @@ LARGE: dict[tuple[str, str], Counts] = {
     ("queue_cluster.dispatching:DispatchingFixed", "large"): (487, 3_081, 12),
     ("queue_cluster.system:ClusterFixed", "large"): (8_822, 28_603, 44),
     ("queue_cluster.in_turns:ClusterInTurns", "large"): (7_924, 19_765, 34),
-    ("queue_cluster.promises:BrokersFixed", "joining"): (12_349, 43_594, 40),
+    ("queue_cluster.promises:BrokersFixed", "joining"): (12_787, 45_251, 40),
+    ("queue_cluster.promises:BrokersFixed", "declaring"): (139_993, 432_273, 42),
     ("queue_cluster.replica:ReplicaFixed", "large"): (380_691, 18_712_213, 23),
     ("queue_cluster.replication_fixed:ReplicationFixed", "dead_letters"): (14_146, 35_748, 31),
     ("queue_cluster.replication_fixed:ReplicationFixed", "several"): (18_972, 41_536, 41),
     ("queue_cluster.replication_fixed:ReplicationFixed", "large"): (86_676, 301_896, 41),
     ("read_only_windows.system:NodeFixed", "large"): (82_577, 572_847, 45),
     ("read_only_windows.in_time:NodeInTime", "large"): (167_165, 820_617, 56),
-    ("unicast.in_time:SenderInTime", "large"): (13_897, 956_501, 19),
-    ("unicast.in_time:ReceiverInTime", "large"): (85_920, 1_743_620, 19),
-    ("unicast.in_time:LinkInTime", "large"): (126_313, 335_928, 31),
-    ("unicast.system:LinkFixed", "worse"): (35_423, 217_383, 26),
-    ("unicast.system:LinkFixed", "three"): (116_495, 629_759, 30),
+    ("unicast.exchange:Exchange", "lossy"): (43_469, 309_991, 27),
+    ("unicast.restarts:LinkSetBack", "further"): (25_019, 91_289, 21),
+    ("unicast.in_time:SenderInTime", "large"): (13_897, 957_634, 19),
+    ("unicast.in_time:ReceiverInTime", "large"): (69_525, 1_408_797, 18),
+    ("unicast.in_time:LinkInTime", "large"): (128_018, 344_610, 31),
+    ("unicast.system:LinkFixed", "worse"): (35_181, 225_324, 27),
+    ("unicast.system:LinkFixed", "three"): (146_635, 837_705, 36),
 }
 # Quick enough to be explored with everything else, in the tests of their system.
 QUICK = {("DiffusionByAddress", "apart"), ("NodePosted", "least")}

@@ -19,3 +19,9 @@ class Peer(Machine):
 
     @transition(event="_reset")
     def reset(self) -> None: ...
+
+    @transition(event="class")
+    def enrol(self) -> None: ...
+
+    @transition(event="to send")
+    def post(self) -> None: ...

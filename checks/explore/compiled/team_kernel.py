@@ -97,7 +97,8 @@ def sift(chunk: int, few: int) -> int:
             if FOLDED and not fold(k, origins[2 * k]):
                 return -1
             fresh[at] = hashes[k]
-            fresh[at + 1] = origins[2 * k] << 16 | origins[2 * k + 1]
+            # A label has the number of the rule in its lowest bits, and that of arguments above.
+            fresh[at + 1] = origins[2 * k] << 16 | origins[2 * k + 1] & 0xFFFF
             for i in range(ROOT):
                 fresh[at + 2 + i] = batch[k * WORDS + i]
             at += ROOT + 2

@@ -22,7 +22,7 @@ from lawful.spec.analysis.callee import bind
 from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.verdicts import PropertyKind
 
-from ...reference.expressions import NoValue
+from ...reference.missing_values import NoValue
 from ...reference.properties import Keys, PropertyOf
 from ...reference.states import State
 from ..space import Args, Space

@@ -19,7 +19,7 @@ from ..in_process import TOLD, Queue, read_rows
 from ..problems import InstanceVerdict
 from ..program import ReplayProgram
 from ..rows import Rejected, Row
-from ..sources import sources
+from ..sources import ReplayError, sources
 from ..tally import Tallies
 from .fold_snapshots import restored, snapshot
 
@@ -29,6 +29,8 @@ class Continuation:
 
     def __init__(self, program: ReplayProgram, instance: str, text: str = "") -> None:
         self.instance = instance
+        if program.mapping is not None and program.mapping.history is not None:
+            raise ReplayError("histories of calls and returns are not for increments or streams")
         fold, waiting = restored(program, text) if text else (Fold(program, instance), ())
         fold.resumed = True
         self.queue = Queue(fold)

@@ -11,7 +11,6 @@ import dataclasses
 import json
 from collections import Counter
 from collections.abc import Mapping
-from fractions import Fraction
 from typing import Any
 
 from lawful.spec.codec.as_json import is_object
@@ -21,13 +20,15 @@ from ..fold import Fold
 from ..problems import Finding
 from ..program import ReplayProgram
 from ..row_step import Stepper
-from ..rows import ABSENT, Absent, Row, Seconds
+from ..rows import Row, row_json, row_of_json, seconds_json, seconds_of
 from ..sources import ReplayError
 
 VERSION = 1
-PLAIN = ("instance", "machine", "lost", "next", "twice", "stopped", "rows", "events", "judged")
-COUNTERS = ("transitions", "states", "counts")
-FRACTION = "$fraction"
+PLAIN = (
+    *("instance", "machine", "lost", "next", "twice", "stopped"),
+    *("rows", "events", "judged", "needs"),
+)
+COUNTERS = ("transitions", "states", "counts", "latencies")
 
 
 def snapshot(fold: Fold, waiting: tuple[Row, ...] = ()) -> str:
@@ -42,11 +43,11 @@ def snapshot(fold: Fold, waiting: tuple[Row, ...] = ()) -> str:
         "first": fold.first,
         "at": [] if stepper is None else [_state(stepper, each) for each in held],
         "universe": {sort: [*map(str, each)] for sort, each in fold.universe.items()},
-        "origin": _seconds(fold.origin),
-        "time": _seconds(fold.time),
-        "held": None if fold.held is None else _row(fold.held),
-        "waiting": [_row(row) for row in waiting],
-        "last": [_row(row) for row in fold.near.last],
+        "origin": seconds_json(fold.origin),
+        "time": seconds_json(fold.time),
+        "held": None if fold.held is None else row_json(fold.held),
+        "waiting": [row_json(row) for row in waiting],
+        "last": [row_json(row) for row in fold.near.last],
         "problems": [[*key, _finding(found)] for key, found in fold.problems.found],
         "seen": [[list(key), count] for key, count in fold.problems.seen.items()],
         "open": [_problem_with(fold, after) for after in fold.near.waiting],
@@ -68,12 +69,12 @@ def restored(program: ReplayProgram, text: str) -> tuple[Fold, tuple[Row, ...]]:
     fold.late = False
     fold.resumed = True
     fold.first = None if data["first"] is None else (data["first"][0], data["first"][1])
-    fold.origin, fold.time = _time(data["origin"]), _time(data["time"])
-    fold.held = None if data["held"] is None else _row_of(data["held"])
+    fold.origin, fold.time = seconds_of(data["origin"]), seconds_of(data["time"])
+    fold.held = None if data["held"] is None else row_of_json(data["held"])
     if data["fingerprint"] is not None:
         _place(fold, program, data)
     for row in data["last"]:
-        fold.near.last.append(_row_of(row))
+        fold.near.last.append(row_of_json(row))
     for index, rank, found in data["problems"]:
         fold.problems.found.append(((index, rank), _finding_of(found)))
     fold.problems.seen = Counter({tuple(key): count for key, count in data["seen"]})
@@ -81,7 +82,7 @@ def restored(program: ReplayProgram, text: str) -> tuple[Fold, tuple[Row, ...]]:
         _, problem = fold.problems.found[int(number)]
         around: Any = problem.details["around"]
         fold.near.waiting.append(around["after"])
-    return fold, tuple(map(_row_of, data["waiting"]))
+    return fold, tuple(map(row_of_json, data["waiting"]))
 
 
 def _place(fold: Fold, program: ReplayProgram, data: Mapping[str, Any]) -> None:
@@ -109,23 +110,6 @@ def _state_of(
     return stepper.reader.state(data["variables"], stepper.made(row))
 
 
-def _row(row: Row) -> dict[str, Any]:
-    """A row without the fields that are absent or as by default."""
-    out: dict[str, Any] = {}
-    for each in dataclasses.fields(Row):
-        value = getattr(row, each.name)
-        if not isinstance(value, Absent):
-            out[each.name] = _seconds(value) if each.name == "time" else value
-    return out
-
-
-def _row_of(data: Mapping[str, Any]) -> Row:
-    known: dict[str, Any] = dict(data)
-    known["time"] = _time(known.get("time"))
-    known.setdefault("transition", ABSENT)
-    return Row(**known)
-
-
 def _finding(found: Finding) -> dict[str, Any]:
     return {each.name: getattr(found, each.name) for each in dataclasses.fields(Finding)}
 
@@ -143,11 +127,3 @@ def _problem_with(fold: Fold, after: list[Any]) -> int:
         if is_object(around) and around["after"] is after:
             return number
     raise AssertionError("rows are collected for no problem")
-
-
-def _seconds(value: Seconds | None) -> Any:
-    return {FRACTION: str(value)} if isinstance(value, Fraction) else value
-
-
-def _time(data: Any) -> Seconds | None:
-    return Fraction(data[FRACTION]) if is_object(data) else data

@@ -19,6 +19,7 @@ from .names import named
 from .path_templates import Record
 from .preparation_table import Preparation
 
+LONGEST_CELL = 1 << 30  # Characters of a cell of CSV; Python's own limit is 131,072.
 Found = Record | Rejected
 Numbered = Iterator[tuple[int, Found]]  # Each with its line, or its number in the file, from 1.
 
@@ -63,12 +64,15 @@ def _csv(_read: Callable[[], bytes], lines: Iterator[bytes], how: Preparation) -
     reader = csv.reader(texts, delimiter=how.delimiter, strict=True)
     head = list(how.columns)
     while True:
+        before = csv.field_size_limit(LONGEST_CELL)
         try:
             row = next(reader)
         except StopIteration:
             return
         except csv.Error as error:
             raise ValueError(f"line {reader.line_num}: {error}") from error
+        finally:
+            csv.field_size_limit(before)  # It is one limit for the whole process.
         if not row:
             continue
         if not head:

@@ -18,23 +18,50 @@ from lawful.spec.codec.as_json import is_list, is_object
 
 from .names import named
 from .path_templates import Record
+from .sampling import sampled
 
+SAMPLED = "lawful sampled"  # The field of a record that says why others may be missing.
 KEPT = ("traceId", "spanId", "parentSpanId", "kind", "severityText", "severityNumber")
 
 
 def records(text: bytes) -> Iterator[Record]:
     """The records of a file. Raises ValueError where it is no OTLP/JSON."""
-    for document in _documents(text):
+    documents = [*_documents(text)]
+    for document in documents:
         if not is_object(document) or not document.keys() & {"resourceSpans", "resourceLogs"}:
             raise ValueError("no OTLP/JSON: a document has resourceSpans or resourceLogs")
-        for group in _list(document, "resourceSpans"):
-            for scope in _list(group, "scopeSpans"):
-                for span in _list(scope, "spans"):
-                    yield from _span(span, _shared(group, scope))
-        for group in _list(document, "resourceLogs"):
-            for scope in _list(group, "scopeLogs"):
-                for log in _list(scope, "logRecords"):
-                    yield _log(log, _shared(group, scope))
+    spans = [each for document in documents for each in _inside(document, *SPANS)]
+    logs = [each for document in documents for each in _inside(document, *LOGS)]
+    signs = {str(each.get("traceId")): _sign(each) for each, _ in spans if _sign(each)}
+    for span, shared in spans:
+        why = signs.get(str(span.get("traceId")), "")
+        yield from (_marked(record, why) for record in _span(span, shared))
+    for log, shared in logs:
+        why = _sign(log) or signs.get(str(log.get("traceId")), "")
+        yield _marked(_log(log, shared), why)
+
+
+SPANS = ("resourceSpans", "scopeSpans", "spans")
+LOGS = ("resourceLogs", "scopeLogs", "logRecords")
+
+
+def _inside(document: Any, groups: str, scopes: str, owners: str) -> Iterator[tuple[Any, Record]]:
+    """The spans or log records of a document, each with what all of its scope have."""
+    for group in _list(document, groups):
+        for scope in _list(group, scopes):
+            shared = _shared(group, scope)
+            yield from ((each, shared) for each in _list(scope, owners))
+
+
+def _sign(owner: Any) -> str:
+    """What says that a span or log record is of a sample."""
+    raw = {str(each["key"]): _value(each.get("value")) for each in _list(owner, "attributes")}
+    return sampled(owner, raw)
+
+
+def _marked(record: Record, why: str) -> Record:
+    """The record; it says if it is of a trace of which others may be missing."""
+    return record | {SAMPLED: why} if why else record
 
 
 def _documents(text: bytes) -> Iterator[Any]:

@@ -28,12 +28,18 @@ It is the table `[preparation]` of a mapping. Each record passes these steps, in
     ties = ["OPEN", "CLOSE"]   # time: which of these events is first at one time
     since = "2020-01-01"       # time: the day at which numbers begin (1970)
 
+    hash = ["$.user"]          # last of all: hashes in the place of these values; see `masks`
+    drop = ["$.email"]         # ... and these are removed
+    salt_from = "TRACE_SALT"   # the environment variable that has the secret key of the hashes
+    trust_samples = true       # otlp: sampled spans are judged as if none were missing
+
 A value that cannot be cast stays as it is; then the machine refuses its form.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -88,6 +94,16 @@ class Preparation:
     order: str = ""
     ties: tuple[str, ...] = ()
     since: str = "1970-01-01"
+    hash: tuple[str, ...] = ()
+    drop: tuple[str, ...] = ()
+    salt_from: str = ""
+    salt: str = field(default="", repr=False)
+    trust_samples: bool = False
+
+    @property
+    def private(self) -> bool:
+        """Whether records have values that may not be shown."""
+        return bool(self.hash or self.drop)
 
     @property
     def of_lines(self) -> bool:
@@ -128,6 +144,7 @@ def _lines(of: Preparation) -> str:
 
 def _paths(of: Preparation) -> str:
     named = [*of.defaults, *of.casts, *of.values, *(each.of for each in of.patterns)]
+    named += [*of.hash, *of.drop]
     if of.spread:
         named.append(of.spread)
     for path in named:
@@ -149,7 +166,16 @@ def _templates(of: Preparation) -> str:
     return ""
 
 
-CHECKS = (_words, _lines, _paths, _templates)
+def _salt(of: Preparation) -> str:
+    if of.hash and not of.salt and not of.salt_from:
+        return "hash needs salt_from, the environment variable that has the key of the hashes"
+    if of.hash and not of.salt:
+        return f"the environment variable {of.salt_from}, which salt_from names, is not set"
+    return ""
+
+
+CHECKS = (_words, _lines, _paths, _templates, _salt)
+TEXT_LISTS = ("columns", "ties", "hash", "drop")
 KINDS: dict[str, type] = {
     "format": str,
     "line": str,
@@ -167,6 +193,11 @@ KINDS: dict[str, type] = {
     "order": str,
     "ties": list,
     "since": str,
+    "hash": list,
+    "drop": list,
+    "salt_from": str,
+    "salt": str,
+    "trust_samples": bool,
 }
 
 
@@ -184,11 +215,12 @@ def preparation_of(data: Any) -> Preparation:
         if type(told) is not KINDS[name]:
             raise ValueError(f"preparation.{name} has to be a {KINDS[name].__name__}")
         known[name] = (*told,) if is_list(told) else told
-    for name in ("columns", "ties"):
+    for name in TEXT_LISTS:
         if not all(isinstance(each, str) for each in known.get(name, ())):
             raise ValueError(f"preparation.{name} has to be a list of texts")
     known["patterns"] = tuple(_made(LinePattern, each) for each in known.get("patterns", ()))
     known["rows"] = tuple(_made(RowForm, each) for each in known.get("rows", ()))
+    known.setdefault("salt", os.environ.get(known.get("salt_from", ""), ""))
     made = Preparation(**known)
     if why := made.wrong():
         raise ValueError(f"preparation: {why}")
@@ -212,6 +244,6 @@ def _made(kind: Any, data: Any) -> Any:
 def to_json(made: Preparation) -> Json:
     """The preparation as JSON; `preparation_of` reads it."""
     out: dict[str, Any] = dataclasses.asdict(made)
-    for name in ("columns", "patterns", "rows", "ties"):
+    for name in (*TEXT_LISTS, "patterns", "rows"):
         out[name] = list(out[name])
     return out

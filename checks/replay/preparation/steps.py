@@ -11,6 +11,7 @@ from typing import Any
 from lawful.spec.codec.as_json import is_list
 from lawful.spec.ir import Json
 
+from .masks import mask
 from .path_templates import MissingPath, Record, as_text, computed, holds, put, value_at
 from .preparation_table import LinePattern, Preparation
 
@@ -35,11 +36,13 @@ def prepared(how: Preparation, record: Record) -> Iterator[tuple[int, Record]]:
         if not holds(how.when, each):
             continue
         if not how.rows:
+            mask(how, each)
             yield 0, each
         for number, form in enumerate(how.rows):
             if holds(form.when, each):
                 made = copy.deepcopy(each)
                 _compute(made, form.fields)
+                mask(how, made)
                 yield number, made
 
 

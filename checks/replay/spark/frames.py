@@ -14,6 +14,8 @@ from ..explanation import explained
 from ..mapping import TraceMapping
 from ..problems import COUNTS
 from ..program import ReplayProgram
+from ..sources import ReplayError
+from ..tally import STRICT, Demands
 from .inputs import of_frame, of_states
 from .partitions import COVERED, FINDING, OF_INSTANCE, RECORD, REJECTED, RecordPartition
 from .shuffle import folded
@@ -123,6 +125,18 @@ class ReplayFrames:
     def rejected(self) -> DataFrame:
         """A row for each input row that belongs to no instance. Columns: `reason`, `text`."""
         return self._of(REJECTED).select("reason", "text")
+
+    def check(self, demands: Demands = STRICT) -> None:
+        """Raise ReplayError where the log as a whole is no basis of a verdict: no event was judged,
+        or too many are none of the machine's. It is an action of Spark."""
+        from pyspark.sql import functions as F
+
+        sums = [F.sum(name).alias(name) for name in ("events", "judged", "unknown_events")]
+        (found,) = self.verdicts.where("verdict != 'other'").agg(*sums).collect()
+        counts = {name: number or 0 for name, number in found.asDict().items()}
+        failures = demands.failures(counts["events"], counts)
+        if failures:
+            raise ReplayError("; ".join(failures))
 
     def persist(self) -> ReplayFrames:
         """The same, computed once: the first action keeps all records in Spark's cache."""

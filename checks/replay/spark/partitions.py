@@ -17,6 +17,7 @@ from ..columnar.kernel import Kernel
 from ..columnar.layout import INSTANCE, KEYS, RAW, SEQ, layout_of
 from ..columnar.regular import arrow_types
 from ..fold import Fold
+from ..histories.history_fold import instance_fold
 from ..increments.continuation import Continuation
 from ..parquet import arrow
 from ..problems import COUNTS, Finding, FittingInstances, InstanceVerdict
@@ -169,7 +170,8 @@ def judged_lines(
             if fold is None or fold.instance != name:
                 if fold is not None:
                     yield fold.end()
-                fold = Continuation(program, name) if program.resumable else Fold(program, name)
+                made = Continuation if program.resumable else instance_fold
+                fold = made(program, name)
             fold.take(row)
     if fold is not None:
         yield fold.end()

@@ -13,9 +13,9 @@ kept: it remembers where the connection was.
         async for peer, payload in a.receive(): ...
 
 Each payload is delivered once and in the order in which its sender sent it, whatever the network
-loses, repeats or reorders; or it is reported to `on_dropped`, never dropped in silence. Between
-endpoints of different names there is no order. Sockets are bound to 127.0.0.1: nothing here is
-authenticated.
+loses, repeats or reorders; or it is reported to `on_dropped` as in doubt, never dropped in silence.
+Between endpoints of different names there is no order. Sockets are bound to 127.0.0.1: nothing here
+is authenticated.
 
 Source: `unicast3.txt`, demands U4 to U30.
 """
@@ -197,7 +197,7 @@ class Unicast:
             await self._changed.wait()
 
     async def flushed(self, peer: str) -> None:
-        """Wait until `peer` acknowledged all that was sent to it, or it was reported dropped."""
+        """Wait until `peer` acknowledged all that was sent to it, or it was reported in doubt."""
         to = self._peers[peer]
         await self.until(lambda: to.unacked == 0)
 
@@ -215,7 +215,7 @@ class Unicast:
             beyond=counts["beyond"],
             accepted=counts["accepted"],
             delivered=counts["delivered"],
-            dropped=counts["dropped"],
+            in_doubt=counts["in_doubt"],
             send_errors=counts["send_errors"],
             messages_sent=dict(self._kinds_sent),
             messages_received=dict(self._kinds_received),
@@ -316,7 +316,7 @@ class Unicast:
         self._ring()
 
     def _report(self, peer: Peer, dropped: Dropped) -> None:
-        self._counts["dropped"] += len(dropped.messages)
+        self._counts["in_doubt"] += len(dropped.in_doubt)
         if self._options.on_dropped is not None:
             self._options.on_dropped(peer.name, dropped)
 

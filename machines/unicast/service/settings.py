@@ -89,7 +89,8 @@ class Options:
     under the instances "A>B/sender" and "A>B/receiver"; one journal serves one life of an
     endpoint. `epoch`: the connection ids of this life are greater than it; it must grow from one
     life of a name to the next, by default it is the wall clock's microseconds (U-B5).
-    `on_dropped`: is told the peer and what will never be delivered.
+    `on_dropped`: is told the peer that did not answer, up to which message it has delivered all,
+    and which are in doubt: it may have delivered the first few of them, or may do so later.
     """
 
     clock: Clock | None = None
@@ -120,7 +121,7 @@ class EndpointStats:
     `refused` by the machine, about a `former` life of this endpoint, `beyond` any window a peer
     may have. `messages_sent` and
     `messages_received` by kind ("Data", "Ack", ...). Payloads: `accepted` from the application,
-    `delivered` to it, `dropped` and reported.
+    `delivered` to it, `in_doubt` when it was told of them.
     """
 
     datagrams_sent: int
@@ -133,7 +134,7 @@ class EndpointStats:
     beyond: int
     accepted: int
     delivered: int
-    dropped: int
+    in_doubt: int
     send_errors: int
     messages_sent: Mapping[str, int]
     messages_received: Mapping[str, int]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -45,6 +46,13 @@ def by_hand(cls: type[c.ByHand]) -> list[str]:
 # What is right.
 
 TestTheRuntime = conformance(c.Cloakroom, lambda clock: c.Cloakroom(clock=clock), settings=QUICK)
+
+
+def test_it_warns_of_nothing() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        conformance(c.Cloakroom, lambda clock: c.Cloakroom(clock=clock))("runTest").debug()
+
 
 TestByHand = conformance(
     c.Cloakroom,

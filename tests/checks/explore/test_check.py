@@ -128,7 +128,9 @@ def test_a_constraint_prunes() -> None:
 def test_a_constraint_without_a_value_is_a_fault_of_the_step() -> None:
     result = check(exploration.Unsure)
     assert (result.distinct, result.generated, result.depth) == (4, 17, 3)
-    assert found(result, "undefined").why == "the constraint low: min() arg is an empty sequence"
+    why = found(result, "undefined").why
+    assert why.startswith("the constraint low: min() ")
+    assert why.endswith(": min(self.keys) in exploration.py:176")
     assert result.as_expected
 
 
@@ -149,7 +151,11 @@ def test_what_is_sought_is_undefined_where_it_has_no_value() -> None:
     result = check(exploration.Lookup)
     assert result.distinct == 3 ** len(exploration.Light)
     assert result.as_expected
-    assert found(result, "green").why == "undefined: there is no item <Light.GREEN: 'green'>"
+    no_green = "there is no item <Light.GREEN: 'green'>"
+    assert (
+        found(result, "green").why
+        == f"undefined: {no_green}: self.found[Light.GREEN] in exploration.py:271"
+    )
     assert found(result, "green_again").verdict is Verdict.UNDEFINED
     later = found(result, "empty_or_green")
     assert later.trace is not None
@@ -219,7 +225,7 @@ def test_progress_is_told(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> No
     ("cls", "counts"),
     [
         (declaration.ReceiverEntryFixed, (548, 11_330, 8)),
-        (as_seed.SenderEntryAsSeed, (596, 40_965, 14)),
+        (as_seed.SenderEntryAsSeed, (596, 41_009, 14)),
         (as_seed.ReceiverEntryAsSeed, (788, 25_784, 7)),
     ],
 )

@@ -68,7 +68,8 @@ def test_what_a_step_changed_is_told_member_by_member() -> None:
     assert grows.verdict is Verdict.VIOLATED
     assert grows.why.startswith("peers[Node1]: after.sent >= sent is false")
     assert found["bounds"].why == "peers[Node1].limit: -2 is below 0"
-    assert found["undefined"].why == "there is no item Node('Node1')"
+    there = "self.peers[node] in families.py:97"
+    assert found["undefined"].why == f"there is no item Node('Node1'): {there}"
 
 
 @pytest.mark.nightly

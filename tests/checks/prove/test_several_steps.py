@@ -123,6 +123,7 @@ def test_as_many_steps_as_it_takes() -> None:
     assert row.uses == frozenset()
 
 
+@pytest.mark.nightly
 def test_what_goes_round_out_of_reach_is_not_proved_by_any_number_of_steps() -> None:
     cls = chain({**CIRCLE, 6: 7, 7: 6})
     assert verdict(proof(cls, "k-induction", 3), "never_bad") == ("proved", "induction")

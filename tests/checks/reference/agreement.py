@@ -9,7 +9,7 @@ from typing import Any
 from lawful import Machine, Scope
 from lawful.checks.explore.space import Space
 from lawful.checks.reference import Done, Outcome, Refusal
-from lawful.checks.reference.expressions import NoValue
+from lawful.checks.reference.missing_values import NoValue
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 from tests.checks.reference.twin import Twin

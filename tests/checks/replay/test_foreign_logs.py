@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import dataclasses
 import gzip
 import json
@@ -380,6 +381,19 @@ def test_rows_of_csv_that_are_no_records(tmp_path: Path) -> None:
         "2 cells in place of 3": 3,
         "not UTF-8": 4,
     }
+
+
+def test_a_cell_of_csv_may_be_long(tmp_path: Path) -> None:
+    long = "x" * 200_000
+    path = tmp_path / "r.csv"
+    path.write_text(
+        f'k,e,n\na,start,1\na,log,"{long}"\n{long},start,1\na,end,3\n', encoding="utf-8"
+    )
+    how = {"format": "csv", "order": "file"}
+    data = {"instance": "$.k", "event": "$.e", "preparation": how}
+    found = replay([path], ReplayProgram((Span.lawful.ir,), mapping=mapping_of(data)))
+    assert by_instance(found) == {"a": "fits", long: "open"}
+    assert csv.field_size_limit() == 131_072
 
 
 def test_a_mapping_as_a_python_object(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from tests.checks.replay.test_spark import same
 pytestmark = NEEDS_SPARK
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("session")
 def test_files_that_are_read_whole_and_lines(tmp_path: Path) -> None:
     assert set(same(*logs.connections(tmp_path))["by_instance"].values()) == {"fits"}

@@ -172,6 +172,7 @@ def test_a_struct_called_value_is_no_line(session: Any) -> None:
     ]
 
 
+@pytest.mark.nightly
 def test_columns_that_are_none_of_the_forms(session: Any) -> None:
     empty = session.createDataFrame(
         [], "who struct<nick: string>, at long, what string, weight int"
@@ -193,6 +194,7 @@ def test_small_partitions_are_brought_together(session: Any, tmp_path: Path) -> 
     assert session.conf.get(CACHED_ADAPTIVELY) == before
 
 
+@pytest.mark.nightly
 def test_nothing_is_read_before_a_result_is_used(session: Any, tmp_path: Path) -> None:
     """Errors of rows come with the action, and no action is taken while frames are made."""
     from pyspark.sql import functions as F

@@ -7,10 +7,12 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from lawful.checks.replay import ReplayError, ReplayProgram, replay
 from lawful.checks.replay.mapping import mapping_of
-from lawful.checks.replay.mapping_inference import inferred
+from lawful.checks.replay.mapping_inference import Inferred, inferred
 from lawful.cli import main
 from tests.checks.replay.foreign_logs import REQUESTS, Request, Span, csv_of_requests
 from tests.checks.replay.test_foreign_logs import SPAN, spans
@@ -97,3 +99,70 @@ def test_what_has_no_mapping(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(ReplayError, match=why):
         inferred([path], Span.lawful.ir)
     assert main(["infer-mapping", str(path), f"{TARGET.replace('Request', 'Span')}"]) != 0
+
+
+# Names and texts of a sample stand in the proposal.
+
+NASTY = st.text(
+    st.sampled_from(['"', "\\", "\n", "\r", "]", "#", "\x7f", "\x85", "\ud800", "a", "."])
+)
+TEXTS = st.one_of(st.text(max_size=6), NASTY.map(lambda text: text[:9]))
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    field=TEXTS,
+    instance=TEXTS,
+    told=st.lists(
+        st.tuples(st.one_of(st.sampled_from(["start", "log"]), TEXTS), TEXTS), max_size=6
+    ),
+)
+def test_a_proposal_says_what_was_meant(
+    field: str,
+    instance: str,
+    told: list[tuple[str, str]],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    path = tmp_path_factory.mktemp("sample") / "r.jsonl"
+    records = [
+        {field: name, instance + "i": f"{n % 2}{text}", "n": n}
+        for n, (name, text) in enumerate([*told, ("start", ""), ("end", ""), ("log", "x")])
+    ]
+    path.write_text("".join(json.dumps(each) + "\n" for each in records), encoding="utf-8")
+    try:
+        found = inferred([path], Span.lawful.ir)
+    except ReplayError:
+        return
+    assert tomllib.loads(found.toml) == found.mapping
+    mapping_of(tomllib.loads(found.toml))
+    notes, _, _ = found.toml.encode().decode().partition("\n\n")
+    assert all(each.startswith("# ") and each.isprintable() for each in notes.split("\n"))
+
+
+def test_a_name_cannot_add_a_key() -> None:
+    name = 'x\nseq = "$.mine"\n[args]'
+    skipped = {"event": "$.e", "skip": [name, "\x7f\U0001f600"], "events": {name: "log"}}
+    found = Inferred(skipped, (f"skipped: {name}", "n" * 500), 1, 1, 1)
+    assert found.toml.splitlines() == [
+        "# 1 of 1 instances fit, of 1 records",
+        '# skipped: x\\u000aseq = "$.mine"\\u000a[args]',
+        f"# {'n' * 396} ...",
+        "",
+        'event = "$.e"',
+        'skip = ["x\\u000aseq = \\"$.mine\\"\\u000a[args]", "\\u007f\U0001f600"]',
+        "",
+        "[events]",
+        '"x\\u000aseq = \\"$.mine\\"\\u000a[args]" = "log"',
+    ]
+    assert tomllib.loads(found.toml) == skipped
+
+
+def test_what_no_path_reaches_is_no_candidate(tmp_path: Path) -> None:
+    path = tmp_path / "r.jsonl"
+    rows = [
+        {"x.e": "log", "\ud800": "log", "e": e, "conn": n % 2}
+        for n, e in enumerate(["log", "log", "start", "?"])
+    ]
+    path.write_text("".join(json.dumps(each) + "\n" for each in rows), encoding="utf-8")
+    found = inferred([path], Span.lawful.ir)
+    assert (found.mapping["event"], found.mapping["instance"]) == ("$.e", "$.conn")

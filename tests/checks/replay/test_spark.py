@@ -112,6 +112,7 @@ def test_lines_and_tables_together(session: Any, tmp_path: Path) -> None:
     assert same([folder], BOTH) == same([whole], BOTH)
 
 
+@pytest.mark.nightly
 def test_trouble(session: Any, tmp_path: Path) -> None:
     """Duplicates in two files, gaps, deviations; every problem; places in parts of a file."""
     journal = interleaved(*(worker(f"w{i}") for i in range(6)))
@@ -165,6 +166,7 @@ def test_many_partitions_are_merged_apart(
         session.conf.set(tallying.PARTITIONS, "32")
 
 
+@pytest.mark.nightly
 def test_typed_columns(session: Any, tmp_path: Path) -> None:
     """Lines and tables, some rows of them spoilt; in this process they go row by row."""
     path = tmp_path / "trace.jsonl"
@@ -277,6 +279,7 @@ def _without_column(path: Path, target: Path) -> Path:
     return target
 
 
+@pytest.mark.nightly
 def test_no_file_is_passed_over(session: Any, tmp_path: Path) -> None:
     for path, why in unread(tmp_path):
         with pytest.raises(ReplayError, match=why):

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree as Xml
 
 import pytest
@@ -14,12 +17,37 @@ from lawful.checks.replay import ReplayProgram, replay
 from lawful.checks.replay.mapping import mapping_of, read_mapping
 from lawful.checks.report import replays
 from lawful.checks.report.replay_metrics import metrics
+from lawful.checks.report.sequence_picture import sequence
 from lawful.checks.report.traffic_picture import Traffic, picture
 from lawful.cli import main
 from tests.checks.replay.foreign_logs import FOLDER, Connection, Request
-from tests.checks.replay.journals import PROGRAM, of, rows, written
+from tests.checks.replay.journals import PROGRAM, job, of, rows, worker, written
 from tests.checks.replay.test_foreign_logs import requests
 
+RANKED = [
+    "deviates output finish BUSY 2 10",
+    "inconclusive output finish BUSY 1 5",
+    "deviates output finish IDLE 2 2",
+    "inconclusive output finish IDLE 1 1",
+    "quarantined quarantined a row of another format version 1 1",
+]
+TAKE = '{} take(job={{"$": "Job", "size": {}, "tags": {{"$set": {}}}}})'
+DRAWN = [
+    ("caller", "name"),
+    ("instance a", "name"),
+    (TAKE.format("1 ", 0, []), "refused"),
+    (TAKE.format("2 ", 1, [0, 7]), ""),
+    ("3  finish()", "wrong"),
+    ("99", "wrong"),
+    (TAKE.format("4 ", 2, [1, 7]), ""),
+    ("5  lose_patience()", ""),
+    (TAKE.format("6 ", 9, []), ""),
+]
+BADGES = [
+    ("IDLE", "12", " · 2 deviating"),
+    ("BUSY", "17", " · 10 deviating"),
+    ("OVER", "3", ""),
+]
 NAMES = ("NEW", "CHECKING", "DECIDED", "CLOSED")
 
 
@@ -47,12 +75,71 @@ def test_the_picture_of_what_was_seen() -> None:
 
 def test_the_page_has_the_picture_and_ranks_the_kinds(tmp_path: Path) -> None:
     page = replays.html(replay(*requests(tmp_path, "csv")))
-    assert page.count("<svg") == 1
+    assert page.count('<svg class="traffic"') == 1
     table = page[page.index("Kinds of problems") : page.index("Coverage of")]
     assert re.findall(r"<td>(\w+)</td><td>(\w*)</td><td>(\w+)</td><td>1</td><td>1</td>", table) == [
         ("refused", "decide", "CHECKING")
     ]
     assert "<script" not in page
+
+
+def test_kinds_are_ranked_and_red_counts_deviations_alone(tmp_path: Path) -> None:
+    journal = [row for name in ("a", "b", "c") for row in worker(name)]
+    for row in journal:
+        if row["event"] == "finish" and row["outcome"] == "done":
+            row["output"] = 99  # In BUSY five times, and once in IDLE.
+    of(journal, "c", 2)["v"] = 7  # What follows it is not certain: inconclusive, and not red.
+    page = replays.html(replay([written(tmp_path / "j.jsonl", journal)], PROGRAM))
+    table = page[page.index("Kinds of problems") : page.index("Coverage of")]
+    cells = re.findall(r"<tr><td>.*?</tr>", table)
+    assert [" ".join(re.sub(r"<[^>]*>", " ", each).split()) for each in cells] == RANKED
+    below = r"</text><text[^>]*>([^<]*)(?:<tspan[^>]*>([^<]*))?"
+    assert re.findall(rf'text-anchor="middle">(\w+){below}', page) == BADGES
+    assert "<h2></h2>" not in page
+
+
+def test_names_in_the_picture_are_escaped() -> None:
+    evil = "<b>&\"'"
+    machine = Request.lawful.ir
+    rows = tuple(replace(row, name=evil) for row in machine.transitions)
+    seen = Traffic({evil: 1}, {evil: 1}, {evil: 1})
+    svg = picture(replace(machine, transitions=rows), (*NAMES, evil), "NEW", seen)
+    texts = ["".join(each.itertext()) for each in Xml.fromstring(svg).iter("text")]
+    assert texts.count(evil) == 1 and f"{evil} 1" in texts
+    assert "<b>" not in svg
+
+
+def test_each_kind_of_deviation_has_a_sequence_diagram(tmp_path: Path) -> None:
+    journal = [row for name in ("a", "b") for row in worker(name)]
+    for row in journal:
+        if row["event"] == "finish" and row["seq"] == 3:
+            row["output"] = 99
+    of(journal, "a", 12)["args"] = {"job": job(0, 4, 7)}
+    page = replays.html(replay([written(tmp_path / "j.jsonl", journal)], PROGRAM))
+    pictures = [
+        Xml.fromstring(each) for each in re.findall(r'<svg class="sequence".*?</svg>', page)
+    ]
+    assert len(pictures) == 2  # Both instances have the first kind of deviation.
+    told = [[("".join(t.itertext()), t.get("class")) for t in p.iter("text")] for p in pictures]
+    assert told[0] == DRAWN
+    lines = [each.get("class") for each in pictures[1].iter("line")]
+    rest = ["call", "call", "call", "call wrong refused", "call wrong", "call", "call refused"]
+    assert lines == ["life", "life", *rest, "call"]
+
+
+def test_names_in_a_sequence_diagram_are_escaped() -> None:
+    evil = '<script>"&'
+    row = {"seq": 1, "event": evil, "args": {evil: evil}}
+    finding: dict[str, Any] = {
+        **{"instance": evil, "index": 2, "event": evil, "kind": "output"},
+        "row": {"args": {evil: [evil]}, "output": evil},
+        "around": {"before": [row], "after": [row]},
+    }
+    svg = sequence(finding)
+    texts = ["".join(each.itertext()) for each in Xml.fromstring(svg).iter("text")]
+    assert texts[1] == f"instance {evil}" and texts[4] == json.dumps(evil)
+    assert "<script" not in svg
+    assert sequence({**finding, "around": None}) == sequence({**finding, "event": None}) == ""
 
 
 def test_metrics(tmp_path: Path) -> None:

@@ -160,7 +160,6 @@ SenderEntryFixed_kept(self, seqno) ==
   Done(self, [is |-> "Data", seqno |-> seqno, conn |-> self.conn, first |-> (seqno = 1), payload |-> self.window[seqno]])
 
 SenderEntryFixed_send(self, payload) ==
-  IF ~(self.state \in {"CLOSED", "OPEN", "CLOSING"}) THEN Stop("refused") ELSE
   LET After(self_3) ==
       LET self_4 == [self_3 EXCEPT !.highest_sent = (self_3.highest_sent + 1)] IN
       LET self_5 == [self_4 EXCEPT !.window = Put(self_4.window, self_4.highest_sent, payload)] IN
@@ -191,21 +190,13 @@ LinkFixed_put(self, m) ==
 SenderEntryFixed_unchanged(self) ==
   ((self.seen_acked = self.highest_acked) /\ (self.seen_sent = self.highest_sent))
 
-SenderEntryFixed_task_1(self) ==
-  IF ~(self.state \in {"OPEN", "CLOSING"}) THEN Stop("refused") ELSE
-  LET unchanged == SenderEntryFixed_unchanged(self) IN
-  IF ~((~unchanged) \/ (self.highest_acked < self.highest_sent)) THEN Stop("refused") ELSE
+SenderEntryFixed_task(self) ==
+  LET again == (SenderEntryFixed_unchanged(self) /\ (self.highest_acked < self.highest_sent)) IN
   LET row == <<self.highest_sent, self.highest_acked>> IN
   LET self_1 == [self EXCEPT !.seen_sent = row[1]] IN
   LET self_2 == [self_1 EXCEPT !.seen_acked = row[2]] IN
-  IF ~(unchanged => (SenderEntryFixed_kept(self_2, self_2.highest_sent).out # "undefined")) THEN Stop("undefined") ELSE
-  Done(self_2, (IF unchanged THEN SenderEntryFixed_kept(self_2, self_2.highest_sent).value ELSE None))
-
-SenderEntryFixed_task(self) ==
-  LET try == SenderEntryFixed_task_1(self) IN
-  IF try.out # "refused" THEN try ELSE
-  IF TRUE THEN Done(self, None) ELSE
-  Stop("refused")
+  IF ~(again => (SenderEntryFixed_kept(self_2, self_2.highest_sent).out # "undefined")) THEN Stop("undefined") ELSE
+  Done(self_2, (IF again THEN SenderEntryFixed_kept(self_2, self_2.highest_sent).value ELSE None))
 
 LinkFixed_settle_watermark(self) ==
   LET After(self_2) ==
@@ -286,9 +277,9 @@ ReceiverEntryFixed_insert(self, m) ==
       LET self_4 == step.to IN
       Done(self_4, None)
   IN
-  IF (m.first /\ (self.next < m.seqno)) THEN
-    LET self_1 == [self EXCEPT !.next = m.seqno] IN
-    LET self_2 == [self_1 EXCEPT !.buffer = [k_2 \in {k_3 \in DOMAIN self_1.buffer : (m.seqno < k_3)} |-> self_1.buffer[k_2]]] IN
+  IF m.first THEN
+    LET self_1 == [self EXCEPT !.next = (IF (m.seqno <= self.next) THEN self.next ELSE m.seqno)] IN
+    LET self_2 == [self_1 EXCEPT !.buffer = [k_2 \in {k_3 \in DOMAIN self_1.buffer : (self_1.next <= k_3)} |-> self_1.buffer[k_2]]] IN
     After(self_2)
   ELSE
   After(self)
@@ -361,7 +352,6 @@ ReceiverEntryFixed_data(self, m) ==
   Stop("refused")
 
 ReceiverEntryFixed_deliver(self) ==
-  IF ~(self.state \in {"OPEN", "CLOSING"}) THEN Stop("refused") ELSE
   IF ~(self.next \in (DOMAIN self.buffer)) THEN Stop("refused") ELSE
   IF ~(self.next \in DOMAIN self.buffer) THEN Stop("undefined") ELSE
   LET payload == self.buffer[self.next] IN
@@ -408,7 +398,6 @@ receive_data(m) ==
   Becomes(receive_data_gives(m))
 
 ReceiverEntryFixed_send_ack(self) ==
-  IF ~(self.state \in {"OPEN", "CLOSING"}) THEN Stop("refused") ELSE
   IF ~self.ack_delay THEN Stop("refused") ELSE
   LET self_1 == [self EXCEPT !.ack_delay = FALSE] IN
   Done(self_1, [is |-> "Ack", seqno |-> (self_1.next - 1), conn |-> self_1.conn])
@@ -430,7 +419,6 @@ send_ack ==
   Becomes(send_ack_gives)
 
 SenderEntryFixed_ack_1(self, m) ==
-  IF ~(self.state \in {"OPEN", "CLOSING"}) THEN Stop("refused") ELSE
   IF ~(m.conn = self.conn) THEN Stop("refused") ELSE
   IF ~(self.highest_acked < m.seqno) THEN Stop("refused") ELSE
   IF ~(m.seqno <= self.highest_sent) THEN Stop("refused") ELSE
@@ -490,7 +478,6 @@ resend ==
   Becomes(resend_gives)
 
 ReceiverEntryFixed_request_missing(self) ==
-  IF ~(self.state \in {"OPEN", "CLOSING"}) THEN Stop("refused") ELSE
   LET missing == {q_3 \in (self.next..(self.highest - 1)) : (q_3 \notin (DOMAIN self.buffer))} IN
   IF ~(\E q_4 \in (self.next..(self.highest - 1)) : (q_4 \notin (DOMAIN self.buffer))) THEN Stop("refused") ELSE
   Done(self, [is |-> "XmitReq", conn |-> self.conn, missing |-> missing])
@@ -591,7 +578,6 @@ send_sync ==
   Becomes(send_sync_gives)
 
 SenderEntryFixed_send_first_1(self, m) ==
-  IF ~(self.state \in {"OPEN", "CLOSING"}) THEN Stop("refused") ELSE
   IF ~(m.conn = self.conn) THEN Stop("refused") ELSE
   IF ~(self.highest_acked < self.highest_sent) THEN Stop("refused") ELSE
   IF ~(SenderEntryFixed_kept(self, (self.highest_acked + 1)).out # "undefined") THEN Stop("undefined") ELSE
@@ -779,13 +765,15 @@ SenderEntryFixed_give_up(self) ==
   LET self_1 == [self EXCEPT !.idle = FALSE] IN
   IF ~(self_1.highest_acked < self_1.highest_sent) THEN Stop("refused") ELSE
   IF ~(\A q \in (DOMAIN self_1.window) : (SenderEntryFixed_kept(self_1, q).out # "undefined")) THEN Stop("undefined") ELSE
-  LET messages_1 == {SenderEntryFixed_kept(self_1, q_1).value : q_1 \in (DOMAIN self_1.window)} IN
+  LET row == <<self_1.highest_acked, {SenderEntryFixed_kept(self_1, q_1).value : q_1 \in (DOMAIN self_1.window)}>> IN
+  LET acked == row[1] IN
+  LET in_doubt == row[2] IN
   LET step == SenderEntryFixed_forget(self_1) IN
   IF step.out # "done" THEN step ELSE
   LET self_2 == step.to IN
   LET self_3 == [self_2 EXCEPT !.reported = TRUE] IN
   LET self_4 == [self_3 EXCEPT !.state = "CLOSED"] IN
-  Done(self_4, [is |-> "Dropped", conn |-> self_3.conn, messages |-> messages_1])
+  Done(self_4, [is |-> "Dropped", conn |-> self_3.conn, acked |-> acked, in_doubt |-> in_doubt])
 
 LinkFixed_give_up(self) ==
   LET row == <<self.sender.conn, (DOMAIN self.sender.window)>> IN
@@ -795,11 +783,11 @@ LinkFixed_give_up(self) ==
   IF step.out # "done" THEN step ELSE
   LET self_1 == [self EXCEPT !.sender = step.to] IN
   LET dropped == step.value IN
-  IF ~(\A m_1 \in dropped.messages : ((m_1.conn = conn) /\ (m_1.seqno \in kept))) THEN Stop("asserts") ELSE
+  IF ~(\A m_1 \in dropped.in_doubt : ((m_1.conn = conn) /\ (m_1.seqno \in kept))) THEN Stop("asserts") ELSE
   LET step_1 == LinkFixed_put(self_1, [is |-> "Close", conn |-> conn]) IN
   IF step_1.out # "done" THEN step_1 ELSE
   LET self_2 == step_1.to IN
-  LET self_3 == [self_2 EXCEPT !.reported = (self_2.reported \cup {<<conn, q_2>> : q_2 \in {q_3 \in kept : (<<conn, q_3>> \notin Range(self_2.delivered))}})] IN
+  LET self_3 == [self_2 EXCEPT !.reported = (self_2.reported \cup {<<conn, q_1>> : q_1 \in kept})] IN
   Done(self_3, None)
 
 give_up_gives ==

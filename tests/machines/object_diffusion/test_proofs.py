@@ -16,7 +16,8 @@ FEW = {"outstanding_fifo": 1, "pending": 1, "on_receive_ids.ids": 1}
 MORE = {"outstanding_fifo": 2, "pending": 3, "on_receive_ids.ids": 2}
 
 
-@pytest.mark.parametrize("bounds", [FEW, pytest.param(MORE, marks=pytest.mark.nightly)])
+@pytest.mark.nightly
+@pytest.mark.parametrize("bounds", [FEW, MORE])
 def test_the_limit_is_kept_for_any_number_of_peers(bounds: dict[str, int]) -> None:
     """What is outstanding and in flight, and all else that holds of an entry, while others come
     and go and decide as they like."""

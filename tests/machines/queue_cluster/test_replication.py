@@ -86,7 +86,7 @@ def test_that_replicas_agree_is_proved() -> None:
 @pytest.mark.parametrize(
     ("cls", "expected"),
     [
-        (ReplicationAsSeed, (1_470, 2_674, 27)),
+        pytest.param(ReplicationAsSeed, (1_470, 2_674, 27), marks=pytest.mark.nightly),
         pytest.param(ReplicationPushing, (7_502, 16_274, 37), marks=pytest.mark.nightly),
         pytest.param(ReplicationRinging, (2_678, 5_042, 37), marks=pytest.mark.nightly),
     ],

@@ -81,7 +81,7 @@ class NotPosted(NodeInTime):
     [
         (MarginAgain, "windows_last_as_configured"),
         (WindowAgain, "time_ends_a_read_write_window"),
-        (NotPosted, "shutdown_ends_in_time"),
+        pytest.param(NotPosted, "shutdown_ends_in_time", marks=pytest.mark.nightly),
     ],
     ids=lambda given: getattr(given, "__name__", ""),
 )
@@ -99,6 +99,7 @@ def test_a_wrong_timer_is_noticed(cls: type[Machine], property: str) -> None:
             "self.queue.append(t) for self.queue.insert(0, t)",
             "who_was_put_back_goes_first",
             id="put back last",
+            marks=pytest.mark.nightly,
         ),
         pytest.param(
             WindowFixed,

@@ -71,10 +71,11 @@ def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) ->
                 "each_has_a_turn_of_its_own",
             ],
         ),
-        (
+        pytest.param(
             NodeEager,
             (2_776, 14_349, 34),
             ["writes_make_progress", "executed_in_the_end", "put_back_after_writes"],
+            marks=pytest.mark.nightly,
         ),
         (
             NodeShort,

@@ -206,9 +206,10 @@ class Sender:
             self.close()
             return None
         kept = frozenset(self._data(self.acked + 1 + i) for i in range(len(self.unacked)))
+        acked = self.acked
         self.sent, self.unacked, self.seen = 0, [], (0, 0)
         self.closing, self.alarm = False, None
-        return Dropped(self.connection, kept) if kept else Close(self.connection)
+        return Dropped(self.connection, acked, kept) if kept else Close(self.connection)
 
 
 def by_hand(sender: Sender, event: str, args: tuple[Any, ...]) -> Any:
@@ -249,9 +250,10 @@ class Literal(Sender):
     """Acknowledges whatever it is told: a number that was never sent, too."""
 
     def ack(self, m: Ack) -> None:
-        if self._live(m.conn):
-            del self.unacked[: max(0, m.seqno - self.acked)]
+        if self._live(m.conn) and m.seqno > self.acked:
+            del self.unacked[: m.seqno - self.acked]
             self.sent = max(self.sent, m.seqno)
+            self.alarm = self.clock.now() + (60 if self.closing else 120)
 
 
 class Shared(Sender):
@@ -306,7 +308,7 @@ def test_a_wrong_sender_is_told(sender: type[Sender]) -> None:
         perform=by_hand,
         view=seen,
         refused=(LookupError,),
-        settings=QUICK,
+        settings=settings(QUICK, max_examples=400),
     )
     with pytest.raises(Mismatch) as caught:
         test("runTest").debug()

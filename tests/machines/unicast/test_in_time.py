@@ -19,9 +19,9 @@ ALL_TIMES = ("who_waits_is_owed_an_ack", "acked_in_time", "acks_are_apart")
 @pytest.mark.parametrize(
     ("cls", "scope", "expected"),
     [
-        (SenderInTime, "scope", (2_384, 67_464, 15)),
-        (ReceiverInTime, "scope", (8_302, 99_398, 17)),
-        pytest.param(LinkInTime, "scope", (28_214, 72_321, 26), marks=pytest.mark.nightly),
+        (SenderInTime, "scope", (2_384, 67_844, 15)),
+        (ReceiverInTime, "scope", (6_554, 78_181, 16)),
+        pytest.param(LinkInTime, "scope", (27_467, 70_715, 26), marks=pytest.mark.nightly),
     ],
 )
 def test_everything_is_in_time(

@@ -37,7 +37,7 @@ def test_a_bad_network_is_not_noticed(seed: int, tmp_path: Path) -> None:
     assert min(report.relay.dropped, report.relay.duplicated, report.relay.reordered) >= 5
     assert steps[-1] == (600, 600)
     for stats in report.endpoints.values():
-        assert (stats.accepted, stats.delivered, stats.dropped) == (300, 300, 0)
+        assert (stats.accepted, stats.delivered, stats.in_doubt) == (300, 300, 0)
         assert stats.malformed == stats.misdirected == stats.unknown == stats.beyond == 0
     assert report.journal_path == path
     assert report.journal_rows == len(path.read_text().splitlines()) > 4 * 300
@@ -254,7 +254,7 @@ async def test_a_lost_close_is_made_up_for_by_reaping() -> None:
 
 
 @timed
-async def test_what_cannot_be_delivered_is_reported() -> None:
+async def test_what_may_not_be_delivered_is_reported() -> None:
     reports: list[tuple[str, Dropped]] = []
     options = Options(on_dropped=lambda peer, dropped: reports.append((peer, dropped)))
     async with joined(options=options) as (a, b, relay):
@@ -263,12 +263,32 @@ async def test_what_cannot_be_delivered_is_reported() -> None:
         await a.send("B", b"2")
         a.close("B")
         await gone(a, "B")
-        lost = frozenset({data(1), data(2)})
-        assert reports == [("B", Dropped(conn=1, messages=lost))]
-        assert a.stats().dropped == 2
+        sent = frozenset({data(1), data(2)})
+        assert reports == [("B", Dropped(conn=1, acked=0, in_doubt=sent))]
+        assert a.stats().in_doubt == 2
         relay.mend("A>B", "B>A")
         assert await a.send("B", b"3") == 1
         assert await heard(b, 1) == [b"3"]
+
+
+@timed
+async def test_what_was_delivered_and_not_acknowledged_is_in_doubt() -> None:
+    reports: list[tuple[str, Dropped]] = []
+    options = Options(on_dropped=lambda peer, dropped: reports.append((peer, dropped)))
+    async with joined(options=options) as (a, b, relay):
+        await a.send("B", b"1")
+        assert await heard(b, 1) == [b"1"]
+        await a.flushed("B")
+        relay.cut("B>A")
+        await a.send("B", b"2")
+        assert await heard(b, 1) == [b"2"]
+        relay.cut("A>B")
+        await a.send("B", b"3")
+        a.close("B")
+        await gone(a, "B")
+        in_doubt = frozenset({data(2), data(3)})
+        assert reports == [("B", Dropped(conn=1, acked=1, in_doubt=in_doubt))]
+        assert a.stats().in_doubt == 2
 
 
 @timed
@@ -277,7 +297,7 @@ async def test_giving_up_closes_the_connection_at_the_peer_too() -> None:
         await a.send("P", b"1")
         a.close("P")
         assert await probe.until_said(Close(conn=41)) == {data(1, conn=41), Close(conn=41)}
-        assert a.stats().dropped == 1
+        assert a.stats().in_doubt == 1
 
 
 @timed
@@ -313,7 +333,7 @@ async def test_a_restarted_receiver_goes_on_after_a_late_copy() -> None:
             assert await a.send("B", b"4") == 4
             assert await heard(again, 1) == [b"4"]
             await a.flushed("B")
-            assert a.stats().dropped == 0
+            assert a.stats().in_doubt == 0
 
 
 @timed

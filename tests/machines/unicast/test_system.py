@@ -5,10 +5,20 @@ from __future__ import annotations
 import pytest
 
 from lawful import Machine
+from lawful.machines.unicast.callers import (
+    ReceiverCalled,
+    ReceiverUnreaped,
+    SenderCalled,
+    SenderUnreaped,
+)
 from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryFixed
+from lawful.machines.unicast.exchange import Exchange
+from lawful.machines.unicast.interruptions import LinkClosed, LinkPartitioned
+from lawful.machines.unicast.reports import LinkBoasting, LinkReporting
 from lawful.machines.unicast.restarts import (
     LinkComparing,
     LinkRestarting,
+    LinkSetBack,
     LinkWithEpoch,
     LinkWrapping,
     LinkWrappingInTime,
@@ -28,21 +38,21 @@ from tests.machines.drawn import same_sequences, same_states
 
 def test_everything_holds() -> None:
     result = checked(LinkFixed)
-    assert counts(result) == (15_313, 81_292, 25)
+    assert counts(result) == (15_665, 87_638, 26)
     assert {p.verdict.value for p in result.properties} == {"holds"}
 
 
 @pytest.mark.nightly
 def test_everything_holds_though_losses_never_end() -> None:
     result = checked(LinkLossy)
-    assert counts(result) == (5_285, 33_914, 22)
+    assert counts(result) == (5_801, 39_086, 25)
     assert [p.name for p in result.properties if not p.verdict.good] == ["two_copies_are_under_way"]
 
 
 @pytest.mark.nightly
 def test_everything_holds_where_gaps_arise() -> None:
     result = checked(LinkBurst)
-    assert counts(result) == (18_101, 151_574, 31)
+    assert counts(result) == (19_449, 164_354, 31)
     assert [p.name for p in result.properties if not p.verdict.good] == ["two_copies_are_under_way"]
 
 
@@ -91,7 +101,7 @@ def test_what_goes_wrong() -> None:
         ),
         pytest.param(
             LinkAckingHighest,
-            (12_927, 59_854, 30),
+            (13_047, 60_412, 30),
             {
                 "acks_are_true",
                 "acked_is_delivered",
@@ -103,19 +113,46 @@ def test_what_goes_wrong() -> None:
         ),
         pytest.param(
             LinkBusy,
-            (5_525, 33_138, 24),
+            (5_741, 34_182, 26),
             {"sent_is_delivered", "sent_is_purged", "idle_is_removed"},
             marks=pytest.mark.nightly,
         ),
         pytest.param(
             LinkUnasked,
-            (4_626, 28_372, 22),
+            (4_885, 30_084, 22),
             {
                 "sent_is_delivered",
                 "sent_is_purged",
                 "gaps_are_filled",
                 "idle_is_removed",
                 "silence_follows",
+            },
+            marks=pytest.mark.nightly,
+        ),
+        (LinkReporting, (15_665, 87_638, 26), set[str]()),
+        (LinkPartitioned, (16_051, 67_302, 26), set[str]()),
+        pytest.param(LinkClosed, (15_666, 99_261, 26), set[str](), marks=pytest.mark.nightly),
+        pytest.param(Exchange, (18_225, 112_321, 27), set[str](), marks=pytest.mark.nightly),
+        (SenderCalled, (301, 26_482, 14), set[str]()),
+        (SenderUnreaped, (301, 26_335, 14), set[str]()),
+        (ReceiverCalled, (358, 13_861, 8), set[str]()),
+        (ReceiverUnreaped, (190, 7_165, 7), set[str]()),
+        pytest.param(
+            LinkSetBack,
+            (167_297, 653_765, 28),
+            {"in_order", "purged_has_arrived", "sender.connections_only_grow"},
+            marks=pytest.mark.nightly,
+        ),
+        pytest.param(
+            LinkBoasting,
+            (15_665, 87_638, 26),
+            {
+                "delivered_as_reported",
+                "in_doubt_is_what_is_not_acknowledged",
+                "kept_until_delivered",
+                "no_loss",
+                "sent_is_delivered",
+                "sent_is_purged",
             },
             marks=pytest.mark.nightly,
         ),

@@ -52,6 +52,28 @@ def test_what_is_wrong_is_said() -> None:
     )
 
 
+def test_what_is_never_awaited_is_said() -> None:
+    class Late(Matter):
+        async def is_calm(self) -> bool:
+            return True
+
+        async def write(self) -> None: ...
+
+        def is_ready(self) -> bool:
+            return True
+
+    rows: list[dict[str, Any]] = [
+        {"trigger": "heat", "source": "solid", "dest": "liquid", "conditions": "is_calm"},
+        {"trigger": "heat", "source": "liquid", "dest": "gas", "conditions": "is_ready"},
+        {"trigger": "cool", "source": "gas", "dest": "solid", "after": "write"},
+    ]
+    nothing = "Machine awaits nothing, so a callback does nothing and a condition is never true"
+    assert from_transitions(theirs(rows, Late(), auto_transitions=False)).problems == (
+        f"heat from solid calls is_calm, which is asynchronous: {nothing}",
+        f"cool from gas calls write, which is asynchronous: {nothing}",
+    )
+
+
 def test_states_that_are_never_reached_are_said() -> None:
     rows = [{"trigger": "heat", "source": "gas", "dest": "liquid"}]
     assert from_transitions(theirs(rows)).problems == (

@@ -16,7 +16,7 @@ from lawful.checks.explore.layout.packing import pack, unpack
 from lawful.checks.explore.search import may_rest
 from lawful.checks.explore.space import Space
 from lawful.checks.reference import Done, Fault
-from lawful.checks.reference.expressions import NoValue
+from lawful.checks.reference.missing_values import NoValue
 from lawful.spec import types as t
 from lawful.spec.analysis.callee import bind
 from lawful.spec.flat import Flat

@@ -28,7 +28,7 @@ from lawful.checks.explore.limits import Limits
 from lawful.checks.explore.liveness.graph import Graph
 from lawful.checks.explore.search import search as by_reference
 from lawful.checks.explore.space import Space
-from lawful.checks.reference.expressions import NoValue
+from lawful.checks.reference.missing_values import NoValue
 from lawful.spec.analysis.callee import bind
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve

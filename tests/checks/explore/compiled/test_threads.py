@@ -6,15 +6,19 @@ import dataclasses
 import threading
 import time
 from collections.abc import Generator
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import pytest
+from annotated_types import Interval
 
 from lawful import (
+    Fairness,
     Machine,
     OrderedSort,
     Scope,
+    Weak,
+    eventually,
     invariant,
     predecessor,
     require,
@@ -130,6 +134,43 @@ def test_several_find_what_one_finds(workers: int, monkeypatch: pytest.MonkeyPat
     assert told(found(two_phase, workers)) == one
     assert sum(taken) > 25_000
     assert one["counts"][:2] == (50_816, 402_306)
+
+
+Side = Annotated[int, Interval(ge=0, le=29)]
+
+
+class Cube(Machine):
+    """Wide levels by an event with arguments. There is liveness, so its steps have labels."""
+
+    at: dict[Annotated[int, Interval(ge=0, le=2)], Side] = {0: 0, 1: 0, 2: 0}
+
+    @transition()
+    def go(
+        self, axis: Annotated[int, Interval(ge=0, le=2)], by: Annotated[int, Interval(ge=1, le=3)]
+    ) -> None:
+        require(self.at[axis] + by < 30, "the end")
+        self.at[axis] += by
+
+    @eventually
+    def arrives(self) -> bool:
+        return self.at[0] == 29
+
+    deadlock_ok = True
+    fairness = Fairness(Weak("go"))
+    scope = Scope()
+
+
+def test_several_know_the_parents_where_steps_have_labels(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(threads, "LEAST", 2 * kernel_rows.CHUNK)
+    taken, cube = counted(monkeypatch), space_of(Cube)
+    one, two = found(cube, 1), found(cube, 2)
+    assert one.stepping.labelled and sum(taken) > 1_000 and one.count == 27_000
+    assert told(one) == told(two)
+    parents = [[s.store.parent(n) for n in range(s.count)] for s in (one, two)]
+    assert parents[0] == parents[1]
+    assert [two.parents[n][:2] for n in range(1, 27_000, 997)] == parents[0][1::997]
 
 
 class Node(OrderedSort):

@@ -1,0 +1,1 @@
+"""Concurrent histories: calls and returns of many processes, in place of events in an order."""

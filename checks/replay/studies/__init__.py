@@ -1,0 +1,1 @@
+"""What recorded events are good for beyond a verdict: tests, comparisons of versions, scopes."""

@@ -1,0 +1,1 @@
+"""Traces that do not tell everything: hidden steps, missing arguments, late beginnings."""

@@ -1,0 +1,43 @@
+"""What a declaration has that no engine heeds, although its author may think so."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from lawful.runtime.instance import Machine
+from lawful.spec import types as t
+from lawful.spec.resolve import resolve
+from lawful.spec.syntax.declare import declared
+
+# Names by which other libraries of state machines find what they call: of states, of events.
+OF_STATES = ("on_enter_", "on_exit_")
+OF_EVENTS = ("before_", "after_", "on_")
+
+
+def uncalled(cls: type[Machine]) -> Iterator[str]:
+    """A sentence about each plain method whose name is that of a callback of a state or an event.
+
+    No step runs it, unless a transition calls it. Raises `DeclarationError`.
+    """
+    machine = resolve(cls).machine
+    kinds = (v.type for v in machine.variables if v.name == "state")
+    states = {each for kind in kinds if isinstance(kind, t.Enum) for each in kind.members}
+    events = {row.name for row in machine.events} | {row.name for row in machine.transitions}
+    used = {f.name for f in machine.functions}
+    for method in declared(cls).tree.methods:
+        about = _callback_of(method.name, states, events)
+        if about and not method.decorators and method.name not in used:
+            yield (
+                f"{method.place}: no step of {cls.__name__} calls {method.name}, which is named "
+                f"like a callback of the {about}; a transition may call it"
+            )
+
+
+def _callback_of(name: str, states: set[str], events: set[str]) -> str:
+    """The state or event to which a callback of this name would belong; empty for none."""
+    for kind, prefixes, known in (("state", OF_STATES, states), ("event", OF_EVENTS, events)):
+        rests = [name.removeprefix(prefix) for prefix in prefixes if name.startswith(prefix)]
+        for each in sorted(known):
+            if each.lower() in (rest.lower() for rest in rests):
+                return f"{kind} {each}"
+    return ""

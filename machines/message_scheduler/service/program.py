@@ -1,0 +1,188 @@
+"""The program `lawful run message_scheduler`: a peer, a fetcher, and both at once.
+
+lawful run message_scheduler peer A --port 7001
+lawful run message_scheduler fetch A=7001 B=7002 --objects 100
+lawful run message_scheduler demo --peers 3 --objects 300 --faults 0.2 --kill --seed 1
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import random
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lawful.runtime.journal import Journal
+
+from .clients import BulkFetcher, Notifier, RetryElsewhere
+from .offering import Message
+from .overlay import LOOPBACK, connected
+from .peer_process import PeerProcess
+from .responder import FATES, Behaviour, Responder, answer
+from .scheduler import MessageScheduler
+from .settings import Config, Options
+
+TYPE = "object"
+NAMES = "ABCDEFGH"
+FAILED, USAGE = 1, 5
+
+
+@dataclass(frozen=True)
+class Task:
+    """What `fetch` and `demo` do: so many objects, with a timeout in seconds for each request; all
+    within `seconds`. `journal`: a file, or None."""
+
+    objects: int
+    timeout: float
+    seconds: float
+    journal: Path | None
+
+
+@dataclass(frozen=True)
+class Trouble:
+    """Of `demo`: the share of requests that each peer answers badly, whether one is killed."""
+
+    faults: float
+    kill: bool
+    seed: int
+
+
+def main(words: Sequence[str]) -> int:
+    """Run the command of these words; the exit code: 0, 1 if an object did not come, 5 for words
+    that are no command."""
+    try:
+        given = _parser().parse_args(words)
+    except SystemExit as end:
+        if not end.code:  # The help was asked for.
+            raise
+        return USAGE
+    try:
+        if given.command == "peer":
+            return _peer(given.name, given.port, _behaviour(given), given.seed)
+        task = Task(given.objects, given.timeout, given.seconds, given.journal)
+        if given.command == "fetch":
+            return _fetch(dict(given.peers), task)
+        return _demo(NAMES[: given.peers], task, Trouble(given.faults, given.kill, given.seed))
+    except (OSError, ValueError) as error:
+        print(f"lawful run message_scheduler: {error}")
+        return USAGE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="lawful run message_scheduler",
+        description="Schedule messages to peers on 127.0.0.1.",
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    peer = commands.add_parser("peer", help="answer requests, well or badly, until interrupted")
+    peer.add_argument("name")
+    peer.add_argument("--port", type=int, default=0, help="default: any free port")
+    peer.add_argument("--channels", type=int, default=2, help="messages at a time; default 2")
+    peer.add_argument("--delay", type=float, default=0.0, help="seconds before each answer")
+    peer.add_argument("--lateness", type=float, default=1.0, help="seconds before a late answer")
+    for fate in FATES:
+        option = f"--{fate.replace('_', '-')}"
+        peer.add_argument(option, type=float, default=0.0, metavar="P", help="a probability")
+    peer.add_argument("--seed", type=int, default=0)
+    fetch = commands.add_parser("fetch", help="fetch objects from peers that run")
+    fetch.add_argument("peers", nargs="+", type=_address, metavar="NAME=PORT")
+    _task(fetch)
+    demo = commands.add_parser("demo", help="start peers as processes, and fetch from them")
+    demo.add_argument("--peers", type=int, choices=range(1, len(NAMES) + 1), default=3)
+    demo.add_argument("--faults", type=float, default=0.0, help="share of requests answered badly")
+    demo.add_argument("--kill", action="store_true", help="kill a peer halfway, start it again")
+    demo.add_argument("--seed", type=int, default=0)
+    _task(demo)
+    return parser
+
+
+def _task(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--objects", type=int, default=100, help="default 100")
+    parser.add_argument("--timeout", type=float, default=1.0, help="seconds for each request")
+    parser.add_argument("--seconds", type=float, default=60.0, help="give up after; default 60")
+    parser.add_argument("--journal", type=Path, help="write the machine's events into this file")
+
+
+def _address(text: str) -> tuple[str, int]:
+    name, _, port = text.partition("=")
+    return name, int(port)
+
+
+def _behaviour(given: object) -> Behaviour:
+    fields = ("channels", "delay", "lateness", *FATES)
+    return Behaviour(**{name: getattr(given, name) for name in fields})
+
+
+def _peer(name: str, port: int, behaviour: Behaviour, seed: int) -> int:
+    async def serve() -> None:
+        responder = Responder(name, behaviour, seed)
+        at = await responder.open(port)
+        print(f"{name} listens on {LOOPBACK} port {at}", flush=True)
+        ended = asyncio.Event()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, ended.set)
+        await ended.wait()
+        responder.close()
+        print(f"{name}: {_listed(responder.counts)}", flush=True)
+
+    asyncio.run(serve())
+    return 0
+
+
+def _fetch(peers: Mapping[str, int], task: Task, at_half: Callable[[], None] | None = None) -> int:
+    """Fetch, notify and ask with retries; print what came. Halfway call `at_half`."""
+    journal = None if task.journal is None else Journal(task.journal, append=False)
+    scheduler = MessageScheduler(options=Options(journal=journal))
+    wanted = [b"%d" % n for n in range(task.objects)]
+    fetcher = BulkFetcher(scheduler, Message(TYPE, b"", task.timeout), wanted, is_right=_is_right)
+    retry = RetryElsewhere(scheduler, Message("ledger", b"latest", task.timeout))
+    notifier = Notifier(scheduler, Message("hello", b"", task.timeout), len(peers))
+    begun = time.monotonic()
+    with (
+        contextlib.nullcontext() if journal is None else journal,
+        connected(scheduler, peers, Config(redial=0.1)),
+    ):
+        for client in (fetcher, retry, notifier):
+            client.start()
+        while not fetcher.done.wait(0.02) and time.monotonic() - begun < task.seconds:
+            if at_half is not None and len(fetcher.found) * 2 > task.objects:
+                at_half()
+                at_half = None
+        left = max(0.0, task.seconds - (time.monotonic() - begun))
+        notified, retried = notifier.done.wait(left), retry.done.wait(left)
+        seconds = time.monotonic() - begun
+    found = len(fetcher.found)
+    print(f"objects: {found} of {task.objects} in {seconds:.2f} s, {len(fetcher.failed)} failed")
+    print(f"notified: {_list(notifier.told)}")
+    print(f"asked until answered: {_list(retry.asked) if retry.body else 'no answer'}")
+    print(_listed(scheduler.stats().counts))
+    good = found == task.objects and notified and retried and retry.body is not None
+    return 0 if good else FAILED
+
+
+def _demo(names: str, task: Task, trouble: Trouble) -> int:
+    """Start peers, fetch from them, end them."""
+    share: dict[str, float] = {fate: trouble.faults / len(FATES) for fate in FATES}
+    with contextlib.ExitStack() as processes:
+        peers = [processes.enter_context(PeerProcess(n, share, trouble.seed)) for n in names]
+        victim = random.Random(trouble.seed).choice(peers)
+        print(f"seed {trouble.seed}: {', '.join(f'{p.name}={p.port}' for p in peers)}")
+        ports = {peer.name: peer.port for peer in peers}
+        return _fetch(ports, task, victim.kill_and_restart if trouble.kill else None)
+
+
+def _is_right(wanted: bytes, body: bytes) -> bool:
+    return body == answer(TYPE, wanted)
+
+
+def _list(names: Sequence[str] | set[str]) -> str:
+    return " ".join(sorted(names) if isinstance(names, set) else names) or "none"
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {n}" for name, n in sorted(counts.items()) if n) or "nothing"

@@ -1,0 +1,200 @@
+"""A peer of a scheduler: a TCP server on 127.0.0.1 that answers requests, well or badly.
+
+    responder = Responder("A", Behaviour(delay=0.01), seed=1)
+    port = await responder.open()           # until responder.close()
+
+How it answers is drawn for each request from its seed: at once, late, wrongly, twice, never, or it
+hangs up. `answer` is what a truthful response to a request contains.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import random
+from collections import Counter
+from dataclasses import dataclass
+
+from .overlay import LOOPBACK
+from .wire import (
+    Alive,
+    Decoder,
+    Frame,
+    Hello,
+    Notification,
+    Request,
+    Response,
+    WireError,
+    decode,
+    encode,
+)
+
+
+def answer(type: str, body: bytes) -> bytes:
+    """The truthful response: it depends on the type and the body of the request alone."""
+    return hashlib.blake2b(type.encode() + b"/" + body, digest_size=16).digest() + body
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """How a peer answers; probabilities in [0, 1], which add up to 1 at most, times in seconds.
+
+    Of each request it draws one fate: `late` (after `lateness`), `never`, `wrong_id`,
+    `wrong_type`, `twice`, `garbage` (a frame of no kind), `oversized` (a length beyond all
+    limits), `hang_up`; else it answers after `delay`. `heartbeat`: between two signs of life, 0
+    for none. Errors: ValueError.
+    """
+
+    channels: int = 2
+    delay: float = 0.0
+    late: float = 0.0
+    lateness: float = 1.0
+    never: float = 0.0
+    wrong_id: float = 0.0
+    wrong_type: float = 0.0
+    twice: float = 0.0
+    garbage: float = 0.0
+    oversized: float = 0.0
+    hang_up: float = 0.0
+    heartbeat: float = 1.0
+
+    def __post_init__(self) -> None:
+        chances = [getattr(self, fate) for fate in FATES]
+        if min(chances) < 0 or sum(chances) > 1:
+            raise ValueError(f"probabilities are >= 0 and add up to 1 at most, not {chances}")
+        if min(self.delay, self.lateness, self.heartbeat) < 0:
+            raise ValueError("times are >= 0")
+
+
+FATES = ("late", "never", "wrong_id", "wrong_type", "twice", "garbage", "oversized", "hang_up")
+
+
+class Responder:
+    """A peer. `counts` has what came (`requests`, `notifications`, `malformed`) and each fate."""
+
+    def __init__(self, name: str, behaviour: Behaviour, seed: int = 0) -> None:
+        self.name = name
+        self.behaviour = behaviour
+        self.counts: Counter[str] = Counter()
+        self._random = random.Random(f"{seed}/{name}")
+        self._server: asyncio.AbstractServer | None = None
+        self._talks: set[_Talk] = set()
+
+    async def open(self, port: int = 0) -> int:
+        """Listen on this port, or on a free one; the port. Errors: OSError."""
+        loop = asyncio.get_running_loop()
+        self._server = await loop.create_server(lambda: _Talk(self), LOOPBACK, port)
+        opened: int = self._server.sockets[0].getsockname()[1]
+        return opened
+
+    def close(self) -> None:
+        """Hang up, and listen no more."""
+        if self._server is not None:
+            self._server.close()
+        self.hang_up()
+
+    def hang_up(self) -> None:
+        """End all connections; new ones are taken."""
+        for talk in tuple(self._talks):
+            talk.hang_up()
+
+    def joined(self, talk: _Talk) -> None:
+        self._talks.add(talk)
+
+    def left(self, talk: _Talk) -> None:
+        self._talks.discard(talk)
+
+    def fate(self) -> str:
+        """What happens to the next request."""
+        chance = self._random.random()
+        for fate in FATES:
+            chance -= getattr(self.behaviour, fate)
+            if chance < 0:
+                return fate
+        return "answered"
+
+
+class _Talk(asyncio.Protocol):
+    """One connection of a scheduler to this peer."""
+
+    def __init__(self, responder: Responder) -> None:
+        self._responder = responder
+        self._decoder = Decoder()
+        self._transport: asyncio.Transport | None = None
+        self._loop = asyncio.get_running_loop()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._responder.joined(self)
+        self._say(Hello(self._responder.name, self._responder.behaviour.channels))
+        self._beat()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._responder.left(self)
+
+    def hang_up(self) -> None:
+        if self._transport is not None:
+            self._transport.abort()
+
+    def data_received(self, data: bytes) -> None:
+        counts = self._responder.counts
+        try:
+            for content in self._decoder.feed(data):
+                match decode(content):
+                    case Request() as request:
+                        counts["requests"] += 1
+                        self._react(request)
+                    case Notification():
+                        counts["notifications"] += 1
+                    case _:
+                        counts["malformed"] += 1
+        except WireError:
+            counts["malformed"] += 1
+            self.hang_up()
+
+    def _react(self, request: Request) -> None:
+        fate = self._responder.fate()
+        self._responder.counts[fate] += 1
+        if fate == "hang_up":
+            self.hang_up()
+        elif fate == "late":
+            self._loop.call_later(self._responder.behaviour.lateness, self._answer, request, fate)
+        elif fate != "never":
+            self._loop.call_later(self._responder.behaviour.delay, self._answer, request, fate)
+
+    def _answer(self, request: Request, fate: str) -> None:
+        number, type = request.number, request.type
+        response = Response(number, type, answer(type, request.body))
+        match fate:
+            case "wrong_id":
+                self._say(Response(number ^ 1, type, b"of another request"))
+            case "wrong_type":
+                self._say(Response(number, f"no {type}"[:64], b"of another type"))
+            case "garbage":
+                self._write(b"\x00\x00\x00\x03\xff\x00\x00")
+            case "oversized":
+                self._write(b"\xff\xff\xff\xff")
+            case "twice":
+                self._say(response)
+                self._say(response)
+            case _:
+                self._say(response)
+
+    def _beat(self) -> None:
+        every = self._responder.behaviour.heartbeat
+        if self._alive and every > 0:
+            self._say(Alive())
+            self._loop.call_later(every, self._beat)
+
+    @property
+    def _alive(self) -> bool:
+        return self._transport is not None and not self._transport.is_closing()
+
+    def _say(self, frame: Frame) -> None:
+        self._write(encode(frame))
+
+    def _write(self, data: bytes) -> None:
+        if self._alive:
+            assert self._transport is not None
+            self._transport.write(data)

@@ -1,0 +1,160 @@
+"""The configuration of a scheduler, what it works with, and the statistics that it reports."""
+
+from __future__ import annotations
+
+import logging
+import math
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from lawful.runtime.instance import Machine
+from lawful.runtime.timers import REAL, Clock
+
+from .wire import LARGEST_NUMBER, LONGEST_BODY
+
+
+@dataclass(frozen=True)
+class Config:
+    """How a scheduler and its connections behave; times in seconds.
+
+    `least`, `greatest`: the numbers of requests. `longest_timeout`: of one message.
+    `most_channels`: that a peer may have; a peer that says more is not connected. `longest_body`:
+    bytes of one message, either way. `silence`: a connection on which nothing was heard for so long
+    is given up (R36). `redial`: the pause before a lost connection is made again. `backlog`: bytes
+    that wait to be sent to one peer; a connection with more is given up. `tolerated`: malformed or
+    unexpected frames on one connection; after one more it is given up. Errors: ValueError for a
+    value out of its range.
+    """
+
+    least: int = 0x1000000
+    greatest: int = LARGEST_NUMBER
+    longest_timeout: float = 3_600.0
+    most_channels: int = 64
+    longest_body: int = 1_000_000
+    silence: float = 30.0
+    redial: float = 1.0
+    backlog: int = 8_000_000
+    tolerated: int = 16
+
+    def __post_init__(self) -> None:
+        for name in ("longest_timeout", "silence", "redial"):
+            if not 0.0 < getattr(self, name) < math.inf:
+                raise ValueError(f"{name} is a time in seconds > 0, not {getattr(self, name)}")
+        if not 0 < self.least <= self.greatest <= LARGEST_NUMBER:
+            raise ValueError(
+                f"numbers of requests are 0 < least <= greatest <= {LARGEST_NUMBER},"
+                f" not {self.least} and {self.greatest}"
+            )
+        limits = {
+            "most_channels": (1, 2**16 - 1),
+            "longest_body": (0, LONGEST_BODY),
+            "backlog": (1, 2**40),
+            "tolerated": (0, 2**31),
+        }
+        for name, (least, greatest) in limits.items():
+            if not least <= getattr(self, name) <= greatest:
+                raise ValueError(f"{name} is in {least}..{greatest}, not {getattr(self, name)}")
+
+    def milliseconds(self, timeout: float) -> int:
+        """A message's time for the machine, rounded up. Errors: ValueError out of its range."""
+        if not 0.0 < timeout <= self.longest_timeout:
+            raise ValueError(
+                f"the time of a message is > 0 and <= {self.longest_timeout} seconds, not {timeout}"
+            )
+        return math.ceil(timeout * 1_000)
+
+
+class Event(Protocol):
+    """A flag that threads wait for."""
+
+    def set(self) -> None: ...
+
+    def wait(self, timeout: float | None = None) -> bool: ...
+
+
+class Lock(Protocol):
+    """Excludes other threads; not reentrant."""
+
+    def acquire(self) -> object: ...
+
+    def release(self) -> None: ...
+
+
+class Threads(Protocol):
+    """What threads meet at: those of the operating system, or simulated ones."""
+
+    def lock(self) -> Lock: ...
+
+    def event(self) -> Event: ...
+
+
+class SystemThreads:
+    """The threads of the operating system."""
+
+    def lock(self) -> Lock:
+        return threading.Lock()
+
+    def event(self) -> Event:
+        return threading.Event()
+
+
+class Recorder(Protocol):
+    """Hears of each event of a machine: a `Journal`."""
+
+    def attach(self, entry: Machine, instance: str) -> object: ...
+
+
+def logged(error: Exception) -> None:
+    """Log the error of a callback under the logger `lawful`."""
+    logging.getLogger("lawful").error("a callback of the message scheduler failed", exc_info=error)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a scheduler works with besides its configuration.
+
+    `name`: that of its machine in the journal. `clock`: seconds; one that goes back stands still
+    here until it has caught up. `journal`: receives a row for each event of the machine, its time
+    in milliseconds. `failed`: hears of each exception of a callback, by default a function that
+    logs it.
+    """
+
+    name: str = "scheduler"
+    clock: Clock = REAL
+    journal: Recorder | None = None
+    threads: Threads = field(default_factory=SystemThreads)
+    failed: Callable[[Exception], None] = logged
+
+
+class Milliseconds:
+    """A clock in milliseconds that never goes back: the machine's times are whole numbers."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._latest = 0.0
+
+    def now(self) -> float:
+        self._latest = max(self._latest, self._clock.now() * 1_000)
+        return self._latest
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What a scheduler did and holds.
+
+    Read from the machine: `waiting` senders, `outstanding` requests, `open` and `closed` channels.
+    `counts`: since it was made. Of callbacks: `offers`, `discards`, `successes`, `failures`,
+    `raised` (an exception came out). Of messages: `requests`, `notifications`, `strays` (responses
+    late, or of another request, peer or type). Of connections: `connected`, `disconnected`,
+    `skipped` (a channel of a dead peer), `dials_failed`, `malformed`, `oversized`, `unexpected`
+    (frames that a peer has no reason to send), `unknown` (a peer under another name), `overrun`
+    (a peer that does not read), `silent`.
+    """
+
+    waiting: int
+    outstanding: int
+    open: int
+    closed: int
+    counts: Mapping[str, int]

@@ -1,0 +1,1 @@
+"""A world in which a service runs with simulated time, threads and network, from one seed."""

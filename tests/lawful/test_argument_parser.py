@@ -1,0 +1,35 @@
+"""The parser of the command line: that of one command alone parses as that of all does."""
+
+from __future__ import annotations
+
+import pytest
+
+from lawful.argument_parser import COMMANDS, Usage, parser
+
+Printed = pytest.CaptureFixture[str]
+
+
+def told(words: list[str], given: list[str], printed: Printed) -> str:
+    """What the parser of some words prints when it parses others, and ends."""
+    with pytest.raises(SystemExit):
+        parser(words).parse_args(given)
+    return printed.readouterr().out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_that_is_named_is_the_only_one(name: str, capsys: Printed) -> None:
+    help = told([name], [name, "--help"], capsys)
+    assert help == told([], [name, "--help"], capsys)
+    assert help.startswith(f"usage: lawful {name} ")
+    other = "check" if name != "check" else "prove"
+    with pytest.raises(Usage, match="5"):
+        parser([name]).parse_args([other, "x"])
+    assert f"invalid choice: '{other}'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["chek"], ["--quiet", "check"]])
+def test_without_a_command_all_are_known(words: list[str], capsys: Printed) -> None:
+    help = told(words, ["--help"], capsys)
+    assert help == told([], ["--help"], capsys)
+    indented = [line[4:] for line in help.splitlines() if line.startswith("    ")]
+    assert [line.split()[0] for line in indented if line[0] != " "] == list(COMMANDS)

@@ -1,0 +1,99 @@
+"""What the clients of a scheduler and its peers have seen, and the judge of it.
+
+The judge knows nothing of the service and nothing of the machine: it reads the histories alone.
+Its promises are those of `message-scheduler.md`: one end for each sender and each request (R30),
+callbacks that never overlap (R38), offers and channels that are used as offered (R18, R19, R25),
+answers of the right peer to the right request (R3), nothing after `stop` (R32).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass
+class Sending:
+    """One sender. `offers`: of each, how many channels might be used, and how many were. `refuses`:
+    it may refuse what it is offered, and then wait for ever."""
+
+    refuses: bool = False
+    accepted: bool = False
+    offers: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    ends: list[str] = field(default_factory=list[str])
+
+
+@dataclass
+class Asking:
+    """One request: where it went, and each of its ends: `timeout`, `withdrawn`, `answered` ..."""
+
+    peer: str
+    number: int
+    body: bytes
+    ends: list[str] = field(default_factory=list[str])
+    answer: bytes | None = None
+
+
+@dataclass
+class History:
+    """All that was seen in one run. `right`: the answer to each request's body. `lies`: what a peer
+    has said to numbers that it was not asked. `arrived`: how many requests came to a peer.
+    `shared`: messages on a channel whose request had not ended."""
+
+    sendings: list[Sending] = field(default_factory=list[Sending])
+    askings: list[Asking] = field(default_factory=list[Asking])
+    right: dict[bytes, bytes] = field(default_factory=dict[bytes, bytes])
+    lies: dict[str, frozenset[bytes]] = field(default_factory=dict[str, frozenset[bytes]])
+    arrived: Counter[str] = field(default_factory=Counter[str])
+    shared: int = 0
+    overlapping: int = 0
+    after_stop: int = 0
+
+
+def problems(history: History) -> Iterator[str]:
+    """What was promised and did not happen, one line for each."""
+    for number, sending in enumerate(history.sendings):
+        yield from (f"sender {number}: {what}" for what in _of_sending(sending))
+    given = Counter(asking.number for asking in history.askings)
+    for asking in history.askings:
+        again = given[asking.number] > 1
+        yield from (
+            f"request {asking.number}: {what}" for what in _of_asking(asking, history, again)
+        )
+    sent = Counter(asking.peer for asking in history.askings)
+    for peer, arrived in history.arrived.items():
+        if arrived > sent[peer]:
+            yield f"{arrived} requests arrived at {peer}, {sent[peer]} were sent"
+    if history.shared:
+        yield f"{history.shared} messages on a channel that was in use"
+    if history.overlapping:
+        yield f"{history.overlapping} callbacks overlapped another"
+    if history.after_stop:
+        yield f"{history.after_stop} callbacks after stop had returned"
+
+
+def _of_sending(sending: Sending) -> Iterator[str]:
+    if not sending.accepted:
+        if sending.offers or sending.ends:
+            yield "was called, though it was not accepted"
+    elif len(sending.ends) != 1:
+        yield f"ended {len(sending.ends)} times: {sending.ends}"
+    for size, used in sending.offers:
+        if used > size:
+            yield f"used {used} channels of {size}"
+
+
+def _of_asking(asking: Asking, history: History, again: bool) -> Iterator[str]:
+    """`again`: its number was given to another request too, whose late answer may be its own."""
+    if len(asking.ends) != 1:
+        yield f"ended {len(asking.ends)} times: {asking.ends}"
+    if asking.answer is None or again:
+        return
+    if asking.answer not in {history.right[asking.body]} | history.lies[asking.peer]:
+        yield f"got {asking.answer[:40]!r}, which {asking.peer} has never answered to it"
+
+
+def missing(counts: Mapping[str, int], expected: Iterable[str]) -> list[str]:
+    """What should have happened at least once, and did not."""
+    return [name for name in expected if not counts.get(name)]

@@ -1,0 +1,68 @@
+"""The mutants of the registry that a service embeds, its entries included: who notices each."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from lawful.machines.object_diffusion.attribution import Attribution, RoundsFixed
+from lawful.machines.object_diffusion.connection import ConnectionFixed
+from lawful.machines.object_diffusion.declaration import InboundPeerFixed
+from lawful.machines.object_diffusion.in_time import DiffusionInTime
+from lawful.machines.object_diffusion.registry import Registry
+from lawful.machines.object_diffusion.system import DiffusionFixed
+from tests.machines.mutation_tables import NO_MACHINE, SURVIVED, Asked, Table, judge_of
+
+NODE = {"Registry": "DiffusionFixed"}
+IN_TIME = {"Registry": "DiffusionInTime", "InboundPeerFixed": "InboundPeerInTime"}
+TWO = ("ObjectId=2", "most_faults=0")
+TABLE = Table(
+    Path(__file__).with_name("mutants.txt"),
+    Registry,
+    ("Registry", "InboundPeerFixed"),
+    (
+        Asked(InboundPeerFixed),
+        Asked(Registry),
+        Asked(RoundsFixed, called={"Registry": "RoundsFixed"}),
+        Asked(Attribution, called={"Registry": "Attribution"}),
+        Asked(DiffusionFixed, called=NODE),
+        Asked(ConnectionFixed),
+        Asked(InboundPeerFixed, "wide"),
+        Asked(DiffusionInTime, called=IN_TIME),
+        Asked(DiffusionInTime, called=IN_TIME, bounds=("reply_timeout=4",)),
+        Asked(Registry, "several"),
+        Asked(DiffusionFixed, called=NODE, bounds=TWO),
+        Asked(DiffusionFixed, "redundant", called=NODE),
+        Asked(DiffusionFixed, "redundant", called=NODE, bounds=TWO),
+    ),
+)
+
+
+# What is not equivalent and survives, by its row and change, with the reason.
+SURVIVORS = {
+    (
+        "picked",
+        "self.max_num_objects_inflight_per_peer + 1 for self.max_num_objects_inflight_per_peer",
+    ): "The entry refuses a decision beyond its own limit, so that the limit is kept. The round"
+    " waits until the pool has an object, and no property says that it need not.",
+}
+
+
+def test_the_table_has_every_mutant_and_a_reason_for_each_that_survives() -> None:
+    table, every, marked = TABLE.kept(), TABLE.every(), TABLE.marked()
+    assert list(table) == list(every)
+    survived = {name for name, by in table.items() if by == SURVIVED}
+    left = [every[name] for name in survived - set(marked)]
+    assert set(marked) <= survived
+    assert {(each.row, each.change.what) for each in left} == set(SURVIVORS)
+    tried = sum(by != NO_MACHINE for by in table.values())
+    assert len(survived) <= tried * 2 // 100
+
+
+@pytest.mark.nightly
+def test_every_mutant_is_noticed_as_the_table_says() -> None:
+    if os.environ.get("MUTANTS") == "write":
+        TABLE.write(TABLE.judged())
+    assert TABLE.confirmed() == {name: judge_of(by) for name, by in TABLE.kept().items()}
