@@ -157,7 +157,6 @@ def _processor() -> tuple[str, str]:
     return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
 
 
-@cache
 def _source(module: Any) -> str:
     # Not of the module's loader: pytest loads what ships a plugin with one that keeps no source.
     return inspect.getsource(module)
