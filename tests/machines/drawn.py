@@ -11,6 +11,7 @@ from pathlib import Path
 from lawful import Machine
 from lawful.checks.explore import CheckResult
 from lawful.diagrams import dot, sequence
+from lawful.runtime.journal import read
 
 FOLDER = Path(__file__).resolve().parents[2] / "diagrams" / "drawn"
 
@@ -32,6 +33,44 @@ def same_sequences(result: CheckResult) -> list[str]:
             shown.append(p.name)
     assert sorted(_kept(result.machine)) == sorted(shown)
     return shown
+
+
+def same_journal(path: Path) -> None:
+    """The picture of a journal of one instance is the one that is committed.
+
+    It shows the rows in which something happened: each event with its arguments, and its output.
+    """
+    rows = [row for row in read(path) if row["event"] and (row["changed"] or row["output"])]
+    (machine,) = {row["machine"] for row in rows}
+    lines = ["sequenceDiagram", "    participant C as service", f"    participant M as {machine}"]
+    for row in rows:
+        inside = ", ".join(f"{name}={_short(value)}" for name, value in row["args"].items())
+        lines.append("    C->>M: " + _escaped(f"{row['event']}({inside})"))
+        if row["output"] is not None:
+            lines.append("    M-->>C: " + _escaped(_short(row["output"])))
+    _same(f"journal_{machine}.mmd", "\n".join(lines) + "\n")
+
+
+def _short(value: object) -> str:
+    """A value of a journal's row as a reader would say it."""
+    match value:
+        case {"$opaque": str(name)}:
+            return name
+        case {"$set": list(held)}:
+            return "{" + ", ".join(sorted(_short(each) for each in held)) + "}"
+        case {"$map": list(rows)}:
+            return "{" + ", ".join(f"{_short(k)}: {_short(v)}" for k, v in rows) + "}"
+        case {"$": str(name)}:
+            fields = [f"{k}={_short(v)}" for k, v in value.items() if k != "$"]
+            return f"{name}({', '.join(fields)})"
+        case list():
+            return f"[{', '.join(_short(each) for each in value)}]"
+        case _:
+            return str(value)
+
+
+def _escaped(text: str) -> str:
+    return "".join({"#": "#35;", ";": "#59;"}.get(x, x) for x in text)
 
 
 def _kept(machine: str) -> list[str]:

@@ -26,6 +26,7 @@ from lawful.machines.message_scheduler.service.settings import Config, Options
 from lawful.machines.message_scheduler.service.wire import Notification, Request
 from lawful.runtime.journal import Journal
 from lawful.runtime.timers import SimulatedClock
+from tests.machines.drawn import same_journal
 from tests.machines.message_scheduler.doubles import (
     MESSAGE,
     Client,
@@ -38,6 +39,15 @@ from tests.machines.message_scheduler.doubles import (
 from tests.root import PATIENCE
 
 SMALL = Config(least=7, greatest=99)
+
+
+def test_the_page_shows_the_journal_of_a_request(tmp_path: Path) -> None:
+    with Journal(tmp_path / "j") as journal:
+        scheduler = MessageScheduler(SMALL, Options(clock=SimulatedClock(), journal=journal))
+        peer = scheduler.connect(Link(), "A", 2)
+        scheduler.schedule(Client(asks_first))
+        scheduler.receive(peer, 7, "ledger", b"the answer")
+    same_journal(tmp_path / "j")
 
 
 def made(

@@ -39,7 +39,7 @@ def scope_of(resolved: Resolved) -> Scope:
     """The machine's scope, or a small one."""
     machine = resolved.machine
     sizes = {str(k): 2 for k in machine.types if isinstance(k, t.Sort | t.Opaque)}
-    small = Scope({**sizes}, Nat=range(0, 4), int=range(-2, 8))
+    small = Scope({**sizes}, Nat=range(0, 5), int=range(-2, 8))
     return resolved.scopes.get("scope", small)
 
 
