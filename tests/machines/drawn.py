@@ -60,9 +60,9 @@ def _short(value: object) -> str:
             return "{" + ", ".join(sorted(_short(each) for each in held)) + "}"
         case {"$map": list(rows)}:
             return "{" + ", ".join(f"{_short(k)}: {_short(v)}" for k, v in rows) + "}"
-        case {"$": str(name)}:
-            fields = [f"{k}={_short(v)}" for k, v in value.items() if k != "$"]
-            return f"{name}({', '.join(fields)})"
+        case {"$": str(name), **fields}:
+            held = [f"{k}={_short(v)}" for k, v in fields.items()]
+            return f"{name}({', '.join(held)})"
         case list():
             return f"[{', '.join(_short(each) for each in value)}]"
         case _:
