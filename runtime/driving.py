@@ -64,8 +64,10 @@ async def drive(
                 failed(error)
             due = deadlines.next_deadline()
             wait = None if due is None else max(0.0, due - clock.now())
+            # Before Python 3.12, wait_for loses a cancellation that comes with what it waits for.
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(sooner.wait(), wait)
+                async with asyncio.timeout(wait):
+                    await sooner.wait()
     finally:
         end()
 

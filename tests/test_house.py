@@ -52,6 +52,7 @@ from tests.house.sizes import (
 from tests.house.sources import FOLDERS, PRODUCT, Rule, Source, project
 from tests.house.tables import operators_are_listed_once, verdicts_are_listed_once
 from tests.house.text import (
+    cancellations_arrive,
     checks_never_print,
     ignores_say_why,
     no_machine_or_registry_is_named,
@@ -124,6 +125,7 @@ RULES = (
     Case(imports_make_no_ring, "lawful/a.py lawful/b.py", "from .a import x\nfrom .b import y"),
     Case(only_programs_name_a_machine, "checks/x.py", "name = 'lawful.machines.a'"),
     Case(only_programs_name_a_machine, "lawful/x.py", "from .machines import a"),
+    Case(cancellations_arrive, "runtime/x.py", "import asyncio\nawait asyncio.wait_for(x, 1)"),
     Case(checks_never_print, "checks/x.py", "def f(): print('done')"),
     Case(checks_never_print, "checks/x.py", "import sys\nsys.stdout.write('done')"),
     Case(ignores_say_why, "spec/x.py", "x = 1  # type: ignore[misc]"),

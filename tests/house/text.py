@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Iterator, Sequence
 
-from .sources import Source, python
+from .sources import PRODUCT, Source, python
 
 
 def checks_never_print(sources: Sequence[Source]) -> Iterator[str]:
@@ -16,6 +16,14 @@ def checks_never_print(sources: Sequence[Source]) -> Iterator[str]:
             if re.fullmatch(r"print|sys\.(stdout|stderr)\.\w+", text):
                 where = f"{s.path}:{call.lineno}"
                 yield f"{where}: {text}(); a check returns its result, the caller shows it"
+
+
+def cancellations_arrive(sources: Sequence[Source]) -> Iterator[str]:
+    """Before Python 3.12, `wait_for` loses a cancellation that comes with what it waits for."""
+    for s in python(sources, PRODUCT):
+        for node in s.nodes:
+            if isinstance(node, ast.Attribute) and ast.unparse(node) == "asyncio.wait_for":
+                yield f"{s.path}:{node.lineno}: wait_for; say `async with asyncio.timeout`"
 
 
 IGNORE = re.compile(r"type:\s*ignore|noqa|pyright:\s*(?!strict)\w+|mypy:\s*\w+")

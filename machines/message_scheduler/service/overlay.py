@@ -71,7 +71,9 @@ class Overlay:
             session = Session(self._scheduler, name, self._config)
             dial = loop.create_connection(partial(_same, session), LOOPBACK, port)
             try:
-                await asyncio.wait_for(dial, self._config.silence)
+                # Before Python 3.12, wait_for loses a cancellation that comes with a failed dial.
+                async with asyncio.timeout(self._config.silence):
+                    await dial
                 await session.lost.wait()
             except (OSError, TimeoutError):
                 self._scheduler.count("dials_failed")
@@ -85,7 +87,8 @@ class Overlay:
             self._sooner.clear()
             self._scheduler.fire_due()
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._sooner.wait(), self._scheduler.wait())
+                async with asyncio.timeout(self._scheduler.wait()):
+                    await self._sooner.wait()
 
 
 @contextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from pathlib import Path
 
 from .relay import Faults
@@ -31,7 +31,7 @@ def main(words: Sequence[str]) -> int:
         with tempfile.TemporaryDirectory() as folder:
             journal = given.journal or Path(folder) / "journal.jsonl"
             running = exchange(given.messages, faults, given.seed, journal)
-            report = asyncio.run(asyncio.wait_for(running, given.seconds))
+            report = asyncio.run(_within(given.seconds, running))
     except TimeoutError:
         print(f"not all messages came within {given.seconds} seconds")
         return FAILED
@@ -40,6 +40,11 @@ def main(words: Sequence[str]) -> int:
         return USAGE
     _show(report, given.seed)
     return 0 if report.exactly_once_in_order else FAILED
+
+
+async def _within(seconds: float, running: Awaitable[ExchangeReport]) -> ExchangeReport:
+    async with asyncio.timeout(seconds):
+        return await running
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -185,13 +185,35 @@ def test_the_time_is_that_of_the_turn() -> None:
         clock.advance(1)
         before = asyncio.create_task(runner.call(gate.wait))
         await asyncio.sleep(0)
-        driving = asyncio.create_task(drive(deadlines, clock, runner=runner))
+        task = asyncio.create_task(drive(deadlines, clock, runner=runner))
         await asyncio.sleep(0)
         clock.advance(4)
         gate.set()
         await before
         found = [await asyncio.wait_for(heard.get(), PATIENCE) for _ in range(2)]
         assert found == [("start", 0.0), ("ring", 5.0)]
-        driving.cancel()
+        task.cancel()
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("turns", range(6))
+def test_a_task_ends_that_is_cancelled_as_it_wakes_up(turns: int) -> None:
+    """A cancellation in the turn of the loop in which an earlier deadline wakes the task up."""
+    deadlines, bell = Deadlines(), Bell()
+    deadlines.add(bell, lambda _: None)
+
+    async def cancelled() -> bool:
+        bell.start(1_000_000)
+        task = asyncio.create_task(drive(deadlines))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        bell.start(1_000)
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        for _ in range(20):
+            await asyncio.sleep(0)
+        return task.cancelled()
+
+    assert asyncio.run(cancelled())
