@@ -84,11 +84,11 @@ def test_what_is_assumed_of_timers_is_asked_as_well(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cls", "unsat"),
     [
-        (SenderEntryFixed, 139),
+        (SenderEntryFixed, 116),
         (ReceiverEntryFixed, 120),
         (WindowFixed, 419),
         (Transaction, 35),
-        (InboundPeerFixed, 165),
+        (InboundPeerFixed, 252),
         (QueueOwnerFixed, 375),
         (Attribution, 16),
         (TwoPhase, 33),

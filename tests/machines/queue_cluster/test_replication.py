@@ -49,7 +49,7 @@ TestReplica = conformance(ReplicaFixed, replica, settings=QUICK)
     [
         pytest.param(ReplicaFixed, (34_432, 970_676, 24), marks=pytest.mark.nightly),
         pytest.param(ReplicationFixed, (5_782, 13_562, 31), marks=pytest.mark.nightly),
-        pytest.param(ReplicationRing, (4_564, 9_232, 37), marks=pytest.mark.nightly),
+        pytest.param(ReplicationRing, (4_574, 9_242, 37), marks=pytest.mark.nightly),
     ],
     ids=lambda given: getattr(given, "__name__", ""),
 )

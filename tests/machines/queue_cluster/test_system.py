@@ -91,7 +91,7 @@ def test_that_the_nodes_take_turns_is_proved() -> None:
     sizes = {"Node": 2, "inbox": 2, "sent": 2}
     result = prove(resolve(ClusterInTurns).machine, sizes=sizes)
     assert [o for o in result.obligations if not o.verdict.good] == []
-    assert len(result.obligations) == 391
+    assert len(result.obligations) == 402
     assert "takes_turns" in {o.property for o in result.obligations}
 
 
