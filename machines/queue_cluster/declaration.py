@@ -56,11 +56,12 @@ class QueueOwnerFixed(QueueOwner):
     @transition(source=Ownership.STOPPED, target=Ownership.UPDATING)
     def join(self, owner: Node | None, consumers: frozenset[Node]) -> None:
         """This node has joined: at that place in the order, these are the owner and the interested
-        nodes [seed:355,407-411] (Q48, Q56)."""
+        nodes [seed:355,407-411] (Q48, Q56). Between a release for good and the cancel after it,
+        the old owner is still interested, and nobody owns the queue."""
         require(self.owner is None and len(self.consumers) == 0, "knows the queue")
         require(self.consumers_here == 0 and len(self.sent) == 0, "has consumers")
         require(owner != self.me and self.me not in consumers, "this node is new")
-        require(owner is not None or len(consumers) == 0, "the interested have an owner")
+        require(owner is not None or len(consumers) <= 1, "the interested have an owner")
         self.owner = owner
         self.consumers = set(consumers)
 

@@ -39,6 +39,14 @@ def test_everything_holds(scope: str, expected: tuple[int, int, int]) -> None:
     assert counts(result) == expected
 
 
+def test_a_node_joins_while_the_last_consumer_leaves() -> None:
+    """Between the release and the cancel nobody owns the queue, and one node is interested."""
+    result = checked(BrokersLive, "leaving")
+    others = {p.name for p in result.properties if not p.as_expected}
+    assert others == {"is_consumed_elsewhere"}  # In this scope there are no messages.
+    assert (result.distinct, result.generated, result.depth) == (292, 647, 21)
+
+
 def replica(me: Node) -> Updatee:
     """A member that knows a queue, and no node and queue that comes later."""
     made = Updatee(me=me)

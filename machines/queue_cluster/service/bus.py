@@ -1,0 +1,170 @@
+"""The bus: gives each multicast of a member its place in one order, and hands it to all members.
+
+It is the group of the machines' `brokers.py`. What one member says keeps its order, a member hears
+itself, too, and a member that left has a place in the order as well: after it nothing comes from
+it. A broker that comes gets a name that nobody had before, and a member that updates it. One broker
+joins at a time. If its updater leaves meanwhile, it has to leave, too, and to join again.
+
+The bus does not look into what it orders. Who is no member hears nothing and can say nothing:
+a broker that is cut off serves nobody, and no majority is needed (Q-B16). The bus itself is one
+process; if it ends, the cluster ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter, deque
+from itertools import count
+
+from ..ledger import Joined
+from ..messages import Node
+from ..system import Left
+from .connection import Connection
+from .frames import (
+    VERSION,
+    Alive,
+    FromBus,
+    FromMember,
+    Hand,
+    Join,
+    Member,
+    Place,
+    Ready,
+    Said,
+    Say,
+    Tell,
+)
+from .settings import LOOPBACK, Config
+from .wire import Raw, WireError, coder, encode
+
+Link = Connection[FromMember]
+
+
+class Bus:
+    """Orders what members say. `counts`: `placed`, `joined`, `left`, `founded`, `expelled` (a node
+    whose updater left), `told`, and what goes wrong on connections; `unexpected` is a line that has
+    no meaning where it came."""
+
+    def __init__(self, config: Config | None = None) -> None:
+        self.counts: Counter[str] = Counter()
+        self._config = config or Config()
+        self._servers: list[asyncio.AbstractServer] = []
+        self._links: dict[Link, None] = {}  # In the order in which they came.
+        self._members: dict[Node, Link] = {}
+        self._nodes: dict[Link, Node] = {}
+        self._ready: deque[Node] = deque()
+        self._waiting: deque[tuple[Link, str]] = deque()
+        self._joining: tuple[Node, Node] | None = None
+        self._places = count()
+        self._lives = count(1)
+
+    async def open(self, port: int = 0) -> int:
+        """Listen on 127.0.0.1, at a free port for 0; the port. Errors: OSError."""
+        loop = asyncio.get_running_loop()
+        server = await loop.create_server(self._accept, LOOPBACK, port)
+        self._servers.append(server)
+        found: int = server.sockets[0].getsockname()[1]
+        return found
+
+    def close(self) -> None:
+        """Listen no more, end all connections."""
+        for server in self._servers:
+            server.close()
+        for link in tuple(self._links):
+            link.abort()
+
+    @property
+    def members(self) -> tuple[Node, ...]:
+        """Who is a member now."""
+        return tuple(sorted(self._members))
+
+    def _accept(self) -> Link:
+        link = Link(self._config, (FromMember, FromBus), self._config.longest_stall, self.counts)
+        link.on_frame = lambda frame: self._take(link, frame)
+        link.on_end = lambda: self._end(link)
+        link.on_made = lambda: link.keep_alive(Alive())
+        self._links[link] = None
+        return link
+
+    def _take(self, link: Link, frame: FromMember) -> None:
+        node = self._nodes.get(link)
+        match frame:
+            case Alive():
+                pass
+            case Join(version=version, name=name) if node is None:
+                self._ask(link, version, name)
+            case Say(said=said) if node is not None:
+                self._put(node, said)
+            case Tell(to=to, told=told) if node is not None:
+                if to in self._members:
+                    self.counts["told"] += 1
+                    self._members[to].send(Hand(node, told))
+            case Ready() if node is not None and self._is_joining(node):
+                self._joining = None
+                self._ready.append(node)
+                self._admit()
+            case _:
+                self._unexpected(link, f"no {type(frame).__name__} was expected here")
+
+    def _is_joining(self, node: Node) -> bool:
+        return self._joining is not None and self._joining[0] == node
+
+    def _ask(self, link: Link, version: int, name: str) -> None:
+        if version != VERSION:
+            self._unexpected(link, f"expected version {VERSION}, found {version}")
+        elif any(link == waiting for waiting, _ in self._waiting):
+            self._unexpected(link, "it has asked to join before")
+        else:
+            self._waiting.append((link, name))
+            self._admit()
+
+    def _unexpected(self, link: Link, why: str) -> None:
+        link.fault("unexpected", WireError(why))
+
+    def _admit(self) -> None:
+        """Let the next broker join, unless one joins now."""
+        while self._waiting and self._joining is None:
+            link, name = self._waiting.popleft()
+            founder = not self._members
+            node = Node(f"{name}.{next(self._lives):04}")
+            self._members[node] = link
+            self._nodes[link] = node
+            self.counts["joined"] += 1
+            self.counts["founded"] += founder
+            link.send(Member(node, self.counts["founded"], founder))
+            if founder:
+                self._ready.append(node)
+            else:
+                updater = self._ready[0]
+                self._ready.rotate(-1)
+                self._joining = node, updater
+                self._place(node, Joined(updater))
+
+    def _end(self, link: Link) -> None:
+        self._links.pop(link, None)
+        self._waiting = deque(each for each in self._waiting if each[0] is not link)
+        node = self._nodes.pop(link, None)
+        if node is None:
+            return
+        del self._members[node]
+        if node in self._ready:
+            self._ready.remove(node)
+        self.counts["left"] += 1
+        self._place(node, Left())
+        joining, self._joining = self._joining, None
+        if joining is not None and node == joining[1]:
+            self.counts["expelled"] += 1
+            self._joining = joining  # Until it has left.
+            self._members[joining[0]].abort()
+        elif joining is not None and node != joining[0]:
+            self._joining = joining
+        self._admit()
+
+    def _place(self, sender: Node, said: Said) -> None:
+        self._put(sender, Raw(coder(Said)(said)))
+
+    def _put(self, sender: Node, said: Raw) -> None:
+        self.counts["placed"] += 1
+        line = encode(Place(next(self._places), sender, said), FromBus)
+        for member in self._members.values():
+            member.send_line(line)

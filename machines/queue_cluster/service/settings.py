@@ -1,0 +1,115 @@
+"""The configuration of brokers and bus, and what they work with."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from lawful.runtime.instance import Machine
+
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True)
+class Config:
+    """How brokers and the bus behave; times in seconds, sizes in bytes.
+
+    `slice_seconds`: how long a node keeps a queue that others want, too. `beat`: the pause between
+    two heartbeats of a broker or the bus; `silence`: a connection on which nothing was heard for so
+    long is given up. `redial`: the pause before a broker that is not a member asks again.
+    `longest_body`: of a message. `backlog`: that wait to be sent on one connection; one with more
+    is given up. `outstanding`: commands of one client without an answer. `queues`: at most.
+    `messages`: on one queue, as far as the publisher's broker knows. `credit`: of one subscription
+    at most. `tolerated`: lines on one connection that nobody understands; after one more it is
+    given up. Errors: ValueError for a value out of its range.
+    """
+
+    slice_seconds: float = 0.05
+    beat: float = 0.5
+    silence: float = 3.0
+    redial: float = 0.2
+    longest_body: int = 1_000_000
+    backlog: int = 64_000_000
+    outstanding: int = 1_024
+    queues: int = 1_000
+    messages: int = 100_000
+    credit: int = 1_000
+    tolerated: int = 16
+
+    def __post_init__(self) -> None:
+        for name in ("slice_seconds", "beat", "silence", "redial"):
+            if not 0.0 < getattr(self, name) < math.inf:
+                raise ValueError(f"{name} is a time in seconds > 0, not {getattr(self, name)}")
+        if not 2 * self.beat <= self.silence:
+            raise ValueError(f"silence is at least two beats, not {self.silence} of {self.beat}")
+        limits = {
+            "longest_body": (0, 16_000_000),
+            "backlog": (1, 2**40),
+            "outstanding": (1, 2**20),
+            "queues": (1, 2**20),
+            "messages": (1, 2**24),
+            "credit": (1, 2**20),
+            "tolerated": (0, 2**31),
+        }
+        for name, (least, greatest) in limits.items():
+            if not least <= getattr(self, name) <= greatest:
+                raise ValueError(f"{name} is in {least}..{greatest}, not {getattr(self, name)}")
+
+    @property
+    def longest_line(self) -> int:
+        """Bytes of a line with one message, from a client or to one."""
+        return 4_000 + self.longest_body * 4 // 3 + 4
+
+    @property
+    def longest_stall(self) -> int:
+        """Bytes of a line between broker and bus: with the wiring, and messages being routed."""
+        return 16 * self.longest_line + 4_000 * self.queues
+
+
+class Clock(Protocol):
+    """Seconds, of which only differences count."""
+
+    def now(self) -> float: ...
+
+
+class LoopClock:
+    """The running event loop's clock."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+
+    def now(self) -> float:
+        return self._loop.time()
+
+
+class SteadyClock:
+    """A clock that never goes back: it stands still until the other has caught up."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._latest = clock.now()
+
+    def now(self) -> float:
+        self._latest = max(self._latest, self._clock.now())
+        return self._latest
+
+
+class Recorder(Protocol):
+    """Hears of each event of a machine: a `Journal`."""
+
+    def attach(self, entry: Machine, instance: str) -> Callable[[], None]: ...
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a broker works with besides its configuration.
+
+    `clock`: that of time slices, by default the event loop's. `journal`: receives a row for each
+    event of each machine.
+    """
+
+    clock: Clock | None = None
+    journal: Recorder | None = None

@@ -1,0 +1,254 @@
+"""Lines of JSON: between bytes of a TCP stream and records.
+
+A line is one JSON object and ends with a line feed. Its `kind` is the name of a class of
+`frames.py`; its other members are the fields of that class, all of them and no others. The types of
+the fields say what is expected:
+
+    str, Node, QueueName, Exchange   a string, of 1 to 200 characters
+    int (a Nat)                      a whole number from 0 to 2**53
+    bool                             true or false
+    bytes                            a string in Base64
+    a record                         an object with its fields
+    one of several records           an object with its fields and `kind`
+    X or None                        X or null
+    tuple, frozenset                 an array; that of a set is sorted, and has no element twice
+    Raw                              any JSON, which whoever reads it hands on as it is
+
+Source: section D of the cluster's requirements; the document has no wire format.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import dataclasses
+import json
+import types
+import typing
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+from lawful.spec.codec.as_json import is_list, is_object
+
+LARGEST_NUMBER = 2**53
+LONGEST_NAME = 200  # Characters.
+
+Coder = Callable[[Any], Any]
+Decoder = Callable[[Any, str], Any]
+Raw = typing.NewType("Raw", object)
+
+
+class WireError(ValueError):
+    """This line is none of ours; the message says where, what was expected, what was found."""
+
+
+class Oversized(WireError):
+    """A line is longer than any may be: nothing after it can be read."""
+
+
+def encode(frame: object, kinds: object) -> bytes:
+    """The frame as a line. `kinds`: the union that it belongs to."""
+    return json.dumps(coder(kinds)(frame), separators=(",", ":")).encode() + b"\n"
+
+
+def decode(line: bytes, kinds: object) -> Any:
+    """The frame of a line without its end: a member of the union `kinds`. Errors: WireError and no
+    other."""
+    try:
+        data: object = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise WireError(f"expected a line of JSON, found {line[:40]!r}") from error
+    return decoder(kinds)(data, "line")
+
+
+@cache
+def coder(kind: Any) -> Coder:
+    """What makes JSON of the values of this type."""
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        return _union_coder(inner)
+    if origin is tuple:
+        each = coder(inner[0])
+        return lambda value: [each(v) for v in value]
+    if origin is frozenset:
+        each = coder(inner[0])
+        return lambda value: [each(v) for v in sorted(value, key=repr)]
+    if kind is bytes:
+        return lambda value: base64.b64encode(value).decode()
+    if _is_record(kind):
+        fields = [(name, coder(hint)) for name, hint in _fields(kind)]
+        return lambda value: {name: code(getattr(value, name)) for name, code in fields}
+    if isinstance(kind, type) and issubclass(kind, str):
+        return str
+    return lambda value: value
+
+
+def _union_coder(kinds: tuple[Any, ...]) -> Coder:
+    records: dict[object, Coder] = {k: coder(k) for k in kinds if _is_record(k)}
+    others = [coder(k) for k in kinds if k not in records and k is not types.NoneType]
+
+    def code(value: object) -> object:
+        made = records.get(type(value))
+        if made is not None:
+            return {"kind": type(value).__name__, **made(value)}
+        return None if value is None else others[0](value)
+
+    return code
+
+
+@cache
+def decoder(kind: Any) -> Decoder:
+    """What makes a value of this type of JSON, and a WireError of anything else."""
+    origin, inner = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (typing.Union, types.UnionType):
+        return _union_decoder(inner)
+    if origin is tuple:
+        return _array(decoder(inner[0]), tuple)
+    if origin is frozenset:
+        return _set(decoder(inner[0]), coder(kind))
+    if _is_record(kind):
+        return _record(kind)
+    if kind is Raw:
+        return lambda data, _: data
+    return {bytes: _bytes, int: _number, bool: _truth}.get(kind) or _text(kind)
+
+
+def _union_decoder(kinds: tuple[Any, ...]) -> Decoder:
+    records: dict[str, Decoder] = {k.__name__: decoder(k) for k in kinds if _is_record(k)}
+    others = [decoder(k) for k in kinds if not _is_record(k) and k is not types.NoneType]
+    nothing = types.NoneType in kinds
+
+    def parse(data: Any, where: str) -> Any:
+        if data is None and nothing:
+            return None
+        if others:
+            return others[0](data, where)
+        kind = data.get("kind") if is_object(data) else None
+        made = records.get(kind) if isinstance(kind, str) else None
+        if made is None or not is_object(data):
+            raise _expected(where, f"a kind of {', '.join(sorted(records))}", kind)
+        return made({name: data[name] for name in data if name != "kind"}, where)
+
+    return parse
+
+
+def _record(kind: Any) -> Decoder:
+    fields = {name: decoder(hint) for name, hint in _fields(kind)}
+
+    def parse(data: Any, where: str) -> Any:
+        if not is_object(data) or data.keys() != fields.keys():
+            found = sorted(data) if is_object(data) else data
+            raise _expected(where, f"an object with {', '.join(fields) or 'nothing'}", found)
+        return kind(**{name: made(data[name], f"{where}.{name}") for name, made in fields.items()})
+
+    return parse
+
+
+def _array(each: Decoder, made: Callable[[Any], Any]) -> Decoder:
+    def parse(data: Any, where: str) -> Any:
+        if not is_list(data):
+            raise _expected(where, "an array", data)
+        return made(each(value, f"{where}[{i}]") for i, value in enumerate(data))
+
+    return parse
+
+
+def _set(each: Decoder, code: Coder) -> Decoder:
+    parse_array = _array(each, frozenset)
+
+    def parse(data: Any, where: str) -> Any:
+        found = parse_array(data, where)
+        if code(found) != data:
+            raise _expected(where, "elements that are sorted and differ", data)
+        return found
+
+    return parse
+
+
+def _text(kind: type[str]) -> Decoder:
+    def parse(data: Any, where: str) -> Any:
+        if not isinstance(data, str) or not 0 < len(data) <= LONGEST_NAME:
+            raise _expected(where, f"a string of 1 to {LONGEST_NAME} characters", data)
+        try:
+            data.encode()
+        except UnicodeEncodeError:
+            raise _expected(where, "characters that UTF-8 has", data) from None
+        return kind(data)
+
+    return parse
+
+
+def _number(data: Any, where: str) -> int:
+    if not isinstance(data, int) or isinstance(data, bool) or not 0 <= data <= LARGEST_NUMBER:
+        raise _expected(where, f"a whole number from 0 to {LARGEST_NUMBER}", data)
+    return data
+
+
+def _truth(data: Any, where: str) -> bool:
+    if not isinstance(data, bool):
+        raise _expected(where, "true or false", data)
+    return data
+
+
+def _bytes(data: Any, where: str) -> bytes:
+    try:
+        found = base64.b64decode(data, validate=True) if isinstance(data, str) else None
+    except (binascii.Error, ValueError):
+        found = None
+    if found is None or base64.b64encode(found).decode() != data:
+        raise _expected(where, "Base64", data)
+    return found
+
+
+def _is_record(kind: Any) -> bool:
+    return dataclasses.is_dataclass(kind)
+
+
+def _fields(kind: Any) -> list[tuple[str, Any]]:
+    hints = typing.get_type_hints(kind)
+    return [(field.name, hints[field.name]) for field in dataclasses.fields(kind)]
+
+
+def _expected(where: str, what: str, found: object) -> WireError:
+    return WireError(f"{where}: expected {what}, found {_short(found)}")
+
+
+def _short(found: object) -> str:
+    text = repr(found)
+    return text if len(text) <= 60 else f"{text[:60]}..."
+
+
+class Lines:
+    """Cuts a stream into lines. It holds at most one line that is not complete."""
+
+    def __init__(self, longest: int) -> None:
+        """`longest`: bytes of a line at most."""
+        self._longest = longest
+        self._buffer = bytearray()
+
+    @property
+    def held(self) -> int:
+        """Bytes of the line that is not complete."""
+        return len(self._buffer)
+
+    def feed(self, data: bytes) -> Iterator[bytes]:
+        """The lines that are complete with these bytes, in order.
+
+        Go through all of them before the next call. Errors: Oversized, after which the stream is of
+        no use.
+        """
+        self._buffer += data
+        at = 0
+        try:
+            while (end := self._buffer.find(b"\n", at)) >= 0:
+                if end - at > self._longest:
+                    break
+                line = bytes(self._buffer[at:end])
+                at = end + 1
+                yield line
+        finally:
+            del self._buffer[:at]
+        if len(self._buffer) > self._longest:
+            self._buffer.clear()
+            raise Oversized(f"a line has at most {self._longest} bytes")

@@ -1,0 +1,307 @@
+"""The cluster's service in a simulated world: bus, brokers and clients, real code, one seed.
+
+    run = simulate(seed=7)
+    run.problems        # what the judge of the histories found; empty if all is well
+    run.digest          # of all events of all machines, in order: equal seeds, equal digests
+
+A broker that is killed loses its connections at both ends, and another takes its port. One that is
+cut off from the bus, or stands still, loses its place in the cluster without knowing it. At least
+one member with all queues is left alone: if all are lost, so are the messages.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import random
+import traceback
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, fields, is_dataclass
+from typing import cast
+
+from lawful.machines.queue_cluster.service.broker import Broker
+from lawful.machines.queue_cluster.service.bus import Bus
+from lawful.machines.queue_cluster.service.exercise import Exercise, Manners
+from lawful.machines.queue_cluster.service.histories import counts, problems
+from lawful.machines.queue_cluster.service.settings import Config, Options, Recorder
+from lawful.runtime.instance import Machine
+from lawful.runtime.kernel.event_record import Stepped
+from lawful.runtime.simulation.event_loop import SimulatedLoop
+from lawful.runtime.simulation.network import Network
+from lawful.runtime.simulation.turns import World
+
+NAMES = "ABC"
+CLIENTS, BUSES = 1, 11  # The first port of the brokers, and of the bus: one for each broker.
+CONFIG = Config(slice_seconds=0.05, beat=0.3, silence=1.0, redial=0.1, longest_body=1_000)
+BOUND = 30.0  # Seconds within which everything has come, after the faults have ceased.
+TRANSITIONS = (
+    # Of a queue at a node.
+    *("consume", "cancel_one", "cancel_last", "lose_interest", "slice_over", "stopped"),
+    *("start_consumers", "pass_on", "dispatch", "dispatched", "consume_delivered"),
+    *("release_delivered", "cancel_delivered", "join", "updated"),
+    # Of messages.
+    *("publish", "enqueue", "routed", "acquire", "accept", "release", "reject"),
+    *("declare", "declare_delivered", "bind", "bind_delivered", "create_delivered"),
+    *("enqueue_delivered", "routed_delivered", "acquire_delivered", "requeue_delivered"),
+    *("dequeue_delivered", "reject_delivered", "destroy", "destroy_delivered"),
+    # Of both, and of a join.
+    *("member_leaves", "welcome", "receive", "end", "front", "begin", "send", "done"),
+)
+FAULTS = ("kill", "cut from the bus", "frozen", "clients cut", "clock jumps", "destroyed")
+
+
+@dataclass
+class Run:
+    """What one run did. `events`: of the machines; `active`: those while faults were made;
+    `pieces`: delivered by the network."""
+
+    seed: int
+    problems: list[str]
+    digest: str
+    transitions: Counter[str]
+    faults: Counter[str]
+    counts: Counter[str]
+    seconds: float
+    events: int
+    active: int
+    pieces: int
+
+
+class Watch:
+    """In the place of a journal: counts and digests all events of all machines."""
+
+    def __init__(self) -> None:
+        self.transitions: Counter[str] = Counter()
+        self.events = 0
+        self.journal: Recorder | None = None
+        self._digest = hashlib.blake2b(digest_size=12)
+
+    def attach(self, entry: Machine, instance: str) -> Callable[[], None]:
+        ends = [entry.lawful.observe(lambda done: self._hear(instance, done))]
+        if self.journal is not None:
+            ends.append(self.journal.attach(entry, instance))
+
+        def detach() -> None:
+            for end in ends:
+                end()
+
+        return detach
+
+    def _hear(self, instance: str, done: Stepped[Machine]) -> None:
+        self.events += 1
+        name = str(done.transition or done.event)
+        if done.outcome == "done":
+            self.transitions[name] += 1
+        line = f"{instance} {done.time!r} {name} {done.outcome} {_text(done.args)}"
+        self._digest.update(line.encode())
+
+    @property
+    def digest(self) -> str:
+        return self._digest.hexdigest()
+
+
+def _text(value: object) -> str:
+    """A value as text, the same in every process: sets have an order."""
+    if isinstance(value, frozenset):
+        return str(sorted(map(_text, cast("frozenset[object]", value))))
+    if isinstance(value, dict):
+        return _text(tuple(cast("dict[str, object]", value).items()))
+    if isinstance(value, tuple | list):
+        return str([_text(each) for each in cast("tuple[object, ...]", value)])
+    if is_dataclass(value):
+        return f"{type(value).__name__}{[_text(getattr(value, f.name)) for f in fields(value)]}"
+    return repr(value)
+
+
+class Clock:
+    """The brokers' clock, which jumps."""
+
+    def __init__(self, world: World) -> None:
+        self.offset = 0.0
+        self._world = world
+
+    def now(self) -> float:
+        return 1_000.0 + self._world.time + self.offset
+
+
+class Scene:
+    """What one run consists of."""
+
+    exercise: Exercise
+
+    def __init__(self, seed: int, kind: type[Broker], journal: Recorder | None) -> None:
+        self.world = World(seed, limit=300.0)
+        self.network = Network(self.world)
+        self.loop = SimulatedLoop(self.world, self.network)
+        self.kind = kind
+        self.draw = random.Random(seed)
+        self.clock = Clock(self.world)
+        self.watch = Watch()
+        self.watch.journal = journal
+        self.bus = Bus(CONFIG)
+        self.brokers: dict[str, Broker] = {}
+        self.gone: list[Broker] = []
+        self.faults: Counter[str] = Counter()
+        self.errors: list[str] = []
+        self.events_while_faulty = 0
+        self.late = ""
+        self.loop.set_exception_handler(self._hear_error)
+
+    def _hear_error(self, _: object, context: dict[str, object]) -> None:
+        error = context.get("exception")
+        lines = traceback.format_exception(error) if isinstance(error, BaseException) else []
+        self.errors.append(f"{context.get('message')}: {''.join(lines[-3:])}")
+
+    async def start(self, name: str) -> None:
+        number = NAMES.index(name)
+        options = Options(clock=self.clock, journal=self.watch)
+        broker = self.kind(name, BUSES + number, CONFIG, options)
+        self.brokers[name] = broker
+        await broker.open(CLIENTS + number)
+
+    def may_fail(self, name: str) -> bool:
+        """Whether another broker has everything and is a member, as the bus sees it too."""
+        return any(
+            other != name
+            and broker.node is not None
+            and broker.node.ready
+            and broker.node.me in self.bus.members
+            and not self.network.is_frozen(BUSES + NAMES.index(other))
+            for other, broker in self.brokers.items()
+        )
+
+
+async def _kill(scene: Scene, name: str) -> None:
+    """Kill -9, and start another in its place."""
+    number = NAMES.index(name)
+    broker = scene.brokers[name]
+    if scene.draw.random() < 0.5:  # What it has sent is lost, or it is not.
+        scene.network.cut(CLIENTS + number)
+        scene.network.cut(BUSES + number)
+    broker.close()
+    scene.network.cut(CLIENTS + number)
+    scene.gone.append(broker)
+    await asyncio.sleep(scene.draw.uniform(0.0, 2.0))
+    await scene.start(name)
+
+
+async def _cut(scene: Scene, name: str) -> None:
+    scene.network.cut(BUSES + NAMES.index(name))
+
+
+async def _freeze(scene: Scene, name: str) -> None:
+    """Nothing passes between it and the bus, for longer than the silence or shorter."""
+    port = BUSES + NAMES.index(name)
+    scene.network.freeze(port)
+    await asyncio.sleep(scene.draw.choice((0.3, 0.8, 2.5)))
+    scene.network.thaw(port)
+
+
+async def _cut_clients(scene: Scene, name: str) -> None:
+    scene.network.cut(CLIENTS + NAMES.index(name))
+
+
+async def _jump(scene: Scene, _: str) -> None:
+    scene.clock.offset += scene.draw.uniform(-1.0, 1.0)
+
+
+async def _destroy(scene: Scene, name: str) -> None:
+    """A queue with messages that nobody else uses comes and goes."""
+    node = scene.brokers[name].node
+    if node is not None and node.ready:
+        await scene.exercise.destroy_one()
+
+
+MAKE: dict[str, Callable[[Scene, str], Coroutine[object, object, None]]] = {
+    "kill": _kill,
+    "cut from the bus": _cut,
+    "frozen": _freeze,
+    "clients cut": _cut_clients,
+    "clock jumps": _jump,
+    "destroyed": _destroy,
+}
+
+
+async def _trouble(scene: Scene, seconds: float) -> None:
+    """Make faults, and after so many seconds none any more."""
+    while scene.world.time < seconds:
+        await asyncio.sleep(scene.draw.uniform(0.1, 0.8))
+        fault, name = scene.draw.choice(FAULTS), scene.draw.choice(NAMES)
+        if scene.may_fail(name):
+            scene.faults[fault] += 1
+            await MAKE[fault](scene, name)
+    scene.events_while_faulty = scene.watch.events
+
+
+async def _live(scene: Scene, messages: int, seconds: float) -> None:
+    for number in range(len(NAMES)):
+        await scene.bus.open(BUSES + number)
+    for name in NAMES[:2]:
+        await scene.start(name)
+    ports = [CLIENTS + number for number in range(len(NAMES))]
+    manners = Manners(0.1, 0.1, 0.02, credit=scene.draw.choice((1, 3, 20)), batch=4)
+    scene.exercise = Exercise(ports, ("orders", "bills"), scene.draw.random(), manners)
+    scene.exercise.start(publishers=3, consumers=4, messages=messages)
+    await asyncio.sleep(scene.draw.uniform(0.0, 1.0))
+    await scene.start("C")  # It joins late.
+    await asyncio.sleep(0.5)
+    await _trouble(scene, seconds)
+    until = scene.world.time + BOUND
+    while scene.exercise.publishing and scene.world.time < until:
+        await asyncio.sleep(0.2)
+    scene.exercise.calm()
+    while not scene.exercise.complete and scene.world.time < until:
+        await asyncio.sleep(0.2)
+    if not scene.exercise.complete:
+        scene.late = f"not everything had come {BOUND} s after the faults"
+    await scene.exercise.end()
+    for broker in scene.brokers.values():
+        broker.close()
+    scene.bus.close()
+    await asyncio.sleep(1.0)
+
+
+def simulate(
+    seed: int,
+    *,
+    kind: type[Broker] = Broker,
+    journal: Recorder | None = None,
+    messages: int = 40,
+    seconds: float = 6.0,
+) -> Run:
+    """One run: three publishers with so many messages each, four consumers, two brokers and a third
+    that joins, faults for so many seconds."""
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+    scene = Scene(seed, kind, journal)
+    work = _live(scene, messages, seconds)
+    found: list[str] = []
+    scene.world.start(lambda: scene.loop.run_until_complete(work), "event loop")
+    try:
+        scene.world.run()
+    except Exception as error:
+        found.append(f"{type(error).__name__}: {error}")
+    finally:
+        scene.loop.close()
+    found += [scene.late] if scene.late else []
+    found += problems(scene.exercise.history)
+    found += scene.errors
+    if scene.bus.counts["founded"] != 1:
+        found.append(f"the cluster began {scene.bus.counts['founded']} times")
+    every = [*scene.gone, *scene.brokers.values()]
+    counted = sum((broker.counts for broker in every), Counter[str]())
+    if counted["refused"]:
+        found.append(f"{counted['refused']} multicasts were refused by a machine")
+    return Run(
+        seed=seed,
+        problems=found,
+        digest=scene.watch.digest,
+        transitions=scene.watch.transitions,
+        faults=scene.faults,
+        counts=counted + counts(scene.exercise.history) + scene.bus.counts,
+        seconds=scene.world.time,
+        events=scene.watch.events,
+        active=scene.events_while_faulty,
+        pieces=scene.network.counts["pieces"],
+    )

@@ -1,0 +1,284 @@
+"""The cluster over real sockets, in one event loop; and what clients may not do.
+
+Nothing here sleeps in the hope that something has happened meanwhile.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from lawful.machines.queue_cluster.messages import QueueName
+from lawful.machines.queue_cluster.service import Client, CommandFailed, ConnectionLost
+from lawful.machines.queue_cluster.service.broker import Broker
+from lawful.machines.queue_cluster.service.bus import Bus
+from lawful.machines.queue_cluster.service.frames import Delivered
+from lawful.machines.queue_cluster.service.program import main
+from lawful.machines.queue_cluster.service.settings import LOOPBACK, Config
+from tests.root import PATIENCE
+
+CONFIG = Config(redial=0.02, longest_body=100, queues=4, messages=5, credit=10, tolerated=2)
+
+
+class Cluster:
+    """A bus and brokers on free ports; `ports`: of the brokers."""
+
+    def __init__(self) -> None:
+        self.bus = Bus(CONFIG)
+        self.brokers: list[Broker] = []
+        self.ports: list[int] = []
+        self.at = 0
+
+    async def open(self, names: str) -> None:
+        self.at = await self.bus.open()
+        for name in names:
+            await self.add(name)
+
+    async def add(self, name: str) -> Broker:
+        broker = Broker(name, self.at, CONFIG)
+        self.brokers.append(broker)
+        self.ports.append(await broker.open())
+        await broker.serving()
+        return broker
+
+    def close(self) -> None:
+        for broker in self.brokers:
+            broker.close()
+        self.bus.close()
+
+
+def clustered(names: str, work: Callable[[Cluster], Awaitable[None]]) -> None:
+    """Do something with brokers of these names."""
+
+    async def run() -> None:
+        cluster = Cluster()
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await cluster.open(names)
+                await work(cluster)
+        finally:
+            cluster.close()
+
+    asyncio.run(run())
+
+
+async def taken(client: Client) -> Delivered:
+    message = await client.next()
+    assert message is not None
+    return message
+
+
+def test_a_message_goes_from_one_broker_to_another() -> None:
+    async def work(cluster: Cluster) -> None:
+        one, other = [await Client.connect(port) for port in cluster.ports]
+        assert (one.node, other.node, one.cluster) == ("A.0001", "B.0002", 1)
+        await one.declare("q")
+        await other.declare("q")
+        await other.subscribe("q", 2)
+        for body in (b"one", b"two", b"three"):
+            await one.send("q", body)
+        first, second = await taken(other), await taken(other)
+        assert [first.body, second.body] == [b"one", b"two"]
+        assert [first.message, second.message] == ["A.0001/0", "A.0001/1"]
+        await other.release(second)
+        again = await taken(other)
+        assert (again.body, again.redelivered) == (b"two", True)
+        await other.accept(first)
+        third = await taken(other)
+        assert (third.body, third.redelivered) == (b"three", False)
+        await other.accept(again)
+        await other.accept(third)
+        assert dict(cluster.brokers[1].stats())["messages"] == 0
+
+    clustered("AB", work)
+
+
+def test_a_rejected_message_goes_to_the_alternate_and_an_exchange_routes() -> None:
+    async def work(cluster: Cluster) -> None:
+        client = await Client.connect(cluster.ports[0])
+        await client.declare("q", alternate="spoilt")
+        await client.declare("other")
+        await client.bind("all", "q")
+        await client.bind("all", "other")
+        await client.publish("all", b"one")
+        await client.subscribe("q")
+        message = await taken(client)
+        await client.reject(message)
+        await client.subscribe("other")
+        assert str((await taken(client)).queue) == "other"
+        await client.subscribe("spoilt")
+        spoilt = await taken(client)
+        assert (str(spoilt.queue), spoilt.body) == ("spoilt", b"one")
+        assert not spoilt.redelivered
+        await client.reject(spoilt)  # It has no alternate: the message ends.
+        assert cluster.brokers[0].stats()["messages"] == 1
+
+    clustered("A", work)
+
+
+def test_what_a_lost_broker_had_is_delivered_again_and_a_late_one_learns_all() -> None:
+    async def work(cluster: Cluster) -> None:
+        publisher, consumer = [await Client.connect(port) for port in cluster.ports]
+        await consumer.declare("q")
+        await consumer.subscribe("q", 1)
+        await publisher.declare("q")
+        for body in (b"one", b"two"):
+            await publisher.send("q", body)
+        held = await taken(consumer)
+        late = await cluster.add("C")
+        cluster.brokers[1].close()
+        assert await consumer.next() is None
+        with pytest.raises(ConnectionLost):
+            await consumer.accept(held)
+        heir = await Client.connect(cluster.ports[2])
+        await heir.subscribe("q", 5)
+        got = [await taken(heir), await taken(heir)]
+        assert [(m.body, m.redelivered) for m in got] == [(b"one", True), (b"two", False)]
+        assert late.node is not None
+        assert late.node.owners[QueueName("q")].owner == late.node.me
+
+    clustered("AB", work)
+
+
+def test_a_destroyed_queue_ends_its_subscriptions_and_its_messages() -> None:
+    async def work(cluster: Cluster) -> None:
+        client = await Client.connect(cluster.ports[0])
+        await client.declare("q")
+        await client.send("q", b"one")
+        await client.subscribe("q")
+        message = await taken(client)
+        await client.destroy("q")
+        for act in (client.accept, client.release, client.reject):
+            with pytest.raises(CommandFailed, match="does not have the message"):
+                await act(message)
+        await client.declare("q")
+        await client.subscribe("q")
+        await client.send("q", b"two")
+        assert (await taken(client)).body == b"two"
+
+    clustered("A", work)
+
+
+# Refusals.
+
+
+def test_what_a_client_may_not_do_is_refused_and_changes_nothing() -> None:
+    async def work(cluster: Cluster) -> None:
+        client, other = [await Client.connect(cluster.ports[0]) for _ in range(2)]
+        await client.declare("q")
+        await client.send("q", b"one")
+        await other.subscribe("q", 1)
+        held = await taken(other)
+        await client.subscribe("q", 1)
+        refused: dict[str, Callable[[], Awaitable[None]]] = {
+            "there is no queue nowhere": lambda: client.send("nowhere", b""),
+            "no queue is bound to the exchange x": lambda: client.publish("x", b""),
+            "there is no such queue": lambda: client.bind("x", "nowhere"),
+            "a message has at most 100 bytes": lambda: client.send("q", bytes(101)),
+            "it has a subscription to q": lambda: client.subscribe("q", 1),
+            "a credit is in 1..10, not 11": lambda: other.subscribe("q2", 11),
+            "it has no subscription to none": lambda: client.unsubscribe("none"),
+            "does not have the message A.0001/0 of q": lambda: client.accept(held),
+        }
+        await client.declare("q2")
+        for why, act in refused.items():
+            with pytest.raises(CommandFailed, match=why):
+                await act()
+        for number in range(4):
+            await client.send("q", b"%d" % number)
+        with pytest.raises(CommandFailed, match="the queue q is full"):
+            await client.send("q", b"one more")
+        await client.declare("q3")
+        await client.declare("q4")
+        with pytest.raises(CommandFailed, match="there are 4 queues, and may be 4"):
+            await client.declare("q5")
+        assert cluster.brokers[0].stats()["refused_commands"] == len(refused) + 2
+        await other.accept(held)
+
+    clustered("A", work)
+
+
+async def answers(port: int, data: bytes, count: int) -> list[dict[str, object]]:
+    """What a broker answers to these bytes, after its Welcome; all, if it hangs up."""
+    reader, writer = await asyncio.open_connection(LOOPBACK, port)
+    await reader.readline()
+    writer.write(data)
+    lines = [await reader.readline() for _ in range(count)]
+    writer.close()
+    return [json.loads(line) for line in lines if line]
+
+
+def test_lines_that_nobody_understands_are_answered_counted_and_cost_one_connection() -> None:
+    async def work(cluster: Cluster) -> None:
+        port, broker = cluster.ports[0], cluster.brokers[0]
+        good = await Client.connect(port)
+        await good.declare("q")
+        said = await answers(port, b'nonsense\n{"kind":"Send","number":1}\n[]\n', 4)
+        assert [answer["kind"] for answer in said] == ["Failed"] * 3  # Then it hangs up.
+        assert said[0]["why"] == "expected a line of JSON, found b'nonsense'"
+        said = await answers(port, b"x" * 10_000, 2)
+        assert [answer["why"] for answer in said] == ["a line has at most 4137 bytes"]
+        await good.send("q", b"one")
+        counts = broker.stats()
+        assert (counts["malformed"], counts["oversized"]) == (3, 1)
+
+    clustered("A", work)
+
+
+def test_the_bus_survives_strangers_and_a_member_that_lies() -> None:
+    async def work(cluster: Cluster) -> None:
+        _, stranger = await asyncio.open_connection(LOOPBACK, cluster.at)
+        stranger.write(b'{"kind":"Say","said":1}\n{"kind":"Join","version":9,"name":"X"}\nno\n')
+        reader, liar = await asyncio.open_connection(LOOPBACK, cluster.at)
+        liar.write(b'{"kind":"Join","version":1,"name":"L"}\n')
+        while b"Member" not in await reader.readline():
+            pass
+        for said in ("3", '{"kind":"Routed","seq":7}', '{"kind":"Left"}'):
+            liar.write(b'{"kind":"Say","said":%s}\n' % said.encode())
+        liar.write(b'{"kind":"Tell","to":"A.0001","told":{"kind":"Done","queue":"q"}}\n')
+        client = await Client.connect(cluster.ports[0])
+        await client.declare("q")
+        while b"Declare" not in await reader.readline():
+            pass
+        liar.close()
+        await client.send("q", b"one")
+        await client.subscribe("q")
+        assert (await taken(client)).body == b"one"
+        counts = cluster.brokers[0].stats()
+        assert (counts["refused"], counts["unexpected"]) == (1, 1)
+        assert cluster.bus.counts["unexpected"] == 2
+        assert cluster.bus.counts["malformed"] == 1
+
+    clustered("A", work)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("slice_seconds", 0.0), ("silence", 0.9), ("longest_body", -1), ("credit", 0)],
+)
+def test_a_configuration_out_of_its_range_is_an_error(name: str, value: float) -> None:
+    with pytest.raises(ValueError, match=name):
+        Config(**{name: value})  # type: ignore[arg-type]  # each has its type
+
+
+# The program.
+
+
+def test_the_demo_kills_a_broker_and_every_promise_is_kept(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    words = ["demo", "--messages", "90", "--kill", "1", "--seed", "1"]
+    assert main([*words, "--seconds", str(PATIENCE)]) == 0
+    said = capfd.readouterr().out
+    assert "seed 1: kill A" in said
+    assert "every promise was kept" in said
+
+
+def test_words_that_are_no_command_say_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["publish", "q"]) == 5
+    assert "--to" in capsys.readouterr().err
+    assert main(["publish", "q", "--to", "1"]) == 5
+    assert "lawful run queue_cluster: " in capsys.readouterr().out
