@@ -107,8 +107,8 @@ class Broker:
         while True:
             link = self._connection()
             try:
-                dial = loop.create_connection(partial(_same, link), LOOPBACK, self._bus)
-                await asyncio.wait_for(dial, self._config.silence)
+                async with asyncio.timeout(self._config.silence):
+                    await loop.create_connection(partial(_same, link), LOOPBACK, self._bus)
                 await link.ended.wait()
             except (OSError, TimeoutError):
                 self.counts["dials_failed"] += 1

@@ -90,9 +90,10 @@ class Exercise:
             client = None
             with suppress(OSError, ConnectionLost, CommandFailed, TimeoutError):
                 port = self._draw.choice(self._ports)
-                client = await asyncio.wait_for(Client.connect(port, self.config), 5.0)
-                for queue in self._queues:
-                    await asyncio.wait_for(client.declare(queue, alternate=SPOILT), 10.0)
+                async with asyncio.timeout(10.0):
+                    client = await Client.connect(port, self.config)
+                    for queue in self._queues:
+                        await client.declare(queue, alternate=SPOILT)
                 return client
             if client is not None:
                 client.abort()
@@ -141,7 +142,8 @@ class Exercise:
 
     async def _send(self, client: Client, sent: Sent) -> None:
         with suppress(ConnectionLost, CommandFailed, TimeoutError):
-            await asyncio.wait_for(client.send(sent.queue, sent.body), 15.0)
+            async with asyncio.timeout(15.0):
+                await client.send(sent.queue, sent.body)
             sent.answered = True
 
     # Consumers.

@@ -39,13 +39,17 @@ def main(words: Sequence[str]) -> int:
             raise
         return USAGE
     try:
-        return asyncio.run(COMMANDS[given.command](given))
+        return asyncio.run(COMMANDS[given.command](**_options(given)))
     except (ConnectionLost, CommandFailed, TimeoutError) as error:
         print(f"lawful run queue_cluster: {error or 'the time is over'}")
         return FAILED
     except (OSError, ValueError) as error:
         print(f"lawful run queue_cluster: {error}")
         return USAGE
+
+
+def _options(given: object) -> dict[str, Any]:
+    return {name: value for name, value in vars(given).items() if name != "command"}
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -59,7 +63,8 @@ def _parser() -> argparse.ArgumentParser:
     broker.add_argument("name")
     broker.add_argument("--bus", type=int, required=True, help="the port of the bus")
     broker.add_argument("--port", type=int, default=0, help="for clients; default: any free port")
-    broker.add_argument("--slice", type=float, default=Config().slice_seconds, help="seconds")
+    seconds = Config().slice_seconds
+    broker.add_argument("--slice", dest="slice_seconds", type=float, default=seconds)
     broker.add_argument("--journal", type=Path, help="write the machines' events into this file")
     publish = commands.add_parser("publish", help="publish messages, or the lines that come in")
     publish.add_argument("queue")
@@ -76,36 +81,40 @@ def _parser() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", help="start all as processes, use them, judge the histories")
     demo.add_argument("--brokers", type=int, choices=range(1, 8), default=3)
     demo.add_argument("--messages", type=int, default=300, help="in all; default 300")
-    demo.add_argument("--kill", type=int, default=0, help="kill a broker so often; default 0")
-    demo.add_argument("--stop", type=int, default=0, help="let one stand still so often; default 0")
+    demo.add_argument(
+        "--kill", dest="kills", type=int, default=0, help="kill a broker so often; default 0"
+    )
+    demo.add_argument(
+        "--stop", dest="stops", type=int, default=0, help="let one stand still so often; default 0"
+    )
     demo.add_argument("--seed", type=int, default=0)
     demo.add_argument("--seconds", type=float, default=60.0, help="give up after; default 60")
     demo.add_argument("--journals", type=Path, help="a folder for a journal of each broker's life")
     return parser
 
 
-async def _bus(given: argparse.Namespace) -> int:
+async def _bus(port: int) -> int:
     bus = Bus()
-    port = await bus.open(given.port)
-    print(f"the bus listens on {LOOPBACK} port {port}", flush=True)
+    at = await bus.open(port)
+    print(f"the bus listens on {LOOPBACK} port {at}", flush=True)
     await _interrupted()
     bus.close()
     print(f"bus: {listed(bus.counts)}", flush=True)
     return 0
 
 
-async def _broker(given: argparse.Namespace) -> int:
+async def _broker(
+    name: str, bus: int, port: int, slice_seconds: float, journal: Path | None
+) -> int:
     with contextlib.ExitStack() as stack:
-        journal = None
-        if given.journal is not None:
-            journal = stack.enter_context(Journal(given.journal))
-        config = Config(slice_seconds=given.slice)
-        broker = Broker(given.name, given.bus, config, Options(journal=journal))
-        port = await broker.open(given.port)
-        print(f"{given.name} listens on {LOOPBACK} port {port}", flush=True)
+        rows = None if journal is None else stack.enter_context(Journal(journal))
+        config = Config(slice_seconds=slice_seconds)
+        broker = Broker(name, bus, config, Options(journal=rows))
+        at = await broker.open(port)
+        print(f"{name} listens on {LOOPBACK} port {at}", flush=True)
         await _interrupted()
         broker.close()
-        print(f"{given.name}: {listed(broker.stats())}", flush=True)
+        print(f"{name}: {listed(broker.stats())}", flush=True)
     return 0
 
 
@@ -116,52 +125,46 @@ async def _interrupted() -> None:
     await ended.wait()
 
 
-async def _publish(given: argparse.Namespace) -> int:
-    client = await Client.connect(given.to)
-    await client.declare(given.queue, alternate=given.alternate)
+async def _publish(queue: str, to: int, messages: int | None, alternate: str | None) -> int:
+    client = await Client.connect(to)
+    await client.declare(queue, alternate=alternate)
     count = 0
-    async with asyncio.TaskGroup() as tasks:
-        if given.messages is None:
-            for line in sys.stdin:
-                await client.send(given.queue, line.rstrip("\n").encode())
-                count += 1
-        else:
-            for number in range(given.messages):
-                tasks.create_task(client.send(given.queue, b"%d" % number))
-            count = given.messages
-    print(f"published {count} to {given.queue} through {client.node}")
+    if messages is None:
+        for line in sys.stdin:
+            await client.send(queue, line.rstrip("\n").encode())
+            count += 1
+    else:
+        await asyncio.gather(*(client.send(queue, b"%d" % number) for number in range(messages)))
+        count = messages
+    print(f"published {count} to {queue} through {client.node}")
     client.close()
     return 0
 
 
-async def _consume(given: argparse.Namespace) -> int:
-    client = await Client.connect(given.to)
-    settle = client.reject if given.reject else client.accept
+async def _consume(
+    queue: str, to: int, messages: int | None, *, credit: int, reject: bool, seconds: float
+) -> int:
+    client = await Client.connect(to)
+    settle = client.reject if reject else client.accept
     count = 0
-    await client.declare(given.queue)
-    await client.subscribe(given.queue, given.credit)
-    async with asyncio.timeout(given.seconds), asyncio.TaskGroup() as tasks:
-        while count != given.messages and (message := await client.next()) is not None:
+    await client.declare(queue)
+    await client.subscribe(queue, credit)
+    settling: list[asyncio.Task[None]] = []
+    async with asyncio.timeout(seconds):
+        while count != messages and (message := await client.next()) is not None:
             count += 1
             again = " (redelivered)" if message.redelivered else ""
             print(f"{message.message} {message.body.decode(errors='replace')}{again}", flush=True)
-            tasks.create_task(settle(message))
+            settling.append(asyncio.create_task(settle(message)))
+        await asyncio.gather(*settling)
     client.close()
-    return 0 if given.messages in (None, count) else FAILED
+    return 0 if messages in (None, count) else FAILED
 
 
-async def _demo(given: argparse.Namespace) -> int:
-    demo = Demo(
-        brokers=given.brokers,
-        messages=given.messages,
-        kills=given.kill,
-        stops=given.stop,
-        seed=given.seed,
-        seconds=given.seconds,
-        journals=given.journals,
-    )
+async def _demo(**given: Any) -> int:
+    demo = Demo(**given)
     report = await demonstrate(demo)
-    print(f"seed {given.seed}: {report.faults or 'no faults'}")
+    print(f"seed {demo.seed}: {report.faults or 'no faults'}")
     print(listed(report.counts))
     print(f"{report.seconds:.2f} s; cluster begun {report.founded} times")
     for problem in report.problems[:20]:
@@ -175,7 +178,7 @@ def listed(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {n}" for name, n in sorted(counts.items()) if n) or "nothing"
 
 
-COMMANDS: Mapping[str, Callable[[Any], Coroutine[Any, Any, int]]] = {
+COMMANDS: Mapping[str, Callable[..., Coroutine[Any, Any, int]]] = {
     "bus": _bus,
     "broker": _broker,
     "publish": _publish,
