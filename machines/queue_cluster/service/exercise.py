@@ -24,13 +24,15 @@ SPOILT = "spoilt"  # The queue of messages that were rejected.
 @dataclass(frozen=True)
 class Manners:
     """How consumers behave: the probabilities of what they do with a message, else they accept it.
-    `credit`: at most; `batch`: how many messages a publisher sends at a time, at most."""
+    `credit`: at most; `batch`: how many messages a publisher sends at a time, at most;
+    `pause`: seconds between two times, at most."""
 
     release: float = 0.05
     reject: float = 0.05
     hang_up: float = 0.01
     credit: int = 5
     batch: int = 5
+    pause: float = 0.02
 
 
 class Exercise:
@@ -125,7 +127,7 @@ class Exercise:
                     size = min(self._draw.randint(1, self._manners.batch), messages - made)
                     await self._batch(client, connection, range(made, made + size))
                     made += size
-                    await asyncio.sleep(self._draw.uniform(0.0, 0.02))
+                    await asyncio.sleep(self._draw.uniform(0.0, self._manners.pause))
             finally:
                 client.abort()
         self.publishing -= 1
