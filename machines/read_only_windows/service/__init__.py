@@ -1,0 +1,6 @@
+"""An executor with read-only windows: a service that embeds `WindowFixed` and `Transaction`."""
+
+from .executor import Answer, Kind, Overloaded, WindowedExecutor
+from .settings import Config, Options, Stats
+
+__all__ = ["Answer", "Config", "Kind", "Options", "Overloaded", "Stats", "WindowedExecutor"]

@@ -1,0 +1,126 @@
+"""The program `lawful run read_only_windows`: a node over HTTP, and clients that try one.
+
+lawful run read_only_windows serve --port 8888 --read-only-transaction-num-threads 3
+lawful run read_only_windows demo --readers 4 --writers 2 --seconds 5
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lawful.runtime.journal import Journal
+
+from .load_clients import Load, loaded
+from .settings import Config, Options, SystemThreads
+from .table import GuardedTable
+
+LOOPBACK = "127.0.0.1"
+FAILED, USAGE = 1, 5
+DEMO = {
+    "read_only_transaction_num_threads": 3,
+    "read_write_window_time": 50,
+    "read_only_window_time": 100,
+    "read_only_transaction_threshold": 4,
+    "max_read_only_transaction_time": 60,
+}
+
+
+def main(words: Sequence[str]) -> int:
+    """Run the command of these words; the exit code: 0, 1 if a promise was broken, 5 for words that
+    are no command, or options that the node refuses."""
+    try:
+        given = _parser().parse_args(words)
+    except SystemExit as end:
+        if not end.code:  # The help was asked for.
+            raise
+        return USAGE
+    try:
+        config = Config(**{name: getattr(given, name) for name in Config.__dataclass_fields__})
+        if given.command == "serve":
+            return _serve(config, given)
+        return _demo(config, given)
+    except ModuleNotFoundError as error:
+        print(f"lawful run read_only_windows: {error}; pip install 'lawful[serve]'")
+        return USAGE
+    except (OSError, ValueError) as error:
+        print(f"lawful run read_only_windows: {error}")
+        return USAGE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="lawful run read_only_windows",
+        description="A node with read-only windows, over HTTP on 127.0.0.1.",
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    serve = commands.add_parser("serve", help="a node, until it is interrupted")
+    serve.add_argument("--port", type=int, default=0, help="default: any free port")
+    serve.add_argument("--file", type=Path, help="keep the state in this SQLite file")
+    serve.add_argument("--journal", type=Path, help="write the machines' events into this file")
+    _options(serve, {})
+    demo = commands.add_parser("demo", help="start a node, let clients ask it, judge the answers")
+    demo.add_argument("--readers", type=int, default=4, help="clients that read; default 4")
+    demo.add_argument("--writers", type=int, default=2, help="clients that write; default 2")
+    demo.add_argument("--seconds", type=float, default=3.0, help="default 3")
+    demo.add_argument("--journal", type=Path, help="of the node")
+    _options(demo, DEMO)
+    return parser
+
+
+def _options(parser: argparse.ArgumentParser, defaults: dict[str, int]) -> None:
+    for name, field in Config.__dataclass_fields__.items():
+        default = defaults.get(name, field.default)
+        option = f"--{name.replace('_', '-')}"
+        parser.add_argument(option, type=int, default=default, help=f"default {default}")
+
+
+def _serve(config: Config, given: argparse.Namespace) -> int:
+    from .http_server import serve
+
+    with contextlib.ExitStack() as stack:
+        journal = None
+        if given.journal is not None:
+            journal = stack.enter_context(Journal(given.journal, append=False))
+        table = GuardedTable(SystemThreads(), given.file)
+        executor, front = serve(config, table, Options(journal=journal), given.port)
+        counts = {**executor.stats().counts, **front.counts}
+        print(", ".join(f"{name} {n}" for name, n in sorted(counts.items())) or "nothing")
+        if executor.broken:
+            print(f"the state is broken: {executor.broken}")
+        return FAILED if executor.broken else 0
+
+
+def _demo(config: Config, given: argparse.Namespace) -> int:
+    words = [sys.executable, "-m", "lawful", "run", "read_only_windows", "serve"]
+    for name in Config.__dataclass_fields__:
+        words += [f"--{name.replace('_', '-')}", str(getattr(config, name))]
+    if given.journal is not None:
+        words += ["--journal", str(given.journal)]
+    node = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+    try:
+        assert node.stdout is not None
+        line = node.stdout.readline()
+        print(line, end="")
+        if not line.startswith("listens"):
+            return node.wait() or FAILED
+        seconds = min(max(given.seconds, 0.1), 3_600.0)
+        load = Load(given.readers, given.writers, seconds)
+        judged = loaded(int(line.split()[-1]), load)
+        begun = time.monotonic()
+        node.terminate()
+        rest, _ = node.communicate(timeout=30)
+    finally:
+        node.kill()
+        node.wait()
+    print(judged.text)
+    print(f"the node: {rest.strip()}")
+    print(f"it ended after {time.monotonic() - begun:.2f} s")
+    good: Any = judged.good and node.returncode == 0
+    return 0 if good else FAILED

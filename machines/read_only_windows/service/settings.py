@@ -1,0 +1,167 @@
+"""The configuration of an executor, what it works with, and the statistics that it reports."""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from lawful.runtime.instance import Machine
+from lawful.runtime.timers import REAL, Clock
+
+from ..declaration import WindowFixed
+
+
+@dataclass(frozen=True)
+class Config:
+    """The options of the document, by their names there, and limits; times in milliseconds.
+
+    `latency`: what the threads may need until each has asked for its first transaction of a window.
+    `max_write_time`: after which a write is given up. `slice_time`: how long work goes on before a
+    thread looks up. `most_waiting`: so many requests of each kind may wait. Errors: ValueError for
+    a value out of its range, or times with which the window's promises would fail.
+    """
+
+    read_only_transaction_num_threads: int = 0
+    read_write_window_time: int = 500
+    read_only_window_time: int = 200
+    read_only_transaction_threshold: int = 0
+    read_only_window_margin: int = 5
+    max_read_only_transaction_time: int = 150
+    latency: int = 10
+    max_write_time: int = 150
+    slice_time: int = 5
+    most_waiting: int = 1_000
+
+    def __post_init__(self) -> None:
+        ranges = {
+            "read_only_transaction_num_threads": (0, 128),
+            "max_read_only_transaction_time": (1, 3_600_000),
+            "max_write_time": (1, 3_600_000),
+            "slice_time": (1, 1_000),
+            "most_waiting": (1, 1_000_000),
+        }
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            least, greatest = ranges.get(name, (0, 3_600_000))
+            if not isinstance(value, int) or not least <= value <= greatest:
+                raise ValueError(f"{name} is a whole number in {least}..{greatest}, not {value!r}")
+        self.window(REAL)
+
+    def window(self, clock: Clock) -> WindowFixed:
+        """The machine. Errors: ValueError for times with which its promises would fail."""
+        return WindowFixed(
+            clock=clock,
+            read_only_transaction_num_threads=self.read_only_transaction_num_threads,
+            read_write_window_time=self.read_write_window_time,
+            read_only_window_time=self.read_only_window_time,
+            read_only_transaction_threshold=self.read_only_transaction_threshold,
+            read_only_window_margin=self.read_only_window_margin,
+            max_read_only_transaction_time=self.max_read_only_transaction_time,
+            latency=self.latency,
+        )
+
+
+class Event(Protocol):
+    """A flag that threads wait for."""
+
+    def set(self) -> None: ...
+
+    def wait(self, timeout: float | None = None) -> bool: ...
+
+
+class Lock(Protocol):
+    """Excludes other threads; not reentrant."""
+
+    def acquire(self) -> object: ...
+
+    def release(self) -> None: ...
+
+
+class Threads(Protocol):
+    """Threads and what they meet at: those of the operating system, or simulated ones."""
+
+    def lock(self) -> Lock: ...
+
+    def event(self) -> Event: ...
+
+    def sleep(self, seconds: float) -> None: ...
+
+    def start(self, run: Callable[[], object], name: str) -> None: ...
+
+
+class SystemThreads:
+    """The threads of the operating system."""
+
+    def lock(self) -> Lock:
+        return threading.Lock()
+
+    def event(self) -> Event:
+        return threading.Event()
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    def start(self, run: Callable[[], object], name: str) -> None:
+        threading.Thread(target=run, name=name, daemon=True).start()
+
+
+class Recorder(Protocol):
+    """Hears of each event of a machine: a `Journal`."""
+
+    def attach(self, entry: Machine, instance: str) -> object: ...
+
+
+def logged(error: BaseException) -> None:
+    """Log an error under the logger `lawful`."""
+    logging.getLogger("lawful").error("read-only windows: %s", error, exc_info=error)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What an executor works with besides its configuration.
+
+    `clock`: seconds; when it goes back, time stands still for that moment alone. `journal`:
+    receives a row for each event of the window and of each transaction. `failed`: hears of each
+    exception of a caller's function, by default a function that logs it.
+    """
+
+    clock: Clock = REAL
+    journal: Recorder | None = None
+    threads: Threads = field(default_factory=SystemThreads)
+    failed: Callable[[BaseException], None] = logged
+
+
+class Milliseconds:
+    """A clock in milliseconds that never goes back: the machines' times are whole numbers."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._last = clock.now()
+        self._passed = 0.0
+
+    def now(self) -> float:
+        now = self._clock.now()
+        self._passed += max(0.0, now - self._last) * 1_000
+        self._last = now
+        return self._passed
+
+
+@dataclass(frozen=True)
+class Stats:
+    """What an executor did and holds.
+
+    `window`: the state of the machine; `queued` read-only transactions, `executing` ones, `held`:
+    other requests that wait for the main thread. `counts`: since it was made: requests by kind and
+    by outcome, `put_back`, `overloaded`, each transition of a timer, `begin_early`, `raised` (an
+    exception of a caller's function).
+    """
+
+    window: str
+    queued: int
+    executing: int
+    held: int
+    counts: Mapping[str, int]

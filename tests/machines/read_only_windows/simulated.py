@@ -1,0 +1,268 @@
+"""The service of the windows in a simulated world: real code, simulated time and threads.
+
+    run = simulate(seed=7)
+    run.problems        # what the judge of the clients' histories found; empty if all is well
+    run.digest          # of all events of the machines, in order
+
+Clients read, write, get and send; a thread makes faults; another shuts the node down at the end,
+when all is answered, or in the middle. Slow threads overrun their slices, the clock jumps.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import random
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lawful.machines.read_only_windows.service import Config, Kind, Options, WindowedExecutor
+from lawful.machines.read_only_windows.service.executor import Answer, Overloaded
+from lawful.machines.read_only_windows.service.load_clients import Seen, judge
+from lawful.machines.read_only_windows.service.scripts import Script, Step
+from lawful.machines.read_only_windows.service.settings import Recorder
+from lawful.machines.read_only_windows.service.table import GuardedTable
+from lawful.runtime.instance import Machine
+from lawful.runtime.kernel.event_record import Stepped
+from lawful.runtime.simulation.turns import World
+
+BOUND = 20.0  # Seconds within which all ends, after the faults have ceased.
+TRANSITIONS = (
+    *(
+        "queue_it",
+        "run_single_threaded",
+        "turn_away",
+        "write",
+        "nothing_held",
+        "read",
+        "begin",
+        "prolong",
+    ),
+    *("begin_early", "drain", "stop_starting", "run_out", "end", "stop_at_once"),
+    *("stop_threads", "stop", "Window.take", "Window.finish", "Window.put_back", "leave"),
+    *("Transaction.take", "Transaction.finish", "exceed", "Transaction.put_back", "abandon"),
+)
+FAULTS = ("overrun", "clock forward", "clock back", "fails", "too long", "overload", "raises")
+
+
+@dataclass
+class Run:
+    """What one run did; `active`: events while faults were made."""
+
+    seed: int
+    problems: list[str]
+    digest: str
+    transitions: Counter[str]
+    faults: Counter[str]
+    counts: Counter[str]
+    seconds: float
+    events: int
+    active: int
+
+
+class Watch:
+    """In the place of a journal: counts and digests all events of the machines."""
+
+    def __init__(self, journal: Recorder | None) -> None:
+        self.transitions: Counter[str] = Counter()
+        self.events = 0
+        self._journal = journal
+        self._digest = hashlib.blake2b(digest_size=12)
+
+    def attach(self, entry: Machine, instance: str) -> object:
+        if self._journal is not None:
+            self._journal.attach(entry, instance)
+        kind = "Window" if instance == "window" else "Transaction"
+        return entry.lawful.observe(lambda done: self._hear(kind, instance, done))
+
+    def _hear(self, kind: str, instance: str, done: Stepped[Machine]) -> None:
+        if done.outcome == "refused":
+            return
+        self.events += 1
+        name = str(done.transition or done.event)
+        self.transitions[f"{kind}.{name}" if name in ("take", "finish", "put_back") else name] += 1
+        self._digest.update(f"{instance} {done.time!r} {name} {done.args!r}".encode())
+
+    @property
+    def digest(self) -> str:
+        return self._digest.hexdigest()
+
+
+class Scene:
+    """What the threads of one run share: in the place of clock and threads of the service, too."""
+
+    executor: WindowedExecutor
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.faulty = True
+        self.offset = 0.0
+        self.talking = 4
+        self.faults: Counter[str] = Counter()
+        self.seen: list[Seen] = []
+        self.ended: Counter[int] = Counter()
+        self.asked = 0
+        self.active = 0
+        self.early = False
+        self.late = ""
+        self.watch: Watch
+        self.lock = world.lock
+        self.event = world.event
+        self.start: Callable[[Callable[[], object], str], None] = world.start
+
+    def now(self) -> float:
+        return 1_000.0 + self.world.time + self.offset
+
+    def sleep(self, seconds: float) -> None:
+        if self.faulty and self.chance(0.03):
+            self.faults["overrun"] += 1
+            seconds += self.world.random.uniform(0.0, 0.3)
+        self.world.sleep(seconds)
+
+    def chance(self, probability: float) -> bool:
+        return self.world.random.random() < probability
+
+
+class Planned(Exception):
+    """What a client's function raises on purpose."""
+
+
+GET = Step("get", "n")
+
+
+def script_of(scene: Scene, kind: Kind) -> Script:
+    """What a client sends: it shows a write that meets it, and may fail or take too long."""
+    work = scene.world.random.randint(0, 30)
+    if scene.faulty and scene.chance(0.05):
+        scene.faults["too long"] += 1
+        work = 4_000
+    end: Script = ()
+    if scene.faulty and scene.chance(0.05):
+        scene.faults["fails"] += 1
+        end = (Step("fail", value="on purpose"),)
+    if kind is Kind.GET:
+        return (GET,)
+    if kind is Kind.READ:
+        return (GET, Step("work", number=work), GET, *end)
+    return (Step("add", "n", number=1), Step("work", number=work), *end)
+
+
+def ask(scene: Scene, kind: Kind) -> None:
+    """Send one request; note when it began and ended, and what came."""
+    number, began = scene.asked, scene.world.time
+    scene.asked += 1
+    scene.ended[number] = 0
+    raises = scene.faulty and scene.chance(0.03)
+
+    def answered(answer: Answer) -> None:
+        scene.ended[number] += 1
+        values = tuple(each if isinstance(each, int) else 0 for each in answer.values)
+        ok = answer.outcome == "answered"
+        seen = Seen(kind is Kind.WRITE, began, scene.world.time, 200 if ok else 503, values)
+        scene.seen.append(seen)
+        if raises:
+            scene.faults["raises"] += 1
+            raise Planned
+
+    try:
+        scene.executor.submit(kind, script_of(scene, kind), answered)
+    except Overloaded:
+        scene.faults["overload"] += 1
+        scene.ended[number] = 1
+
+
+def clients(scene: Scene, count: int) -> None:
+    """One thread of clients; sometimes it sends many requests at once."""
+    draw = scene.world.random
+    kinds = (Kind.READ, Kind.READ, Kind.READ, Kind.WRITE, Kind.GET)
+    for _ in range(count):
+        for _ in range(draw.choice((1, 1, 1, 8))):
+            ask(scene, draw.choice(kinds))
+        scene.world.sleep(draw.choice((0.0, draw.uniform(0.0, 0.3))))
+    scene.talking -= 1
+
+
+def trouble(scene: Scene, seconds: float) -> None:
+    """Let the clock jump; after so many seconds no fault is made any more."""
+    draw = scene.world.random
+    while scene.world.time < seconds:
+        scene.world.sleep(draw.uniform(0.05, 0.5))
+        forward = scene.chance(0.5)
+        scene.faults["clock forward" if forward else "clock back"] += 1
+        scene.offset += draw.uniform(0.0, 0.5) * (1 if forward else -1)
+    scene.faulty = False
+    scene.active = scene.watch.events
+
+
+def finish(scene: Scene) -> None:
+    """Wait until all is answered, or shut down in the middle, and see that this ends in time."""
+    world = scene.world
+    if scene.early:
+        world.sleep(world.random.uniform(0.2, 2.0))
+    else:
+        while scene.faulty or scene.talking:
+            world.sleep(0.1)
+        until = world.time + BOUND
+        while world.time < until and not all(scene.ended.values()):
+            world.sleep(0.1)
+        if not all(scene.ended.values()):
+            scene.late = f"not all had ended {BOUND} s after the faults"
+    began = world.time
+    scene.executor.shutdown()
+    slowest = 0.4 if scene.faulty else 0.1
+    if world.time - began > slowest:
+        scene.late = f"the shutdown took {world.time - began:.3f} s"
+
+
+def simulate(
+    seed: int,
+    *,
+    kind: type[WindowedExecutor] = WindowedExecutor,
+    journal: Recorder | None = None,
+    count: int = 15,
+) -> Run:
+    """One run: four threads of so many requests each, faults for three seconds."""
+    world, draw = World(seed, limit=120.0), random.Random(seed)
+    scene = Scene(world)
+    scene.early = draw.random() < 0.3
+    scene.watch = Watch(journal)
+    config = Config(
+        read_only_transaction_num_threads=draw.choice((0, 1, 2, 3)),
+        read_write_window_time=draw.choice((50, 200)),
+        read_only_transaction_threshold=draw.choice((0, 1, 4)),
+        most_waiting=draw.choice((10, 1_000)),
+    )
+    table = GuardedTable(scene)
+    failed: list[BaseException] = []
+
+    def live() -> None:
+        options = Options(scene, scene.watch, scene, failed.append)
+        scene.executor = kind(config, table, options)
+        for number in range(scene.talking):
+            world.start(lambda: clients(scene, count), f"clients {number}")
+        world.start(lambda: trouble(scene, 3.0), "faults")
+        world.start(lambda: finish(scene), "end")
+
+    world.start(live, "begin")
+    found: list[str] = []
+    try:
+        world.run()
+    except Exception as error:
+        found.append(f"{type(error).__name__}: {error}")
+    found += [scene.late] if scene.late else []
+    found += [f"the state is broken: {table.broken}"] if table.broken else []
+    found += [f"{error!r}" for error in failed if not isinstance(error, Planned)]
+    wrong = [number for number, ends in scene.ended.items() if ends != 1]
+    found += [f"requests {wrong[:5]} had not one answer"] if wrong else []
+    found += judge(scene.seen)
+    return Run(
+        seed=seed,
+        problems=found,
+        digest=scene.watch.digest,
+        transitions=scene.watch.transitions,
+        faults=scene.faults,
+        counts=Counter(scene.executor.stats().counts),
+        seconds=world.time,
+        events=scene.watch.events,
+        active=scene.active,
+    )

@@ -1,0 +1,235 @@
+"""The service over HTTP: what it answers, what it refuses; and as a process."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lawful.machines.read_only_windows.service import Config, Kind, Overloaded, WindowedExecutor
+from lawful.machines.read_only_windows.service.executor import Answer
+from lawful.machines.read_only_windows.service.front import LONGEST_BODY, Front
+from lawful.machines.read_only_windows.service.program import main
+from lawful.machines.read_only_windows.service.scripts import ScriptError, Step, parsed
+from lawful.machines.read_only_windows.service.settings import SystemThreads
+from lawful.machines.read_only_windows.service.table import GuardedTable, Overlap
+from tests.root import PATIENCE
+
+CHAIN = "/v1/chain/"
+LONG = 600_000  # Milliseconds that nothing here takes, however busy the machine is.
+SINGLE = Config(
+    max_read_only_transaction_time=LONG, read_only_window_time=2 * LONG, max_write_time=LONG
+)
+POOL = replace(SINGLE, read_only_transaction_num_threads=2, read_only_transaction_threshold=1)
+
+
+@pytest.fixture(params=[0, 2])
+def front(request: pytest.FixtureRequest) -> Iterator[Front]:
+    config = POOL if request.param else SINGLE
+    executor = WindowedExecutor(config, GuardedTable(SystemThreads()))
+    yield Front(executor)
+    executor.shutdown()
+
+
+def asked(front: Front, path: str, body: object, method: str = "POST") -> tuple[int, Any]:
+    """What the application answers to one request."""
+    raw = body if isinstance(body, bytes) else json.dumps(body).encode()
+    sent: list[Any] = []
+    messages = iter([{"type": "http.request", "body": raw, "more_body": False}])
+
+    async def receive() -> Any:
+        return next(messages)
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http", "method": method, "path": path, "raw_path": path.encode(),
+        "query_string": b"", "headers": [], "root_path": "", "scheme": "http",
+    }  # fmt: skip
+    asyncio.run(front.app(scope, receive, send))
+    return sent[0]["status"], json.loads(sent[1]["body"])
+
+
+def test_reads_and_writes_are_answered(front: Front) -> None:
+    write = {"steps": [{"put": ["a", "text"]}, {"add": ["n", 2]}]}
+    assert asked(front, CHAIN + "send_transaction2", write) == (200, {"values": [2], "tries": 1})
+    block = {"transactions": [[{"add": ["n", 1]}], [{"add": ["n", 1]}]]}
+    assert asked(front, CHAIN + "push_block", block) == (200, {"values": [3, 4], "tries": 1})
+    read = {"steps": [{"get": "a"}, {"work": 6}, {"get": "n"}, {"get": "b"}]}
+    values = {"values": ["text", 4, None], "tries": 1}
+    assert asked(front, CHAIN + "send_read_only_transaction", read) == (200, values)
+    assert asked(front, CHAIN + "get_table", {"keys": ["n"]}) == (200, {"values": [4], "tries": 1})
+    failing = {"steps": [{"add": ["n", 1]}, {"fail": "why"}]}
+    failed = {"error": "failed: why", "outcome": "failed"}
+    assert asked(front, CHAIN + "send_transaction2", failing) == (422, failed)
+    assert asked(front, CHAIN + "get_table", {"keys": ["n"]})[1]["values"] == [4]
+    status, info = asked(front, CHAIN + "get_info", b"", "GET")
+    assert (status, info["queued"], info["executing"]) == (200, 0, 0)
+    assert info["http"] == {"200": 5, "422": 1}
+
+
+def test_what_takes_too_long_is_given_up() -> None:
+    executor = WindowedExecutor(replace(SINGLE, max_write_time=1), GuardedTable(SystemThreads()))
+    late = {"error": "took too long", "outcome": "invalid"}
+    long = {"steps": [{"add": ["n", 1]}, {"work": 60_000}]}
+    assert asked(Front(executor), CHAIN + "send_transaction2", long) == (504, late)
+    assert executor.call(Kind.GET, (Step("get", "n"),)).values == (None,)
+    executor.shutdown()
+
+
+REFUSED: tuple[tuple[str, Any, int, str], ...] = (
+    ("send_transaction2", b"{", 400, "the body is no JSON"),
+    ("send_transaction2", b"\xff", 400, "the body is no JSON"),
+    ("send_transaction2", b"[" * 60_000, 400, "the body is no JSON"),
+    ("send_transaction2", [], 400, "expected an object with the field steps, found 'list'"),
+    ("send_transaction2", {"steps": 7}, 400, "steps: expected an array, found 7"),
+    ("send_transaction2", {"steps": [{"add": ["n", 1.5]}]}, 400, "steps[0].add: expected a whole"),
+    ("send_transaction2", {"steps": [{"put": "n"}]}, 400, "steps[0].put: expected [key, value]"),
+    ("send_transaction2", {"steps": [{"sub": 1}]}, 400, "steps[0]: expected an object with one"),
+    ("send_transaction2", {"steps": [{"get": ""}]}, 400, "steps[0].get: a key is not empty"),
+    ("send_read_only_transaction", {"steps": [{"put": ["n", 1]}]}, 400, "steps[0].put: a read-"),
+    ("push_block", {"transactions": [[1]]}, 400, "transactions[0].steps[0]: expected an object"),
+    ("get_table", {"keys": [1]}, 400, "keys[0]: expected a printable text"),
+    ("send_transaction2", bytes(LONGEST_BODY + 1), 413, "a body has at most 64000 bytes"),
+    ("nothing", {}, 404, "Not Found"),
+    ("get_info", {}, 405, "Method Not Allowed"),
+)
+
+
+def test_what_is_malformed_is_refused_and_counted(front: Front) -> None:
+    for path, body, status, text in REFUSED:
+        found = asked(front, CHAIN + path, body)
+        assert found[0] == status
+        assert found[1]["error"].startswith(text)
+    reasons = {"malformed": 12, "oversized": 1, "unknown": 2}
+    assert front.counts == {**reasons, "400": 12, "404": 1, "405": 1, "413": 1}
+    write = {"steps": [{"add": ["n", 2]}]}
+    assert asked(front, CHAIN + "send_transaction2", write) == (200, {"values": [2], "tries": 1})
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+NAMES = st.sampled_from(["get", "put", "add", "fail", "work"])
+STEPS = st.lists(JSON | st.dictionaries(NAMES, JSON | st.lists(st.text() | st.integers())))
+
+
+@given(st.one_of(st.binary(), JSON, st.fixed_dictionaries({"steps": STEPS})))
+@settings(max_examples=40, deadline=None)
+def test_no_body_does_any_harm(body: object) -> None:
+    executor = WindowedExecutor(Config(max_write_time=1), GuardedTable(SystemThreads()))
+    front = Front(executor)
+    status, content = asked(front, CHAIN + "send_transaction2", body)
+    assert status in (200, 400, 413, 422, 504)
+    assert ("values" in content) == (status == 200)
+    executor.shutdown()
+    assert executor.stats().counts.get("raised") is None
+
+
+@given(STEPS)
+@settings(max_examples=40, deadline=None)
+def test_steps_are_read_or_refused(data: object) -> None:
+    try:
+        script = parsed(data, writes=True)
+    except ScriptError as error:
+        assert str(error).startswith("steps")
+    else:
+        assert isinstance(data, list)
+        assert len(script) == len(data)
+
+
+# The executor.
+
+
+def test_too_many_are_refused_and_a_shutdown_answers_all() -> None:
+    executor = WindowedExecutor(
+        Config(read_only_transaction_num_threads=1, most_waiting=2), GuardedTable(SystemThreads())
+    )
+    got: list[Answer] = []
+    for _ in range(2):
+        executor.submit(Kind.READ, (Step("get", "a"),), got.append)
+    with pytest.raises(Overloaded, match="2 requests of this kind wait"):
+        executor.submit(Kind.READ, (Step("get", "a"),), got.append)
+    executor.shutdown()
+    executor.shutdown()
+    assert executor.call(Kind.WRITE, ()).outcome == "abandoned"
+    assert got == [Answer("abandoned", (), "the node shuts down", 0)] * 2
+    stats = executor.stats()
+    assert (stats.window, stats.queued) == ("the node has shut down", 0)
+    assert (stats.counts["overloaded"], stats.counts["abandoned"]) == (1, 3)
+
+
+def test_the_guard_fails_hard_and_for_good() -> None:
+    table = GuardedTable(SystemThreads())
+    with table.reading() as view:
+        with pytest.raises(Overlap, match="1 writers and 1 readers"), table.writing():
+            pass
+        with pytest.raises(Overlap, match="a read-only transaction changes 'a'"):
+            view.put("a", 1)
+    with pytest.raises(Overlap, match="1 writers and 1 readers"), table.reading():
+        pass
+
+
+def test_the_state_outlives_the_node(tmp_path: Path) -> None:
+    for values in ((1,), (2,)):
+        executor = WindowedExecutor(SINGLE, GuardedTable(SystemThreads(), tmp_path / "s.db"))
+        answer = executor.call(Kind.WRITE, (Step("add", "n", number=1),))
+        executor.shutdown()
+        assert answer == Answer("answered", values, "", 1)
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (["--read-only-window-time", "60"], "window_holds_what_starts_late is false"),
+        (["--read-only-window-margin", "190"], "margin_leaves_time is false"),
+        (["--read-write-window-time", "0"], "writes_have_time is false"),
+        (["--read-only-transaction-num-threads", "-1"], "is a whole number in 0..128, not -1"),
+    ],
+)
+def test_limits_are_refused_at_the_start(
+    words: list[str], text: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["serve", *words]) == 5
+    assert text in capsys.readouterr().out
+
+
+def test_a_node_as_a_process(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    journal = tmp_path / "events.jsonl"
+    assert main(["demo", "--seconds", "0.3", "--journal", str(journal)]) == 0
+    assert "promises broken: 0" in capfd.readouterr().out
+    assert journal.stat().st_size > 0
+
+
+def test_many_threads_submit() -> None:
+    executor = WindowedExecutor(POOL, GuardedTable(SystemThreads()))
+    got: list[Answer] = []
+    done = threading.Event()
+
+    def answered(answer: Answer) -> None:
+        got.append(answer)
+        if len(got) == 80:
+            done.set()
+
+    def submits() -> None:
+        for _ in range(10):
+            executor.submit(Kind.READ, (Step("get", "n"),), answered)
+            executor.submit(Kind.WRITE, (Step("add", "n", number=1),), answered)
+
+    threads = [threading.Thread(target=submits) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    assert done.wait(PATIENCE)
+    executor.shutdown()
+    assert {answer.outcome for answer in got} == {"answered"}
+    assert executor.broken == ""
