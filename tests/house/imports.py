@@ -190,6 +190,7 @@ def z3_stays_behind_its_door(sources: Sequence[Source]) -> Iterator[str]:
 def third_parties_are_declared(sources: Sequence[Source]) -> Iterator[str]:
     known = {*HEAVY, "annotated_types", "lawful", *sys.stdlib_module_names, *FOLDERS}
     known.add("annotationlib")  # Of the standard library from 3.14 on.
+    known.update(("starlette", "uvicorn"))  # The extra `serve`: the front of a service.
     known.add("typing_extensions")  # For types alone: every type checker brings it.
     for s in python(sources, PRODUCT):
         for i in s.imports:

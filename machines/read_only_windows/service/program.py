@@ -13,7 +13,6 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from lawful.runtime.journal import Journal
 
@@ -44,8 +43,8 @@ def main(words: Sequence[str]) -> int:
     try:
         config = Config(**{name: getattr(given, name) for name in Config.__dataclass_fields__})
         if given.command == "serve":
-            return _serve(config, given)
-        return _demo(config, given)
+            return _serve(config, given.port, given.file, given.journal)
+        return _demo(config, Load(given.readers, given.writers, given.seconds), given.journal)
     except ModuleNotFoundError as error:
         print(f"lawful run read_only_windows: {error}; pip install 'lawful[serve]'")
         return USAGE
@@ -81,15 +80,15 @@ def _options(parser: argparse.ArgumentParser, defaults: dict[str, int]) -> None:
         parser.add_argument(option, type=int, default=default, help=f"default {default}")
 
 
-def _serve(config: Config, given: argparse.Namespace) -> int:
+def _serve(config: Config, port: int, file: Path | None, path: Path | None) -> int:
     from .http_server import serve
 
     with contextlib.ExitStack() as stack:
         journal = None
-        if given.journal is not None:
-            journal = stack.enter_context(Journal(given.journal, append=False))
-        table = GuardedTable(SystemThreads(), given.file)
-        executor, front = serve(config, table, Options(journal=journal), given.port)
+        if path is not None:
+            journal = stack.enter_context(Journal(path, append=False))
+        table = GuardedTable(SystemThreads(), file)
+        executor, front = serve(config, table, Options(journal=journal), port)
         counts = {**executor.stats().counts, **front.counts}
         print(", ".join(f"{name} {n}" for name, n in sorted(counts.items())) or "nothing")
         if executor.broken:
@@ -97,12 +96,12 @@ def _serve(config: Config, given: argparse.Namespace) -> int:
         return FAILED if executor.broken else 0
 
 
-def _demo(config: Config, given: argparse.Namespace) -> int:
+def _demo(config: Config, load: Load, journal: Path | None) -> int:
     words = [sys.executable, "-m", "lawful", "run", "read_only_windows", "serve"]
     for name in Config.__dataclass_fields__:
         words += [f"--{name.replace('_', '-')}", str(getattr(config, name))]
-    if given.journal is not None:
-        words += ["--journal", str(given.journal)]
+    if journal is not None:
+        words += ["--journal", str(journal)]
     node = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
     try:
         assert node.stdout is not None
@@ -110,8 +109,6 @@ def _demo(config: Config, given: argparse.Namespace) -> int:
         print(line, end="")
         if not line.startswith("listens"):
             return node.wait() or FAILED
-        seconds = min(max(given.seconds, 0.1), 3_600.0)
-        load = Load(given.readers, given.writers, seconds)
         judged = loaded(int(line.split()[-1]), load)
         begun = time.monotonic()
         node.terminate()
@@ -122,5 +119,4 @@ def _demo(config: Config, given: argparse.Namespace) -> int:
     print(judged.text)
     print(f"the node: {rest.strip()}")
     print(f"it ended after {time.monotonic() - begun:.2f} s")
-    good: Any = judged.good and node.returncode == 0
-    return 0 if good else FAILED
+    return 0 if judged.good and node.returncode == 0 else FAILED
