@@ -538,6 +538,27 @@ def _run(commands: Subparsers) -> None:
     parser.add_argument("words", metavar="ARGUMENTS", nargs="...", help=words)
 
 
+def _explore(commands: Subparsers) -> None:
+    help = "walk through the machine in the browser, or write that page as one file"
+    parser = _scoped(_command(commands, "explore", help), several=False)
+    parser.add_argument(
+        "--html",
+        type=Path,
+        metavar="FILE",
+        help="write a page with diagram, counterexamples and coverage, and start no server",
+    )
+    parser.add_argument(
+        "--port", type=argument_types.port, default=0, metavar="N", help="default: any free port"
+    )
+    parser.add_argument(
+        "--max-seconds",
+        type=argument_types.seconds,
+        default=30.0,
+        metavar="S",
+        help="stop the check of the whole scope after S seconds; default 30",
+    )
+
+
 COMMANDS: dict[str, Callable[[Subparsers], None]] = {
     "check": _check,
     "simulate": _simulate,
@@ -551,6 +572,7 @@ COMMANDS: dict[str, Callable[[Subparsers], None]] = {
     "export": _export,
     "lock": _lock,
     "diff": _diff,
+    "explore": _explore,
     "freeze": _freeze,
     "run": _run,
 }

@@ -42,3 +42,10 @@ def percent(text: str) -> float:
     if not 0.0 <= value <= 100.0:
         raise argparse.ArgumentTypeError(f"{text}: expected a percentage from 0 to 100")
     return value / 100
+
+
+def port(text: str) -> int:
+    """A port of this machine; 0 is any that is free."""
+    if text.isascii() and text.isdigit() and int(text) < 65536:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r}: expected a port from 0 to 65535")

@@ -136,6 +136,10 @@ def _command(given: argparse.Namespace, output: Output) -> int:
             from .commands.diff import diff
 
             return diff(_options(options.DiffOptions, given), output)
+        case "explore":
+            from .commands.explore import explore
+
+            return explore(_options(options.ExploreOptions, given), output)
         case "freeze":
             from .commands.freeze import freeze
 

@@ -90,6 +90,17 @@ class SimulateOptions:
     engine: WalkEngine
 
 
+@dataclass(frozen=True, slots=True)
+class ExploreOptions:
+    """`html` is the file for the page; without it a server answers on `port` (0: any)."""
+
+    target: str
+    scope: Sequence[str]
+    html: Path | None
+    port: int
+    max_seconds: float
+
+
 LINTED_STATES = 20_000  # That `lint` looks at, unless `--max-states` says otherwise.
 
 

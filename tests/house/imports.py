@@ -62,7 +62,7 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("verdict", "cache_folder"),
         ("reference",),
         ("explore", "smt", "replay", "tla"),
-        ("prove", "conform"),
+        ("prove", "conform", "explorer"),
         ("lint", "mutation"),
         ("report",),
     ),

@@ -1,0 +1,280 @@
+"""Views of a machine at the end of a path: what is possible there, what is refused, what holds.
+
+A path is a tuple of numbers: the place of the start among all starts, then of each event among the
+admitted ones of its state, in the order of the declaration. So a path can stand in an address.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from lawful.spec import types as t
+from lawful.spec.analysis.callee import bind
+from lawful.spec.flat import Flat
+from lawful.spec.ir import Json
+from lawful.spec.values.world import World, encode
+
+from ..explore.limits import Budget, Limits, OutOfBudget
+from ..explore.retrace import judged
+from ..explore.space import Args, Edge, Space
+from ..explore.traces import trace_of
+from ..reference import Done, Fault, Refusal
+from ..reference.states import State
+from ..reference.time import timers
+from ..verdict import Trace, TraceStep
+
+Path = tuple[int, ...]
+MOST = 200  # Events of a state, and starts, that a view lists.
+TRIED = 50  # Arguments with which a refused transition is tried.
+CLAUSES = 3  # Different refusals of one transition that a view has.
+KEPT = 5000  # States of paths that are kept.
+SECONDS = 3.0  # The time for one view; what is left out is said.
+
+
+class NoPath(ValueError):
+    """A path leads nowhere; the text says at which of its numbers."""
+
+
+class WalkedPath:
+    """Computes the views of one machine within its scope, with the reference engine."""
+
+    def __init__(self, flat: Flat, world: World, seconds: float = SECONDS) -> None:
+        self.space = Space(flat, world)
+        self.seconds = seconds
+        self._states: OrderedDict[Path, State] = OrderedDict()
+
+    def view(self, path: Path) -> dict[str, Json]:
+        """The page's data at the end of a path; of the empty path only the starts.
+
+        Raises NoPath, and OutOfBudget where already the way there takes too long.
+        """
+        self._begin()
+        if not path:
+            starts, more = self._first(self._starts())
+            rows: list[Json] = [
+                {"index": i, "event": name or "start", "args": args, "state": state}
+                for i, name, args, state in starts
+            ]
+            return {"path": [], "starts": rows, "more": more}
+        states = [self.state(path[: n + 1]) for n in range(len(path))]
+        state = states[-1]
+        edges, more = self._first(enumerate(self.space.edges(state)))
+        properties, complete = self._properties(states)
+        refused, all_refused = self._refused(state, {edge.rule for _, edge in edges})
+        return {
+            "path": list(path),
+            "state": self.space.shown(state),
+            "lanes": list(self._lanes(state)),
+            "timers": self._timers(state),
+            "steps": [self._step(path[: n + 1]) for n in range(1, len(path))],
+            "enabled": [self._edge(i, edge) for i, edge in edges],
+            "refused": refused,
+            "properties": properties,
+            "more": more or not (complete and all_refused),
+        }
+
+    def state(self, path: Path) -> State:
+        """The state at the end of a path that is not empty. Raises NoPath."""
+        known = self._states.get(path)
+        if known is not None:
+            self._states.move_to_end(path)
+            return known
+        if len(path) == 1:
+            found = next(itertools.islice(self._made(), path[0], None), None)
+        else:
+            edge = self._edge_at(path)
+            found = edge.outcome.state if isinstance(edge.outcome, Done) else None
+        if found is None:
+            raise NoPath(f"number {len(path)} of the path, {path[-1]}, leads to no state")
+        self._states[path] = found
+        if len(self._states) > KEPT:
+            self._states.popitem(last=False)
+        return found
+
+    def trace(self, path: Path) -> Trace:
+        """The path as a trace, as `lawful check` has it. Raises NoPath."""
+        self._begin()
+        states = [self.state(path[: n + 1]) for n in range(len(path))]
+        edges = [self._edge_at(path[: n + 1]) for n in range(1, len(path))]
+        return trace_of(self.space, states, [(edge.rule, edge.args) for edge in edges])
+
+    def path_of(self, trace: Trace) -> Path:
+        """The path of a trace of this machine, as far as its events lead to states."""
+        self.space.budget = Budget()
+        path: Path = ()
+        for number, state in enumerate(self._made()):
+            if self.space.shown(state) == trace.initial:
+                path = (number,)
+                break
+        for step, after in zip(trace.steps, trace.states[1:], strict=False):
+            state = self.state(path)
+            for number, edge in enumerate(self.space.edges(state)):
+                if self._leads(edge, step) == after:
+                    path = (*path, number)
+                    break
+            else:
+                break
+        return path
+
+    def _leads(self, edge: Edge, step: TraceStep) -> Mapping[str, Json] | None:
+        """The state to which an event leads, if it is that of the step."""
+        same = self.space.rules[edge.rule][1].name == step.transition
+        if not (same and self._args(edge.rule, edge.args) == step.args):
+            return None
+        return self.space.shown(edge.outcome.state) if isinstance(edge.outcome, Done) else None
+
+    def failing(self, path: Path) -> list[tuple[str, str, str]]:
+        """Name, kind and reason of each property that fails at the end of a path."""
+        self._begin()
+        states = [self.state(path[: n + 1]) for n in range(len(path))]
+        rows, _ = self._properties(states)
+        failed = (row for row in rows if isinstance(row, dict) and row["now"] == "fails")
+        return [(str(row["name"]), str(row["kind"]), str(row["why"])) for row in failed]
+
+    def _begin(self) -> None:
+        self.space.budget = Budget(Limits(seconds=self.seconds))
+
+    def _made(self) -> Iterator[State]:
+        """The states of the starts within the scope."""
+        for _, _, outcome in self.space.initial():
+            placed, outside = self.space.placed(outcome)
+            if isinstance(placed, Done) and outside is None:
+                yield placed.state
+
+    def _starts(self) -> Iterator[tuple[int, str | None, Json, Json]]:
+        functions = {f.name: f for f in self.space.machine.initials}
+        number = 0
+        for name, args, outcome in self.space.initial():
+            placed, outside = self.space.placed(outcome)
+            if isinstance(placed, Done) and outside is None:
+                given = self.space.shown_args(functions[name], args) if name is not None else {}
+                yield number, name, given, self.space.shown(placed.state)
+                number += 1
+
+    def _first(self, found: Iterator[Any]) -> tuple[list[Any], bool]:
+        """The first rows, and whether there are or may be more."""
+        rows: list[Any] = []
+        try:
+            for row in found:
+                if len(rows) == MOST:
+                    return rows, True
+                rows.append(row)
+        except (OutOfBudget, ValueError):  # Too many arguments to enumerate.
+            return rows, True
+        return rows, False
+
+    def _edge_at(self, path: Path) -> Edge:
+        """The last event of a path of at least two numbers."""
+        edges = self.space.edges(self.state(path[:-1]))
+        edge = next(itertools.islice(edges, path[-1], None), None)
+        if edge is None:
+            raise NoPath(f"number {len(path)} of the path, {path[-1]}: there is no such event")
+        return edge
+
+    def _args(self, rule: int, args: Args) -> dict[str, Json]:
+        return self.space.shown_args(self.space.rules[rule][1].function, args)
+
+    def _edge(self, index: int, edge: Edge) -> Json:
+        row = self.space.rules[edge.rule][1]
+        fault = edge.outcome if isinstance(edge.outcome, Fault) else None
+        return {
+            "index": index,
+            "event": row.event,
+            "transition": row.name,
+            "args": self._args(edge.rule, edge.args),
+            "fault": None if fault is None else f"{fault.name}: {fault.what}",
+            "cut": edge.cut,
+        }
+
+    def _step(self, path: Path) -> Json:
+        edge, before = self._edge_at(path), self.state(path[:-1])
+        row = self.space.rules[edge.rule][1]
+        output = edge.outcome.output if isinstance(edge.outcome, Done) else None
+        return {
+            "event": row.event,
+            "transition": row.name,
+            "args": self._args(edge.rule, edge.args),
+            "changed": self.space.changed(before, self.state(path)),
+            "output": None if output is None else encode(output, row.function.output),
+        }
+
+    def _refused(self, state: State, taken: set[int]) -> tuple[list[Json], bool]:
+        """Each transition that no argument enables, with the clauses that refuse it."""
+        out: list[Json] = []
+        for index, (rule, row) in enumerate(self.space.rules):
+            if index in taken:
+                continue
+            clauses: dict[str, Json] = {}
+            try:
+                given = self.space.arguments(rule, state, planned=False)
+                for args in itertools.islice(given, TRIED):
+                    named = bind(row.function.params, args)
+                    outcome = self.space.reference.step(state, row.name, named)
+                    if isinstance(outcome, Refusal) and len(clauses) < CLAUSES:
+                        clauses.setdefault(str(outcome.reason()), self._args(index, args))
+            except OutOfBudget:
+                return out, False
+            except ValueError as error:
+                clauses[str(error)] = {}
+            rows: list[Json] = [{"clause": clause, "args": a} for clause, a in clauses.items()]
+            out.append({"event": row.event, "transition": row.name, "because": rows})
+        return out, True
+
+    def _properties(self, states: Sequence[State]) -> tuple[list[Json], bool]:
+        """What each property says here, and whether there was time for all."""
+        rows: list[Json] = []
+        kinds: dict[str, str] = {"deadlock": "built-in"}
+        kinds.update((j.name, str(j.kind)) for j in self.space.judged)
+        space = self.space
+        of_states = [*space.invariants, *space.step_properties, *space.reachables]
+        here = {"deadlock", *(j.name for j in of_states)}
+        for name, kind in kinds.items():
+            if name not in here:
+                rows.append({"name": name, "kind": kind, "now": "not of one state", "why": ""})
+                continue
+            try:
+                now, why = self._now(name, kind, states)
+            except OutOfBudget:
+                return rows, False
+            rows.append({"name": name, "kind": kind, "now": now, "why": why})
+        return rows, True
+
+    def _now(self, name: str, kind: str, states: Sequence[State]) -> tuple[str, str]:
+        if kind == "reachable":
+            (j,) = (each for each in self.space.judged if each.name == name)
+            given = self.space.arguments(j.rule, states[-1])
+            here = any(self.space.is_true(j.row, states[-1], args) for args in given)
+            return ("reached" if here else "not here"), ""
+        why = judged(self.space, name, states)
+        return ("holds here", "") if why is None else ("fails", why)
+
+    def _lanes(self, state: State) -> Iterator[Json]:
+        """A lane of each part and each member of a family."""
+        shown: Mapping[str, Any] = self.space.shown(state)
+        for v in self.space.machine.variables:
+            if t.part_of(v.type) is None:
+                continue
+            members: Any = shown[v.name]
+            if not isinstance(v.type, t.Map):
+                yield {"name": v.name, "state": members}
+                continue
+            rows: Any = members["$map"] if "$map" in members else members.items()
+            for key, member in rows:
+                yield {"name": f"{v.name}[{key}]", "state": member}
+
+    def _timers(self, state: State) -> dict[str, Json]:
+        """The timers, and what is left of each: ticks, or whether it is armed."""
+        machines = self.space.reference.machines
+        found = timers(machines, self.space.machine.name, state)
+        return {place: _left(value) for place, _, value in found}
+
+
+def _left(value: Any) -> Json:
+    if value is None or value is False:
+        return "stopped"
+    if value is True:
+        return "armed: due at any time"
+    return f"due in {value} ticks" if value else "due"

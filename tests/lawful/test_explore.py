@@ -1,0 +1,189 @@
+"""The explorer: its page in a browser, what its server refuses, and what a view tells."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import threading
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lawful.checks.explorer.explorer_server import Answers, ExplorerServer
+from lawful.checks.explorer.walked_path import NoPath, WalkedPath
+from lawful.cli import main
+from lawful.commands.explore import _answers
+from lawful.commands.options import ExploreOptions
+from lawful.targets import machine, scoped
+
+TURN = """
+from lawful import Machine, Nat, Scope, State, invariant, reachable, require, terminal, transition
+
+class Door(State):
+    OPEN = "open"
+    SHUT = "shut"
+
+class Turn(Machine):
+    state: Door = Door.OPEN
+    n: Nat = 0
+
+    @transition(source=Door.OPEN, target=Door.SHUT)
+    def shut(self) -> None:
+        require(self.n < 3, "<img src=x onerror=alert(1)></script>")
+        self.n += 1
+
+    @transition(source=Door.SHUT, target=Door.OPEN)
+    def open(self, by: bool) -> None:
+        pass
+
+    @invariant
+    def below_two(self) -> bool:
+        return self.n < 2
+
+    @terminal
+    def over(self) -> bool:
+        return self.n == 4
+
+    @reachable
+    def two(self) -> bool:
+        return self.n == 2
+
+    deadlock_ok = True
+    scope = Scope(Nat=range(0, 5))
+"""
+
+
+@pytest.fixture
+def target(tmp_path: Path) -> str:
+    path = tmp_path / "turn_explored.py"
+    path.write_text(TURN, encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def server(target: str) -> Iterator[ExplorerServer]:
+    found = scoped(machine(target), ())
+    made = ExplorerServer(_answers(found, ExploreOptions(target, (), None, 0, 30.0)))
+    thread = threading.Thread(target=made.serve_forever, args=(0.01,))
+    thread.start()
+    yield made
+    made.shutdown()
+    thread.join()
+    made.server_close()
+
+
+def got(server: ExplorerServer, path: str, **headers: str) -> tuple[int, str]:
+    connection = HTTPConnection("127.0.0.1", server.port, timeout=60)
+    connection.request("GET", path, headers={k.replace("_", "-"): v for k, v in headers.items()})
+    answer = connection.getresponse()
+    assert answer.getheader("Access-Control-Allow-Origin") is None
+    return answer.status, answer.read().decode()
+
+
+def test_a_view_tells_what_is_enabled_refused_and_false(target: str) -> None:
+    found = scoped(machine(target), ())
+    walked = WalkedPath(found.flat, found.world)
+    view: Any = walked.view((0, 0, 1, 0))
+    assert view["state"] == {"state": "SHUT", "n": 2}
+    assert [step["transition"] for step in view["steps"]] == ["shut", "open", "shut"]
+    assert [(row["index"], row["transition"], row["args"]) for row in view["enabled"]] == [
+        (0, "open", {"by": False}),
+        (1, "open", {"by": True}),
+    ]
+    assert [row["transition"] for row in view["refused"]] == ["shut"]
+    assert view["refused"][0]["because"] == [
+        {"clause": "state is SHUT, not OPEN", "args": {}},
+    ]
+    assert {row["name"]: row["now"] for row in view["properties"]} == {
+        "deadlock": "holds here",
+        "below_two": "fails",
+        "over": "not of one state",
+        "two": "reached",
+    }
+    with pytest.raises(NoPath, match="number 2 of the path, 7: there is no such event"):
+        walked.view((0, 7))
+
+
+def test_the_server_answers_only_its_own_page(server: ExplorerServer) -> None:
+    page = f"/{server.token}/"
+    assert server.server_address[0] == "127.0.0.1"
+    assert got(server, page)[0] == 200
+    assert got(server, f"{page}view?path=0.0")[0] == 200
+    assert got(server, "/")[0] == 404
+    assert got(server, f"/{server.token[:-1]}/")[0] == 404
+    assert got(server, page, Host="evil.example")[0] == 403
+    assert got(server, page, Host=f"evil.example:{server.port}")[0] == 403
+    assert got(server, page, Sec_Fetch_Site="cross-site")[0] == 403
+    assert got(server, f"{page}view?path=0.x") == (
+        400,
+        json.dumps({"error": "the path '0.x' is not numbers with points between them"}),
+    )
+
+
+def test_the_check_leads_to_its_counterexample(server: ExplorerServer) -> None:
+    told = json.loads(got(server, f"/{server.token}/check")[1])
+    rows = {row["name"]: (row["verdict"], row["path"]) for row in told["properties"]}
+    assert rows["below_two"] == ("violated", [0, 0, 0, 0])
+    assert told["transitions"] == {
+        "shut": {"enabled": 3, "new": 3},
+        "open": {"enabled": 6, "new": 3},
+    }
+
+
+def test_exports_are_of_the_path(server: ExplorerServer) -> None:
+    page = f"/{server.token}/"
+    made = json.loads(got(server, f"{page}test?path=0.0.0.0")[1])
+    assert made["name"] == "test_below_two.py"
+    assert "`lawful explore " in made["text"]
+    compile(made["text"], made["name"], "exec")
+    code, said = got(server, f"{page}test?path=0.0")
+    assert (code, "no property fails" in said) == (400, True)
+    drawn = json.loads(got(server, f"{page}sequence?path=0.0")[1])
+    assert drawn["text"].startswith("sequenceDiagram\n")
+    assert "1. shut()" in drawn["text"]
+
+
+def in_browser(address: str, folder: Path) -> str:
+    """The page's text after its script has run."""
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("chromium is not installed")
+    options = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}"]
+    command = [chromium, *options, "--virtual-time-budget=4000", "--dump-dom", address]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    return re.sub(r"<script[^>]*>.*?</script>", "", done.stdout, flags=re.DOTALL)
+
+
+def test_the_file_shows_its_counterexample_in_a_browser(
+    target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "turn.html"
+    assert main(["explore", target, "--html", str(file)]) == 0
+    assert capsys.readouterr().out == f"{file}\n"
+    text = file.read_text(encoding="utf-8")
+    assert "<img src=x" not in text
+    assert not re.search(r"""(src|href)=["']?(https?:|//)""", text)
+    shown = in_browser(f"{file.as_uri()}#0.0.0.0", tmp_path / "profile")
+    assert "<td>below_two</td>" in shown
+    assert "n = 2" in shown
+    assert shown.count('class="node lit"') == 1
+    assert "<img" not in shown
+
+
+@pytest.mark.nightly
+def test_the_live_page_runs_in_a_browser(server: ExplorerServer, tmp_path: Path) -> None:
+    shown = in_browser(f"{server.url}#0.0.0.0", tmp_path / "profile")
+    assert "state is SHUT, not OPEN" in shown
+    assert shown.count('class="node lit"') == 1
+
+
+def test_a_port_that_is_taken_is_said(target: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with ExplorerServer(Answers("", {})) as taken:
+        assert main(["explore", target, "--port", str(taken.port)]) == 5
+        said = capsys.readouterr().err
+    assert said == f"cannot serve on port {taken.port}: Address already in use\n"
