@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from lawful.checks.explorer.explorer_page import page
 from lawful.checks.explorer.explorer_server import Answers, ExplorerServer
 from lawful.checks.explorer.walked_path import NoPath, WalkedPath
 from lawful.cli import main
@@ -146,6 +147,13 @@ def test_exports_are_of_the_path(server: ExplorerServer) -> None:
     drawn = json.loads(got(server, f"{page}sequence?path=0.0")[1])
     assert drawn["text"].startswith("sequenceDiagram\n")
     assert "1. shut()" in drawn["text"]
+
+
+def test_what_a_declaration_says_cannot_end_the_script() -> None:
+    text = page("T", "", {"machine": "</script><img src=x>"}, live=False)
+    inside = text.partition('id="data">')[2].partition("</script>")[0]
+    assert "<" not in inside
+    assert json.loads(inside) == {"machine": "</script><img src=x>"}
 
 
 def in_browser(address: str, folder: Path) -> str:
