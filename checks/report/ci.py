@@ -11,14 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
-from xml.etree import ElementTree
+from typing import TYPE_CHECKING, Literal
 
 from lawful.spec import ir
 from lawful.spec.analysis.composition import machines_in
 from lawful.spec.errors import Place
 from lawful.spec.ir import Json
 from lawful.spec.quick_dataclass import dataclass
+
+if TYPE_CHECKING:
+    from xml.etree import ElementTree
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 Outcome = Literal["passed", "failed", "skipped", "error"]
@@ -57,6 +59,8 @@ class Suite:
 
 def junit(command: str, suites: Sequence[Suite]) -> str:
     """The suites as JUnit XML."""
+    from xml.etree import ElementTree  # Most commands write no XML.
+
     root = ElementTree.Element("testsuites", name=f"lawful {command}")
     for each in suites:
         outcomes = [case.outcome for case in each.cases]
@@ -77,6 +81,8 @@ def junit(command: str, suites: Sequence[Suite]) -> str:
 
 
 def _case(suite_: ElementTree.Element, machine: str, case: Case) -> None:
+    from xml.etree import ElementTree
+
     row = ElementTree.SubElement(suite_, "testcase", classname=_xml(machine), name=_xml(case.name))
     if case.outcome == "skipped":
         skipped = ElementTree.SubElement(row, "skipped", message=_xml(case.message))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -156,3 +158,17 @@ def test_what_a_command_does_not_write_is_an_error_of_usage(
         main([*command, option, str(tmp_path / "x")])
     assert option in capsys.readouterr().err
     assert not (tmp_path / "x").exists()
+
+
+UNASKED = """
+import sys
+from lawful.cli import main
+code = main(["check", "tests.classics.two_phase:TwoPhase", "--quiet"])
+print(code, [name for name in ("xml.etree.ElementTree", "z3") if name in sys.modules])
+"""
+
+
+def test_a_check_imports_neither_xml_nor_z3_that_nobody_asked_for() -> None:
+    command = [sys.executable, "-c", UNASKED]
+    run = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert (run.stdout, run.stderr) == ("0 []\n", "")
