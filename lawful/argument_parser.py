@@ -145,6 +145,12 @@ def _check(commands: Subparsers) -> None:
         metavar="DIR",
         help="save the search there, and continue it if it was saved there before",
     )
+    parser.add_argument(
+        "--spill",
+        type=Path,
+        metavar="DIR",
+        help="keep the states in files there while it explores, for more than memory holds",
+    )
 
 
 def _simulate(commands: Subparsers) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import Literal
 
 from lawful.spec.errors import Unsupported
@@ -70,6 +71,9 @@ def explore(
     space, limits = Space(flat, world), limits or Limits()
     if symmetry and coverage:
         raise ValueError("coverage is of every state: it cannot be had with symmetry")
+    if limits.spill is not None:
+        _fits_spill(engine, limits, {"symmetry": symmetry, "coverage": coverage})
+        return _spilled(space, limits, limits.spill, (progress, expects))
     if symmetry:
         return _orbits(space, limits, progress, (engine, expects))
     used, found = searched(space, limits, progress, engine)
@@ -92,6 +96,34 @@ def _covered(found: Explored, limits: Limits) -> Coverage:
     except NotGenerated as reason:
         slow = by_reference(found.space, found.states, limits)
         return dataclasses.replace(slow, not_generated=str(reason))
+
+
+def _fits_spill(engine: Engine, limits: Limits, asked: Mapping[str, bool]) -> None:
+    """Raises `ValueError` for what states in files do not give, `NoEngine` for another engine."""
+    if engine not in ("auto", "compiled"):
+        raise NoEngine(f"--spill is for machine code, not for the {engine} engine")
+    for name, wanted in {**asked, "resume": limits.resume is not None}.items():
+        if wanted:
+            raise ValueError(f"--{name} cannot be had with --spill: it needs the states in memory")
+
+
+def _spilled(
+    space: Space, limits: Limits, folder: Path, asked: tuple[Tell, Mapping[str, Expected]]
+) -> CheckResult:
+    """Explore with the states in files; properties that need the steps between them are unknown."""
+    started = time.perf_counter()
+    try:
+        from .compiled import spilled_search  # Most checks need none.
+
+        with spilled_search.search(space, limits, asked[0], folder) as found:
+            rows = [spilled_search.judged(p) for p in judge(found, asked[1])]
+            return _result("compiled", found, rows, time.perf_counter() - started)
+    except NotGenerated as reason:
+        raise NoEngine(f"machine code, which --spill needs, does not know {reason}") from reason
+    except ImportError as error:
+        raise NoEngine("--spill needs llvmlite: pip install 'lawful[check]'") from error
+    except OSError as error:
+        raise ValueError(f"--spill {folder}: {error.strerror or error}") from error
 
 
 def _orbits(

@@ -21,7 +21,8 @@ class Limits:
     """When to stop early; None is no limit. `first`: at the first violation. `memory`: bytes that
     the process holds. `stop` is called from time to time, and returns whether to stop. `resume`:
     the folder of snapshots, from which the search continues. `workers`: the number of threads that
-    expand states in machine code; None is one for each processor."""
+    expand states in machine code; None is one for each processor. `spill`: the folder in which the
+    states are, in place of memory."""
 
     states: int | None = None
     seconds: float | None = None
@@ -30,6 +31,7 @@ class Limits:
     stop: Callable[[], bool] | None = None
     resume: Path | None = None
     workers: int | None = None
+    spill: Path | None = None
 
     def met(self, states: int, seconds: float, failed: bool) -> Reason:
         """The limit that so many states and seconds have come to; nothing if none."""

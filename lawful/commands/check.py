@@ -39,6 +39,7 @@ def _on_what_answers_depend(options: CheckOptions) -> Sequence[str]:
         "--advice": options.advice,
         "--runtime": options.runtime,
         "--resume": options.resume,
+        "--spill": options.spill,
         "--only": options.exploration.only,
         "--pytest": options.exploration.pytest,
         "--itf": options.reports.itf,
@@ -94,6 +95,7 @@ def limits_of(options: CheckOptions, settings: Settings, stop: Callable[[], bool
         stop=stop,
         resume=options.resume,
         workers=options.workers,
+        spill=options.spill,
     )
 
 

@@ -24,7 +24,7 @@ LOW = (1 << 32) - 1
 # Where `control` says what.
 NEXT, LAST, COUNT, MOST, FAILING, FAILED, MASK, STATES, PLACES, EDGES = range(10)
 FIRST, ENOUGH, LEFT, BEGIN, TURN, CLAIMED, COMMITTING, STATUS = range(10, 18)
-PIECED, PIECE_MASK, PIECE_ROOM, LOCK, NEW_ROOM, CONTROLS = range(18, 24)
+PIECED, PIECE_MASK, PIECE_ROOM, LOCK, NEW_ROOM, UNFOLDED, CONTROLS = range(18, 25)
 GROUP = 16  # Places of a table that are looked at together: those of a line of the cache.
 GROUPED = (1 << GROUP) - 1
 WHOLE = ~(GROUP - 1)

@@ -39,6 +39,7 @@ from .kernel_rows import (
     SPENT,
     STATES,
     STOPPED,
+    UNFOLDED,
     WORDS,
     Cells,
     batch,
@@ -114,8 +115,9 @@ def insert(row: Cells, parent: int, rule: int, number: int) -> int:
 
 
 def step(number: int) -> int:
-    """The successors of a state in `out`: see `codegen.successors`."""
-    if FOLDED:
+    """The successors of a state in `out`: see `codegen.successors`. With `control[UNFOLDED]` the
+    states stand in `store` as they are."""
+    if FOLDED and control[UNFOLDED] == 0:
         unfold(opened, 0, number)
         return expand(w, opened, 0, out, info, control[PLACES])
     return expand(w, store, number * WORDS, out, info, control[PLACES])

@@ -1,0 +1,78 @@
+"""The search whose states are in files: the same verdicts, but for what needs all steps at once."""
+
+from __future__ import annotations
+
+import dataclasses
+import tempfile
+import time
+from collections.abc import Callable, Generator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from lawful.spec.verdicts import LIVENESS
+
+from ...verdict import PropertyResult, Verdict
+from ..expansion.successors import Stepping
+from ..layout.forms import FORM
+from ..layout.layouts import MOST_ROOM, Crowded
+from ..limits import Limits, Progress
+from ..liveness.graph import Graph
+from ..space import Space
+from .engine import PackedSearch
+from .llvm import compiled
+from .spilled import Spilled
+
+REFUSED = frozenset({*LIVENESS, "recoverable", "refines"})
+
+
+class SpilledSearch(PackedSearch):
+    """A search in files. It keeps no steps between states."""
+
+    @property
+    def graph(self) -> Graph | None:
+        """None: the steps are not kept."""
+        return None
+
+    def _refine(self) -> None:
+        """Refinements need the steps: they are not judged."""
+
+    def _follow(self) -> None:
+        """Neither is what can be reached again."""
+
+
+@contextmanager
+def search(
+    space: Space, limits: Limits, progress: Callable[[Progress], None] | None, folder: Path
+) -> Generator[SpilledSearch]:
+    """Search the whole space, or until a limit is met, with the states in a folder of their own in
+    this one. It is there while they are asked for, and removed then.
+
+    A limit is looked at after each level, one of seconds also on the way: a level that was not
+    finished is not counted. Raises what `engine.search` raises, and `OSError` where nothing can be
+    written.
+    """
+    form, started = FORM, time.perf_counter()
+    folder.mkdir(parents=True, exist_ok=True)
+    while True:
+        with tempfile.TemporaryDirectory(prefix=f"{space.machine.name}.", dir=folder) as place:
+            steps = Stepping(space.flat, space.world, space, form=form)
+            store = Spilled(steps, compiled(steps.text), Path(place))
+            found = SpilledSearch(space, steps, limits, store, started=started)
+            with closing(store):
+                try:
+                    found.go(progress, None)
+                except Crowded:
+                    form = form.roomier()
+                    if form.room > MOST_ROOM:
+                        raise
+                    continue
+                yield found
+                return
+
+
+def judged(p: PropertyResult) -> PropertyResult:
+    """The verdict; unknown for a property that needs the steps between all states."""
+    if p.kind not in REFUSED:
+        return p
+    why = f"{p.kind} needs the steps between all states, which --spill does not keep"
+    return dataclasses.replace(p, verdict=Verdict.UNKNOWN, why=why, trace=None, notes=())
