@@ -17,6 +17,10 @@ MOST = 1 << 22  # Values of a type that are held at once.
 COUNTABLE = 1 << 62  # Values of a type that anybody begins to go through.
 
 
+# Types whose values are never out of bounds.
+FREE = frozenset({t.Bool, t.Nothing, t.Enum, t.Sort, t.Opaque, t.Text, t.Float})
+
+
 def breach(value: Any, type: t.Type) -> str | None:
     """The bound that a value of this type violates, or None; parts are judged field by field."""
     match type:
@@ -29,7 +33,12 @@ def breach(value: Any, type: t.Type) -> str | None:
         case t.Clock(most=int() as most) if value > most:
             return f"{value} is above {most}"
         case t.Record(fields=fields):
-            return _first((getattr(value, n), k, f".{n}") for n, k in fields)
+            for name, kind in fields:
+                if kind.__class__ not in FREE:
+                    found = breach(getattr(value, name), kind)
+                    if found is not None:
+                        return f".{name}: {found}"
+            return None
         case t.Union():
             return breach(value, chosen(value, type))
         case t.Tuple(items=items):
@@ -61,9 +70,12 @@ def breach(value: Any, type: t.Type) -> str | None:
 
 def _of_any(held: Any, item: t.Type) -> str | None:
     """What is out of bounds in what has no order; of several the first in an order of their own."""
-    if _first((v, item, "") for v in held) is None:
+    if item.__class__ in FREE:
         return None
-    return _first((v, item, "") for v in in_order(held))
+    for value in held:
+        if breach(value, item) is not None:
+            return _first((v, item, "") for v in in_order(held))
+    return None
 
 
 def _first(rows: Iterable[tuple[Any, t.Type, str]]) -> str | None:

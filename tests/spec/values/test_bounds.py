@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lawful import Record, Sort
 from lawful.spec import types as t
-from lawful.spec.values.bounds import Values, belongs, breach
+from lawful.spec.values.bounds import FREE, Values, belongs, bounded, breach
 from lawful.spec.values.world import FrozenBag, FrozenMap, Token, World
 
 
@@ -28,10 +28,17 @@ class Msg(Record):
     flag: bool
 
 
+class Span(Record):
+    colour: Colour
+    first: Msg
+    most: int
+
+
 COLOUR = t.Enum("Colour", ("RED", "BLUE"))
 NODE = t.Sort("Node")
 MSG = t.Record("Msg", (("k", t.Int(0, 1)), ("flag", t.BOOL)))
 SMALL = t.Int(0, 2, "Nat")
+SPAN = t.Record("Span", (("colour", COLOUR), ("first", MSG), ("most", SMALL)))
 WORLD = World({"Colour": Colour}, {"Msg": Msg}, {"Node": Node})
 VALUES = Values(WORLD, {"Node": 2, "Payload": 2})
 
@@ -46,6 +53,13 @@ BREACHES = (
     (FrozenMap({1: 9}), t.Map(SMALL, SMALL, mutable=True), "[1]: 9 is above 2"),
     (FrozenMap({9: 1}), t.Map(SMALL, SMALL, mutable=True), " as key: 9 is above 2"),
     (Msg(7, True), MSG, ".k: 7 is above 1"),
+    (Msg(0, True), MSG, None),
+    (Span(Colour.RED, Msg(0, True), 7), SPAN, ".most: 7 is above 2"),
+    (Span(Colour.RED, Msg(7, True), 7), SPAN, ".first: .k: 7 is above 1"),
+    (frozenset({2, 9, 5}), t.Set(SMALL, mutable=False), "5 is above 2"),
+    (frozenset({Msg(0, True), Msg(7, True)}), t.Set(MSG, mutable=False), ".k: 7 is above 1"),
+    (frozenset({0, 2}), t.Set(SMALL, mutable=False), None),
+    (frozenset(Colour), t.Set(COLOUR, mutable=False), None),
     (None, t.Union((MSG, t.NOTHING)), None),
     (Msg(7, True), t.Union((MSG, t.NOTHING)), ".k: 7 is above 1"),
 )
@@ -54,6 +68,12 @@ BREACHES = (
 @pytest.mark.parametrize(("value", "kind", "said"), BREACHES)
 def test_a_breach_says_where_and_what(value: object, kind: t.Type, said: str | None) -> None:
     assert breach(value, kind) == said
+
+
+def test_types_that_are_passed_over_have_no_bounds() -> None:
+    free = (t.BOOL, t.NOTHING, COLOUR, NODE, t.Opaque("Payload"), t.Text(), t.Float())
+    assert {type(kind) for kind in free} == FREE
+    assert not any(map(bounded, free))
 
 
 def test_belonging_tells_bools_from_integers() -> None:
