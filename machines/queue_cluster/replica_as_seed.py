@@ -12,7 +12,7 @@ messages that are being routed, one for each node, are one map here, keyed by th
 up a missing entry violates an assertion.
 """
 
-from lawful import Nat, Scope, needed, require, transition
+from lawful import Expect, Nat, Scope, needed, require, transition
 
 from .messages import (
     AboutMessages,
@@ -45,6 +45,11 @@ class ReplicaPushing(Replica):
         me=(Node("Node1"),),
         ring=(0,),
     )
+    expects = Expect(
+        each_is_queued_once=("violated", 9),
+        what_is_held_is_acquired=("violated", 13),
+        what_is_settled_is_given_up=("violated", 14),
+    )
 
     @transition()
     def publish(self, body: Body) -> Create:
@@ -76,6 +81,31 @@ class ReplicaPushing(Replica):
 
 class ReplicaAsSeed(ReplicaPushing):
     """`BrokerHandler` and `MessageHandler` as the document sketches them."""
+
+    # With one place, a queue has no second message that it could give back in its order.
+    scope = Scope(
+        {"MessageId.seq": range(0, 1)},
+        Node=2,
+        QueueName=1,
+        Exchange=1,
+        Body=1,
+        Nat=range(0, 2),
+        queues=1,
+        me=(Node("Node1"),),
+        ring=(0,),
+    )
+    expects = Expect(
+        asserts=("violated", 1),
+        undefined=("undefined", 1),
+        each_is_queued_once="holds-within-scope",
+        bodies_are_kept_while_needed=("violated", 3),
+        routed_messages_have_bodies=("violated", 1),
+        what_is_held_is_acquired=("violated", 7),
+        what_is_settled_is_given_up=("violated", 8),
+        what_is_routed_here_is_kept=("violated", 2),
+        this_node_routes_its_own=("violated", 1),
+        is_given_back_in_its_order="unknown",
+    )
 
     @transition()
     def reject(self, key: Key, to: QueueName | None) -> tuple[AboutMessages, ...]:

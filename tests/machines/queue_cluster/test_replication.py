@@ -12,6 +12,11 @@ from lawful.checks.prove import How, prove
 from lawful.checks.smt.solver.budget import UNITS, Effort
 from lawful.machines.queue_cluster.messages import Exchange, Node, QueueName
 from lawful.machines.queue_cluster.replica import ReplicaFixed
+from lawful.machines.queue_cluster.replica_as_seed import (
+    ReplicaAsSeed,
+    ReplicaPushing,
+    ReplicaRinging,
+)
 from lawful.machines.queue_cluster.replication import ReplicationRing
 from lawful.machines.queue_cluster.replication_as_seed import (
     ReplicationAsSeed,
@@ -96,6 +101,21 @@ def test_what_goes_wrong(cls: type[Machine], expected: tuple[int, int, int]) -> 
     result = checked(cls)
     assert counts(result) == expected
     assert len(same_sequences(result)) > 0
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("cls", "expected"),
+    [
+        (ReplicaAsSeed, (107_364, 4_600_339, 29)),
+        (ReplicaPushing, (46_256, 919_198, 29)),
+        (ReplicaRinging, (34_432, 970_676, 24)),
+    ],
+    ids=lambda given: getattr(given, "__name__", ""),
+)
+def test_what_a_replica_alone_shows(cls: type[Machine], expected: tuple[int, int, int]) -> None:
+    """`ReplicaRinging` goes wrong only beside other replicas."""
+    assert counts(checked(cls)) == expected
 
 
 def test_the_pictures_are_what_is_declared() -> None:
