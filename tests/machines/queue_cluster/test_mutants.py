@@ -20,7 +20,7 @@ TABLE = Table(
     ("QueueOwnerFixed",),
     (Asked(QueueOwnerFixed),),
 )
-LEFT = 74  # Of 350. No reason is known yet why they should stay.
+LEFT = 75  # Of 351. No reason is known yet why they should stay.
 
 
 def test_the_table_has_every_mutant_and_counts_what_is_left() -> None:
