@@ -1,0 +1,153 @@
+"""One connection of a node to an outbound peer: it carries out the decisions of the machine.
+
+The loop of the document [seed:51-55]: read the decision, collect the replies that have come,
+request objects, request IDs, signal; a blocking request is done when its reply has come (O-B1).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING
+
+from ..attribution import Peer
+from ..callbacks import Status
+from ..connection import ReplyIds
+from ..messages import Request
+from .wire import Decoder, Hello, Objects, Oversized, WireError, decode, encode, longest_reply
+
+if TYPE_CHECKING:
+    from .node import Node
+
+
+class Connection(asyncio.Protocol):
+    """From the Hello of an outbound peer to the end of the connection."""
+
+    def __init__(self, node: Node, name: str) -> None:
+        config = node.config
+        self.lost = asyncio.Event()
+        self._node = node
+        self._name = name
+        self._decoder = Decoder(
+            longest_reply(config.ids_per_request, config.inflight_per_peer, config.longest_object)
+        )
+        self._peer: Peer | None = None
+        self._replies: deque[ReplyIds | Objects] = deque()  # Have come, are not collected.
+        self._transport: asyncio.Transport | None = None
+        self._watch: asyncio.TimerHandle | None = None
+
+    # What the event loop calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        self._transport = transport
+        self._watch = asyncio.get_running_loop().call_later(
+            self._node.config.greeting, self._greeted
+        )
+
+    def data_received(self, data: bytes) -> None:
+        try:
+            for content in self._decoder.feed(data):
+                if not self.alive:
+                    return
+                self._take(content)
+        except Oversized:
+            self.give_up("oversized")
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._watch is not None:
+            self._watch.cancel()
+        self._replies.clear()
+        self.lost.set()
+        if self._peer is not None:
+            self._node.unregister(self._peer)
+
+    @property
+    def alive(self) -> bool:
+        """Whether frames still go out, and come in."""
+        return self._transport is not None and not self._transport.is_closing()
+
+    def close(self) -> None:
+        """Hang up."""
+        if self._transport is not None:
+            self._transport.abort()
+
+    def give_up(self, why: str) -> None:
+        """Count the reason, and hang up."""
+        if self.alive:
+            self._node.counts[why] += 1
+            self.close()
+
+    def _greeted(self) -> None:
+        if self._peer is None:
+            self.give_up("mute")
+
+    # Frames.
+
+    def _take(self, content: bytes) -> None:
+        try:
+            frame = decode(content)
+        except WireError:
+            self.give_up("malformed")
+            return
+        match frame:
+            case Hello(name=name) if self._peer is None:
+                if name != self._name:
+                    self.give_up("unknown")
+                else:
+                    self._peer = self._node.register(self, name)
+            case ReplyIds() | Objects() if self._peer is not None:
+                self._reply(self._peer, frame)
+            case _:
+                self.give_up("unexpected")
+
+    def _reply(self, p: Peer, reply: ReplyIds | Objects) -> None:
+        """Collect the reply that the loop waits for; keep another one until the loop reads."""
+        entry = self._node.registry.peers.get(p)
+        if entry is None:
+            return
+        if entry.state == Status.ACTING:
+            if self._collected(p, reply):
+                self._node.registry.on_decision_completed(p)
+        elif len(self._replies) >= len(entry.pending):
+            self.give_up("flood")
+        else:
+            self._replies.append(reply)
+            self._node.changed()
+
+    def _collected(self, p: Peer, reply: ReplyIds | Objects) -> bool:
+        if self._node.collect(p, reply):
+            return True
+        self.give_up("refused")
+        return False
+
+    # The loop.
+
+    def act(self) -> None:
+        """Carry out the decision, all of it (O17, O18)."""
+        p, registry = self._peer, self._node.registry
+        if p is None or not self.alive or p not in registry.peers:
+            return
+        if registry.peers[p].state != Status.UNREAD:
+            return
+        decision = registry.read_decision(p)
+        while self._replies:
+            if not self._collected(p, self._replies.popleft()):
+                return
+        if decision.objects_to_req:
+            self._say(registry.on_request_objects(p))
+        if decision.ids_to_req:
+            request = registry.on_request_ids(p)
+            self._say(request)
+            if request.blocking:
+                return
+        registry.on_decision_completed(p)
+
+    def _say(self, request: Request) -> None:
+        transport = self._transport
+        if transport is None or not self.alive:
+            return
+        transport.write(encode(request))
+        self._node.changed()
+        if transport.get_write_buffer_size() > self._node.config.backlog:
+            self.give_up("overrun")

@@ -1,0 +1,117 @@
+"""The program `lawful run object_diffusion`: an outbound peer, and a node that downloads.
+
+lawful run object_diffusion peer A --port 7001 --objects 100
+lawful run object_diffusion node A=7001 B=7002 --objects 100 --pool pool.sqlite
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import signal
+import sqlite3
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from lawful.runtime.journal import Journal
+
+from .node import Node
+from .outbound import FATES, Behaviour, OutboundPeer
+from .pool import SqlitePool
+from .settings import LOOPBACK, Config, Options
+
+FAILED, USAGE = 1, 5
+
+
+def main(words: Sequence[str]) -> int:
+    """Run the command of these words; the exit code: 0, 1 if an object did not come, 5 for words
+    that are no command, or a file that cannot be used."""
+    try:
+        given = _parser().parse_args(words)
+    except SystemExit as end:
+        if not end.code:  # The help was asked for.
+            raise
+        return USAGE
+    try:
+        return asyncio.run(_peer(given) if given.command == "peer" else _node(given))
+    except (OSError, ValueError, sqlite3.Error) as error:
+        print(f"lawful run object_diffusion: {error}")
+        return USAGE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="lawful run object_diffusion", description="Download objects from peers on 127.0.0.1."
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    peer = commands.add_parser("peer", help="announce and send objects until interrupted")
+    peer.add_argument("name")
+    peer.add_argument("--port", type=int, default=0, help="default: any free port")
+    peer.add_argument("--objects", type=int, default=100, help="how many it has; default 100")
+    peer.add_argument("--delay", type=float, default=0.0, help="seconds before each answer")
+    peer.add_argument("--lateness", type=float, default=1.0, help="seconds before a late answer")
+    for fate in FATES:
+        option = f"--{fate.replace('_', '-')}"
+        peer.add_argument(option, type=float, default=0.0, metavar="P", help="a probability")
+    peer.add_argument("--seed", type=int, default=0)
+    node = commands.add_parser("node", help="download from peers until the pool has enough")
+    node.add_argument("peers", nargs="+", type=_address, metavar="NAME=PORT")
+    node.add_argument("--objects", type=int, default=100, help="how many; default 100")
+    node.add_argument("--pool", type=Path, required=True, help="a file of SQLite")
+    node.add_argument("--redundancy", type=int, default=1, help="copies at once; default 1")
+    node.add_argument("--reply-timeout", type=int, default=10, help="seconds; default 10")
+    node.add_argument("--seconds", type=float, default=60.0, help="give up after; default 60")
+    node.add_argument("--journal", type=Path, help="write the machine's events into this file")
+    return parser
+
+
+def _address(text: str) -> tuple[str, int]:
+    name, _, port = text.partition("=")
+    return name, int(port)
+
+
+async def _peer(given: argparse.Namespace) -> int:
+    chances = {fate: getattr(given, fate) for fate in FATES}
+    behaviour = Behaviour(delay=given.delay, lateness=given.lateness, **chances)
+    peer = OutboundPeer(given.name, behaviour, given.seed)
+    for n in range(given.objects):
+        peer.offer(b"object %d" % n)
+    at = await peer.open(given.port)
+    print(f"{given.name} listens on {LOOPBACK} port {at}", flush=True)
+    ended = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, ended.set)
+    await ended.wait()
+    peer.close()
+    print(f"{given.name}: {_listed(peer.counts)}", flush=True)
+    return 0
+
+
+async def _node(given: argparse.Namespace) -> int:
+    """Download until the pool has so many objects, or the time is over; print what came."""
+    config = Config(redundancy=given.redundancy, reply_timeout=given.reply_timeout, redial=0.1)
+    with contextlib.ExitStack() as open_files:
+        journal = None
+        if given.journal is not None:
+            journal = open_files.enter_context(Journal(given.journal, append=False))
+        pool = SqlitePool(given.pool, most=config.most_objects)
+        open_files.callback(pool.close)
+        begun, had = time.monotonic(), len(pool)
+        node = Node(pool, dict(given.peers), config, Options(journal=journal))
+        running = asyncio.create_task(node.run())
+        while len(pool) < given.objects and not running.done():
+            if time.monotonic() - begun > given.seconds:
+                break
+            await asyncio.sleep(0.02)
+        node.close()
+        await running
+        seconds = time.monotonic() - begun
+        print(f"objects: {len(pool)} of {given.objects} in {seconds:.2f} s, {had} were here")
+        print(_listed(node.counts))
+        return 0 if len(pool) >= given.objects else FAILED
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {n}" for name, n in sorted(counts.items()) if n) or "nothing"

@@ -1,0 +1,91 @@
+"""The configuration of a node, and what it works with."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+from lawful.runtime.instance import Machine
+from lawful.runtime.timers import REAL, Clock
+
+from .wire import LONGEST_BODY, MOST_IDS
+
+LOOPBACK = "127.0.0.1"
+
+
+@dataclass(frozen=True)
+class Config:
+    """How a node behaves; times in seconds.
+
+    The first six are the parameters of `Registry`. `period`: between two rounds of decisions, at
+    least. `longest_object`: bytes. `most_objects`: that the pool keeps; then it drops the oldest.
+    `redial`: the pause before a lost connection is made again. `greeting`: until a peer has said
+    its name. `backlog`: bytes that wait to be sent to one peer; a connection with more is given up.
+    Errors: ValueError for a value out of its range.
+    """
+
+    redundancy: int = 1
+    outstanding: int = 100
+    inflight_per_peer: int = 50
+    inflight_total: int = 500
+    ids_per_request: int = 10
+    reply_timeout: int = 10
+    period: float = 0.01
+    longest_object: int = 65_536
+    most_objects: int = 1_000_000
+    redial: float = 1.0
+    greeting: float = 10.0
+    backlog: int = 1_000_000
+
+    def __post_init__(self) -> None:
+        for name in ("period", "redial", "greeting"):
+            if not 0.0 < getattr(self, name) < math.inf:
+                raise ValueError(f"{name} is a time in seconds > 0, not {getattr(self, name)}")
+        limits = {
+            "redundancy": 2**16,
+            "outstanding": MOST_IDS,
+            "inflight_per_peer": MOST_IDS,
+            "inflight_total": 2**31,
+            "ids_per_request": MOST_IDS,
+            "reply_timeout": 2**31,
+            "longest_object": LONGEST_BODY,
+            "most_objects": 2**40,
+            "backlog": 2**40,
+        }
+        for name, most in limits.items():
+            if not 1 <= getattr(self, name) <= most:
+                raise ValueError(f"{name} is in 1..{most}, not {getattr(self, name)}")
+        if self.most_objects < self.inflight_total:
+            raise ValueError(
+                f"most_objects is at least inflight_total, which is {self.inflight_total},"
+                f" not {self.most_objects}"
+            )
+
+
+class Recorder(Protocol):
+    """Hears of each event of a machine: a `Journal`."""
+
+    def attach(self, entry: Machine, instance: str) -> object: ...
+
+
+@dataclass(frozen=True)
+class Options:
+    """`name`: of the machine in the journal. `clock`: seconds; one that goes back stands still here
+    until it has caught up. `journal`: gets a row for each event of the machine."""
+
+    name: str = "node"
+    clock: Clock = REAL
+    journal: Recorder | None = None
+
+
+class Forward:
+    """A clock that never goes back."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._latest = 0.0
+
+    def now(self) -> float:
+        self._latest = max(self._latest, self._clock.now())
+        return self._latest

@@ -1,0 +1,183 @@
+"""The node's service in simulated worlds: whatever peers do, each object that an honest one offers
+comes, once, and nothing else; and the refusals of its frames."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import random
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lawful.machines.object_diffusion.attribution import Peer
+from lawful.machines.object_diffusion.messages import ObjectId, Request, RequestObjects
+from lawful.machines.object_diffusion.service import Node, OutboundPeer, SqlitePool
+from lawful.machines.object_diffusion.service.outbound import FATES, Behaviour
+from lawful.machines.object_diffusion.service.program import main
+from lawful.machines.object_diffusion.service.settings import Config, Options
+from lawful.machines.object_diffusion.service.wire import WireError, decode, encode, name_of
+from lawful.runtime.simulation.event_loop import SimulatedLoop
+from lawful.runtime.simulation.network import Network
+from lawful.runtime.simulation.turns import World
+
+CONFIG = Config(
+    redundancy=2, outstanding=8, inflight_per_peer=3, inflight_total=5, ids_per_request=4,
+    reply_timeout=2, redial=0.3, greeting=2.0,
+)  # fmt: skip
+WANTED = [b"object %d" % n for n in range(30)]
+
+
+class Seen:
+    """What one run did, as seen from outside of the node."""
+
+    def __init__(self) -> None:
+        self.added: list[ObjectId] = []
+        self.most = 0
+        self.fates: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
+        self.kept = 0
+
+
+class Slow(SqlitePool):
+    """A pool that takes its time, and notes what it adds."""
+
+    def __init__(self, seen: Seen) -> None:
+        super().__init__(":memory:")
+        self.seen = seen
+
+    async def add(self, x: ObjectId, body: bytes) -> str:
+        await asyncio.sleep(0.02)
+        outcome = await super().add(x, body)
+        if outcome == "added":
+            self.seen.added.append(x)
+        return outcome
+
+
+def simulated(seed: int, kind: type[Node] = Node) -> Seen:
+    """An honest peer and two bad ones, which are good from second 10 on; half a minute."""
+    world, seen, draw = World(seed, limit=200.0), Seen(), random.Random(seed)
+    network = Network(world)
+    loop = SimulatedLoop(world, network)
+    share: dict[str, Any] = {fate: draw.choice((0.0, 0.05)) for fate in FATES}
+    peers = [OutboundPeer("C"), *(OutboundPeer(n, Behaviour(**share), seed) for n in "AB")]
+
+    def heard(request: Request) -> None:
+        if isinstance(request, RequestObjects):
+            seen.most = max(seen.most, len(request.ids))
+
+    async def live() -> None:
+        pool = Slow(seen)
+        for port, peer in enumerate(peers, 1):
+            peer.heard = heard
+            await peer.open(port)
+        node = kind(pool, {"C": 1, "A": 2, "B": 3}, CONFIG, Options(clock=world))
+        running = asyncio.create_task(node.run())
+        for body in WANTED:
+            for peer in peers:
+                peer.offer(body)
+            await asyncio.sleep(draw.uniform(0.0, 0.6))
+            if draw.random() < 0.2:
+                network.cut(draw.randint(1, 3))
+        for peer in peers:
+            peer.behaviour = Behaviour()
+        await asyncio.sleep(15.0)
+        seen.counts, seen.kept = node.counts, node.waiting
+        node.close()
+        await running
+        pool.close()
+        for peer in peers:
+            seen.fates += peer.counts
+            peer.close()
+
+    world.start(lambda: loop.run_until_complete(live()), "event loop")
+    try:
+        world.run()
+    finally:
+        loop.close()
+    return seen
+
+
+def judged(seed: int) -> Seen:
+    """A run that keeps every promise."""
+    seen = simulated(seed)
+    assert sorted(seen.added) == sorted(map(name_of, WANTED)), f"seed {seed}"
+    assert seen.most <= CONFIG.inflight_per_peer
+    assert (seen.kept, seen.fates["complaints"], seen.fates["malformed"]) == (0, 0, 0)
+    return seen
+
+
+def test_each_offered_object_comes_once_whatever_peers_do() -> None:
+    assert judged(0).counts["added"] == len(WANTED)
+
+
+@pytest.mark.nightly
+def test_every_fault_happens_and_does_no_harm() -> None:
+    fates, counts = Counter[str](), Counter[str]()
+    for seed in range(6):
+        seen = judged(seed)
+        fates += seen.fates
+        counts += seen.counts
+    assert set(FATES) <= set(fates)
+    assert {"refused", "invalid", "malformed", "oversized", "silent"} <= set(counts)
+
+
+class Forgets(Node):
+    """An object that is in the pool stays on its way."""
+
+    def _inserted(self, p: Peer, x: ObjectId, outcome: str) -> None:
+        self.registry.unregister(p)
+
+
+@pytest.mark.nightly
+def test_a_planted_bug_is_found() -> None:
+    assert sorted(simulated(0, Forgets).added) != sorted(map(name_of, WANTED))
+
+
+@given(st.binary(max_size=80))
+def test_bytes_are_a_frame_that_encodes_to_them_or_an_error(content: bytes) -> None:
+    with contextlib.suppress(WireError):
+        frame = decode(content)
+        assert encode(frame) == len(content).to_bytes(4, "big") + content
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "byte 0: expected a kind of 1 bytes, the frame ends"),
+        (b"\x09", "byte 0: no frame is of kind 9"),
+        (b"\x01\x02\x01A", "byte 1: expected version 1, found 2"),
+        (b"\x02\x02\x00\x00\x00\x01", "byte 1: expected 0 or 1, found 2"),
+        (b"\x04\xff\xff", "byte 1: expected at most 1000 IDs, found 65535"),
+        (b"\x04\x00\x00\x00", "byte 3: 1 bytes after the end"),
+    ],
+)
+def test_an_error_says_where_and_what_was_expected(content: bytes, message: str) -> None:
+    with pytest.raises(WireError) as error:
+        decode(content)
+    assert str(error.value) == message
+
+
+def test_a_pool_keeps_its_objects_and_drops_the_oldest(tmp_path: Path) -> None:
+    async def fill() -> list[str]:
+        pool = SqlitePool(tmp_path / "pool", most=2)
+        wrong = await pool.add(name_of(b"x"), b"y")
+        made = [await pool.add(name_of(b), b) for b in (b"1", b"2", b"2", b"3")]
+        pool.close()
+        return [wrong, *made]
+
+    assert asyncio.run(fill()) == ["invalid", "added", "added", "known", "added"]
+    again = SqlitePool(tmp_path / "pool")
+    assert [again.body(name_of(b)) for b in (b"1", b"2", b"3")] == [None, b"2", b"3"]
+    again.close()
+
+
+def test_the_program_says_what_it_cannot_use(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["peer", "A", "--never", "2"]) == 5
+    assert capsys.readouterr().out.startswith(
+        "lawful run object_diffusion: probabilities are >= 0 and add up to 1 at most"
+    )
