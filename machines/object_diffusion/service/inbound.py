@@ -7,23 +7,38 @@ request objects, request IDs, signal; a blocking request is done when its reply 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
-from typing import TYPE_CHECKING
+from collections import Counter, deque
+from typing import Protocol
 
 from ..attribution import Peer
 from ..callbacks import Status
 from ..connection import ReplyIds
 from ..messages import Request
+from ..registry import Registry
+from .settings import Config
 from .wire import Decoder, Hello, Objects, Oversized, WireError, decode, encode, longest_reply
 
-if TYPE_CHECKING:
-    from .node import Node
+
+class Home(Protocol):
+    """What a connection asks of its node."""
+
+    config: Config
+    counts: Counter[str]
+    registry: Registry
+
+    def register(self, connection: Connection, name: str) -> Peer: ...
+
+    def unregister(self, p: Peer) -> None: ...
+
+    def collect(self, p: Peer, reply: ReplyIds | Objects) -> bool: ...
+
+    def changed(self) -> None: ...
 
 
 class Connection(asyncio.Protocol):
     """From the Hello of an outbound peer to the end of the connection."""
 
-    def __init__(self, node: Node, name: str) -> None:
+    def __init__(self, node: Home, name: str) -> None:
         config = node.config
         self.lost = asyncio.Event()
         self._node = node

@@ -13,6 +13,7 @@ import signal
 import sqlite3
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from lawful.runtime.journal import Journal
@@ -25,6 +26,17 @@ from .settings import LOOPBACK, Config, Options
 FAILED, USAGE = 1, 5
 
 
+@dataclass(frozen=True)
+class Task:
+    """What `node` does: so many objects into the pool in this file, within `seconds`. `journal`: a
+    file, or None."""
+
+    objects: int
+    seconds: float
+    pool: Path
+    journal: Path | None
+
+
 def main(words: Sequence[str]) -> int:
     """Run the command of these words; the exit code: 0, 1 if an object did not come, 5 for words
     that are no command, or a file that cannot be used."""
@@ -35,7 +47,14 @@ def main(words: Sequence[str]) -> int:
             raise
         return USAGE
     try:
-        return asyncio.run(_peer(given) if given.command == "peer" else _node(given))
+        if given.command == "peer":
+            chances = {fate: getattr(given, fate) for fate in FATES}
+            behaviour = Behaviour(delay=given.delay, lateness=given.lateness, **chances)
+            peer = OutboundPeer(given.name, behaviour, given.seed)
+            return asyncio.run(_peer(peer, given.port, given.objects))
+        config = Config(redundancy=given.redundancy, reply_timeout=given.reply_timeout, redial=0.1)
+        task = Task(given.objects, given.seconds, given.pool, given.journal)
+        return asyncio.run(_node(dict(given.peers), config, task))
     except (OSError, ValueError, sqlite3.Error) as error:
         print(f"lawful run object_diffusion: {error}")
         return USAGE
@@ -72,45 +91,41 @@ def _address(text: str) -> tuple[str, int]:
     return name, int(port)
 
 
-async def _peer(given: argparse.Namespace) -> int:
-    chances = {fate: getattr(given, fate) for fate in FATES}
-    behaviour = Behaviour(delay=given.delay, lateness=given.lateness, **chances)
-    peer = OutboundPeer(given.name, behaviour, given.seed)
-    for n in range(given.objects):
+async def _peer(peer: OutboundPeer, port: int, objects: int) -> int:
+    for n in range(objects):
         peer.offer(b"object %d" % n)
-    at = await peer.open(given.port)
-    print(f"{given.name} listens on {LOOPBACK} port {at}", flush=True)
+    at = await peer.open(port)
+    print(f"{peer.name} listens on {LOOPBACK} port {at}", flush=True)
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
     await ended.wait()
     peer.close()
-    print(f"{given.name}: {_listed(peer.counts)}", flush=True)
+    print(f"{peer.name}: {_listed(peer.counts)}", flush=True)
     return 0
 
 
-async def _node(given: argparse.Namespace) -> int:
+async def _node(peers: Mapping[str, int], config: Config, task: Task) -> int:
     """Download until the pool has so many objects, or the time is over; print what came."""
-    config = Config(redundancy=given.redundancy, reply_timeout=given.reply_timeout, redial=0.1)
     with contextlib.ExitStack() as open_files:
         journal = None
-        if given.journal is not None:
-            journal = open_files.enter_context(Journal(given.journal, append=False))
-        pool = SqlitePool(given.pool, most=config.most_objects)
+        if task.journal is not None:
+            journal = open_files.enter_context(Journal(task.journal, append=False))
+        pool = SqlitePool(task.pool, most=config.most_objects)
         open_files.callback(pool.close)
         begun, had = time.monotonic(), len(pool)
-        node = Node(pool, dict(given.peers), config, Options(journal=journal))
+        node = Node(pool, peers, config, Options(journal=journal))
         running = asyncio.create_task(node.run())
-        while len(pool) < given.objects and not running.done():
-            if time.monotonic() - begun > given.seconds:
+        while len(pool) < task.objects and not running.done():
+            if time.monotonic() - begun > task.seconds:
                 break
             await asyncio.sleep(0.02)
         node.close()
         await running
         seconds = time.monotonic() - begun
-        print(f"objects: {len(pool)} of {given.objects} in {seconds:.2f} s, {had} were here")
+        print(f"objects: {len(pool)} of {task.objects} in {seconds:.2f} s, {had} were here")
         print(_listed(node.counts))
-        return 0 if len(pool) >= given.objects else FAILED
+        return 0 if len(pool) >= task.objects else FAILED
 
 
 def _listed(counts: Mapping[str, int]) -> str:
