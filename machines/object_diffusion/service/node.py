@@ -202,6 +202,8 @@ class Node:
                 self._arrived.clear()
                 await self._arrived.wait()
             p, x, body = self._received.popleft()
+            if p not in self.registry.peers:
+                continue  # The machine gave it up, and its connection is about to end.
             self.registry.take_lock(p, x)
             outcome = await self._pool.add(x, body)
             self.counts[outcome] += 1

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawful.machines.object_diffusion.attribution import Peer
 from lawful.machines.object_diffusion.messages import ObjectId, Request, RequestObjects
 from lawful.machines.object_diffusion.service import Node, OutboundPeer, SqlitePool
 from lawful.machines.object_diffusion.service.outbound import FATES, Behaviour
@@ -24,6 +23,7 @@ from lawful.machines.object_diffusion.service.wire import WireError, decode, enc
 from lawful.runtime.simulation.event_loop import SimulatedLoop
 from lawful.runtime.simulation.network import Network
 from lawful.runtime.simulation.turns import World
+from tests.root import PATIENCE
 
 CONFIG = Config(
     redundancy=2, outstanding=8, inflight_per_peer=3, inflight_total=5, ids_per_request=4,
@@ -58,7 +58,7 @@ class Slow(SqlitePool):
         return outcome
 
 
-def simulated(seed: int, kind: type[Node] = Node) -> Seen:
+def simulated(seed: int) -> Seen:
     """An honest peer and two bad ones, which are good from second 10 on; half a minute."""
     world, seen, draw = World(seed, limit=200.0), Seen(), random.Random(seed)
     network = Network(world)
@@ -75,7 +75,7 @@ def simulated(seed: int, kind: type[Node] = Node) -> Seen:
         for port, peer in enumerate(peers, 1):
             peer.heard = heard
             await peer.open(port)
-        node = kind(pool, {"C": 1, "A": 2, "B": 3}, CONFIG, Options(clock=world))
+        node = Node(pool, {"C": 1, "A": 2, "B": 3}, CONFIG, Options(clock=world))
         running = asyncio.create_task(node.run())
         for body in WANTED:
             for peer in peers:
@@ -126,16 +126,24 @@ def test_every_fault_happens_and_does_no_harm() -> None:
     assert {"refused", "invalid", "malformed", "oversized", "silent"} <= set(counts)
 
 
-class Forgets(Node):
-    """An object that is in the pool stays on its way."""
+def test_an_invalid_object_among_several_costs_the_peer_alone() -> None:
+    async def download() -> Counter[str]:
+        pool = SqlitePool(":memory:")
+        bad = OutboundPeer("A", Behaviour(invalid=1.0))
+        for body in WANTED[:5]:
+            bad.offer(body)
+        node = Node(pool, {"A": await bad.open()}, Config(redial=60.0))
+        running = asyncio.create_task(node.run())
+        async with asyncio.timeout(PATIENCE):
+            while not node.counts["disconnected"] and not running.done():
+                await asyncio.sleep(0.01)
+        node.close()
+        await running
+        bad.close()
+        pool.close()
+        return node.counts
 
-    def _inserted(self, p: Peer, x: ObjectId, outcome: str) -> None:
-        self.registry.unregister(p)
-
-
-@pytest.mark.nightly
-def test_a_planted_bug_is_found() -> None:
-    assert sorted(simulated(0, Forgets).added) != sorted(map(name_of, WANTED))
+    assert asyncio.run(download()) == {"connected": 1, "invalid": 1, "disconnected": 1}
 
 
 @given(st.binary(max_size=80))
