@@ -78,7 +78,7 @@ class OutboundPeer:
         self.heard: Callable[[Request], None] | None = None
         self.random = random.Random(f"{seed}/{name}")
         self._server: asyncio.AbstractServer | None = None
-        self._talks: set[_Talk] = set()
+        self._talks: dict[_Talk, None] = {}  # In the order in which they came.
 
     def offer(self, body: bytes) -> ObjectId:
         """Announce one more object to all nodes; its ID."""
@@ -103,10 +103,10 @@ class OutboundPeer:
             talk.hang_up()
 
     def joined(self, talk: _Talk) -> None:
-        self._talks.add(talk)
+        self._talks[talk] = None
 
     def left(self, talk: _Talk) -> None:
-        self._talks.discard(talk)
+        self._talks.pop(talk, None)
 
     def fate(self) -> str:
         """What happens to the next request."""
