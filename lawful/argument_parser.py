@@ -565,6 +565,11 @@ def _explore(commands: Subparsers) -> None:
     )
 
 
+def _shell(commands: Subparsers) -> None:
+    help = "walk through the machine at a prompt; `help` lists its commands"
+    _scoped(_command(commands, "shell", help), several=False)
+
+
 COMMANDS: dict[str, Callable[[Subparsers], None]] = {
     "check": _check,
     "simulate": _simulate,
@@ -579,6 +584,7 @@ COMMANDS: dict[str, Callable[[Subparsers], None]] = {
     "lock": _lock,
     "diff": _diff,
     "explore": _explore,
+    "shell": _shell,
     "freeze": _freeze,
     "run": _run,
 }

@@ -140,6 +140,10 @@ def _command(given: argparse.Namespace, output: Output) -> int:
             from .commands.explore import explore
 
             return explore(_options(options.ExploreOptions, given), output)
+        case "shell":
+            from .commands.shell import shell
+
+            return shell(_options(options.ShellOptions, given), output)
         case "freeze":
             from .commands.freeze import freeze
 

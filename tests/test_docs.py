@@ -14,12 +14,14 @@ import pytest
 
 import lawful
 from lawful import Machine
+from lawful.argument_parser import COMMANDS
 from lawful.checks.explore import explore
 from lawful.cli import main
 from lawful.spec.errors import RULES
 from lawful.spec.lower import lower
 from lawful.spec.syntax.declare import declared
 from lawful.targets import expectations, scope_of
+from lawful.walk_shell import WalkShell
 from tests.test_walked_pages import PAGES as WALKED
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -137,6 +139,19 @@ def test_commands_are_known(where: str, text: str, capsys: pytest.CaptureFixture
             assert all(option in told for option in options), f"{where}: {line}"
         elif words[:1] == ["make"]:
             assert f"\n{words[1]}:" in makefile, f"{where}: {line}"
+
+
+def test_the_first_page_lists_every_command() -> None:
+    lines = [line for _, text in blocks("sh", ROOT / "README.md") for line in text.splitlines()]
+    listed = {line.split()[1] for line in lines if line.startswith("lawful ")}
+    assert listed == set(COMMANDS)
+
+
+def test_the_explorer_page_lists_every_command_of_the_shell() -> None:
+    page = (ROOT / "docs" / "explorer.md").read_text(encoding="utf-8")
+    first = [row.split("|")[1] for row in page.splitlines() if row.startswith("| `")]
+    listed = {word for cell in first for word in re.findall(r"`(\w+)", cell)}
+    assert listed == {name[3:] for name in dir(WalkShell) if name.startswith("do_")}
 
 
 MAPS = [ROOT / name for name in ("ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md")]

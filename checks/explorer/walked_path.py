@@ -126,6 +126,38 @@ class WalkedPath:
             return None
         return self.space.shown(edge.outcome.state) if isinstance(edge.outcome, Done) else None
 
+    def events(self, path: Path) -> Iterator[dict[str, Any]]:
+        """Every admitted event at the end of a path, as a view has it.
+
+        Raises NoPath, and OutOfBudget after the time for one view.
+        """
+        self._begin()
+        for index, edge in enumerate(self.space.edges(self.state(path))):
+            yield self._edge(index, edge)
+
+    def refusals(self, path: Path, event: str) -> Iterator[dict[str, Any]]:
+        """Every refusal of an event, or of one transition, with its arguments and the clause.
+
+        Raises NoPath, ValueError where the arguments are too many to enumerate, and OutOfBudget.
+        """
+        self._begin()
+        state = self.state(path)
+        for index, (rule, row) in enumerate(self.space.rules):
+            if event not in (row.event, row.name):
+                continue
+            for args in self.space.arguments(rule, state, planned=False):
+                named = bind(row.function.params, args)
+                outcome = self.space.reference.step(state, row.name, named)
+                if isinstance(outcome, Refusal):
+                    clause = str(outcome.reason())
+                    yield {**self._call(index, args), "clause": clause}
+
+    def parameters(self, event: str) -> list[str] | None:
+        """The argument names of an event or a transition; None where there is no such event."""
+        rows = [row for _, row in self.space.rules if event in (row.event, row.name)]
+        names = [name for row in rows for name, _ in row.function.params]
+        return list(dict.fromkeys(names)) if rows else None
+
     def failing(self, path: Path) -> list[tuple[str, str, str]]:
         """Name, kind and reason of each property that fails at the end of a path."""
         self._begin()
@@ -177,14 +209,15 @@ class WalkedPath:
     def _args(self, rule: int, args: Args) -> dict[str, Json]:
         return self.space.shown_args(self.space.rules[rule][1].function, args)
 
-    def _edge(self, index: int, edge: Edge) -> Json:
-        row = self.space.rules[edge.rule][1]
+    def _call(self, rule: int, args: Args) -> dict[str, Json]:
+        row = self.space.rules[rule][1]
+        return {"event": row.event, "transition": row.name, "args": self._args(rule, args)}
+
+    def _edge(self, index: int, edge: Edge) -> dict[str, Json]:
         fault = edge.outcome if isinstance(edge.outcome, Fault) else None
         return {
             "index": index,
-            "event": row.event,
-            "transition": row.name,
-            "args": self._args(edge.rule, edge.args),
+            **self._call(edge.rule, edge.args),
             "fault": None if fault is None else f"{fault.name}: {fault.what}",
             "cut": edge.cut,
         }

@@ -102,7 +102,7 @@ def _drawn(cls: type[Machine], name: str, options: DrawOptions, format: Format) 
             path = options.out / f"{name}.{suffix}"
             yield {}, render(resolve(cls).machine, path, format)
         case "graph":
-            from .state_space import text
+            from lawful.reachable_graph import text
 
             source = text(scoped(cls, options.scope), options.max_states or MOST_STATES)
             yield {}, graph(source, options.out / f"{name}.graph.{suffix}", format)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from lawful.checks.explore import CheckResult
 from lawful.checks.explore import explore as check
@@ -64,8 +64,10 @@ def _answers(found: ScopedMachine, options: ExploreOptions) -> Answers:
         {
             "view": walked.view,
             "check": checked,
-            "test": functools.partial(_test, options, walked),
-            "sequence": functools.partial(_sequence, name, walked),
+            "test": functools.partial(
+                path_as_test, "explore", options.target, options.scope, walked
+            ),
+            "sequence": functools.partial(path_as_sequence, name, walked),
         },
     )
 
@@ -117,24 +119,29 @@ def _rows(result: CheckResult, walked: WalkedPath) -> Iterator[Json]:
         }
 
 
-def _test(options: ExploreOptions, walked: WalkedPath, path: Path) -> Json:
-    """The file of a test that fails as long as the path breaks what it breaks now."""
+def path_as_test(
+    command: str, target: str, scope: Sequence[str], walked: WalkedPath, path: Path
+) -> dict[str, Json]:
+    """Name and text of a test that fails as long as the path breaks what it breaks now.
+
+    `command` is the one that found the path. Raises NoPath where no property fails at its end.
+    """
     failing = walked.failing(path) if path else []
     if not failing:
         raise NoPath("no property fails at the end of this path: a test would say nothing")
     name, kind, why = failing[0]
     trace = walked.trace(path)
     p = PropertyResult(name, kind, Verdict.VIOLATED, "holds", why=why, trace=trace)
-    text = as_test(options.target, options.scope, p, ".")
-    return {"name": f"test_{name.replace('.', '_')}.py", "text": _of_explorer(text)}
+    text = as_test(target, scope, p, ".")
+    return {
+        "name": f"test_{name.replace('.', '_')}.py",
+        "text": text.replace("`lawful check ", f"`lawful {command} ", 1),
+    }
 
 
-def _sequence(name: str, walked: WalkedPath, path: Path) -> Json:
+def path_as_sequence(name: str, walked: WalkedPath, path: Path) -> dict[str, Json]:
+    """Name and text of the path as a sequence diagram. Raises NoPath for a path without a start."""
     if not path:
         raise NoPath("the path has no start yet")
     text = sequence.text(name, walked.trace(path).steps, None, "the end of the path")
     return {"name": f"{name}.mmd", "text": text}
-
-
-def _of_explorer(text: str) -> str:
-    return text.replace("`lawful check ", "`lawful explore ", 1)

@@ -102,6 +102,12 @@ class ExploreOptions:
     max_seconds: float
 
 
+@dataclass(frozen=True, slots=True)
+class ShellOptions:
+    target: str
+    scope: Sequence[str]
+
+
 LINTED_STATES = 20_000  # That `lint` looks at, unless `--max-states` says otherwise.
 
 

@@ -99,7 +99,7 @@ def test_what_an_engine_does_not_know_is_named(
         raise Unsupported("Jugs.small: no engine knows it")
 
     monkeypatch.setattr("lawful.checks.explore.explore", unknown)
-    monkeypatch.setattr("lawful.commands.state_space.state_graph", unknown)
+    monkeypatch.setattr("lawful.reachable_graph.state_graph", unknown)
     given = ("draw", JUGS, "--what", what, "--out", str(tmp_path))
     assert run(*given, capsys=capsys) == (5, "", "Jugs.small: no engine knows it\n")
 

@@ -13,9 +13,9 @@ from lawful.checks.reference.states import State
 from lawful.diagrams import state_space
 from lawful.spec.text.reasons import text as value_text
 from lawful.spec.values.world import encode
-from lawful.targets import ScopedMachine
 
-from .errors import CommandError
+from .commands.errors import CommandError
+from .targets import ScopedMachine
 
 
 def text(machine: ScopedMachine, most: int) -> Callable[[int | None], str]:
