@@ -97,8 +97,9 @@ class WalkShell(cmd.Cmd):
             raise WrongCommand(f"{line!r} is no command and no event; `help` lists the commands")
         self.do_step(line)
 
-    def completedefault(self, text: str, *_: object) -> list[str]:
-        """The events that begin so."""
+    def completedefault(self, *ignored: Any) -> list[str]:
+        """The events that begin with the first argument, the word at the cursor."""
+        text = str(ignored[0])
         names = (name for _, row in self.walked.space.rules for name in (row.event, row.name))
         return [name for name in dict.fromkeys(names) if name.startswith(text)]
 
