@@ -49,7 +49,7 @@ nightly: setup campaign
 	@$(BIN)/pyright
 	@HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -n 2 -m nightly
 
-# The services in simulated worlds, each from a seed; the report is tests/machines/campaign.txt.
+# The services in simulated worlds, each from a seed; the reports are tests/machines/*/campaign.txt.
 campaign: setup
 	@$(BIN)/python -m tests.machines.campaign
 

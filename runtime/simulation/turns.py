@@ -21,7 +21,8 @@ from collections.abc import Callable
 
 
 class Stuck(Exception):
-    """No thread can ever go on, or the time is over; the message names the threads."""
+    """No thread can ever go on, or the time is over, or it stands still; the message names the
+    threads."""
 
 
 class Abandoned(BaseException):
@@ -46,13 +47,15 @@ class _Thread:
 
 class World:
     """Time in seconds from 0 to `limit`, threads, and random numbers. `turns` counts the turns
-    taken."""
+    taken; at most `still` of them may follow one another without time."""
 
-    def __init__(self, seed: int, limit: float = 3_600.0) -> None:
+    def __init__(self, seed: int, limit: float = 3_600.0, still: int = 10_000) -> None:
         self.random = random.Random(seed)
         self.time = 0.0
         self.turns = 0
         self._limit = limit
+        self._still = still
+        self._moved = 0  # The number of the turn before which time went on.
         self._threads: list[_Thread] = []
         self._current: _Thread | None = None
         self._ended = threading.Lock()
@@ -133,15 +136,21 @@ class World:
             return self._threads[0]
         while True:
             able = [thread for thread in self._threads if thread.can_go_on(self.time)]
+            if able and self.turns - self._moved > self._still:
+                return self._stuck(f"there were {self._still} turns without time", able)
             if able:
                 return able[0] if len(able) == 1 else self.random.choice(able)
             moments = [thread.until for thread in self._threads if thread.until is not None]
             if not moments or min(moments) > self._limit:
-                names = ", ".join(thread.name for thread in self._threads)
                 why = "the time is over" if moments else "nobody can go on"
-                self._error = Stuck(f"at {self.time:.3f} s {why}: {names}")
-                return self._threads[0]
+                return self._stuck(why, self._threads)
             self.time = min(moments)
+            self._moved = self.turns
+
+    def _stuck(self, why: str, threads: list[_Thread]) -> _Thread:
+        names = ", ".join(thread.name for thread in threads)
+        self._error = Stuck(f"at {self.time:.3f} s {why}: {names}")
+        return self._threads[0]
 
 
 def _never() -> bool:

@@ -1,10 +1,11 @@
-"""A long simulation of the services, and its report.
+"""A long simulation of the services, and its reports.
 
-    python -m tests.machines.campaign --seeds 2000        (make campaign)
+    python -m tests.machines.campaign --seeds 2000                     (make campaign)
+    python -m tests.machines.campaign read_only_windows --first 5000
 
-Each seed is a world of its own. The report, `campaign.txt` beside this file, has the counts of
-events, faults and transitions. The exit code is 1 if a promise was broken, or if some fault or some
-transition has never happened; the seeds that failed are printed.
+Each seed is a world of its own. The report of each service, `campaign.txt` in the folder of its
+tests, has the counts of events, faults and transitions. The exit code is 1 if a promise was broken,
+or if some fault or some transition has never happened; the seeds that failed are printed.
 """
 
 from __future__ import annotations
@@ -12,42 +13,100 @@ from __future__ import annotations
 import argparse
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
+from tests.machines.message_scheduler import simulated as message_scheduler
 from tests.machines.message_scheduler.history import missing
-from tests.machines.message_scheduler.simulated import FAULTS, TRANSITIONS, Run, simulate
+from tests.machines.read_only_windows import simulated as read_only_windows
 
-REPORT = Path(__file__).with_name("campaign.txt")
+
+class Run(Protocol):
+    """What one run did. `events`: of the machines; `active`: those while faults were made;
+    `pieces`: delivered by the network."""
+
+    @property
+    def seed(self) -> int: ...
+    @property
+    def problems(self) -> list[str]: ...
+    @property
+    def transitions(self) -> Counter[str]: ...
+    @property
+    def faults(self) -> Counter[str]: ...
+    @property
+    def counts(self) -> Counter[str]: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def events(self) -> int: ...
+    @property
+    def active(self) -> int: ...
+    @property
+    def pieces(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Service:
+    """The simulation of a service, and what has to happen in it."""
+
+    simulate: Callable[[int], Run]
+    faults: Iterable[str]
+    transitions: Iterable[str]
+
+
+SERVICES = {
+    "message_scheduler": Service(
+        message_scheduler.simulate, message_scheduler.FAULTS, message_scheduler.TRANSITIONS
+    ),
+    "read_only_windows": Service(
+        read_only_windows.simulate, read_only_windows.FAULTS, read_only_windows.TRANSITIONS
+    ),
+}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", help=f"of {', '.join(SERVICES)}; default: all")
     parser.add_argument("--first", type=int, default=0, help="the first seed; default 0")
     parser.add_argument("--seeds", type=int, default=2_000, help="how many; default 2000")
     given = parser.parse_args()
-    seeds = range(given.first, given.first + given.seeds)
+    names: list[str] = given.names or [*SERVICES]
+    if unknown := [name for name in names if name not in SERVICES]:
+        parser.error(f"unknown: {', '.join(unknown)}; there are {', '.join(SERVICES)}")
+    if given.seeds < 1:
+        parser.error("--seeds: at least 1")
+    good, events = True, 0
     with ProcessPoolExecutor(2) as pool:
-        runs = list(pool.map(simulate, seeds, chunksize=10))
-    text, failed = report(runs)
-    print(text)
-    REPORT.write_text(text, encoding="utf-8")
-    return 1 if failed or not runs else 0
+        for name in names:
+            seeds = range(given.first, given.first + given.seeds)
+            runs = list(pool.map(SERVICES[name].simulate, seeds, chunksize=10))
+            text, failed = report(name, runs)
+            print(text)
+            path = Path(__file__).parent / name / "campaign.txt"
+            path.write_text(text, encoding="utf-8")
+            good = good and not failed
+            events += sum(run.events for run in runs)
+    print(f"events of all services: {events:,}")
+    return 0 if good else 1
 
 
-def report(runs: list[Run]) -> tuple[str, bool]:
+def report(name: str, runs: Sequence[Run]) -> tuple[str, bool]:
     """The report as text, and whether something failed."""
+    service = SERVICES[name]
     transitions, faults, counts = Counter[str](), Counter[str](), Counter[str]()
     for run in runs:
         transitions += run.transitions
         faults += run.faults
         counts += run.counts
     broken = [run for run in runs if run.problems]
-    never = [*missing(faults, FAULTS), *missing(transitions, TRANSITIONS)]
+    never = [*missing(faults, service.faults), *missing(transitions, service.transitions)]
     lines = [
-        "The service of the message scheduler in simulated worlds.",
-        f"seeds {runs[0].seed} to {runs[-1].seed}" if runs else "no seeds",
-        f"events of the machine: {sum(run.events for run in runs):,}",
+        f"The service of {name} in simulated worlds.",
+        f"seeds {runs[0].seed} to {runs[-1].seed}",
+        f"events of the machines: {sum(run.events for run in runs):,}",
         f"of them while faults were made: {sum(run.active for run in runs):,}",
         f"pieces that the network delivered: {sum(run.pieces for run in runs):,}",
         f"simulated seconds: {sum(run.seconds for run in runs):,.0f}",

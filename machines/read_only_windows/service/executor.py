@@ -3,8 +3,8 @@
 The machines decide: which window it is, who may start what, whose time is over, what is put back,
 what a shutdown answers. This class holds one lock during each step, and takes the steps of the
 window and of a transaction together. It keeps what the machines do not know: the order of the
-queues, the threads, and counters. What the window refuses now is asked for again after its next
-step.
+queues, the threads, and counters. It asks the window whether it may take a step, and if not, again
+after the window's next step.
 
     executor = WindowedExecutor(Config(read_only_transaction_num_threads=3), table)
     executor.submit(Kind.READ, script, answered)      # answered(answer) in another thread
@@ -25,8 +25,6 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from itertools import count
-
-from lawful import Refused
 
 from ..declaration import Phase, Place
 from ..transaction import FINAL, Stage, Transaction
@@ -165,11 +163,8 @@ class WindowedExecutor:
         Again is no harm.
         """
         with self._held():
-            try:
+            if self._window.lawful.may("shut_down"):
                 closed = self._window.shut_down()
-            except Refused:
-                pass  # It was shut down before.
-            else:
                 assert closed == len(self._queue)
                 for queue in (self._queue, self._gets, self._writes):
                     for job in queue:
@@ -293,11 +288,10 @@ class WindowedExecutor:
         return None
 
     def _did(self, step: Callable[..., object], *args: object) -> bool:
-        """Whether the window has taken the step."""
-        try:
-            step(*args)
-        except Refused:
+        """Whether the window has taken the step: not if it would refuse it."""
+        if not self._window.lawful.may(step.__name__, *args):
             return False
+        step(*args)
         return True
 
     def _begun(self, job: Job) -> Job:

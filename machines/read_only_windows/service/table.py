@@ -82,12 +82,16 @@ class GuardedTable:
                 file.executemany("REPLACE INTO state VALUES (?, ?)", [*changes.items()])
 
     def _enter(self, readers: int, writers: int) -> None:
+        comes = readers + writers > 0
         self._lock.acquire()
         self._readers += readers
         self._writers += writers
-        if self._writers > 1 or (self._writers and self._readers):
+        if not self.broken and (self._writers > 1 or (self._writers and self._readers)):
             self.broken = f"{self._writers} writers and {self._readers} readers at once"
         broken = self.broken
+        if comes and broken:  # It is not let in.
+            self._readers -= readers
+            self._writers -= writers
         self._lock.release()
-        if broken and readers + writers > 0:
+        if comes and broken:
             raise Overlap(broken)

@@ -169,6 +169,20 @@ def test_a_world_in_which_nobody_can_go_on_says_so() -> None:
         world.run()
 
 
+def test_turns_without_time_end_the_world() -> None:
+    def spins() -> None:
+        world.sleep(1.0)
+        while True:
+            world.event().wait(0.0)
+
+    world = World(1, still=1_000)
+    world.start(spins, "one")
+    world.start(lambda: world.sleep(2.0), "other")
+    with pytest.raises(Stuck, match=r"^at 1.000 s there were 1000 turns without time: one$"):
+        world.run()
+    assert world.time == 1.0
+
+
 def test_what_a_thread_raises_ends_the_world() -> None:
     world, ended = World(1), list[str]()
 

@@ -47,7 +47,7 @@ FAULTS = ("overrun", "clock forward", "clock back", "fails", "too long", "overlo
 
 @dataclass
 class Run:
-    """What one run did; `active`: events while faults were made."""
+    """What one run did; `active`: events while faults were made. There is no network."""
 
     seed: int
     problems: list[str]
@@ -58,6 +58,7 @@ class Run:
     seconds: float
     events: int
     active: int
+    pieces: int = 0
 
 
 class Watch:
@@ -108,7 +109,9 @@ class Scene:
         self.watch: Watch
         self.lock = world.lock
         self.event = world.event
-        self.start: Callable[[Callable[[], object], str], None] = world.start
+
+    def start(self, run: Callable[[], object], name: str) -> None:
+        self.world.start(run, name)
 
     def now(self) -> float:
         return 1_000.0 + self.world.time + self.offset
