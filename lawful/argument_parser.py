@@ -538,7 +538,7 @@ def _freeze(commands: Subparsers) -> None:
 def _run(commands: Subparsers) -> None:
     help = "start the service of a system as a program"
     parser = _command(commands, "run", help)
-    system = "a system that has a service: message_scheduler, unicast"
+    system = "a system that has a service, such as unicast; a wrong name lists them"
     parser.add_argument("system", metavar="SYSTEM", help=system)
     words = "the program's own; `lawful run SYSTEM --help` lists them"
     parser.add_argument("words", metavar="ARGUMENTS", nargs="...", help=words)
