@@ -4,7 +4,8 @@ The tap sits where the node meets the network: it sees each frame that the node 
 it does. The judge knows nothing of the service and nothing of the machine: it reads the tape alone.
 Its promises are those of `object-diffusion.md`: nothing is requested that the pool has (O33);
 limits of IDs, objects and copies (O22, O35, O36); acks and blocking requests that a peer must
-accept (O6, O12, O29); one valid copy of each object (O15, O28); no word to a peer that lied (O16, O41).
+accept (O6, O12, O29); one valid copy of each object (O15, O28); no word to a peer that lied (O16,
+O41).
 """
 
 from __future__ import annotations
