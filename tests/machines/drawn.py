@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from lawful import Machine
 from lawful.checks.explore import CheckResult
@@ -40,7 +42,7 @@ def same_journal(path: Path) -> None:
 
     It shows the rows in which something happened: each event with its arguments, and its output.
     """
-    rows = [row for row in read(path) if row["event"] and (row["changed"] or row["output"])]
+    rows = [row for row in read(path) if row["event"] and (row["changed"] or _is_news(row))]
     (machine,) = {row["machine"] for row in rows}
     lines = ["sequenceDiagram", "    participant C as service", f"    participant M as {machine}"]
     for row in rows:
@@ -51,6 +53,11 @@ def same_journal(path: Path) -> None:
     _same(f"journal_{machine}.mmd", "\n".join(lines) + "\n")
 
 
+def _is_news(row: Mapping[str, Any]) -> bool:
+    """Whether its output says something; an empty set does not."""
+    return bool(row["output"]) and row["output"] != {"$set": []}
+
+
 def _short(value: object) -> str:
     """A value of a journal's row as a reader would say it."""
     match value:
@@ -58,6 +65,8 @@ def _short(value: object) -> str:
             return name
         case {"$set": list(held)}:
             return "{" + ", ".join(sorted(_short(each) for each in held)) + "}"
+        case {"$tuple": list(held)}:
+            return f"({', '.join(_short(each) for each in held)})"
         case {"$map": list(rows)}:
             return "{" + ", ".join(f"{_short(k)}: {_short(v)}" for k, v in rows) + "}"
         case {"$": str(name), **fields}:

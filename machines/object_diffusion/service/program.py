@@ -1,7 +1,8 @@
-"""The program `lawful run object_diffusion`: an outbound peer, and a node that downloads.
+"""The program `lawful run object_diffusion`: an outbound peer, a node that downloads, and both.
 
 lawful run object_diffusion peer A --port 7001 --objects 100
 lawful run object_diffusion node A=7001 B=7002 --objects 100 --pool pool.sqlite
+lawful run object_diffusion demo --peers 3 --objects 300 --faults 0.2 --kill --seed 1
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from lawful.runtime.journal import Journal
 
+from .demonstration import NAMES, Plan, body_of, demo
 from .node import Node
 from .outbound import FATES, Behaviour, OutboundPeer
 from .pool import SqlitePool
@@ -52,6 +55,8 @@ def main(words: Sequence[str]) -> int:
             behaviour = Behaviour(delay=given.delay, lateness=given.lateness, **chances)
             peer = OutboundPeer(given.name, behaviour, given.seed)
             return asyncio.run(_peer(peer, given.port, given.objects))
+        if given.command == "demo":
+            return _demo(given)
         config = Config(redundancy=given.redundancy, reply_timeout=given.reply_timeout, redial=0.1)
         task = Task(given.objects, given.seconds, given.pool, given.journal)
         return asyncio.run(_node(dict(given.peers), config, task))
@@ -83,7 +88,25 @@ def _parser() -> argparse.ArgumentParser:
     node.add_argument("--reply-timeout", type=int, default=10, help="seconds; default 10")
     node.add_argument("--seconds", type=float, default=60.0, help="give up after; default 60")
     node.add_argument("--journal", type=Path, help="write the machine's events into this file")
+    demo = commands.add_parser("demo", help="peers and a node as processes; judge the pool")
+    demo.add_argument("--peers", type=int, default=3, choices=range(1, len(NAMES) + 1))
+    demo.add_argument("--objects", type=int, default=300, help="default 300")
+    demo.add_argument("--faults", type=float, default=0.0, help="share of bad answers of all but A")
+    demo.add_argument("--kill", action="store_true", help="kill the node and a peer halfway")
+    demo.add_argument("--seed", type=int, default=0)
+    demo.add_argument("--seconds", type=float, default=60.0, help="give up after; default 60")
+    demo.add_argument("--journal", type=Path, help="write the machine's events into this file")
     return parser
+
+
+def _demo(given: argparse.Namespace) -> int:
+    if not 0 <= given.faults <= 1:
+        raise ValueError(f"faults is a share in 0..1, not {given.faults}")
+    names = NAMES[: given.peers]
+    of_all = (given.faults, given.kill, given.seed, given.seconds, given.journal)
+    with TemporaryDirectory() as folder:
+        kept = demo(Plan(names, given.objects, *of_all), Path(folder) / "pool.sqlite")
+    return 0 if kept else FAILED
 
 
 def _address(text: str) -> tuple[str, int]:
@@ -93,7 +116,7 @@ def _address(text: str) -> tuple[str, int]:
 
 async def _peer(peer: OutboundPeer, port: int, objects: int) -> int:
     for n in range(objects):
-        peer.offer(b"object %d" % n)
+        peer.offer(body_of(n))
     at = await peer.open(port)
     print(f"{peer.name} listens on {LOOPBACK} port {at}", flush=True)
     ended = asyncio.Event()
@@ -110,11 +133,11 @@ async def _node(peers: Mapping[str, int], config: Config, task: Task) -> int:
     with contextlib.ExitStack() as open_files:
         journal = None
         if task.journal is not None:
-            journal = open_files.enter_context(Journal(task.journal, append=False))
+            journal = open_files.enter_context(Journal(task.journal))
         pool = SqlitePool(task.pool, most=config.most_objects)
         open_files.callback(pool.close)
         begun, had = time.monotonic(), len(pool)
-        node = Node(pool, peers, config, Options(journal=journal))
+        node = Node(pool, peers, config, Options(f"node {time.time_ns()}", journal=journal))
         running = asyncio.create_task(node.run())
         while len(pool) < task.objects and not running.done():
             if time.monotonic() - begun > task.seconds:

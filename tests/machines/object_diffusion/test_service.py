@@ -14,15 +14,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lawful.cli import main as lawful
 from lawful.machines.object_diffusion.messages import ObjectId, Request, RequestObjects
 from lawful.machines.object_diffusion.service import Node, OutboundPeer, SqlitePool
+from lawful.machines.object_diffusion.service.demonstration import body_of
+from lawful.machines.object_diffusion.service.demonstration import judged as judged_file
 from lawful.machines.object_diffusion.service.outbound import FATES, Behaviour
 from lawful.machines.object_diffusion.service.program import main
 from lawful.machines.object_diffusion.service.settings import Config, Options
 from lawful.machines.object_diffusion.service.wire import WireError, decode, encode, name_of
+from lawful.runtime.journal import Journal
 from lawful.runtime.simulation.event_loop import SimulatedLoop
 from lawful.runtime.simulation.network import Network
 from lawful.runtime.simulation.turns import World
+from tests.machines.drawn import same_journal
 from tests.root import PATIENCE
 
 CONFIG = Config(
@@ -124,6 +129,57 @@ def test_every_fault_happens_and_does_no_harm() -> None:
         counts += seen.counts
     assert set(FATES) <= set(fates)
     assert {"refused", "invalid", "malformed", "oversized", "silent"} <= set(counts)
+
+
+def test_the_page_shows_the_journal_of_an_object(tmp_path: Path) -> None:
+    world = World(1)
+    loop = SimulatedLoop(world, Network(world, latency=(0.0, 0.001)))
+
+    async def download(journal: Journal) -> None:
+        peer, pool = OutboundPeer("A"), SqlitePool(":memory:")
+        peer.offer(b"one")
+        await peer.open(1)
+        node = Node(pool, {"A": 1}, Config(ids_per_request=2), Options("node", world, journal))
+        running = asyncio.create_task(node.run())
+        await asyncio.sleep(1.0)
+        node.close()
+        await running
+        assert len(pool) == 1
+        pool.close()
+        peer.close()
+
+    with Journal(tmp_path / "j") as journal:
+        world.start(lambda: loop.run_until_complete(download(journal)), "event loop")
+        world.run()
+    loop.close()
+    same_journal(tmp_path / "j")
+
+
+@pytest.mark.nightly
+def test_the_demo_kills_the_node_and_a_peer_and_all_comes_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--objects", "300", "--faults", "0.2", "--kill", "--seed", "1", "--seconds", "300"]
+    journal = tmp_path / "events.jsonl"
+    assert main(["demo", *words, "--journal", str(journal)]) == 0
+    said = capsys.readouterr().out
+    assert "killed: peer B, and the node with " in said
+    assert "\npool: 300 objects, 0 missing, 0 twice, 0 foreign, 0 under another ID\n" in said
+    module = "lawful.machines.object_diffusion.registry"
+    assert lawful(["replay", str(journal), module, "--engine", "local", "--quiet"]) == 0
+
+
+def test_the_demo_judges_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    async def fill() -> None:
+        pool = SqlitePool(tmp_path / "pool")
+        for each in (body_of(0), body_of(1), b"foreign"):
+            await pool.add(name_of(each), each)
+        pool.close()
+
+    asyncio.run(fill())
+    assert not judged_file(tmp_path / "pool", 3)
+    said = "pool: 3 objects, 1 missing, 0 twice, 1 foreign, 0 under another ID\n"
+    assert capsys.readouterr().out == said
 
 
 def test_an_invalid_object_among_several_costs_the_peer_alone() -> None:
