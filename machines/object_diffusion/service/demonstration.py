@@ -27,7 +27,8 @@ REPLY_TIMEOUT, LATENESS, DELAY = 1, 2.0, 0.02  # Seconds.
 @dataclass(frozen=True)
 class Plan:
     """`faults`: the share of requests that each peer but A answers badly. `kill`: whether the node
-    and a bad peer are killed halfway. All within `seconds`. `journal`: a file, or None."""
+    and a bad peer are killed halfway. All within `seconds`. `journal`: a file, or None. Errors:
+    ValueError."""
 
     names: str
     objects: int
@@ -36,6 +37,12 @@ class Plan:
     seed: int
     seconds: float
     journal: Path | None
+
+    def __post_init__(self) -> None:
+        if not 0.0 <= self.faults <= 1.0:
+            raise ValueError(f"faults is a share in 0..1, not {self.faults}")
+        if not 1 <= len(self.names) <= len(NAMES):
+            raise ValueError(f"there are 1 to {len(NAMES)} peers, not {len(self.names)}")
 
 
 def body_of(n: int) -> bytes:

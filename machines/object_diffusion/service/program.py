@@ -56,7 +56,8 @@ def main(words: Sequence[str]) -> int:
             peer = OutboundPeer(given.name, behaviour, given.seed)
             return asyncio.run(_peer(peer, given.port, given.objects))
         if given.command == "demo":
-            return _demo(given)
+            of_all = (given.faults, given.kill, given.seed, given.seconds, given.journal)
+            return _demo(Plan(NAMES[: given.peers], given.objects, *of_all))
         config = Config(redundancy=given.redundancy, reply_timeout=given.reply_timeout, redial=0.1)
         task = Task(given.objects, given.seconds, given.pool, given.journal)
         return asyncio.run(_node(dict(given.peers), config, task))
@@ -89,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     node.add_argument("--seconds", type=float, default=60.0, help="give up after; default 60")
     node.add_argument("--journal", type=Path, help="write the machine's events into this file")
     demo = commands.add_parser("demo", help="peers and a node as processes; judge the pool")
-    demo.add_argument("--peers", type=int, default=3, choices=range(1, len(NAMES) + 1))
+    demo.add_argument("--peers", type=int, default=3, help="how many; default 3")
     demo.add_argument("--objects", type=int, default=300, help="default 300")
     demo.add_argument("--faults", type=float, default=0.0, help="share of bad answers of all but A")
     demo.add_argument("--kill", action="store_true", help="kill the node and a peer halfway")
@@ -99,14 +100,9 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _demo(given: argparse.Namespace) -> int:
-    if not 0 <= given.faults <= 1:
-        raise ValueError(f"faults is a share in 0..1, not {given.faults}")
-    names = NAMES[: given.peers]
-    of_all = (given.faults, given.kill, given.seed, given.seconds, given.journal)
+def _demo(plan: Plan) -> int:
     with TemporaryDirectory() as folder:
-        kept = demo(Plan(names, given.objects, *of_all), Path(folder) / "pool.sqlite")
-    return 0 if kept else FAILED
+        return 0 if demo(plan, Path(folder) / "pool.sqlite") else FAILED
 
 
 def _address(text: str) -> tuple[str, int]:
