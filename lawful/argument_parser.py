@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn, Protocol
+from typing import Literal, NamedTuple, NoReturn, Protocol
 
 from lawful.checks.smt.solver import budget
 
@@ -19,6 +19,7 @@ TARGETS = (
     f"{TARGET}, or a folder or package with all its modules; several may be given; default: the "
     "targets of [tool.lawful] in pyproject.toml"
 )
+FILES = ("TARGET", "TRACES", "MODULE", "OLD", "NEW")  # Arguments that may be files.
 ENGINES = ("auto", "reference", "generated", "compiled")
 
 
@@ -35,6 +36,11 @@ class _Parser(argparse.ArgumentParser):
         self.print_usage(sys.stderr)
         print(f"{self.prog}: {message}", file=sys.stderr)
         raise Usage(message)
+
+    @property
+    def actions(self) -> list[argparse.Action]:
+        """Its options and its arguments by position, in the order of its help."""
+        return list(self._actions)
 
 
 class _Version(argparse.Action):
@@ -570,6 +576,12 @@ def _shell(commands: Subparsers) -> None:
     _scoped(_command(commands, "shell", help), several=False)
 
 
+def _completion(commands: Subparsers) -> None:
+    help = "print the script by which a shell completes commands and options"
+    parser = _command(commands, "completion", help)
+    parser.add_argument("shell", choices=("bash", "zsh", "fish"), help="the shell")
+
+
 COMMANDS: dict[str, Callable[[Subparsers], None]] = {
     "check": _check,
     "simulate": _simulate,
@@ -587,4 +599,65 @@ COMMANDS: dict[str, Callable[[Subparsers], None]] = {
     "shell": _shell,
     "freeze": _freeze,
     "run": _run,
+    "completion": _completion,
 }
+
+
+class Word(NamedTuple):
+    """An option, with its names, or an argument by position, without one.
+
+    `value` names what follows the option, or is empty. `kind`: what a value without choices is.
+    """
+
+    names: tuple[str, ...]
+    help: str
+    value: str
+    choices: tuple[str, ...]
+    kind: Literal["file", "folder", ""]
+    several: bool
+
+
+class CommandRow(NamedTuple):
+    """A command with its help, its options, and its arguments by position."""
+
+    name: str
+    help: str
+    options: tuple[Word, ...]
+    others: tuple[Word, ...]
+
+
+class _Collected:
+    """Takes the parser of each command, and shows it no command line."""
+
+    def __init__(self) -> None:
+        self.parsers: dict[str, tuple[str, _Parser]] = {}
+
+    def add_parser(self, name: str, *, help: str, description: str) -> _Parser:
+        made = _Parser(prog=f"lawful {name}", description=description)
+        self.parsers[name] = help, made
+        return made
+
+
+def command_rows() -> list[CommandRow]:
+    """Every command with the words that it takes, in the order of its help."""
+    collected = _Collected()
+    for add in COMMANDS.values():
+        add(collected)
+    out: list[CommandRow] = []
+    for name, (help, made) in collected.parsers.items():
+        words = [_word(action) for action in made.actions]
+        options = tuple(word for word in words if word.names)
+        out.append(CommandRow(name, help, options, tuple(w for w in words if not w.names)))
+    return out
+
+
+def _word(action: argparse.Action) -> Word:
+    value = "" if action.nargs == 0 else str(action.metavar or action.dest)
+    kind: Literal["file", "folder", ""] = ""
+    if value in FILES or value.startswith("FILE"):
+        kind = "file"
+    elif value == "DIR":
+        kind = "folder"
+    several = isinstance(action.default, list) or action.nargs in ("*", "+", "...")
+    choices = tuple(map(str, action.choices or ()))
+    return Word(tuple(action.option_strings), action.help or "", value, choices, kind, several)

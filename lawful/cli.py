@@ -120,6 +120,13 @@ def _command(given: argparse.Namespace, output: Output) -> int:
             from .commands.learn_scope import learn_scope
 
             return learn_scope(_options(options.LearnScopeOptions, given), output)
+        case _:
+            return _other_command(given, output)
+
+
+def _other_command(given: argparse.Namespace, output: Output) -> int:
+    """The commands that judge nothing, or compare versions."""
+    match output.command:
         case "show":
             from .commands.show import show
 
@@ -144,6 +151,10 @@ def _command(given: argparse.Namespace, output: Output) -> int:
             from .commands.shell import shell
 
             return shell(_options(options.ShellOptions, given), output)
+        case "completion":
+            from .commands.completion import completion
+
+            return completion(_options(options.CompletionOptions, given), output)
         case "freeze":
             from .commands.freeze import freeze
 

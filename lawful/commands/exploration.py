@@ -18,6 +18,7 @@ from lawful.checks.report.exploration import check_text
 from lawful.checks.verdict import PropertyResult, exit_code
 from lawful.progress import Tell, progress
 from lawful.project import Settings
+from lawful.run_summary import Judged
 from lawful.spec.errors import Unsupported
 from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.resolve import resolve
@@ -28,7 +29,6 @@ from .errors import CommandError
 from .exit_codes import ExitCode, gravest
 from .options import ExplorationOptions, Reports
 from .output import Output
-from .summary import Judged
 
 Run = Callable[[ScopedMachine, Settings, Tell], CheckResult]
 

@@ -15,6 +15,7 @@ from lawful.checks.mutation.mutants import Mutant, mutants
 from lawful.checks.mutation.survey import Survey, survey
 from lawful.checks.mutation.survey import chosen as chosen_mutants
 from lawful.progress import Tell, progress
+from lawful.run_summary import Judged
 from lawful.spec.ir import Json
 from lawful.targets import Chosen, scoped
 
@@ -22,7 +23,6 @@ from .errors import CommandError
 from .exit_codes import ExitCode, gravest
 from .options import LintOptions
 from .output import Output
-from .summary import Judged
 
 
 def lint(options: LintOptions, output: Output) -> int:

@@ -108,6 +108,11 @@ class ShellOptions:
     scope: Sequence[str]
 
 
+@dataclass(frozen=True, slots=True)
+class CompletionOptions:
+    shell: str
+
+
 LINTED_STATES = 20_000  # That `lint` looks at, unless `--max-states` says otherwise.
 
 

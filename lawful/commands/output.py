@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
+from lawful import colour, targets
 from lawful import project as projects
-from lawful import targets
+from lawful import run_summary as summary
 from lawful.project import Project
 from lawful.remarks import uncalled
 from lawful.runtime.instance import Machine
@@ -20,8 +21,10 @@ from lawful.spec.ir import Json
 from lawful.spec.quick_dataclass import dataclass, field
 from lawful.spec.syntax.declare import declared
 
-from . import files, summary
+from . import files
 from .errors import CommandError
+
+COLOURED = ("check", "simulate", "prove")  # Their answers are tables of verdicts.
 
 
 @dataclass
@@ -120,9 +123,12 @@ class Output:
             _print(json.dumps(document, indent=1), self.stdout)
             return
         if not self.quiet:
-            _print(text, sys.stdout)
+            _print(colour.coloured(text) if self._in_colour() else text, sys.stdout)
         if self.json:
             files.save(Path(self.json), files.json_text(document))
+
+    def _in_colour(self) -> bool:
+        return self.command in COLOURED and colour.wanted(sys.stdout)
 
 
 def _print(text: str, file: TextIO) -> None:

@@ -18,6 +18,7 @@ from lawful.checks.report import ci_proofs, proofs
 from lawful.checks.smt.solver import cache as proof_cache
 from lawful.progress import Tell, progress
 from lawful.project import Settings
+from lawful.run_summary import Judged
 from lawful.runtime.instance import Machine
 from lawful.spec import ir
 from lawful.spec.analysis.named_elements import without_defaults
@@ -33,7 +34,6 @@ from .errors import CommandError
 from .exit_codes import gravest
 from .options import ProveOptions
 from .output import Output
-from .summary import Judged
 
 # Why `--strengthen` has nothing to search for, or nowhere.
 NOTHING_OPEN = "no obligation is open for which a stronger invariant could help"

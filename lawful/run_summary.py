@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from lawful.spec.ir import Json
-from lawful.targets import Skipped
 
-from .exit_codes import ExitCode
+from .commands.exit_codes import ExitCode
+from .targets import Skipped
 
 
 class Judged(NamedTuple):
