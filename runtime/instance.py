@@ -92,6 +92,12 @@ class Machine(State):
 
         return lifecycle.text_of(self)
 
+    def _repr_html_(self) -> str:
+        """The variables as a table, which notebooks show."""
+        from .instances import lifecycle
+
+        return lifecycle.html_of(self)
+
     def __copy__(self) -> Self:
         return self.__deepcopy__({})
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from lawful.spec.quick_dataclass import dataclass, field
 
+from .. import html_tables
 from ..verdict import PropertyResult, Verdict, worst
 from .coverage import Coverage
 from .limits import Reason
@@ -172,3 +173,19 @@ class CheckResult:
     def as_expected(self) -> bool:
         """Whether every property's verdict is the expected one."""
         return all(p.as_expected for p in self.properties)
+
+    def _repr_html_(self) -> str:
+        """Counts, verdicts and counterexamples, which notebooks show."""
+        scope = ", ".join(f"{key}={bound}" for key, bound in self.scope.items()) or "none needed"
+        whole = "" if self.complete else "; stopped before everything was explored"
+        cuts = f", {self.cuts:,} steps cut by the scope" if self.cuts else ""
+        counts = f"{self.distinct:,} states, {self.generated:,} generated, depth {self.depth}"
+        parts = [
+            html_tables.paragraph(self.machine, strong=True),
+            html_tables.paragraph(f"scope {scope}: {counts}{cuts}{whole}"),
+            *html_tables.properties(self.properties),
+        ]
+        if self.left_out:
+            said = f"arguments beyond the scope are left out: {', '.join(self.left_out)}"
+            parts.append(html_tables.paragraph(said))
+        return "".join(parts)

@@ -19,6 +19,7 @@ from pathlib import Path
 from lawful.runtime.instance import Machine
 from lawful.spec.ir import Json
 
+from .. import html_tables
 from .engine_choice import Engine, EngineChoice, Tell, chosen, remark, silent
 from .explanation import STATES, explained
 from .in_process import tally_here
@@ -105,6 +106,27 @@ class ReplayResult:
         """0 where all instances agree, 2 where one deviates, 3 where some could not be judged or
         the log as a whole is no basis of a verdict."""
         return 2 if self.deviates else 0 if self.conclusive and not self.failures else 3
+
+    def _repr_html_(self) -> str:
+        """Verdicts and the first problem of each kind, which notebooks show."""
+        total, kinds = self.total, self.total.found.rows
+        facts = f"{total.instances:,} instances, {total.events:,} events, {self.engine} engine"
+        counts = [(name, f"{count:,}") for name, count in self.verdicts.items()]
+        firsts = (kinds[kind][0] for kind in sorted(kinds))
+        found = [
+            (instance, str(each.index), each.event or "", each.verdict, each.clause)
+            for instance, each in firsts
+        ]
+        head = ("first of each kind: instance", "row", "event", "verdict", "clause")
+        return "".join(
+            (
+                html_tables.paragraph(f"Replay of {', '.join(self.program.steppers)}", strong=True),
+                html_tables.paragraph(f"{facts}, {self.rejected:,} rows rejected"),
+                *(html_tables.paragraph(f"no verdict: {why}") for why in self.failures),
+                html_tables.table(("verdict", "instances"), counts),
+                html_tables.table(head, found) if found else "",
+            )
+        )
 
     def to_json(self) -> dict[str, Json]:
         """The result as `lawful replay` writes it; top-level counts are over all machines."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeVar
 
 from lawful.spec import types as t
@@ -109,15 +109,27 @@ def _armed(value: Any, kind: t.Type) -> Any:
 
 def text_of(machine: State) -> str:
     """The text of an instance; a mark of a class statement becomes an instance first."""
+    out = (f"{name}={text}" for name, text in _values(machine))
+    return f"{type(machine).__name__}({', '.join(out)})"
+
+
+def html_of(machine: State) -> str:
+    """The same as an HTML table. All text is escaped."""
+    from html import escape  # Of what an instance needs, this takes long to import.
+
+    cells = ((escape(name), escape(text)) for name, text in _values(machine))
+    rows = "".join(f"<tr><th>{name}</th><td>{text}</td></tr>" for name, text in cells)
+    return f"<table><caption>{escape(type(machine).__name__)}</caption>{rows}</table>"
+
+
+def _values(machine: State) -> Iterator[tuple[str, str]]:
+    """The name and the text of each variable and parameter."""
     watch = getattr(machine, "__watch__", None)
     if isinstance(watch, Mark):
         with contextlib.suppress(Untold):
             begin(machine, None, watch.clock, watch.parameters)
-    out: list[str] = []
     for name, kind in machine.__plan__.fields.items():
         value = getattr(machine, slot(name), UNSET)
         if value is not UNSET:
             timer = isinstance(kind, t.Timer)
-            text = ("armed" if value is not None else "stopped") if timer else shown(value)
-            out.append(f"{name}={text}")
-    return f"{type(machine).__name__}({', '.join(out)})"
+            yield name, ("armed" if value is not None else "stopped") if timer else shown(value)

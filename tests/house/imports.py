@@ -60,7 +60,7 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
     ),
     "checks": (
         ("verdict", "cache_folder"),
-        ("reference",),
+        ("reference", "html_tables"),
         ("explore", "smt", "replay", "tla"),
         ("prove", "conform", "explorer"),
         ("lint", "mutation"),
