@@ -20,19 +20,16 @@ EVIL = "<img src=x onerror=alert(1)>"
 
 
 REPLAYED = (
-    "<div><b>Replay of Gate</b></div>"
-    "<div>1 instances, 0 events, local engine, 0 rows rejected</div>"
-    "<div>no verdict: no event was judged, of 0</div>"
-    "<table><thead><tr><th>verdict</th><th>instances</th></tr>"
-    "</thead><tbody><tr><td>fits</td><td>0</td></tr>"
-    "<tr><td>open</td><td>0</td></tr>"
-    "<tr><td>deviates</td><td>0</td></tr>"
-    "<tr><td>inconclusive</td><td>0</td></tr>"
-    "<tr><td>quarantined</td><td>1</td></tr>"
-    "<tr><td>empty</td><td>0</td></tr>"
-    "</tbody></table><table><thead><tr><th>first of each kind: instance</th><th>row</th><th>event</th><th>verdict</th><th>clause</th></tr>"
-    "</thead><tbody><tr><td>&lt;img src=x onerror=alert(1)&gt;</td><td>0</td><td></td><td>quarantined</td><td>a row of another format version</td></tr>"
-    "</tbody></table>"
+    "<div><b>Replay of Gate</b></div><div>"
+    "1 instances, 0 events, local engine, 0 rows rejected</div><div>"
+    "no verdict: no event was judged, of 0</div><table><thead><tr><th>verdict</th><th>"
+    "instances</th></tr></thead><tbody><tr><td>fits</td><td>0</td></tr><tr><td>open</td>"
+    "<td>0</td></tr><tr><td>deviates</td><td>0</td></tr><tr><td>inconclusive</td><td>"
+    "0</td></tr><tr><td>quarantined</td><td>1</td></tr><tr><td>empty</td><td>0</td></tr>"
+    "</tbody></table><table><thead><tr><th>first of each kind: instance</th><th>row</th>"
+    "<th>event</th><th>verdict</th><th>clause</th></tr></thead><tbody><tr><td>"
+    "&lt;img src=x onerror=alert(1)&gt;</td><td>0</td><td></td><td>quarantined</td><td>"
+    "a row without time</td></tr></tbody></table>"
 )
 
 
@@ -100,7 +97,7 @@ def test_a_result_shows_counts_verdicts_and_counterexamples() -> None:
 
 
 def test_a_replay_shows_verdicts_and_problems(tmp_path: Path) -> None:
-    head = {"machine": "Gate", "fingerprint": "any", "instance": EVIL}
+    head = {"v": 1, "machine": "Gate", "fingerprint": "any", "instance": EVIL}
     rows = [{**head, "seq": n, "event": "open", "args": {}} for n in range(2)]
     journal = tmp_path / "journal.jsonl"
     journal.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
