@@ -29,7 +29,7 @@ REPLAYED = (
     "</tbody></table><table><thead><tr><th>first of each kind: instance</th><th>row</th>"
     "<th>event</th><th>verdict</th><th>clause</th></tr></thead><tbody><tr><td>"
     "&lt;img src=x onerror=alert(1)&gt;</td><td>0</td><td></td><td>quarantined</td><td>"
-    "a row without time</td></tr></tbody></table>"
+    "a row without transition</td></tr></tbody></table>"
 )
 
 
@@ -98,7 +98,7 @@ def test_a_result_shows_counts_verdicts_and_counterexamples() -> None:
 
 def test_a_replay_shows_verdicts_and_problems(tmp_path: Path) -> None:
     head = {"v": 1, "machine": "Gate", "fingerprint": "any", "instance": EVIL}
-    rows = [{**head, "seq": n, "event": "open", "args": {}} for n in range(2)]
+    rows = [{**head, "seq": n, "time": 0.0, "event": "open", "args": {}} for n in range(2)]
     journal = tmp_path / "journal.jsonl"
     journal.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     shown = replay([journal], ReplayProgram((resolve(Gate).machine,), any_version=True))

@@ -100,6 +100,7 @@ path
 back 2
 goto 0.0.1
 start
+back
 
 why shut
 quit
@@ -147,6 +148,7 @@ state = OPEN
 n = 1
 state = OPEN
 n = 0
+back 1: the walk is at the start
 enabled: 0  shut()
 Gate: at the start
 """
