@@ -114,10 +114,11 @@ class Journal:
         self.close()
 
     def attach(
-        self, entry: Machine, instance: str, hidden: Hidden | None = None
+        self, entry: Machine, instance: str, hidden: Hidden | None = None, *, refused: bool = True
     ) -> Callable[[], None]:
         """Write a row for each event of `entry` from now on, and one for how it is now.
 
+        With `refused=False` refused events have no rows: for a caller that tries what it may do.
         Gives the function that ends it. Errors: ValueError for a name that this journal has, for
         a hidden name that the machine does not have, and where the journal is closed; OSError.
         """
@@ -125,7 +126,7 @@ class Journal:
             raise ValueError(f"the journal {self.path} is closed")
         if instance in self._known:
             raise ValueError(f"the journal {self.path} has an instance {instance} already")
-        writer = RowWriter(entry, instance, self._write, hidden)
+        writer = RowWriter(entry, instance, self._write, hidden, refused)
         writer.at = writer.at._replace(seq=self._number(instance))
         ends = [entry.lawful.observe(each) for each in (writer.waiting.append, writer.drain)]
         self._known.add(instance)

@@ -119,9 +119,11 @@ class RowWriter:
         instance: str,
         write: Callable[[RowWriter, dict[str, Any]], None],
         hidden: Hidden | None = None,
+        refused: bool = True,
     ) -> None:
         self.instance = instance
         self.write = write
+        self.refused = refused
         self.plan = plan_of(type(entry))
         self.fingerprint = behaviour_of(self.plan)
         self.params = {name: dict(way.params) for name, way in self.plan.steps.items()}
@@ -139,7 +141,8 @@ class RowWriter:
         while self.waiting:
             done = self.waiting[0]
             try:
-                if done is not self.at.last:
+                wanted = self.refused or done.outcome != "refused"
+                if wanted and done is not self.at.last:
                     self.stepped(done)
             except Exception:
                 self.waiting.popleft()

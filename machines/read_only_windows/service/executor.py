@@ -3,8 +3,8 @@
 The machines decide: which window it is, who may start what, whose time is over, what is put back,
 what a shutdown answers. This class holds one lock during each step, and takes the steps of the
 window and of a transaction together. It keeps what the machines do not know: the order of the
-queues, the threads, and counters. It asks the window whether it may take a step, and if not, again
-after the window's next step.
+queues, the threads, and counters. It tries a step of the window, and if the window refuses it,
+again after the window's next step. A journal has no rows of these refusals.
 
     executor = WindowedExecutor(Config(read_only_transaction_num_threads=3), table)
     executor.submit(Kind.READ, script, answered)      # answered(answer) in another thread
@@ -25,6 +25,8 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from itertools import count
+
+from lawful import Refused
 
 from ..declaration import Phase, Place
 from ..transaction import FINAL, Stage, Transaction
@@ -89,7 +91,7 @@ class WindowedExecutor:
         self._window = config.window(self._clock)
         self._window.start()
         if self._options.journal is not None:
-            self._options.journal.attach(self._window, "window")
+            self._options.journal.attach(self._window, "window", refused=False)
         self._lock = self._threads.lock()
         self._queue: deque[Job] = deque()
         self._gets: deque[Job] = deque()
@@ -123,7 +125,8 @@ class WindowedExecutor:
             machine = Transaction(max_read_only_transaction_time=limit, clock=self._clock)
             job = Job(kind, script, answered, machine, next(self._orders))
             if self._options.journal is not None:
-                self._options.journal.attach(machine, f"{kind.value} {job.order}")
+                name = f"{kind.value} {job.order}"
+                self._options.journal.attach(machine, name, refused=False)
             self._counts[kind.value] += 1
             self._arrive(job, queue)
             self._wake()
@@ -163,9 +166,8 @@ class WindowedExecutor:
         Again is no harm.
         """
         with self._held():
-            if self._window.lawful.may("shut_down"):
-                closed = self._window.shut_down()
-                assert closed == len(self._queue)
+            assert self._window.queued == len(self._queue)
+            if self._did(self._window.shut_down):
                 for queue in (self._queue, self._gets, self._writes):
                     for job in queue:
                         job.machine.abandon()
@@ -288,10 +290,11 @@ class WindowedExecutor:
         return None
 
     def _did(self, step: Callable[..., object], *args: object) -> bool:
-        """Whether the window has taken the step: not if it would refuse it."""
-        if not self._window.lawful.may(step.__name__, *args):
+        """Whether the window has taken the step; otherwise nothing has changed."""
+        try:
+            step(*args)
+        except Refused:
             return False
-        step(*args)
         return True
 
     def _begun(self, job: Job) -> Job:

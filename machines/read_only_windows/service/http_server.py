@@ -2,20 +2,52 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
 import threading
 from types import FrameType
 
 import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from .executor import WindowedExecutor
-from .front import Front
+from .front import PATIENCE, Front
 from .settings import Config, Options
 from .table import GuardedTable
 
 LOOPBACK = "127.0.0.1"
 MOST_CONNECTIONS = 500
 GRACE = 5  # Seconds for the last answers.
+
+
+class _Connection(H11Protocol):
+    """Closes itself when the head of a request does not come in time: Uvicorn would wait for ever.
+
+    The front waits for bodies, and Uvicorn for the next request after an answer.
+    """
+
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._late = self.loop.call_later(PATIENCE, transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        answers = self.cycle is not None and not self.cycle.response_complete
+        if answers:
+            self._forget()
+        elif self._late is None:
+            self._late = self.loop.call_later(PATIENCE, self.transport.close)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._forget()
+        super().connection_lost(exc)
+
+    def _forget(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
 
 
 class _Server(uvicorn.Server):
@@ -39,6 +71,7 @@ def serve(
     server = _Server(
         uvicorn.Config(
             front.app,
+            http=_Connection,
             lifespan="off",
             ws="none",
             log_level="error",

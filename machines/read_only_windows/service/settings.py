@@ -112,7 +112,7 @@ class SystemThreads:
 class Recorder(Protocol):
     """Hears of each event of a machine: a `Journal`."""
 
-    def attach(self, entry: Machine, instance: str) -> object: ...
+    def attach(self, entry: Machine, instance: str, *, refused: bool = True) -> object: ...
 
 
 def logged(error: BaseException) -> None:

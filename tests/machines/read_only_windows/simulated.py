@@ -70,9 +70,9 @@ class Watch:
         self._journal = journal
         self._digest = hashlib.blake2b(digest_size=12)
 
-    def attach(self, entry: Machine, instance: str) -> object:
+    def attach(self, entry: Machine, instance: str, *, refused: bool = True) -> object:
         if self._journal is not None:
-            self._journal.attach(entry, instance)
+            self._journal.attach(entry, instance, refused=refused)
         kind = "Window" if instance == "window" else "Transaction"
         return entry.lawful.observe(lambda done: self._hear(kind, instance, done))
 

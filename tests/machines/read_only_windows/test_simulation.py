@@ -164,7 +164,7 @@ def replayed(path: Path) -> int:
 
 
 def test_the_journal_of_a_simulated_run_conforms(tmp_path: Path) -> None:
-    """It has no row of a step that was refused: the service asks before."""
+    """It has no row of a step that was refused."""
     path = tmp_path / "events.jsonl"
     with Journal(path) as journal:
         assert simulate(3, journal=OfTheWindow(journal), count=4).problems == []
@@ -225,5 +225,7 @@ class OfTheWindow:
         self._journal = journal
         self._name = name
 
-    def attach(self, entry: Machine, instance: str) -> object:
-        return self._journal.attach(entry, self._name) if instance == "window" else None
+    def attach(self, entry: Machine, instance: str, *, refused: bool = True) -> object:
+        if instance != "window":
+            return None
+        return self._journal.attach(entry, self._name, refused=refused)

@@ -1,0 +1,259 @@
+"""A node as a process, and what may happen to one: signals, a full disk, and clients that do harm.
+
+Every moment comes from a printed seed or from what has been answered; nobody sleeps.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import http.client
+import json
+import random
+import resource
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lawful.machines.read_only_windows.service.front import LONGEST_BODY
+from lawful.machines.read_only_windows.service.load_clients import Load, Seen, judge, loaded
+from tests.root import PATIENCE
+
+pytestmark = pytest.mark.nightly
+LOOPBACK = "127.0.0.1"
+SHORT = ("--read-only-transaction-num-threads=3", "--read-write-window-time=50")
+WRITERS = 4
+
+
+@dataclass
+class Node:
+    """A process, and how to ask it."""
+
+    process: subprocess.Popen[str]
+    port: int
+
+    def ask(self, path: str, content: object = None, timeout: float = PATIENCE) -> tuple[int, Any]:
+        connection = http.client.HTTPConnection(LOOPBACK, self.port, timeout=timeout)
+        with contextlib.closing(connection):
+            body = None if content is None else json.dumps(content)
+            connection.request("GET" if body is None else "POST", f"/v1/chain/{path}", body)
+            response = connection.getresponse()
+            return response.status, json.loads(response.read())
+
+    def write(self, *steps: object) -> tuple[int, Any]:
+        return self.ask("send_transaction2", {"steps": steps})
+
+    def values(self, keys: Iterable[str]) -> list[Any]:
+        """What the keys have."""
+        given = list(keys)
+        found: list[Any] = []
+        for at in range(0, len(given), 200):
+            status, content = self.ask("get_table", {"keys": given[at : at + 200]})
+            assert status == 200
+            found += content["values"]
+        return found
+
+    def end(self) -> tuple[int, str]:
+        """End it as its user would; the exit code, and what it says last."""
+        self.process.terminate()
+        said, _ = self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode, said.splitlines()[-1]
+
+
+@contextlib.contextmanager
+def running(*words: str, limit: int | None = None) -> Generator[Node, None, None]:
+    """A node; none of its files may have more bytes than `limit`."""
+
+    def limited() -> None:
+        if limit is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+
+    command = [sys.executable, "-m", "lawful", "run", "read_only_windows", "serve", *SHORT, *words]
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        preexec_fn=limited,  # noqa: PLW1509 - it takes no lock
+    )
+    try:
+        assert process.stdout is not None
+        yield Node(process, int(process.stdout.readline().split()[-1]))
+    finally:
+        process.kill()
+        process.communicate()
+
+
+# Killed, stopped, out of space.
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_acknowledged_write_outlives_a_kill(seed: int, tmp_path: Path) -> None:
+    """Each write counts, and puts a key of its own: both are there, or neither."""
+    file = f"--file={tmp_path / 'state.db'}"
+    acknowledged: list[str] = []
+    sent: list[str] = []
+    enough, kill_after = threading.Event(), random.Random(seed).randint(1, 120)
+
+    def writes(node: Node, client: int) -> None:
+        with contextlib.suppress(OSError, http.client.HTTPException):
+            for number in range(1_000_000):
+                key = f"{client} {number}"
+                sent.append(key)
+                status, _ = node.write({"add": ["n", 1]}, {"put": [key, number]})
+                if status == 200:
+                    acknowledged.append(key)
+                if len(acknowledged) >= kill_after:
+                    enough.set()
+
+    with running(file) as node:
+        threads = [threading.Thread(target=writes, args=(node, each)) for each in range(WRITERS)]
+        for thread in threads:
+            thread.start()
+        assert enough.wait(PATIENCE)
+        node.process.send_signal(signal.SIGKILL)
+        for thread in threads:
+            thread.join()
+        assert node.process.wait() == -signal.SIGKILL
+    with running(file) as node:
+        kept = {
+            key for key, value in zip(sent, node.values(sent), strict=True) if value is not None
+        }
+        assert set(acknowledged) <= kept
+        assert len(kept) <= len(acknowledged) + WRITERS
+        assert node.values(["n"]) == [len(kept)]
+        assert node.end()[0] == 0
+
+
+def test_a_node_that_is_stopped_goes_on() -> None:
+    """It answers what came meanwhile; what was executed for too long says so."""
+    with running() as node, ThreadPoolExecutor(1) as pool:
+        load = pool.submit(loaded, node.port, Load(readers=3, writers=2, seconds=4.0))
+        for _ in range(3):
+            node.process.send_signal(signal.SIGSTOP)
+            with pytest.raises(TimeoutError):
+                node.ask("get_info", timeout=0.5)
+            node.process.send_signal(signal.SIGCONT)
+            assert node.ask("get_info")[0] == 200
+        judged = load.result()
+        assert judged.problems == []
+        assert {seen.status for seen in judged.seen} <= {200, 504}
+        assert node.write({"add": ["n", 0]})[0] == 200
+        assert node.end()[0] == 0
+
+
+def test_a_full_disk_fails_a_write_and_nothing_else(tmp_path: Path) -> None:
+    file = f"--file={tmp_path / 'state.db'}"
+    with running(file, limit=60_000) as node:
+        status, kept = 200, 0
+        while status == 200:
+            status, content = node.write({"put": [f"k{kept}", "x" * 1_000]}, {"add": ["n", 1]})
+            kept += status == 200
+        assert (status, content["outcome"]) == (422, "failed")
+        keys = [f"k{number}" for number in range(kept + 1)]
+        there = ["x" * 1_000] * kept + [None]
+        assert kept > 10
+        assert (node.values(keys), node.values(["n"])) == (there, [kept])
+        assert node.end()[0] == 0
+    with running(file) as node:
+        assert (node.values(keys), node.values(["n"])) == (there, [kept])
+        assert node.write({"put": [keys[-1], 1]}, {"add": ["n", 1]}) == (
+            200,
+            {"values": [kept + 1], "tries": 1},
+        )
+
+
+# Clients.
+
+
+def raw(port: int, *pieces: bytes) -> bytes:
+    """What comes back until the node closes the connection; empty if it resets it."""
+    with socket.create_connection((LOOPBACK, port), timeout=PATIENCE) as connection:
+        answer = b""
+        with contextlib.suppress(ConnectionError):
+            for piece in pieces:
+                connection.sendall(piece)
+            while found := connection.recv(65_536):
+                answer += found
+        return answer
+
+
+def head(path: str, length: int | None) -> bytes:
+    size = "Transfer-Encoding: chunked" if length is None else f"Content-Length: {length}"
+    return f"POST /v1/chain/{path} HTTP/1.1\r\nHost: a\r\n{size}\r\n\r\n".encode()
+
+
+WRITE = "send_transaction2"
+LONG = json.dumps({"steps": [{"work": 100}, {"add": ["hung up", 1]}]}).encode()
+TOO_LONG = b"x" * (LONGEST_BODY + 1)
+HARM: dict[str, tuple[bytes, Callable[[bytes], bool]]] = {
+    "garbage": (b"\x00\xff\r\n\r\n", lambda said: said.startswith(b"HTTP/1.1 400")),
+    "oversized": (
+        head(WRITE, len(TOO_LONG)) + TOO_LONG,
+        lambda said: said.startswith(b"HTTP/1.1 413"),
+    ),
+    "oversized in chunks": (
+        head(WRITE, None) + b"%x\r\n%s\r\n" % (len(TOO_LONG), TOO_LONG),
+        lambda said: said.startswith(b"HTTP/1.1 413"),
+    ),
+    "a slow body": (head(WRITE, 50) + b"{", lambda said: said.startswith(b"HTTP/1.1 408")),
+    "a slow head": (head(WRITE, 50)[:20], lambda said: said == b""),
+    "silent": (b"", lambda said: said == b""),
+}
+
+
+def test_clients_that_do_harm_harm_themselves_alone() -> None:
+    seen: list[Seen] = []
+    with running() as node, ThreadPoolExecutor(len(HARM) + 1) as pool:
+        good = pool.submit(loaded, node.port, Load(readers=2, writers=1, seconds=2.0))
+        answers = {name: pool.submit(raw, node.port, sent) for name, (sent, _) in HARM.items()}
+        for length in [len(LONG), len(LONG) - 7] * 10:
+            with socket.create_connection((LOOPBACK, node.port)) as connection:
+                connection.sendall(head(WRITE, len(LONG)) + LONG[:length])
+        found = {name: answer.result() for name, answer in answers.items()}
+        assert [name for name, said in found.items() if not HARM[name][1](said)] == [], found
+        judged = good.result()
+        seen += judged.seen
+        assert (judged.problems, {each.status for each in seen}) == ([], {200})
+        info = node.ask("get_info")[1]
+        assert (info["queued"], info["executing"], info["held"]) == (0, 0, 0)
+        counted = {name: info["http"][name] for name in ("oversized", "slow", "gone")}
+        assert counted == {"oversized": 2, "slow": 1, "gone": 10}
+        assert 0 <= (node.values(["hung up"])[0] or 0) <= 10
+        code, said = node.end()
+    assert code == 0
+    assert "oversized 2" in said
+    assert judge(seen) == []
+
+
+def test_a_node_ends_though_clients_stay() -> None:
+    """Who waits is answered; who sends nothing is not waited for."""
+    with running("--max-write-time=60000") as node, ThreadPoolExecutor(1) as pool:
+        silent = socket.create_connection((LOOPBACK, node.port))
+        waits = pool.submit(node.write, {"work": 60_000})
+        while node.ask("get_info")[1]["counts"].get("write") != 1:
+            pass
+        assert node.end()[0] == 0
+        assert waits.result() == (
+            503,
+            {"error": "the node shuts down", "outcome": "abandoned"},
+        )
+        silent.close()
+
+
+def test_a_port_in_use_is_refused() -> None:
+    with running() as node:
+        words = [sys.executable, "-m", "lawful", "run", "read_only_windows", "serve"]
+        again = subprocess.run(
+            [*words, f"--port={node.port}"], capture_output=True, text=True, check=False
+        )
+    assert again.returncode == 5
+    assert "Address already in use" in again.stdout
