@@ -34,7 +34,7 @@ class _Connection(H11Protocol):
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        answers = self.cycle is not None and not self.cycle.response_complete
+        answers = self.cycle and not self.cycle.response_complete
         if answers:
             self._forget()
         elif self._late is None:

@@ -153,10 +153,12 @@ def test_a_node_that_is_stopped_goes_on() -> None:
 def test_a_full_disk_fails_a_write_and_nothing_else(tmp_path: Path) -> None:
     file = f"--file={tmp_path / 'state.db'}"
     with running(file, limit=60_000) as node:
-        status, kept = 200, 0
-        while status == 200:
-            status, content = node.write({"put": [f"k{kept}", "x" * 1_000]}, {"add": ["n", 1]})
-            kept += status == 200
+        answers = [(200, {"outcome": ""})]
+        while answers[-1][0] == 200:
+            key = f"k{len(answers) - 1}"
+            answers.append(node.write({"put": [key, "x" * 1_000]}, {"add": ["n", 1]}))
+        status, content = answers[-1]
+        kept = len(answers) - 2
         assert (status, content["outcome"]) == (422, "failed")
         keys = [f"k{number}" for number in range(kept + 1)]
         there = ["x" * 1_000] * kept + [None]
