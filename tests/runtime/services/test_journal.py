@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import multiprocessing
 from pathlib import Path
@@ -79,23 +78,6 @@ def run(path: Path) -> Sender:
         sender.lawful.fire_due(7.0)
         sender.hang_up()
     return sender
-
-
-def test_refusals_are_left_out_if_nobody_wants_them(tmp_path: Path) -> None:
-    sender = Sender(clock=SimulatedClock())
-    with Journal(tmp_path / "j") as journal:
-        journal.attach(sender, "a", refused=False)
-        for number in range(4):
-            with contextlib.suppress(Refused):
-                sender.send(Msg(number, b"x"))
-        sender.lawful.fire_due(5.0)
-    rows = written(tmp_path / "j")
-    assert [(row["seq"], row["event"], row["outcome"]) for row in rows] == [
-        (0, None, "made"),
-        (1, "send", "done"),
-        (2, "send", "done"),
-        (3, "hang_up", "done"),
-    ]
 
 
 HASH = {b"x": "2d711642b726b044", b"y": "a1fce4363854ff88", b"z": "594e519ae499312b"}

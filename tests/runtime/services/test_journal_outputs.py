@@ -1,4 +1,4 @@
-"""What rows of a journal say of outputs."""
+"""What a journal says of outputs and of refusals."""
 
 from __future__ import annotations
 
@@ -19,6 +19,10 @@ class Tap(Machine):
         self.shut = True
         return 3
 
+    @transition()
+    def close(self) -> None:
+        require(self.shut, "it is open")
+
 
 def test_a_refused_event_has_no_output_whatever_its_type(tmp_path: Path) -> None:
     with Journal(tmp_path / "j.jsonl") as journal:
@@ -29,3 +33,17 @@ def test_a_refused_event_has_no_output_whatever_its_type(tmp_path: Path) -> None
             tap.draw()
     rows = [(row["outcome"], row["output"]) for row in read(tmp_path / "j.jsonl")]
     assert rows == [("made", None), ("done", 3), ("refused", None)]
+
+
+def test_refusals_are_left_out_if_nobody_wants_them(tmp_path: Path) -> None:
+    with Journal(tmp_path / "j.jsonl") as journal:
+        tap = Tap()
+        journal.attach(tap, "a", refused=False)
+        with pytest.raises(Refused):
+            tap.close()
+        tap.draw()
+        with pytest.raises(Refused):
+            tap.draw()
+        tap.close()
+    rows = [(row["seq"], row["event"], row["outcome"]) for row in read(tmp_path / "j.jsonl")]
+    assert rows == [(0, None, "made"), (1, "draw", "done"), (2, "close", "done")]
