@@ -59,7 +59,7 @@ class QueueOwnerFixed(QueueOwner):
         nodes [seed:355,407-411] (Q48, Q56). Between a release for good and the cancel after it,
         the old owner is still interested, and nobody owns the queue."""
         require(self.owner is None and len(self.consumers) == 0, "knows the queue")
-        require(self.consumers_here == 0 and len(self.sent) == 0, "has consumers")
+        require(len(self.sent) == 0, "has said something")
         require(owner != self.me and self.me not in consumers, "this node is new")
         require(owner is not None or len(consumers) <= 1, "the interested have an owner")
         self.owner = owner
@@ -139,7 +139,7 @@ class QueueOwnerFixed(QueueOwner):
     @invariant
     def one_of_several_may_cancel(self) -> bool:
         """While it stops, even the last one may: nobody waits for busy consumers (Q42, Q-B12)."""
-        last = 0 if self.is_silent() else 1
+        last = 0 if self.state in (Ownership.STOPPING, Ownership.UPDATING) else 1
         return can(self.cancel_one) == (self.consumers_here > last)
 
     @invariant

@@ -215,7 +215,7 @@ class QueueOwner(Machine, abstract=True):
         """The next interested node in node-ID order, treated as a circular list, starting after the
         old owner, which is last or left out [seed:250-252] (Q34)."""
         interested = sorted(n for n in self.consumers if again or n != old)
-        circle = [n for n in interested if n > old] + [n for n in interested if n <= old]
+        circle = [n for n in interested if n > old] + interested
         return circle[0] if len(circle) > 0 else None
 
     # What holds at this node.

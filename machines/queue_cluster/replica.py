@@ -24,6 +24,7 @@ destroyed has no effect.
 """
 
 from lawful import (
+    Expect,
     Nat,
     Param,
     Scope,
@@ -399,7 +400,13 @@ class Replica(Wiring, abstract=True):
         me=(Node("Node1"),),
         ring=(0, 1),
     )
-    large = Scope(QueueName=2, ring=(0,))
+    # Each queue has a place for one message, so that nothing comes back in front of another one.
+    large = Scope(
+        QueueName=2,
+        queues=1,
+        ring=(0,),
+        expects=Expect(is_given_back_in_its_order="unknown"),
+    )
 
 
 class ReplicaFixed(Replica):

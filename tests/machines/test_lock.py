@@ -32,6 +32,7 @@ SLOW = {
     "machines.queue_cluster.replication",
     "machines.queue_cluster.replication_as_seed",
     "machines.queue_cluster.replication_fixed",
+    "machines.queue_cluster.subscribers",
     "machines.queue_cluster.system",
     "machines.queue_cluster.system_as_seed",
     "machines.read_only_windows.in_time",
