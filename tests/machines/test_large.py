@@ -41,7 +41,7 @@ LARGE: dict[tuple[str, str], Counts] = {
     ("unicast.system:LinkFixed", "three"): (146_635, 837_705, 36),
 }
 # Quick enough to be explored with everything else, in the tests of their system.
-QUICK = {("DiffusionByAddress", "apart"), ("NodePosted", "least")}
+QUICK = {("BrokersFixed", "leaving"), ("DiffusionByAddress", "apart"), ("NodePosted", "least")}
 # For proofs alone: an exploration would end at these lengths.
 PROVED = {("ClusterFixed", "short"), ("LinkFixed", "short"), ("ReplicationFixed", "short")}
 
