@@ -1,7 +1,8 @@
 """The network of a simulated world: streams that are late, cut into pieces, stopped, or lost.
 
 A connection keeps the order of its bytes, as TCP does; between connections there is none. Who
-simulates faults calls `cut`, `refuse`, `freeze` and `thaw`, each for the connections of a port.
+simulates faults calls `cut`, `refuse`, `freeze`, `mute` and `thaw`, each for the connections of a
+port.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ class Network:
         self._streams: dict[int, list[Stream]] = {}
         self._refused: set[int] = set()
         self._frozen: set[int] = set()
+        self._muted: set[int] = set()
         self._free = 1
 
     # Faults.
@@ -55,15 +57,25 @@ class Network:
         """From now on nothing arrives at either end of its connections, nor any end of them."""
         self._frozen.add(port)
 
+    def mute(self, port: int) -> None:
+        """From now on nothing arrives at the end that listens; the other end hears all."""
+        self._muted.add(port)
+
     def thaw(self, port: int) -> None:
         """What was held back arrives, in its order."""
         self._frozen.discard(port)
+        self._muted.discard(port)
         for stream in self._streams.get(port, [])[:]:
             stream.thawed()
 
     def is_frozen(self, port: int) -> bool:
         """Whether it was frozen, and is not thawed."""
         return port in self._frozen
+
+    def holds_back(self, stream: Stream) -> bool:
+        """Whether nothing arrives at this end now."""
+        muted = stream.listens and stream.port in self._muted
+        return muted or stream.port in self._frozen
 
     # What the event loop calls.
 
@@ -92,7 +104,7 @@ class Network:
             raise ConnectionRefusedError(f"nobody takes connections at port {port}")
         self.counts["connected"] += 1
         near, far = (Stream(self, loop, port, made()) for made in (factory, self._listening[port]))
-        near.far, far.far = far, near
+        near.far, far.far, far.listens = far, near, True
         self._streams.setdefault(port, []).extend((near, far))
         far.protocol.connection_made(far)
         near.protocol.connection_made(near)
@@ -144,6 +156,7 @@ class Stream(asyncio.Transport):
         self.port = port
         self.protocol = protocol
         self.far: Stream | None = None
+        self.listens = False
         self._network = network
         self._loop = loop
         self._due = 0.0  # Nothing written before arrives later.
@@ -170,7 +183,7 @@ class Stream(asyncio.Transport):
     def arrives(self) -> None:
         """A piece, or the end, has come to this end of the connection."""
         self._waiting.append(self._coming.popleft())
-        if not self._network.is_frozen(self.port):
+        if not self._network.holds_back(self):
             self.thawed()
 
     def thawed(self) -> None:

@@ -72,6 +72,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help=f"of {', '.join(SERVICES)}; default: all")
     parser.add_argument("--first", type=int, default=0, help="the first seed; default 0")
     parser.add_argument("--seeds", type=int, default=2_000, help="how many; default 2000")
+    parser.add_argument("--service", choices=SERVICES, help="this section alone")
     given = parser.parse_args()
     names: list[str] = given.names or [*SERVICES]
     if unknown := [name for name in names if name not in SERVICES]:

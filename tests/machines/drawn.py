@@ -63,6 +63,8 @@ def _short(value: object) -> str:
     match value:
         case {"$opaque": str(name)}:
             return name
+        case {"$tuple": list(held)}:
+            return "(" + ", ".join(_short(each) for each in held) + ")"
         case {"$set": list(held)}:
             return "{" + ", ".join(sorted(_short(each) for each in held)) + "}"
         case {"$tuple": list(held)}:

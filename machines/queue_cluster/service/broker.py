@@ -44,7 +44,8 @@ CODE_SAID, CODE_TOLD = coder(Said), coder(Told)
 
 class Broker:
     """`name`: without the number of its life. `counts`: of all lives; those of `LocalNode`, of
-    connections, and `joined`, `left`, `dials_failed`, and what was refused to clients."""
+    connections, and `joined`, `left`, `dials_failed`, `turned_away` and what was refused to
+    clients."""
 
     def __init__(
         self, name: str, bus: int, config: Config | None = None, options: Options | None = None
@@ -222,6 +223,11 @@ class Broker:
         """Whether no more is to be published to this queue."""
         ids = self.node.replica.queues.get(q) if self.node is not None else None
         return ids is not None and len(ids) >= self._config.messages
+
+    @property
+    def clients(self) -> int:
+        """How many there are, the newest among them."""
+        return len(self._desks)
 
     @property
     def serves(self) -> LocalNode | None:

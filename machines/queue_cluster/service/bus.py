@@ -42,8 +42,8 @@ Link = Connection[FromMember]
 
 class Bus:
     """Orders what members say. `counts`: `placed`, `joined`, `left`, `founded`, `expelled` (a node
-    whose updater left), `told`, and what goes wrong on connections; `unexpected` is a line that has
-    no meaning where it came."""
+    whose updater left), `told`, `turned_away` (beyond `connections`), and what goes wrong on
+    connections; `unexpected` is a line that has no meaning where it came."""
 
     def __init__(self, config: Config | None = None) -> None:
         self.counts: Counter[str] = Counter()
@@ -82,9 +82,16 @@ class Bus:
         link = Link(self._config, (FromMember, FromBus), self._config.longest_stall, self.counts)
         link.on_frame = lambda frame: self._take(link, frame)
         link.on_end = lambda: self._end(link)
-        link.on_made = lambda: link.keep_alive(Alive())
+        link.on_made = lambda: self._greet(link)
         self._links[link] = None
         return link
+
+    def _greet(self, link: Link) -> None:
+        if len(self._links) > self._config.connections:
+            self.counts["turned_away"] += 1
+            link.abort()
+        else:
+            link.keep_alive(Alive())
 
     def _take(self, link: Link, frame: FromMember) -> None:
         node = self._nodes.get(link)

@@ -43,6 +43,9 @@ class Place(Protocol):
     cluster: int
 
     @property
+    def clients(self) -> int: ...
+
+    @property
     def serves(self) -> LocalNode | None: ...
 
     def is_full(self, q: QueueName) -> bool: ...
@@ -70,6 +73,12 @@ class Desk:
         self.link.on_end = self._go
 
     def _greet(self) -> None:
+        most = self._config.connections
+        if self._broker.clients > most:
+            self._counts["turned_away"] += 1
+            self._refuse(0, f"this broker has {most} clients, and may have {most}")
+            self.link.close()
+            return
         self._node = self._broker.serves
         if self._node is None:
             self._refuse(0, "this broker is no member of the cluster")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import random
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Coroutine, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -24,13 +24,15 @@ SPOILT = "spoilt"  # The queue of messages that were rejected.
 @dataclass(frozen=True)
 class Manners:
     """How consumers behave: the probabilities of what they do with a message, else they accept it.
-    `credit`: at most; `batch`: how many messages a publisher sends at a time, at most;
-    `pause`: seconds between two times, at most."""
+    `credit`: at most; `work`: seconds before a message is settled, at most, until `calm`; `batch`:
+    how many messages a publisher sends at a time, at most; `pause`: seconds between two times, at
+    most."""
 
     release: float = 0.05
     reject: float = 0.05
     hang_up: float = 0.01
     credit: int = 5
+    work: float = 0.0
     batch: int = 5
     pause: float = 0.02
 
@@ -54,7 +56,7 @@ class Exercise:
         self._manners = manners or Manners()
         self._calm = False
         self._over = asyncio.Event()
-        self._jobs: set[asyncio.Task[None]] = set()
+        self._jobs: dict[asyncio.Task[None], None] = {}  # In the order in which they came.
 
     def start(self, publishers: int, consumers: int, messages: int) -> None:
         """Start so many; each publisher sends so many messages."""
@@ -66,8 +68,8 @@ class Exercise:
 
     def _job(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
-        self._jobs.add(task)
-        task.add_done_callback(self._jobs.discard)
+        self._jobs[task] = None
+        task.add_done_callback(self._jobs.pop)
         return task
 
     def calm(self) -> None:
@@ -178,20 +180,19 @@ class Exercise:
                 return
             chance -= manners.hang_up
             if chance < manners.release:
-                self._job(self._settle(got, "release", client.release, message))
+                self._job(self._settle(got, "release", client, message))
             elif chance < manners.release + manners.reject and queue != SPOILT:
-                self._job(self._settle(got, "reject", client.reject, message))
+                self._job(self._settle(got, "reject", client, message))
             else:
-                self._job(self._settle(got, "accept", client.accept, message))
+                self._job(self._settle(got, "accept", client, message))
 
-    async def _settle(
-        self,
-        got: Got,
-        how: str,
-        settle: Callable[[Delivered], Coroutine[object, object, None]],
-        message: Delivered,
-    ) -> None:
+    async def _settle(self, got: Got, how: str, client: Client, message: Delivered) -> None:
+        if self._manners.work and not self._calm:
+            await asyncio.sleep(self._draw.uniform(0.0, self._manners.work))
+        if not client.alive:
+            return
+        ways = {"accept": client.accept, "reject": client.reject, "release": client.release}
         got.tried = how
         with suppress(ConnectionLost, CommandFailed):
-            await settle(message)
+            await ways[how](message)
             got.settled, got.at = how, self.history.moment()

@@ -6,7 +6,8 @@ once, so that it names its message. Promised is:
 1. A message whose publishing was answered is delivered, and in the end accepted.
 2. It is delivered without `redelivered` at most once from each queue.
 3. Of one message the cluster answers at most one acceptance, or rejection, from each queue. After
-   the answer nobody gets it over a connection that is opened later, or over the same.
+   the answer nobody gets it over a connection that is opened later, or over the same. If it is the
+   delivery without `redelivered` that was so answered, there is no other.
 4. What one connection published to a queue comes to each subscription in that order, as far as it
    is not redelivered.
 5. Nothing comes that nobody published to that queue, except where it was rejected to its alternate.
@@ -108,6 +109,8 @@ def _of_message(gots: list[Got]) -> Iterator[str]:
     if len(ends) > 1:
         yield f"ended {len(ends)} times: {', '.join(got.settled for got in ends)}"
     for end in ends:
+        if not end.redelivered and len(gots) > 1:
+            yield f"was delivered {len(gots)} times, though its first {end.settled} was answered"
         for got in gots:
             same = got.connection == end.connection and got.moment > end.at
             if got.opened > end.at or same:

@@ -20,17 +20,19 @@ class Config:
     `slice_seconds`: how long a node keeps a queue that others want, too. `beat`: the pause between
     two heartbeats of a broker or the bus; `silence`: a connection on which nothing was heard for so
     long is given up. `redial`: the pause before a broker that is not a member asks again.
-    `longest_body`: of a message. `backlog`: that wait to be sent on one connection; one with more
-    is given up. `outstanding`: commands of one client without an answer. `queues`: at most.
-    `messages`: on one queue, as far as the publisher's broker knows. `credit`: of one subscription
-    at most. `tolerated`: lines on one connection that nobody understands; after one more it is
-    given up. Errors: ValueError for a value out of its range.
+    `connections`: to one broker at once, or to the bus. `longest_body`: of a message. `backlog`:
+    that wait to be sent on one connection; one with more is given up. `outstanding`: commands of
+    one client without an answer. `queues`: at most. `messages`: on one queue, as far as the
+    publisher's broker knows. `credit`: of one subscription at most. `tolerated`: lines on one
+    connection that nobody understands; after one more it is given up. Errors: ValueError for a
+    value out of its range.
     """
 
     slice_seconds: float = 0.05
     beat: float = 0.5
     silence: float = 3.0
     redial: float = 0.2
+    connections: int = 1_000
     longest_body: int = 1_000_000
     backlog: int = 64_000_000
     outstanding: int = 1_024
@@ -46,6 +48,7 @@ class Config:
         if not 2 * self.beat <= self.silence:
             raise ValueError(f"silence is at least two beats, not {self.silence} of {self.beat}")
         limits = {
+            "connections": (1, 2**20),
             "longest_body": (0, 16_000_000),
             "backlog": (1, 2**40),
             "outstanding": (1, 2**20),

@@ -6,7 +6,9 @@
 
 A broker that is killed loses its connections at both ends, and another takes its port. One that is
 cut off from the bus, or stands still, loses its place in the cluster without knowing it. At least
-one member with all queues is left alone: if all are lost, so are the messages.
+one member with all queues is left alone: if all are lost, so are the messages. A broker that
+is unheard goes on for a while, though nothing of it gets a place in the order, and is killed then.
+In the end a queue is shared: a consumer at each of two brokers gets something of it.
 """
 
 from __future__ import annotations
@@ -18,11 +20,13 @@ import random
 import traceback
 from collections import Counter
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import cast
 
+from lawful.machines.queue_cluster.ownership import Ownership
 from lawful.machines.queue_cluster.service.broker import Broker
 from lawful.machines.queue_cluster.service.bus import Bus
+from lawful.machines.queue_cluster.service.client import Client, CommandFailed, ConnectionLost
 from lawful.machines.queue_cluster.service.exercise import Exercise, Manners
 from lawful.machines.queue_cluster.service.histories import counts, problems
 from lawful.machines.queue_cluster.service.settings import Config, Options, Recorder
@@ -49,7 +53,16 @@ TRANSITIONS = (
     # Of both, and of a join.
     *("member_leaves", "welcome", "receive", "end", "front", "begin", "send", "done"),
 )
-FAULTS = ("kill", "cut from the bus", "frozen", "clients cut", "clock jumps", "destroyed")
+SHARED = 200  # Messages, until each of two consumers has got one.
+FAULTS = (
+    "kill",
+    "unheard",
+    "cut from the bus",
+    "frozen",
+    "clients cut",
+    "clock jumps",
+    "destroyed",
+)
 
 
 @dataclass
@@ -131,22 +144,24 @@ class Scene:
 
     exercise: Exercise
 
-    def __init__(self, seed: int, kind: type[Broker], journal: Recorder | None) -> None:
+    def __init__(
+        self, seed: int = 0, *, config: Config = CONFIG, journal: Recorder | None = None
+    ) -> None:
         self.world = World(seed, limit=300.0)
         self.network = Network(self.world)
         self.loop = SimulatedLoop(self.world, self.network)
-        self.kind = kind
+        self.config = config
         self.draw = random.Random(seed)
         self.clock = Clock(self.world)
         self.watch = Watch()
         self.watch.journal = journal
-        self.bus = Bus(CONFIG)
+        self.bus = Bus(config)
         self.brokers: dict[str, Broker] = {}
         self.gone: list[Broker] = []
         self.faults: Counter[str] = Counter()
         self.errors: list[str] = []
         self.events_while_faulty = 0
-        self.late = ""
+        self.late: list[str] = []
         self.loop.set_exception_handler(self._hear_error)
 
     def _hear_error(self, _: object, context: dict[str, object]) -> None:
@@ -154,12 +169,39 @@ class Scene:
         lines = traceback.format_exception(error) if isinstance(error, BaseException) else []
         self.errors.append(f"{context.get('message')}: {''.join(lines[-3:])}")
 
+    async def open(self, names: str = NAMES) -> None:
+        """Start the bus and these brokers, each once the last one is a member."""
+        for number in range(len(NAMES)):
+            await self.bus.open(BUSES + number)
+        for name in names:
+            await self.start(name)
+            await self.brokers[name].serving()
+
+    def close(self) -> None:
+        for broker in self.brokers.values():
+            broker.close()
+        self.bus.close()
+
+    async def client(self, name: str) -> Client:
+        """A client of this broker, as soon as it is a member."""
+        while True:
+            try:
+                return await Client.connect(CLIENTS + NAMES.index(name), self.config)
+            except (OSError, ConnectionLost, CommandFailed):
+                await asyncio.sleep(0.1)
+
     async def start(self, name: str) -> None:
         number = NAMES.index(name)
         options = Options(clock=self.clock, journal=self.watch)
-        broker = self.kind(name, BUSES + number, CONFIG, options)
+        broker = Broker(name, BUSES + number, self.config, options)
         self.brokers[name] = broker
         await broker.open(CLIENTS + number)
+
+    def owns(self, name: str) -> bool:
+        """Whether consumers of a queue run here, and this broker may fail."""
+        node = self.brokers[name].node
+        owners = () if node is None else node.owners.values()
+        return self.may_fail(name) and any(o.state == Ownership.OWNED for o in owners)
 
     def may_fail(self, name: str) -> bool:
         """Whether another broker has everything and is a member, as the bus sees it too."""
@@ -185,6 +227,17 @@ async def _kill(scene: Scene, name: str) -> None:
     scene.gone.append(broker)
     await asyncio.sleep(scene.draw.uniform(0.0, 2.0))
     await scene.start(name)
+
+
+async def _kill_unheard(scene: Scene, name: str) -> None:
+    """Nothing that it says gets a place any more, and it does not know; then kill -9."""
+    name = next(filter(scene.owns, NAMES), name)
+    port = BUSES + NAMES.index(name)
+    scene.network.mute(port)
+    await asyncio.sleep(scene.draw.uniform(0.05, 0.6))
+    scene.network.cut(port)
+    scene.network.thaw(port)
+    await _kill(scene, name)
 
 
 async def _cut(scene: Scene, name: str) -> None:
@@ -216,6 +269,7 @@ async def _destroy(scene: Scene, name: str) -> None:
 
 MAKE: dict[str, Callable[[Scene, str], Coroutine[object, object, None]]] = {
     "kill": _kill,
+    "unheard": _kill_unheard,
     "cut from the bus": _cut,
     "frozen": _freeze,
     "clients cut": _cut_clients,
@@ -236,12 +290,10 @@ async def _trouble(scene: Scene, seconds: float) -> None:
 
 
 async def _live(scene: Scene, messages: int, seconds: float) -> None:
-    for number in range(len(NAMES)):
-        await scene.bus.open(BUSES + number)
-    for name in NAMES[:2]:
-        await scene.start(name)
+    await scene.open(NAMES[:2])
     ports = [CLIENTS + number for number in range(len(NAMES))]
-    manners = Manners(0.1, 0.1, 0.02, credit=scene.draw.choice((1, 3, 20)), batch=4, pause=0.9)
+    credit = scene.draw.choice((1, 3, 20))
+    manners = Manners(0.1, 0.1, 0.02, credit=credit, work=0.6, batch=4, pause=0.9)
     scene.exercise = Exercise(ports, ("orders", "bills"), scene.draw.random(), manners)
     scene.exercise.start(publishers=3, consumers=4, messages=messages)
     await asyncio.sleep(scene.draw.uniform(0.0, 1.0))
@@ -255,36 +307,69 @@ async def _live(scene: Scene, messages: int, seconds: float) -> None:
     while not scene.exercise.complete and scene.world.time < until:
         await asyncio.sleep(0.2)
     if not scene.exercise.complete:
-        scene.late = f"not everything had come {BOUND} s after the faults"
+        scene.late.append(f"not everything had come {BOUND} s after the faults")
     await scene.exercise.end()
-    for broker in scene.brokers.values():
-        broker.close()
-    scene.bus.close()
+    await _share(scene)
+    scene.close()
     await asyncio.sleep(1.0)
+
+
+async def _share(scene: Scene) -> None:
+    """While messages come, a consumer at each of two brokers has its turn."""
+    clients = [await scene.client(name) for name in NAMES[:2]]
+    publisher = clients[0]
+    got = [0, 0]
+
+    async def take(number: int) -> None:
+        await clients[number].declare("shared")
+        await clients[number].subscribe("shared", 10)
+        while (message := await clients[number].next()) is not None:
+            got[number] += 1
+            await clients[number].accept(message)
+
+    await publisher.declare("shared")
+    takers = [asyncio.create_task(take(number)) for number in (0, 1)]
+    for number in range(SHARED):
+        await publisher.send("shared", b"%d" % number)
+        await asyncio.sleep(0.05)
+        if all(got):
+            break
+    else:
+        scene.late.append(f"of {SHARED} messages two consumers got {got}")
+    for taker in takers:
+        taker.cancel()
+    await asyncio.gather(*takers, return_exceptions=True)
+    for client in clients:
+        client.abort()
+
+
+def play(scene: Scene, work: Coroutine[object, object, None]) -> None:
+    """Do this in the scene's world. Errors: what it raises."""
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+    scene.world.start(lambda: scene.loop.run_until_complete(work), "event loop")
+    try:
+        scene.world.run()
+    finally:
+        scene.loop.close()
 
 
 def simulate(
     seed: int,
     *,
-    kind: type[Broker] = Broker,
     journal: Recorder | None = None,
     messages: int = 40,
     seconds: float = 6.0,
 ) -> Run:
     """One run: three publishers with so many messages each, four consumers, two brokers and a third
     that joins, faults for so many seconds."""
-    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
-    scene = Scene(seed, kind, journal)
-    work = _live(scene, messages, seconds)
+    slice_seconds = random.Random(seed).choice((0.05, 0.5))
+    scene = Scene(seed, config=replace(CONFIG, slice_seconds=slice_seconds), journal=journal)
     found: list[str] = []
-    scene.world.start(lambda: scene.loop.run_until_complete(work), "event loop")
     try:
-        scene.world.run()
+        play(scene, _live(scene, messages, seconds))
     except Exception as error:
         found.append(f"{type(error).__name__}: {error}")
-    finally:
-        scene.loop.close()
-    found += [scene.late] if scene.late else []
+    found += scene.late
     found += problems(scene.exercise.history)
     found += scene.errors
     if scene.bus.counts["founded"] != 1:
