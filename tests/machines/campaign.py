@@ -21,6 +21,7 @@ from typing import Protocol
 
 from tests.machines.message_scheduler import simulated as message_scheduler
 from tests.machines.message_scheduler.history import missing
+from tests.machines.queue_cluster import simulated as queue_cluster
 from tests.machines.read_only_windows import simulated as read_only_windows
 
 
@@ -61,6 +62,9 @@ SERVICES = {
     "message_scheduler": Service(
         message_scheduler.simulate, message_scheduler.FAULTS, message_scheduler.TRANSITIONS
     ),
+    "queue_cluster": Service(
+        queue_cluster.simulate, queue_cluster.FAULTS, queue_cluster.TRANSITIONS
+    ),
     "read_only_windows": Service(
         read_only_windows.simulate, read_only_windows.FAULTS, read_only_windows.TRANSITIONS
     ),
@@ -72,7 +76,6 @@ def main() -> int:
     parser.add_argument("names", nargs="*", help=f"of {', '.join(SERVICES)}; default: all")
     parser.add_argument("--first", type=int, default=0, help="the first seed; default 0")
     parser.add_argument("--seeds", type=int, default=2_000, help="how many; default 2000")
-    parser.add_argument("--service", choices=SERVICES, help="this section alone")
     given = parser.parse_args()
     names: list[str] = given.names or [*SERVICES]
     if unknown := [name for name in names if name not in SERVICES]:
