@@ -7,18 +7,20 @@ import importlib.util
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple, TypeVar
 
 from lawful.runtime.instance import Machine
 from lawful.spec import types as t
+from lawful.spec.codec.as_json import whole
 from lawful.spec.errors import DeclarationError
 from lawful.spec.flat import Flat
 from lawful.spec.ir import Parameter, Variable
 from lawful.spec.lower import lower
 from lawful.spec.quick_dataclass import dataclass
-from lawful.spec.resolve import Resolved, abstract_scopes, resolve
+from lawful.spec.resolve import Resolved, abstract_scopes, resolve, settings_of
 from lawful.spec.syntax.declare import declared
 from lawful.spec.values.world import World
 from lawful.spec.words import Expected, Scope
@@ -51,7 +53,14 @@ class ScopedMachine:
     @property
     def fingerprint(self) -> str:
         """The fingerprint of the whole declaration."""
-        return self.cls.lawful.fingerprint.whole
+        return _fingerprint(self.cls)
+
+
+@lru_cache(maxsize=64)
+def _fingerprint(cls: type[Machine]) -> str:
+    # `cls.lawful` has it, too, but compiles the class for that.
+    found = resolve(cls)
+    return whole(found.machine, settings_of(found))
 
 
 class Chosen(NamedTuple):

@@ -10,7 +10,7 @@ from lawful.spec import ir
 from lawful.spec.codec.as_json import Fingerprints, behaviour, fingerprints
 from lawful.spec.outcomes import MachineFault, Reason
 from lawful.spec.quick_dataclass import dataclass
-from lawful.spec.resolve import Resolved, abstract_scopes, resolve
+from lawful.spec.resolve import Resolved, resolve, settings_of
 from lawful.spec.syntax.declare import slot
 from lawful.spec.words import Sort
 
@@ -452,11 +452,7 @@ def _stepped(machine: State, way: Way, args: tuple[Any, ...]) -> Any:
 def fingerprint_of(plan: Plan) -> Fingerprints:
     """The fingerprints of a machine, computed once."""
     if plan.fingerprint is None:
-        of = plan.resolved
-        settings: tuple[object, ...] = of.scopes, of.expects
-        if of.machine.abstracts:
-            settings = *settings, abstract_scopes(of)
-        plan.fingerprint = fingerprints(plan.machine, settings)
+        plan.fingerprint = fingerprints(plan.machine, settings_of(plan.resolved))
     return plan.fingerprint
 
 

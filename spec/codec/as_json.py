@@ -324,9 +324,7 @@ def fingerprints(machine: ir.Machine, settings: Any = None) -> Fingerprints:
     machines = _machines(machine)
     salt: list[Json] = [FORMAT, VERSION, machine.name]
     shape: list[Json] = [*salt, *_with_types(_Essence(machines), _shape, machines)]
-    known = _Essence((*machines, *machine.abstracts))
-    whole: list[Json] = [*salt, *_with_types(known, _whole, machines), _settings(settings)]
-    return Fingerprints(digest(shape), behaviour(machine), digest(whole))
+    return Fingerprints(digest(shape), behaviour(machine), whole(machine, settings))
 
 
 def behaviour(machine: ir.Machine) -> str:
@@ -334,6 +332,13 @@ def behaviour(machine: ir.Machine) -> str:
     machines = _machines(machine)
     rows = _with_types(_Essence(machines), _behaviour, machines)
     return digest([FORMAT, VERSION, machine.name, *rows])
+
+
+def whole(machine: ir.Machine, settings: Any) -> str:
+    """The one of everything that is declared, `settings` of checking included."""
+    machines = _machines(machine)
+    rows = _with_types(_Essence((*machines, *machine.abstracts)), _whole, machines)
+    return digest([FORMAT, VERSION, machine.name, *rows, _settings(settings)])
 
 
 def _machines(machine: ir.Machine) -> tuple[ir.Machine, ...]:

@@ -469,5 +469,11 @@ def abstract_scopes(resolved: Resolved) -> dict[str, Scope]:
     return {m: resolve(resolved.parts[m]).scopes.get("scope", Scope()) for m in machines}
 
 
+def settings_of(of: Resolved) -> tuple[object, ...]:
+    """What is said about checking a machine: its fingerprint covers that, too."""
+    said: tuple[object, ...] = of.scopes, of.expects
+    return (*said, abstract_scopes(of)) if of.machine.abstracts else said
+
+
 def _event_of(member: Member | None) -> str | None:
     return None if member is None or member.header is None else member.header.event

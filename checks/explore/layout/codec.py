@@ -154,12 +154,16 @@ class Codec:
     def _given_to_parts(self, p: ir.Parameter) -> list[Any]:
         """The values that parts are made with for a parameter of that name."""
         found: list[Any] = []
-        for node in everything(self.machines.values()):
-            if isinstance(node, ir.New):
-                for name, arg in node.args:
-                    if name == p.name:
-                        found += self._given(p, arg)
+        for name, arg in self._arguments:
+            if name == p.name:
+                found += self._given(p, arg)
         return found
+
+    @functools.cached_property
+    def _arguments(self) -> list[tuple[str, ir.Expr]]:
+        """What all parts are made with."""
+        made = (n for n in everything(self.machines.values()) if isinstance(n, ir.New))
+        return [pair for node in made for pair in node.args]
 
     def _given(self, p: ir.Parameter, arg: ir.Expr) -> list[Any]:
         """What an argument may be: a constant, or a parameter of the whole machine."""
