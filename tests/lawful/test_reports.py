@@ -163,12 +163,35 @@ def test_what_a_command_does_not_write_is_an_error_of_usage(
 UNASKED = """
 import sys
 from lawful.cli import main
-code = main(["check", "tests.classics.two_phase:TwoPhase", "--quiet"])
-print(code, [name for name in ("xml.etree.ElementTree", "z3") if name in sys.modules])
+code = main(["check", "{}", "--quiet"])
+unasked = ("xml.etree.ElementTree", "z3", "lawful.runtime.compile", "lawful.checks.conform")
+print(code, [name for name in unasked if name in sys.modules])
+"""
+PLAYED = ["lawful.runtime.compile", "lawful.checks.conform"]
+
+
+TOGGLE = """
+from lawful import Machine, transition
+
+class Toggle(Machine):
+    on: bool = False
+
+    @transition()
+    def switch(self) -> None:
+        self.on = not self.on
 """
 
 
-def test_a_check_imports_neither_xml_nor_z3_that_nobody_asked_for() -> None:
-    command = [sys.executable, "-c", UNASKED]
+@pytest.mark.parametrize(
+    ("target", "imported"), [("", []), ("tests.classics.two_phase:TwoPhase", PLAYED)]
+)
+def test_a_check_imports_only_what_it_needs(
+    target: str, imported: list[str], tmp_path: Path
+) -> None:
+    """A machine without a trace to be played is not compiled, not for its fingerprint either."""
+    if not target:
+        target = str(tmp_path / "toggle.py")
+        Path(target).write_text(TOGGLE, encoding="utf-8")
+    command = [sys.executable, "-c", UNASKED.format(target)]
     run = subprocess.run(command, check=False, capture_output=True, text=True)
-    assert (run.stdout, run.stderr) == ("0 []\n", "")
+    assert (run.stdout, run.stderr) == (f"0 {imported}\n", "")
