@@ -86,6 +86,10 @@ class Symmetry:
 
     def canonical(self, state: State) -> tuple[State, int]:
         """The representative of the orbit, and the number of states in the orbit."""
+        return self.placed(state)[:2]
+
+    def placed(self, state: State) -> tuple[State, int, Renaming]:
+        """The same, and a renaming that leads to the representative."""
         leaves = [(self._ordered(state, cells), cells) for cells in self._leaves(state, {})]
         size = prod(factorial(len(elements)) for elements in self.groups.values())
         if len(leaves) == 1:
@@ -95,12 +99,16 @@ class Symmetry:
             same, (least, cells) = keys.count(min(keys)), leaves[keys.index(min(keys))]
         # What leaves the state as it is: as many leaves as are equal, in each of which only
         # exchangeable elements can still change places.
-        return least, size // (same * prod(factorial(len(cell)) for cell in cells))
+        count = size // (same * prod(factorial(len(cell)) for cell in cells))
+        return least, count, self._order(cells)
 
     def _ordered(self, state: State, cells: Cells) -> State:
         """The state with its elements renamed in the order of the cells."""
+        return self.renamed(state, self._order(cells))
+
+    def _order(self, cells: Cells) -> Renaming:
         elements = itertools.chain.from_iterable(self.groups.values())
-        return self.renamed(state, dict(zip(itertools.chain(*cells), elements, strict=True)))
+        return dict(zip(itertools.chain(*cells), elements, strict=True))
 
     def _leaves(self, state: State, colours: Mapping[Any, int]) -> Iterator[Cells]:
         """Ways to tell all elements apart but those that are exchangeable: by all that the state

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 from lawful.checks.explore.compiled.plain import interpreted
-from lawful.checks.explore.expansion.orbits import OrbitSteps
+from lawful.checks.explore.expansion.sorted_orbits import orbit_steps
 from lawful.checks.explore.layout.layouts import NotGenerated
 from lawful.checks.explore.layout.packing import pack, unpack
 from lawful.checks.explore.space import Space
@@ -23,7 +23,7 @@ def misfolded(space: Space, states: Iterable[State], hits: Hits) -> list[str]:
     if not symmetry.groups:
         return []
     try:
-        steps = OrbitSteps(space.flat, space.world, space, symmetry)
+        steps = orbit_steps(space, symmetry)
     except NotGenerated as reason:
         hits.add("not folded", str(reason))
         return []
@@ -37,11 +37,12 @@ def misfolded(space: Space, states: Iterable[State], hits: Hits) -> list[str]:
                 words = pack(steps.slots, steps.codec.encode(steps.whole, renamed))
             except NotGenerated:
                 break
-            canonical(cells, words, 0)
+            if canonical(cells, words, 0) != 0:
+                break
             best = cells[steps.best : steps.best + steps.words]
-            to = symmetry.renamed(renamed, steps.renaming(cells[steps.which]))
+            to = symmetry.renamed(renamed, steps.found(cells))
             held = steps.codec.decode(steps.whole, unpack(steps.slots, best))
-            found.append((best, to == held, len(steps.renamings) // cells[steps.same]))
+            found.append((best, to == held, steps.total // cells[steps.same]))
         if len(found) < 2:
             continue
         hits.add("total", "states whose orbit is compared")

@@ -7,14 +7,16 @@ is renamed as the steps between ask for it, so that the run is one of the machin
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...reference import Done
 from ...reference.properties import PropertyOf
 from ...reference.states import State
 from ..checkpoints import Items, Snapshots
 from ..expansion.orbits import OrbitSteps
+from ..expansion.sorted_orbits import orbit_steps
 from ..layout.layouts import NotGenerated
+from ..layout.packing import unpack
 from ..limits import Limits, Progress
 from ..refinement import refinements
 from ..search_result import Path, chain
@@ -24,6 +26,15 @@ from .engine import PackedSearch, Tier
 from .plain import interpreted
 
 Elements = Mapping[Any, Any]  # What each element is renamed to.
+
+
+class Orbit(NamedTuple):
+    """The words of an orbit's canonical state, how many states the orbit has, and the renaming by
+    which a state became canonical."""
+
+    words: tuple[int, ...]
+    size: int
+    by: Elements
 
 
 class OrbitSearch(PackedSearch):
@@ -56,19 +67,23 @@ class OrbitSearch(PackedSearch):
         return
 
     def _size(self, number: int) -> int:
-        self._canonicalised(tuple(self.store.words_of(number)))
-        return len(self.orbits.renamings) // self._cells[self.orbits.same]
+        return self._orbit(tuple(self.store.words_of(number))).size
 
-    def _canonicalised(self, words: tuple[int, ...]) -> tuple[int, ...]:
+    def _orbit(self, words: tuple[int, ...]) -> Orbit:
         s = self.orbits
         if self._canonical is None:
             self._canonical = interpreted(s.program.source, s.space.ask, "canonicalised")
             self._cells = s.program.begun
-        self._canonical(self._cells, words, 0)
-        return tuple(self._cells[s.best : s.best + s.words])
+        if self._canonical(self._cells, words, 0) == 0:
+            least = tuple(self._cells[s.best : s.best + s.words])
+            return Orbit(least, s.total // self._cells[s.same], s.found(self._cells))
+        # Too many renamings are left to be tried; so they are of every state of this orbit.
+        state = s.codec.decode(s.whole, unpack(s.slots, words))
+        placed, size, by = self.symmetry.placed(state)
+        return Orbit(super()._packed(placed), size, by)
 
     def _packed(self, state: State) -> tuple[int, ...]:
-        return self._canonicalised(super()._packed(state))
+        return self._orbit(super()._packed(state)).words
 
     def _alike(self, j: PropertyOf, numbers: dict[Args, int]) -> dict[Args, int]:
         kinds = [plan.type for plan in j.rule.plans]
@@ -101,9 +116,9 @@ class OrbitSearch(PackedSearch):
         for edge in self.space.edges(self.states[before]):
             if edge.rule != rule or edge.cut is not None or not isinstance(edge.outcome, Done):
                 continue
-            if self._packed(edge.outcome.state) == wanted:
-                which = self._cells[self.orbits.which]
-                return (rule, edge.args), self.orbits.renaming(which)
+            orbit = self._orbit(super()._packed(edge.outcome.state))
+            if orbit.words == wanted:
+                return (rule, edge.args), orbit.by
         raise AssertionError(f"no step leads from state {before} to the orbit of state {after}")
 
     def _renamed(self, rule: int, args: Args, names: Elements) -> Args:
@@ -124,5 +139,5 @@ def search(
     space, symmetry = of
     if refinements(space):
         raise NotGenerated("refinements with symmetry")
-    steps = OrbitSteps(space.flat, space.world, space, symmetry)
+    steps = orbit_steps(space, symmetry)
     return OrbitSearch.by(steps, limits, tier).go(progress, snapshots)

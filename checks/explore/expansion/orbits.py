@@ -55,7 +55,7 @@ from .footprint import Span
 from .notes import Notes
 from .successors import Stepping
 
-MOST_RENAMINGS = 720  # Of a state: more take longer than the states that they save.
+MOST_RENAMINGS = 720  # That are all tried of a state: beyond them, see `sorted_orbits`.
 MOST_CODES = 100_000  # In the tables.
 
 Renaming = tuple[int, ...]  # The place that each element of all groups goes to.
@@ -68,11 +68,10 @@ class OrbitSteps(Stepping):
 
     def __init__(self, flat: Flat, world: World, space: Space, symmetry: Symmetry) -> None:
         self.symmetry = symmetry
-        count = prod(factorial(len(group)) for group in symmetry.groups.values())
-        if count > MOST_RENAMINGS:
-            raise NotGenerated(f"{count:,} renamings of a state")
         self.members = [e for group in symmetry.groups.values() for e in group]
-        self.renamings, self.ways = renamings([len(g) for g in symmetry.groups.values()])
+        self.sizes = [len(group) for group in symmetry.groups.values()]
+        self.total = total(symmetry)
+        self.renamings, self.ways = self._renamings()
         self.tables: dict[Layout, int] = {}
         super().__init__(flat, world, space)
 
@@ -80,6 +79,13 @@ class OrbitSteps(Stepping):
         """The elements that others become."""
         pairs = enumerate(self.renamings[number])
         return {self.members[i]: self.members[to] for i, to in pairs}
+
+    def found(self, cells: Sequence[int]) -> Mapping[Any, Any]:
+        """The renaming that gave the least words."""
+        return self.renaming(cells[self.which])
+
+    def _renamings(self) -> tuple[list[Renaming], list[tuple[int, int]]]:
+        return renamings(self.sizes)
 
     # The module.
 
@@ -99,13 +105,13 @@ class OrbitSteps(Stepping):
         f = self.judging.function("canonicalised", "w, store, at")
         self.state.unpack(f)
         f.line(f"w[{self.size}] = 0")
-        f.line("canonical(w)")
+        f.line("return canonical(w)")
         self.judging.close(f)
 
     def _rest(self, f: Body) -> None:
         super()._rest(f)
         f.line("canonical(w)")
-        f.line(f"info[{self.notes['orbit']}] = {len(self.renamings)} // w[{self.same}]")
+        f.line(f"info[{self.notes['orbit']}] = {self.total} // w[{self.same}]")
 
     def _pack(self, f: Body, spans: tuple[Span, ...]) -> None:
         f.line("if n >= room: return -1")
@@ -152,19 +158,19 @@ class OrbitSteps(Stepping):
         self._moved(f, self.whole, "0", str(self.renamed))
         self.judging.close(f)
 
-    def _touches(self, layout: Layout) -> bool:
+    def touches(self, layout: Layout) -> bool:
         """Whether values of this layout may hold an interchangeable element."""
         match layout:
             case Number():
                 return False
             case MachineLayout():
-                return any(map(self._touches, inner(layout)))
+                return any(map(self.touches, inner(layout)))
             case _:
                 return self.symmetry.touches(layout.type)
 
     def _moved(self, f: Body, layout: Layout, of: str, to: str) -> None:
         """The value whose cells begin at `of`, with its elements renamed, put at `to`."""
-        if not self._touches(layout):
+        if not self.touches(layout):
             f.move(to, of, width(layout))
             return
         match layout:
@@ -179,7 +185,7 @@ class OrbitSteps(Stepping):
                 for number, (option, i) in enumerate(
                     zip(options, offsets(options, 1), strict=True)
                 ):
-                    if not self._touches(option):
+                    if not self.touches(option):
                         f.move(plus(to, i), plus(of, i), width(option))
                         continue
                     f.blank(plus(to, i), width(option))
@@ -202,7 +208,7 @@ class OrbitSteps(Stepping):
             case MapLayout(key=key, value=value):
                 with f.block(f"for {i} in range({elements(key)}):"):
                     here = f.hold(f"{of} + {i} * {stride(layout)}")
-                    number = self._code(key, i) if self._touches(key) else i
+                    number = self._code(key, i) if self.touches(key) else i
                     there = f.hold(f"{to} + {number} * {stride(layout)}")
                     if layout.total:
                         self._moved(f, value, here, there)
@@ -257,19 +263,19 @@ class OrbitSteps(Stepping):
         count = elements(layout)
         if count * len(self.renamings) > MOST_CODES:
             raise NotGenerated(f"the renamings of {count:,} values")
-        swaps = [self._swapped(layout, swap) for swap in self._swaps()]
+        swaps = [self.swapped(layout, swap) for swap in self.swaps()]
         rows = [[*range(count)]]
         for before, swap in self.ways[1:]:
             rows.append([swaps[swap][code] for code in rows[before]])
         return [*itertools.chain.from_iterable(rows)]
 
-    def _swaps(self) -> list[dict[Any, Any]]:
+    def swaps(self) -> list[dict[Any, Any]]:
         """The exchanges of two neighbours in a group, as `renamings` counts them."""
         groups = self.symmetry.groups.values()
         pairs = (pair for group in groups for pair in itertools.pairwise(group))
         return [{one: other, other: one} for one, other in pairs]
 
-    def _swapped(self, layout: Layout, swap: Mapping[Any, Any]) -> list[int]:
+    def swapped(self, layout: Layout, swap: Mapping[Any, Any]) -> list[int]:
         """The codes of all values after two elements are exchanged."""
         assert not isinstance(layout, Number)
         change = functools.partial(_exchanged, swap)
@@ -280,6 +286,11 @@ class OrbitSteps(Stepping):
 
 def _exchanged(swap: Mapping[Any, Any], value: Any, _kind: object) -> Any:
     return swap.get(value, value)
+
+
+def total(symmetry: Symmetry) -> int:
+    """How many renamings there are."""
+    return prod(factorial(len(group)) for group in symmetry.groups.values())
 
 
 def renamings(sizes: Sequence[int]) -> tuple[list[Renaming], list[tuple[int, int]]]:
@@ -300,4 +311,4 @@ def renamings(sizes: Sequence[int]) -> tuple[list[Renaming], list[tuple[int, int
     return found, ways
 
 
-__all__ = ["OrbitSteps"]
+__all__ = ["OrbitSteps", "total"]
