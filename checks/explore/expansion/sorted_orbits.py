@@ -21,9 +21,9 @@ from ..layout.layouts import Layout, NotGenerated, elements
 from ..space import Space
 from ..symmetry import Symmetry
 from . import orbits
+from .element_signatures import Signatures
 from .footprint import Span
 from .orbits import MOST_CODES, OrbitSteps, Renaming, total
-from .signatures import Signatures
 
 MOST_ORDERS = 720  # Of elements whose signatures are equal.
 MOST_COUNTED = 1 << 62  # Renamings: their number stands in a cell.

@@ -10,8 +10,8 @@ import pytest
 from lawful import Machine, Scope
 from lawful.checks.explore import explore
 from lawful.checks.explore.expansion import orbits, sorted_orbits
+from lawful.checks.explore.expansion.element_signatures import Signatures
 from lawful.checks.explore.expansion.orbits import OrbitSteps
-from lawful.checks.explore.expansion.signatures import Signatures
 from lawful.checks.explore.expansion.sorted_orbits import SortedSteps, orbit_steps
 from lawful.checks.explore.space import Space
 from lawful.checks.explore.symmetry import Symmetry

@@ -158,13 +158,16 @@ class Signatures:
                 return self._kind(f, layout, f.hold(f"w[{of}]"))
             case Product() | MachineLayout():
                 items = inner(layout)
-                for item, i in zip(items, offsets(items), strict=True):
-                    f.line(f"{made} = stirred({made}, {self._blind(f, item, plus(of, i))})")
+                for item, begin in zip(items, offsets(items), strict=True):
+                    part = self._blind(f, item, plus(of, begin))
+                    f.line(f"{made} = stirred({made}, {part})")
             case Sum(options=options):
                 f.line(f"{made} = w[{of}]")
-                for number, (each, i) in enumerate(zip(options, offsets(options, 1), strict=True)):
+                begins = offsets(options, 1)
+                for number, (each, begin) in enumerate(zip(options, begins, strict=True)):
                     with f.block(f"if w[{of}] == {number}:"):
-                        f.line(f"{made} = stirred({made}, {self._blind(f, each, plus(of, i))})")
+                        part = self._blind(f, each, plus(of, begin))
+                        f.line(f"{made} = stirred({made}, {part})")
             case _:
                 self._each(f, layout, of, (made, ""))
         return made
