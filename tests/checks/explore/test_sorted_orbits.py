@@ -15,6 +15,7 @@ from lawful.checks.explore.expansion.orbits import OrbitSteps
 from lawful.checks.explore.expansion.sorted_orbits import SortedSteps, orbit_steps
 from lawful.checks.explore.space import Space
 from lawful.checks.explore.symmetry import Symmetry
+from lawful.checks.reference import Done
 from lawful.checks.verdict import Verdict
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
@@ -110,10 +111,10 @@ def states(cls: type[Machine], nodes: int) -> tuple[Space, list[Any]]:
     """A machine's states, as many as a random walk meets."""
     found = resolve(cls)
     space = Space(lower(found.machine, Scope(Node=nodes)), found.world)
-    rng, met = Random(1), [next(o.state for _, _, o in space.initial())]  # type: ignore[union-attr]
+    rng, met = Random(1), [o.state for _, _, o in space.initial() if isinstance(o, Done)]
     for _ in range(nodes):
-        steps = [e.outcome for e in space.edges(met[-1])]
-        met += [rng.choice(steps).state] if steps else []  # type: ignore[union-attr]
+        steps = [e.outcome for e in space.edges(met[-1]) if isinstance(e.outcome, Done)]
+        met += [rng.choice(steps).state] if steps else []
     return space, met
 
 
