@@ -16,17 +16,18 @@ import json
 import time as clocks
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
+from weakref import WeakKeyDictionary
 
 from lawful.spec import types as t
-from lawful.spec.values.world import encode
+from lawful.spec.values.world import Encoder, encoder
 
 from .databases.database import StoreError
 from .databases.tables import checksum, sum_of_event, sum_of_snapshot
 from .instances.access import behaviour_of, deadlines_of, fingerprint_of
 from .instances.armed_timers import armed_timers
-from .instances.container_changes import changes
+from .instances.container_changes import Teller
 from .instances.observers import Observed
-from .instances.snapshots import keep, snapshot, written
+from .instances.snapshots import keep, plain, snapshot, written
 from .json_text import text_of
 from .kernel.event_record import Stepped
 from .kernel.plan import Plan
@@ -36,7 +37,6 @@ from .store_transactions import Transactions
 if TYPE_CHECKING:
     from .instance import Machine
 
-SCALARS = (t.Int, t.Bool, t.Enum, t.Sort, t.Nothing)  # Their JSON forms are the same everywhere.
 SMALL = 4096  # Bytes of a snapshot that is written after any `snapshot_every` rows.
 
 
@@ -104,7 +104,6 @@ class StoredInstance:
         value that cannot be written."""
         plan, at = self.entry.__plan__, self.at
         step = plan.steps[transition]
-        kinds = dict(step.params)
         seq, wall, time = at.seq + 1, clocks.time(), float(done.time)
         timers, due = at.timers, at.due
         new: dict[str, float] = {}
@@ -113,10 +112,11 @@ class StoredInstance:
             new = {place: r[1] for place, r in timers.items() if at.timers.get(place) != r}
             due = self.due(wall, time)
         try:
-            form = functools.partial(_form, plan)
+            forms = _forms_of(plan)
             given = done.args.items()
-            args = text_of({of: form(value, kinds[of]) for of, value in given}) if given else "{}"
-            told: dict[str, Any] = {"variables": changes(done, plan, form)}
+            of = forms.of(transition)
+            args = text_of({name: of[name](value) for name, value in given}) if given else "{}"
+            told: dict[str, Any] = {"variables": forms.teller.changes(done)}
             if new:
                 told["started"] = new
             if step.grows:
@@ -167,18 +167,46 @@ def _of_timers(kind: t.Type) -> bool:
     return isinstance(kind.value if isinstance(kind, t.Map) else kind, t.Timer)
 
 
-def _form(plan: Plan, value: Any, kind: t.Type) -> Any:
-    """The JSON form of a variable's value in a snapshot as of time 0."""
-    if kind.__class__ in SCALARS:
-        return encode(value, kind)
+class _Forms:
+    """What makes the rows of all instances of a machine."""
+
+    def __init__(self, plan: Plan) -> None:
+        form = functools.partial(_form_of, plan)
+        self.teller = Teller(plan, form)
+        self._form = form
+        self._steps = plan.steps
+        self._known: dict[str, dict[str, Encoder]] = {}
+
+    def of(self, transition: str) -> dict[str, Encoder]:
+        """The forms of the arguments of a transition."""
+        known = self._known.get(transition)
+        if known is None:
+            params = self._steps[transition].params
+            known = self._known[transition] = {name: self._form(kind) for name, kind in params}
+        return known
+
+
+_KNOWN: WeakKeyDictionary[type[Any], _Forms] = WeakKeyDictionary()
+
+
+def _forms_of(plan: Plan) -> _Forms:
+    known = _KNOWN.get(plan.cls)
+    if known is None:
+        known = _KNOWN[plan.cls] = _Forms(plan)
+    return known
+
+
+def _form_of(plan: Plan, kind: t.Type) -> Encoder:
+    """What makes the JSON form of variables of this type, in a snapshot as of time 0."""
     match kind:
         case t.Part():
-            value = keep(value, 0.0)
+            return lambda value: written(keep(value, 0.0), kind, plan)
         case t.Map(value=t.Part()):
-            value = {key: keep(part, 0.0) for key, part in value.items()}
+            return lambda value: written({k: keep(v, 0.0) for k, v in value.items()}, kind, plan)
+        case _ if t.contains(kind, t.Opaque):
+            return lambda value: written(value, kind, plan)
         case _:
-            pass
-    return written(value, kind, plan)
+            return encoder(plain(kind))
 
 
 def gone_elsewhere(name: str, how: str = ", or was removed") -> StoreError:

@@ -26,34 +26,54 @@ from lawful.spec.values.world import TAGS, rank
 from ..kernel.dispatch import UNSET
 from ..kernel.event_record import Stepped
 from ..kernel.plan import Plan
-from .touched_entries import Both, touched_by
+from .touched_entries import Both, Touched, touched_by
 
-Form = Callable[[Any, t.Type], Json]
+Form = Callable[[Any], Json]
 CHANGED = "$changed"  # The one key of a change.
 LEAST = 8
 
 
-def changes(done: Stepped, plan: Plan, form: Form) -> dict[str, Json]:
-    """What an event changed, by the names of variables, in this JSON form of values."""
-    out: dict[str, Json] = {}
-    moved = done.moved
-    for name in done.changed if plan.families else moved:
-        kind = plan.fields[name]
-        if name not in moved:  # Parts are told whole.
-            out[name] = form(done.changed[name], kind)
-            continue
-        old, new = moved[name]
-        told: Any = None
-        if old is not UNSET and _is_large(new, kind):
-            touched = touched_by(plan, done.transition).get(name)
-            if touched is not None:
-                args = tuple(done.args.values())
-                told = _of_touched(Both(old, new, touched, args, done.instance), kind, form)
-        if told is None:
-            told = UNSET if old == new else _told(old, new, kind, form)
-        if told is not UNSET:
-            out[name] = told
-    return out
+class Teller:
+    """Tells what events of one machine changed; `forms` gives for a type the function that makes
+    the JSON form of its values. One serves all instances of a machine."""
+
+    __slots__ = ("forms", "known", "plan", "touches")
+
+    def __init__(self, plan: Plan, forms: Callable[[t.Type], Form]) -> None:
+        self.plan = plan
+        self.forms = forms
+        self.known: dict[str, Told] = {}
+        self.touches: dict[str | None, Mapping[str, Touched]] = {}
+
+    def changes(self, done: Stepped) -> dict[str, Json]:
+        """What an event changed, by the names of variables."""
+        out: dict[str, Json] = {}
+        moved, plan = done.moved, self.plan
+        for name in done.changed if plan.families else moved:
+            told = self.known.get(name)
+            if told is None:
+                told = self.known[name] = told_as(plan.fields[name], self.forms)
+            if name not in moved:  # Parts are told whole.
+                out[name] = told.form(done.changed[name])
+                continue
+            old, new = moved[name]
+            data: Any = None
+            if old is not UNSET and told.least is not None and len(new) > told.least:
+                touched = self.touched(done.transition).get(name)
+                if touched is not None:
+                    data = told.touched(Both(old, new, touched, done.given, done.instance))
+            if data is None:
+                data = UNSET if old == new else told.told(old, new)
+            if data is not UNSET:
+                out[name] = data
+        return out
+
+    def touched(self, transition: str | None) -> Mapping[str, Touched]:
+        """What a transition does to containers."""
+        known = self.touches.get(transition)
+        if known is None:
+            known = self.touches[transition] = touched_by(self.plan, transition)
+        return known
 
 
 def is_change(data: Json) -> TypeGuard[dict[str, Any]]:
@@ -61,134 +81,189 @@ def is_change(data: Json) -> TypeGuard[dict[str, Any]]:
     return is_object(data) and CHANGED in data
 
 
-def _told(old: Any, new: Any, kind: t.Type, form: Form) -> Any:
-    """The change or the new value; UNSET where both values have the same form."""
-    found = None
+def told_as(kind: t.Type, forms: Callable[[t.Type], Form]) -> Told:
+    """How values of this type are told."""
+    form = forms(kind)
     match kind:
         case t.Timer():
-            whole = form(new, kind)
-            return UNSET if old is not UNSET and form(old, kind) == whole else whole
-        case _ if old is UNSET or not _is_large(new, kind):
-            return form(new, kind)
-        case t.Seq(item=item):
-            found = _of_list(old, new, item, form)
-        case _:
-            found = _of_entries(old, new, kind, form)
-    return form(new, kind) if found is None else found
-
-
-def _of_entries(old: Any, new: Any, kind: t.Type, form: Form) -> Json | None:
-    """The change of a set, map or bag; None where it is told whole."""
-    match kind:
+            return _Timer(form)
+        case t.Map(value=t.Part()):
+            return Told(form)
         case t.Set(item=item):
-            return _of_set(old, new, item, form)
+            return _Set(form, _least(item), forms(item))
+        case t.Seq(item=item):
+            return _List(form, _least(item), forms(item))
         case t.Map(key=key, value=of):
-            return _of_map(old, new, (key, of), form)
+            return _Map(form, _least(of), forms(key), told_as(of, forms))
         case t.Bag(item=item):
-            return _of_map(_there(old), _there(new), (item, t.INT), form)
+            return _Bag(form, _least(item), forms(item), told_as(t.INT, forms))
         case _:
+            return Told(form)
+
+
+def _least(item: t.Type) -> int:
+    """Of containers of this, a change is told where there are more entries, if it is shorter."""
+    return LEAST if t.immutable(item) or isinstance(item, t.Timer) else -1
+
+
+class Told:
+    """How values of a type are told: always whole, where `least` is None."""
+
+    __slots__ = ("form", "least")
+
+    def __init__(self, form: Form, least: int | None = None) -> None:
+        self.form = form
+        self.least = least
+
+    def told(self, old: Any, new: Any) -> Any:
+        """The change or the new value; UNSET where both values have the same form."""
+        if old is UNSET or self.least is None or len(new) <= self.least:
+            return self.form(new)
+        found = self.differs(old, new)
+        return self.form(new) if found is None else found
+
+    def differs(self, old: Any, new: Any) -> Json | None:
+        """The change; None where it is told whole."""
+        return None
+
+    def touched(self, both: Both) -> Any:
+        """The change of a container of which it is known which entries may have changed: no other
+        one is looked at. UNSET where none has, None where it is not known after all."""
+        return None
+
+
+class _Timer(Told):
+    __slots__ = ()
+
+    def told(self, old: Any, new: Any) -> Any:
+        whole = self.form(new)
+        return UNSET if old is not UNSET and self.form(old) == whole else whole
+
+
+class _List(Told):
+    __slots__ = ("item",)
+
+    def __init__(self, form: Form, least: int, item: Form) -> None:
+        super().__init__(form, least)
+        self.item = item
+
+    def differs(self, old: Any, new: Any) -> Json | None:
+        at, same = unlike_span(old, new)
+        added = new[at : len(new) - same]
+        if len(added) >= max(len(new), 1):
             return None
+        rows = [self.item(each) for each in added]
+        return {CHANGED: {"at": at, "removed": len(old) - same - at, "added": rows}}
 
-
-def _of_touched(both: Both, kind: t.Type, form: Form) -> Any:
-    """The same of a container of which it is known which entries may have changed: no other one is
-    looked at. UNSET where none has, None where it is not known after all."""
-    old, new = both.old, both.new
-    if isinstance(kind, t.Seq):
+    def touched(self, both: Both) -> Any:
         place = both.place()
         if place is None:
             return None
         at, less = place
-        rows = [form(each, kind.item) for each in new[at:]] if not less else []
+        rows = [self.item(each) for each in both.new[at:]] if not less else []
         if not rows and not less:
             return UNSET
         return {CHANGED: {"at": at, "removed": less, "added": rows}}
-    keys = both.keys()
-    if keys is None or len(keys) >= max(len(new), 1):
-        return None
-    match kind:
-        case t.Set(item=item):
-            added = [form(k, item) for k in keys if k in new and k not in old]
-            gone = [form(k, item) for k in keys if k in old and k not in new]
-            if not added and not gone:
-                return UNSET
-            return {CHANGED: {"added": _ranked(added), "removed": _ranked(gone)}}
-        case t.Bag(item=item):
-            key, of = item, t.INT
-            old, new = ({k: each[k] for k in keys if each[k]} for each in (old, new))
-        case t.Map(key=key, value=of):
-            pass
-        case _:
+
+
+class _Set(Told):
+    __slots__ = ("item",)
+
+    def __init__(self, form: Form, least: int, item: Form) -> None:
+        super().__init__(form, least)
+        self.item = item
+
+    def differs(self, old: Any, new: Any) -> Json | None:
+        added = new - old
+        gone = old - new if len(old) + len(added) != len(new) else ()
+        if len(added) + len(gone) >= len(new):
             return None
-    put: list[Any] = []
-    for k in keys:
-        value, was = new.get(k, UNSET), old.get(k, UNSET)
-        if value is UNSET or value is was or value == was:
-            continue
-        told = _told(was, value, of, form)
-        if told is not UNSET:
-            put.append([form(k, key), told])
-    if len(put) > 1:
-        put.sort(key=lambda row: rank(row[0]))
-    gone = [form(k, key) for k in keys if k in old and k not in new]
-    if not put and not gone:
-        return UNSET
-    return {CHANGED: {"set": put, "removed": _ranked(gone)}}
+        return self.change(added, gone)
+
+    def touched(self, both: Both) -> Any:
+        keys = both.keys()
+        old, new = both.old, both.new
+        if keys is None or len(keys) >= max(len(new), 1):
+            return None
+        added = [k for k in keys if k in new and k not in old]
+        gone = [k for k in keys if k in old and k not in new]
+        return self.change(added, gone) if added or gone else UNSET
+
+    def change(self, added: Iterable[Any], gone: Iterable[Any]) -> Json:
+        both = (_ranked([self.item(each) for each in some]) for some in (added, gone))
+        return {CHANGED: dict(zip(("added", "removed"), both, strict=True))}
+
+
+class _Map(Told):
+    __slots__ = ("key", "value")
+
+    def __init__(self, form: Form, least: int, key: Form, value: Told) -> None:
+        super().__init__(form, least)
+        self.key = key
+        self.value = value
+
+    def differs(self, old: Any, new: Any) -> Json | None:
+        put: list[Any] = []
+        more = 0
+        for k in unlike_keys(old, new):
+            more += k not in old
+            told = self.value.told(old.get(k, UNSET), new[k])
+            if told is not UNSET and (k not in old or old[k] != new[k]):
+                put.append([self.key(k), told])
+        gone = old.keys() - new.keys() if len(old) + more != len(new) else ()
+        if len(put) + len(gone) >= max(len(new), 1) and self.least == LEAST:
+            return None
+        return self.change(put, gone)
+
+    def touched(self, both: Both) -> Any:
+        keys = both.keys()
+        if keys is None or len(keys) >= max(len(both.new), 1):
+            return None
+        return self.of_keys(keys, both.old, both.new)
+
+    def of_keys(self, keys: list[Any], old: Mapping[Any, Any], new: Mapping[Any, Any]) -> Any:
+        put: list[Any] = []
+        gone: list[Any] = []
+        for k in keys:
+            value, was = new.get(k, UNSET), old.get(k, UNSET)
+            if value is was:
+                continue
+            if value is UNSET:
+                gone.append(k)
+            elif value != was:
+                told = self.value.told(was, value)
+                if told is not UNSET:
+                    put.append([self.key(k), told])
+        return self.change(put, gone) if put or gone else UNSET
+
+    def change(self, put: list[Any], gone: Iterable[Any]) -> Json:
+        if len(put) > 1:
+            put.sort(key=_rank_of_key)
+        return {CHANGED: {"set": put, "removed": _ranked([self.key(k) for k in gone])}}
+
+
+class _Bag(_Map):
+    __slots__ = ()
+
+    def differs(self, old: Any, new: Any) -> Json | None:
+        return super().differs(_there(old), _there(new))
+
+    def of_keys(self, keys: list[Any], old: Mapping[Any, Any], new: Mapping[Any, Any]) -> Any:
+        both = ({k: each[k] for k in keys if each[k]} for each in (old, new))
+        return super().of_keys(keys, *both)
+
+
+def _rank_of_key(row: list[Any]) -> tuple[int, Any]:
+    return rank(row[0])
 
 
 def _ranked(items: list[Json]) -> list[Json]:
     return sorted(items, key=rank) if len(items) > 1 else items
 
 
-def _is_large(value: Any, kind: t.Type) -> bool:
-    """Whether a change of the value is told, if that is shorter."""
-    match kind:
-        case t.Map(value=t.Part()):
-            return False
-        case t.Set(item=item) | t.Seq(item=item) | t.Map(value=item) | t.Bag(item=item):
-            return len(value) > LEAST or not (t.immutable(item) or isinstance(item, t.Timer))
-        case _:
-            return False
-
-
-def _of_set(old: Any, new: Any, item: t.Type, form: Form) -> Json | None:
-    added = new - old
-    gone = old - new if len(old) + len(added) != len(new) else ()
-    if len(added) + len(gone) >= len(new):
-        return None
-    rows = (sorted((form(each, item) for each in some), key=rank) for some in (added, gone))
-    return {CHANGED: dict(zip(("added", "removed"), rows, strict=True))}
-
-
-def _of_map(old: Any, new: Any, types: tuple[t.Type, t.Type], form: Form) -> Json | None:
-    key, of = types
-    put: list[Any] = []
-    more = 0
-    for k in unlike_keys(old, new):
-        more += k not in old
-        told = _told(old.get(k, UNSET), new[k], of, form)
-        if told is not UNSET and (k not in old or old[k] != new[k]):
-            put.append([form(k, key), told])
-    gone = old.keys() - new.keys() if len(old) + more != len(new) else ()
-    if len(put) + len(gone) >= max(len(new), 1) and t.immutable(of):
-        return None
-    put.sort(key=lambda row: rank(row[0]))
-    removed = sorted((form(k, key) for k in gone), key=rank)
-    return {CHANGED: {"set": put, "removed": removed}}
-
-
 def _there(bag: Mapping[Any, int]) -> Mapping[Any, int]:
     """The items that are in a bag, which may keep a count of 0 of others."""
     return {k: n for k, n in bag.items() if n} if 0 in bag.values() else bag
-
-
-def _of_list(old: Any, new: Any, item: t.Type, form: Form) -> Json | None:
-    at, same = unlike_span(old, new)
-    added = new[at : len(new) - same]
-    if len(added) >= max(len(new), 1):
-        return None
-    rows = [form(each, item) for each in added]
-    return {CHANGED: {"at": at, "removed": len(old) - same - at, "added": rows}}
 
 
 # The state after a row.
@@ -250,12 +325,13 @@ class _Entries:
 
 
 class _Sequence:
-    """A list."""
+    """A list; or a tuple, whose form has this `tag`."""
 
     keys = frozenset({"at", "removed", "added"})
 
-    def __init__(self, items: list[Json]) -> None:
+    def __init__(self, items: list[Json], tag: str | None = None) -> None:
         self.held = items
+        self.tag = tag
 
     def take(self, told: Any, where: str) -> None:
         at, gone = told["at"], told["removed"]
@@ -264,7 +340,7 @@ class _Sequence:
         self.held[at : at + gone] = told["added"]
 
     def json(self) -> Json:
-        return self.held
+        return self.held if self.tag is None else {self.tag: self.held}
 
 
 def _merged(old: Any, data: Json, where: str) -> Any:
@@ -291,6 +367,8 @@ def _opened(data: Any) -> _Items | _Entries | _Sequence | None:
         return None
     if data.keys() == {"$set"}:
         return _Items(data["$set"])
+    if data.keys() == {"$tuple"}:
+        return _Sequence(data["$tuple"], "$tuple")
     if data.keys() == {"$map"}:
         return _Entries((k, v) for k, v in data["$map"])
     return _Entries(data.items()) if TAGS.isdisjoint(data) else None

@@ -13,13 +13,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
+from weakref import WeakKeyDictionary
 
 from lawful.spec import types as t
 from lawful.spec.ir import Json
 from lawful.spec.outcomes import MachineFault, Refused, joined
 from lawful.spec.syntax.declare import slot
 from lawful.spec.values.time import clock_of
-from lawful.spec.values.world import encode, rank
+from lawful.spec.values.world import Encoder, encoded_map, encoder
 
 from ..kernel.commit import choose
 from ..kernel.dispatch import control_name
@@ -28,7 +29,7 @@ from ..kernel.plan import Plan, Way
 from ..kernel.state import State
 from ..timers import Environment
 from .access import behaviour_of
-from .container_changes import changes, is_change
+from .container_changes import CHANGED, Teller
 from .make import bare, begin, plan_of
 
 KEYS = (
@@ -98,7 +99,7 @@ class Hidden:
 
 class Written(NamedTuple):
     """What a writer knows from its rows: the number of the next one, the tick, and the event of
-    the last row."""
+    the last row, while that still waits."""
 
     seq: int
     tick: int
@@ -126,8 +127,7 @@ class RowWriter:
         self.refused = refused
         self.plan = plan_of(type(entry))
         self.fingerprint = behaviour_of(self.plan)
-        self.params = {name: dict(way.params) for name, way in self.plan.steps.items()}
-        self.outputs = {name: way.output for name, way in self.plan.steps.items()}
+        self.forms = _forms_of(self.plan)
         self.clock = clock_of(self.plan.machine)
         self.at = self.next = Written(0, 0, None)
         self.waiting: deque[Stepped] = deque()
@@ -148,8 +148,11 @@ class RowWriter:
                 self.waiting.popleft()
                 raise
             self.waiting.popleft()
+        at = self.at
+        if at.last is not None:  # Nothing waits: do not hold what the event had before and after.
+            self.at = Written(at.seq, at.tick, None)
 
-    def row(self, time: float, **rest: Any) -> None:
+    def row(self, time: float, rest: dict[str, Any]) -> None:
         if self.hidden is not None:
             for part in ("args", "changed"):
                 rest[part] = self.hidden.each(rest[part])
@@ -158,7 +161,7 @@ class RowWriter:
                     rest[side] = self.hidden.recorded(STATE, rest[side])
             rest["output"] = self.hidden.recorded(f"{rest['event']}.output", rest["output"])
         row = {
-            "v": 2 if any(map(is_change, rest["changed"].values())) else 1,
+            "v": 2 if _has_change(rest["changed"]) else 1,
             "instance": self.instance,
             "seq": self.at.seq,
             "time": time,
@@ -182,37 +185,36 @@ class RowWriter:
         rows = plan.machine.parameters
         fixed = {p.name: plain(getattr(entry, slot(p.name)), p.type) for p in rows}
         known = environment.universe.texts()
-        self.row(
-            environment.now(),
-            event=None,
-            transition=None,
-            args=fixed,
-            outcome=outcome,
-            before=None,
-            after=at,
-            changed=whole,
-            output=None,
-            why=None,
-            **({UNIVERSE: known} if known else {}),
-        )
+        rest = {
+            "event": None,
+            "transition": None,
+            "args": fixed,
+            "outcome": outcome,
+            "before": None,
+            "after": at,
+            "changed": whole,
+            "output": None,
+            "why": None,
+        }
+        self.row(environment.now(), rest | {UNIVERSE: known} if known else rest)
 
     def stepped(self, done: Stepped) -> None:
         """Write the row of an event."""
-        kinds = self.params[done.event]
+        params, output = self.forms.of(done.way)
         why = self.why(done) if done.outcome == "refused" else None
         changed = self.changed(done)
-        self.row(
-            done.time,
-            event=done.event,
-            transition=done.transition,
-            args={name: plain(value, kinds[name]) for name, value in done.args.items()},
-            outcome=done.outcome,
-            before=done.before,
-            after=done.after,
-            changed=changed,
-            output=plain(done.output, self.outputs[done.event]),
-            why=why,
-        )
+        rest = {
+            "event": done.event,
+            "transition": done.transition,
+            "args": {row[0]: row[1](value) for row, value in zip(params, done.given, strict=True)},
+            "outcome": done.outcome,
+            "before": done.before,
+            "after": done.after,
+            "changed": changed,
+            "output": output(done.output),
+            "why": why,
+        }
+        self.row(done.time, rest)
 
     def why(self, done: Stepped) -> str:
         """Why an event was refused; where something is hidden, by which transitions only."""
@@ -226,7 +228,7 @@ class RowWriter:
         The clock advances between events: the row of the next event has its tick.
         """
         tick = self._now(done.instance)
-        out = changes(done, self.plan, plain)
+        out = self.forms.teller.changes(done)
         if self.clock is not None and tick != self.at.tick:
             out = {self.clock.name: tick, **out}
         self.next = Written(self.at.seq + 1, tick, done)
@@ -235,6 +237,42 @@ class RowWriter:
     def _now(self, state: State) -> int:
         """The present tick of a machine with a clock."""
         return 0 if self.clock is None else getattr(state, slot(self.clock.name)).now
+
+
+_FormsOfWay = tuple[list[tuple[str, Encoder]], Encoder]
+
+
+class _Forms:
+    """What makes the rows of all instances of a machine."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.teller = Teller(plan, former)
+        self._steps = plan.steps
+        self._known: dict[str, _FormsOfWay] = {}
+
+    def of(self, way: Way) -> _FormsOfWay:
+        """The names and forms of the arguments, and the form of the output."""
+        known = self._known.get(way.name)
+        if known is None:
+            step = self._steps[way.event]
+            kinds = dict(step.params)
+            params = [(name, former(kinds[name])) for name, _ in way.params]
+            known = self._known[way.name] = params, former(step.output)
+        return known
+
+
+_KNOWN: WeakKeyDictionary[type[Any], _Forms] = WeakKeyDictionary()
+
+
+def _forms_of(plan: Plan) -> _Forms:
+    known = _KNOWN.get(plan.cls)
+    if known is None:
+        known = _KNOWN[plan.cls] = _Forms(plan)
+    return known
+
+
+def _has_change(changed: Mapping[str, Any]) -> bool:
+    return any([each.__class__ is dict and CHANGED in each for each in changed.values()])
 
 
 def _is_new(entry: State) -> bool:
@@ -294,21 +332,20 @@ def _fields(state: State, names: Iterable[str]) -> dict[str, Json]:
 
 def plain(value: Any, kind: t.Type) -> Json:
     """The JSON form of an internal value; a part is an object of its variables and parameters."""
-    if kind.__class__ is t.Int and value.__class__ is int:  # A refused event has no output.
-        return encode(value, kind)
+    return former(kind)(value)
+
+
+def former(kind: t.Type) -> Encoder:
+    """The function that makes such forms of values of this type."""
     match kind:
         case t.Clock():
-            return value.now  # type: ignore[no-any-return]  # a number of ticks
+            return lambda value: value.now
         case t.Part():
-            return _part(value)
+            return _part
         case t.Map(key=key, value=t.Part()):
-            rows = sorted(
-                ((encode(k, key), _part(v)) for k, v in value.items()), key=lambda row: rank(row[0])
-            )
-            if isinstance(key, t.Enum | t.Sort):
-                return {str(k): v for k, v in rows}
-            return {"$map": [[k, v] for k, v in rows]}
-        case _ if value is None:
-            return None if not isinstance(kind, t.Timer) else False
+            return lambda value: encoded_map(((k, _part(v)) for k, v in value.items()), key)
+        case t.Timer():
+            return encoder(kind)
         case _:
-            return encode(value, kind)
+            whole = encoder(kind)
+            return lambda value: None if value is None else whole(value)  # A refused event's output

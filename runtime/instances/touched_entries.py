@@ -4,14 +4,15 @@
     self.queue.append(item)            the end of the list
 
 So what an event changed in a large container is found without comparing its other entries. Where
-the text does not say it (a key that the state decides, a container that is replaced, a helper that
-changes something), there is no answer, and the container is compared whole.
+the text does not say it (a key that the state decides, a container that is replaced, a step of a
+part), there is no answer, and the container is compared whole. What a helper changes counts as what
+the transition changes, with the arguments of the call.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -20,7 +21,7 @@ from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.effects import assigned
 from lawful.spec.analysis.places import outer_variable_of, prefixes
-from lawful.spec.analysis.walk import statements, written
+from lawful.spec.analysis.walk import inlined, statements, written
 from lawful.spec.ops import ELEMENT_UPDATES
 from lawful.spec.syntax.declare import slot
 from lawful.spec.values.world import World
@@ -55,20 +56,41 @@ def touched_by(plan: Plan, transition: str | None) -> Mapping[str, Touched]:
 
 
 def _found(machine: ir.Machine, tr: ir.Transition, world: World) -> dict[str, Touched]:
-    body = tr.function.body
+    body = _with_helpers(tr.function.body, {f.name: f for f in machine.functions})
+    if body is None:
+        return {}
     lost = assigned(body)
     params = {n: i for i, (n, _) in enumerate(tr.function.params) if n not in lost}
     fixed = frozenset(p.name for p in machine.parameters)
     keys = functools.partial(_key_of, params=params, fixed=fixed, world=world)
     out: dict[str, Touched | None] = {}
-    for stmt in statements(body):
-        if isinstance(stmt, ir.Step | ir.Base | ir.Do):
+    for stmt in body:
+        if isinstance(stmt, ir.Step | ir.Base):
             return {}  # It may change anything.
         for place in written(stmt):
             _note(out, stmt, place, keys)
     if tr.timer is not None:  # It is disarmed.
         _note(out, None, tr.timer, keys)
     return {name: each for name, each in out.items() if each is not None}
+
+
+def _with_helpers(
+    body: Iterable[ir.Stmt], helpers: Mapping[str, ir.Function]
+) -> list[ir.Stmt] | None:
+    """The statements of a body and of the helpers that it calls, in which arguments take the place
+    of parameters; None where a helper assigns a parameter, which is another value then."""
+    out: list[ir.Stmt] = []
+    for stmt in statements(body):
+        out.append(stmt)
+        if isinstance(stmt, ir.Do):
+            helper = helpers[stmt.call.function]
+            if not assigned(helper.body).isdisjoint(name for name, _ in helper.params):
+                return None
+            inner = _with_helpers(inlined(stmt, (helper,)), helpers)
+            if inner is None:
+                return None
+            out += inner
+    return out
 
 
 def _note(
@@ -161,6 +183,12 @@ class Both:
         on its way: then the lengths, or a key that is nowhere, show it."""
         keys: list[Any] = []
         try:
+            if len(self.touched.keys) == 1:
+                put, key = self.touched.keys[0]
+                one = key(self.args, self.state)
+                there, was = one in self.new, one in self.old
+                known = there or was or not put
+                return [one] if known and len(self.new) == len(self.old) + there - was else None
             for put, key in self.touched.keys:
                 one = key(self.args, self.state)
                 if one not in keys:

@@ -127,6 +127,18 @@ class Stepped(Generic[M_co]):
         return self._args
 
     @property
+    def way(self) -> Way:
+        """What was called; for the runtime's own use."""
+        way: Way = self._of[1]
+        return way
+
+    @property
+    def given(self) -> tuple[Any, ...]:
+        """The arguments in the order of the way's parameters; for the runtime's own use."""
+        given: tuple[Any, ...] = self._of[2]
+        return given
+
+    @property
     def outcome(self) -> Outcome:
         return "refused" if self._of[7] is not None else "done" if self._of[3] else "ignored"
 
@@ -177,10 +189,16 @@ class Stepped(Generic[M_co]):
         """The same, with values that are other objects and may be equal: nothing is compared."""
         if hasattr(self, "_inside"):
             return self._inside
-        writes: tuple[str, ...] = self._of[9]
-        first, middle = 10, 10 + len(writes)
-        rows = zip(writes, self._of[first:middle], self._of[middle:], strict=True)
-        return {name: (was, now) for name, was, now in rows if now is not was}
+        of = self._of
+        writes: tuple[str, ...] = of[9]
+        out: dict[str, tuple[Any, Any]] = {}
+        at, many = 10, len(writes)
+        for name in writes:
+            was, now = of[at], of[at + many]
+            if now is not was:
+                out[name] = was, now
+            at += 1
+        return out
 
     def fields(self) -> Fields:
         """All fields, worked out."""

@@ -22,7 +22,7 @@ _Arg = TypeVar("_Arg")
 
 def bind(params: Params, args: Iterable[_Arg]) -> dict[str, _Arg]:
     """The arguments by the names of the parameters; ValueError where there are more or fewer."""
-    return dict(zip((name for name, _ in params), args, strict=True))
+    return {row[0]: arg for row, arg in zip(params, args, strict=True)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,9 @@ import dataclasses
 import enum
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, NoReturn, TypeVar
 
 from .. import types as t
@@ -162,50 +163,129 @@ def encode(value: Any, type: t.Type) -> Json:
     Parts are objects, timers whether they are armed; those that count ticks until they are due
     are that number, null while disarmed.
     """
-    if type.__class__ is t.Int and -EXACT <= value <= EXACT:
-        return int(value)  # Most values are such.
+    return encoder(type)(value)
+
+
+Encoder = Callable[[Any], Json]
+# By the identity of a type, which is kept with it: to hash a type takes longer than to encode.
+_ENCODERS: dict[int, tuple[t.Type, Encoder]] = {}
+MOST_ENCODERS = 4096
+
+
+def encoder(type: t.Type) -> Encoder:
+    """The function that makes the JSON forms of values of this type; see `encode`."""
+    known = _ENCODERS.get(id(type))
+    if known is None:
+        if len(_ENCODERS) >= MOST_ENCODERS:
+            _ENCODERS.clear()
+        known = _ENCODERS[id(type)] = type, _encoder(type)
+    return known[1]
+
+
+def _encoder(type: t.Type) -> Encoder:
     match type:
         case t.Bool() | t.Nothing() | t.Text() | t.Float():
-            return value  # type: ignore[no-any-return]  # the type says which plain value it is
+            return lambda value: value
         case t.Int() | t.Clock():
-            return {"$int": str(value)} if abs(value) > EXACT else int(value)
+            return _number
         case t.Enum():
-            return str(value.name)
+            return lambda value: str(value.name)
         case t.Sort():
-            return str(value)
+            return str
         case t.Opaque(name=name):
-            return {"$opaque": name, "id": _identity(value)}
+            return lambda value: {"$opaque": name, "id": _identity(value)}
         case t.Timer(ticks=True):
-            return value  # type: ignore[no-any-return]  # a number of ticks, or None
+            return lambda value: value
         case t.Timer():
-            return value is not None and value is not False
+            return lambda value: value is not None and value is not False
         case t.Record(name=name, fields=fields):
-            return {"$": name} | {f: encode(getattr(value, f), ft) for f, ft in fields}
+            return _record_encoder(name, [(f, encoder(of)) for f, of in fields])
         case t.Union():
-            return encode(value, chosen(value, type))
+            return lambda value: encode(value, chosen(value, type))
         case t.Tuple(items=items):
-            return {"$tuple": [encode(v, i) for v, i in zip(value, items, strict=True)]}
-        case t.Seq(item=item, mutable=True):
-            return [encode(v, item) for v in value]
-        case t.Seq(item=item) | t.Iter(item=item):
-            return {"$tuple": [encode(v, item) for v in value]}
-        case t.Set(item=item):
-            return {"$set": sorted((encode(v, item) for v in value), key=rank)}
-        case t.Bag(item=item):
-            return encoded_map(((k, n) for k, n in value.items() if n), item)
-        case t.Map(key=key, value=of):
-            return encoded_map(((k, encode(v, of)) for k, v in value.items()), key)
+            several = [encoder(item) for item in items]
+            return lambda value: {"$tuple": [of(v) for v, of in zip(value, several, strict=True)]}
         case _:
-            raise TypeError(f"no JSON form for {type}")
+            return _container_encoder(type)
+
+
+def _container_encoder(type: t.Type) -> Encoder:
+    match type:
+        case t.Seq(item=item, mutable=True):
+            one = encoder(item)
+            return lambda value: [one(v) for v in value]
+        case t.Seq(item=item) | t.Iter(item=item):
+            one = encoder(item)
+            return lambda value: {"$tuple": [one(v) for v in value]}
+        case t.Set(item=item):
+            one, order = encoder(item), ranking(item)
+            return lambda value: {"$set": order([one(v) for v in value])}
+        case t.Bag(item=item):
+            return lambda value: encoded_map(((k, n) for k, n in value.items() if n), item)
+        case t.Map(key=key, value=of):
+            one = encoder(of)
+            return lambda value: encoded_map(((k, one(v)) for k, v in value.items()), key)
+        case _:
+            return lambda value: _no_form(type)
+
+
+def _number(value: Any) -> Json:
+    return int(value) if -EXACT <= value <= EXACT else {"$int": str(value)}
+
+
+def _record_encoder(name: str, fields: list[tuple[str, Encoder]]) -> Encoder:
+    def encoded(value: Any) -> Json:
+        out: dict[str, Json] = {"$": name}
+        for f, of in fields:
+            out[f] = of(getattr(value, f))
+        return out
+
+    return encoded
+
+
+def _no_form(type: t.Type) -> NoReturn:
+    raise TypeError(f"no JSON form for {type}")
+
+
+def ranking(type: t.Type) -> Callable[[list[Any]], list[Any]]:
+    """The function that sorts JSON forms of values of this type by their rank, in place."""
+    return _sorted_plainly if isinstance(type, PLAIN) else _sorted_by_rank
+
+
+PLAIN = (t.Int, t.Enum, t.Sort, t.Text)  # Numbers and texts, whose order is that of their ranks.
+
+
+def _sorted_plainly(forms: list[Any]) -> list[Any]:
+    try:
+        forms.sort()
+    except TypeError:  # Some integers are not exact in every reader: their forms are objects.
+        forms.sort(key=rank)
+    return forms
+
+
+def _sorted_by_rank(forms: list[Any]) -> list[Any]:
+    forms.sort(key=rank)
+    return forms
 
 
 def encoded_map(items: Iterable[tuple[Any, Json]], key: t.Type) -> Json:
     """The JSON form of a map with keys of this type, from keys and the forms of their values."""
-    pairs = ((encode(k, key), v) for k, v in items)
-    rows = sorted(pairs, key=lambda pair: rank(pair[0]))
-    if isinstance(key, t.Enum | t.Sort | t.Text) and TAGS.isdisjoint(k for k, _ in rows):
+    one = encoder(key)
+    rows = [(one(k), v) for k, v in items]
+    try:
+        rows.sort(key=_first if isinstance(key, PLAIN) else _rank_of_first)
+    except TypeError:
+        rows.sort(key=_rank_of_first)
+    if isinstance(key, t.Enum | t.Sort | t.Text) and TAGS.isdisjoint(map(_first, rows)):
         return {str(k): v for k, v in rows}
     return {"$map": [[k, v] for k, v in rows]}
+
+
+_first: Callable[[Any], Any] = itemgetter(0)
+
+
+def _rank_of_first(row: tuple[Json, Json]) -> tuple[int, Any]:
+    return rank(row[0])
 
 
 def _identity(value: Any) -> int | str:
