@@ -159,8 +159,20 @@ def _key_of(
             if None in several:
                 return None
             return lambda args, state: tuple(f(args, state) for f in several if f is not None)
+        case ir.Op(op="add" | "sub" as op, args=(a, b)) if _is_number(a) and _is_number(b):
+            one, two = (_key_of(each, params, fixed, world) for each in (a, b))
+            if one is None or two is None:
+                return None
+            if op == "add":
+                return lambda args, state: one(args, state) + two(args, state)
+            return lambda args, state: one(args, state) - two(args, state)
         case _:
             return None
+
+
+def _is_number(e: ir.Expr) -> bool:
+    """Whether it is an integer that does not wrap."""
+    return e.type.__class__ is t.Int
 
 
 # The entries that have changed.

@@ -17,7 +17,7 @@ class Trail(Machine):
 
     @transition()
     def go(self, to: Nat) -> None:
-        self.steps = (*self.steps, to)
+        self.steps = self.steps + (to,)
         self.seen = self.seen | {to}
 
 
