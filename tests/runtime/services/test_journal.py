@@ -372,8 +372,8 @@ def test_hidden_values_are_told_nowhere(tmp_path: Path) -> None:
         for _ in range(2):
             with pytest.raises(Refused):
                 sender.send(Msg(888, b"more"))
-    text = (tmp_path / "rows").read_text(encoding="utf-8")
-    _, done, refused, twice = read(tmp_path / "rows")
+    _, done, refused, twice = rows = list(read(tmp_path / "rows"))
+    text = json.dumps([row | {"wall": 0} for row in rows])  # The time may have any digits.
     assert "777" not in text
     assert done["output"] == done["changed"]["sent"] == {"$hidden": "excluded"}
     assert done["changed"]["n"] == 1
