@@ -20,7 +20,7 @@ TARGETS = (
     "targets of [tool.lawful] in pyproject.toml"
 )
 FILES = ("TARGET", "TRACES", "MODULE", "OLD", "NEW")  # Arguments that may be files.
-ENGINES = ("auto", "reference", "generated", "compiled")
+ENGINES = ("auto", "reference", "generated", "compiled", "spark")
 
 
 class Usage(SystemExit):
@@ -97,8 +97,9 @@ def _check(commands: Subparsers) -> None:
         choices=ENGINES,
         default="auto",
         help="reference: the definition; generated: Python made for the machine; compiled: machine "
-        "code; auto: what suits the machine's size (default)",
+        "code; spark: large levels as jobs of Spark; auto: what suits the machine's size (default)",
     )
+    parser.add_argument("--master", metavar="URL", help="Spark's master; default local[*]")
     parser.add_argument(
         "--symmetry",
         action="store_true",

@@ -6,10 +6,11 @@
 from __future__ import annotations
 
 import dataclasses
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from lawful.spec.errors import Unsupported
 from lawful.spec.flat import Flat
@@ -32,8 +33,14 @@ from .space import Space
 from .symmetry import Symmetry
 from .verdicts import judge
 
+if TYPE_CHECKING:
+    from .compiled.llvm import Native
+    from .compiled.spilled_search import Made
+    from .expansion.successors import Stepping
+    from .spark.level_jobs import LevelJobs
+
 Engine = Literal["auto", "reference", "generated", "compiled"]
-__all__ = ["CheckResult", "Engine", "Limits", "NoEngine", "Progress", "explore"]
+__all__ = ["CheckResult", "Engine", "Limits", "NoEngine", "Progress", "explore", "explore_on_spark"]
 
 
 class NoEngine(Unsupported):
@@ -108,22 +115,58 @@ def _fits_spill(engine: Engine, limits: Limits, asked: Mapping[str, bool]) -> No
 
 
 def _spilled(
-    space: Space, limits: Limits, folder: Path, asked: tuple[Tell, Mapping[str, Expected]]
+    space: Space,
+    limits: Limits,
+    folder: Path,
+    asked: tuple[Tell, Mapping[str, Expected]],
+    by: tuple[str, Made] | None = None,
 ) -> CheckResult:
     """Explore with the states in files; properties that need the steps between them are unknown."""
-    started = time.perf_counter()
+    started, option = time.perf_counter(), "--spill" if by is None else f"--engine {by[0]}"
     try:
-        from .compiled import spilled_search  # Most checks need none.
+        from .compiled import spilled, spilled_search  # Most checks need none.
 
-        with spilled_search.search(space, limits, asked[0], folder) as found:
-            rows = [spilled_search.judged(p) for p in judge(found, asked[1])]
-            return _result("compiled", found, rows, time.perf_counter() - started)
+        engine, made = by or ("compiled", spilled.Spilled)
+        with spilled_search.search(space, limits, asked[0], folder, made) as found:
+            rows = [spilled_search.judged(p, option) for p in judge(found, asked[1])]
+            return _result(engine, found, rows, time.perf_counter() - started)
     except NotGenerated as reason:
-        raise NoEngine(f"machine code, which --spill needs, does not know {reason}") from reason
+        raise NoEngine(f"machine code, which {option} needs, does not know {reason}") from reason
     except ImportError as error:
-        raise NoEngine("--spill needs llvmlite: pip install 'lawful[check]'") from error
+        raise NoEngine(f"{option} needs llvmlite: pip install 'lawful[check]'") from error
     except OSError as error:
         raise ValueError(f"--spill {folder}: {error.strerror or error}") from error
+
+
+def explore_on_spark(
+    flat: Flat,
+    world: World,
+    expects: Mapping[str, Expected],
+    jobs: LevelJobs,
+    *,
+    limits: Limits | None = None,
+    progress: Tell = None,
+) -> CheckResult:
+    """Explore the machine within its scope with large levels as jobs of a Spark session.
+
+    The counts and verdicts are those of `explore`, and counterexamples are as short; which of two
+    steps reached a state first may differ. Liveness, `recoverable` and refinement are unknown. The
+    states are in files in the folder `limits.spill`, which all workers see; without one, in a
+    temporary folder of this computer. Limits are looked at after each level. Raises what `explore`
+    raises, and the errors of Spark.
+    """
+    limits = limits or Limits()
+    _fits_spill("compiled", limits, {})
+    from .spark.clustered import Clustered  # Most checks need none.
+
+    def made(steps: Stepping, code: Native, folder: Path) -> Clustered:
+        return Clustered(steps, code, folder, jobs)
+
+    space, asked = Space(flat, world), (progress, expects)
+    if limits.spill is not None:
+        return _spilled(space, limits, limits.spill, asked, ("spark", made))
+    with tempfile.TemporaryDirectory(prefix="lawful-explore-") as folder:
+        return _spilled(space, limits, Path(folder), asked, ("spark", made))
 
 
 def _orbits(
@@ -139,7 +182,7 @@ def _orbits(
 
 
 def _result(
-    used: Engine, found: Explored, properties: Sequence[PropertyResult], seconds: float
+    used: str, found: Explored, properties: Sequence[PropertyResult], seconds: float
 ) -> CheckResult:
     flat = found.space.flat
     return CheckResult(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from lawful.checks.explore import CheckResult, Limits, Progress, explore
+from lawful.checks.explore import CheckResult, Limits, Progress, explore, explore_on_spark
 from lawful.checks.explore.limits import resident
 from lawful.checks.explore.space import Space
 from lawful.progress import Tell, interruption
@@ -54,16 +54,21 @@ def explored(
     machine: ScopedMachine, options: CheckOptions, limits: Limits, tell: Tell
 ) -> CheckResult:
     """The exploration, and what else was asked of the same machine within the same limits."""
-    result = explore(
-        machine.flat,
-        machine.world,
-        machine.expects,
-        engine=options.engine,
-        symmetry=options.symmetry,
-        coverage=options.coverage,
-        limits=limits,
-        progress=lambda p: tell(_progress_text(p)),
-    )
+    if options.master is not None and options.engine != "spark":
+        raise CommandError("--master is for --engine spark")
+    if options.engine == "spark":
+        result = _on_spark(machine, options, limits, tell)
+    else:
+        result = explore(
+            machine.flat,
+            machine.world,
+            machine.expects,
+            engine=options.engine,
+            symmetry=options.symmetry,
+            coverage=options.coverage,
+            limits=limits,
+            progress=lambda p: tell(_progress_text(p)),
+        )
     if options.advice:
         from lawful.checks.explore.advice import advise
 
@@ -80,6 +85,35 @@ def explored(
         )
         result = dataclasses.replace(result, embedded=comparison)
     return result
+
+
+def _on_spark(
+    machine: ScopedMachine, options: CheckOptions, limits: Limits, tell: Tell
+) -> CheckResult:
+    """Explore in the active Spark session, or in a new one."""
+    for name, asked in {"--symmetry": options.symmetry, "--coverage": options.coverage}.items():
+        if asked:
+            raise CommandError(f"{name} cannot be had with --engine spark")
+    master = options.master or "local"
+    if limits.spill is None and not master.startswith("local"):
+        raise CommandError("--engine spark on a cluster needs --spill, a folder all workers see")
+    from lawful.checks.explore.spark.level_jobs import LevelJobs
+    from lawful.checks.replay import ReplayError
+    from lawful.checks.replay.spark.session import plain_errors, session
+
+    try:
+        jobs = LevelJobs(session(options.master))
+        with plain_errors():
+            return explore_on_spark(
+                machine.flat,
+                machine.world,
+                machine.expects,
+                jobs,
+                limits=limits,
+                progress=lambda p: tell(_progress_text(p)),
+            )
+    except ReplayError as error:
+        raise CommandError(str(error)) from error
 
 
 def limits_of(options: CheckOptions, settings: Settings, stop: Callable[[], bool]) -> Limits:

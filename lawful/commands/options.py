@@ -67,7 +67,8 @@ class ExplorationOptions:
 class CheckOptions:
     exploration: ExplorationOptions = ExplorationOptions()
     reports: Reports = Reports()
-    engine: Engine = "auto"
+    engine: Engine | Literal["spark"] = "auto"
+    master: str | None = None
     symmetry: bool = False
     coverage: bool = False
     advice: bool = False

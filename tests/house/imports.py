@@ -26,7 +26,12 @@ HEAVY = (
     *("hypothesis", "pytest", "graphviz", "transitions", "psycopg"),
 )
 # Packages whose modules compute with arrays throughout.
-HOMES = {"numpy": frozenset({"checks/explore/compiled", "checks/replay/columnar"})}
+HOMES = {
+    "numpy": frozenset(
+        {"checks/explore/compiled", "checks/explore/spark", "checks/replay/columnar"}
+    ),
+    "pyarrow": frozenset({"checks/explore/spark", "checks/replay"}),
+}
 
 
 # Inside a folder: the modules and packages on each floor, lowest first. What stands on one floor

@@ -19,10 +19,11 @@ from ..limits import Limits, Progress
 from ..liveness.graph import Graph
 from ..space import Space
 from .engine import PackedSearch
-from .llvm import compiled
+from .llvm import Native, compiled
 from .spilled import Spilled
 
 REFUSED = frozenset({*LIVENESS, "recoverable", "refines"})
+Made = Callable[[Stepping, Native, Path], Spilled]  # The states of a search in a folder.
 
 
 class SpilledSearch(PackedSearch):
@@ -42,7 +43,11 @@ class SpilledSearch(PackedSearch):
 
 @contextmanager
 def search(
-    space: Space, limits: Limits, progress: Callable[[Progress], None] | None, folder: Path
+    space: Space,
+    limits: Limits,
+    progress: Callable[[Progress], None] | None,
+    folder: Path,
+    made: Made = Spilled,
 ) -> Generator[SpilledSearch]:
     """Search the whole space, or until a limit is met, with the states in a folder of their own in
     this one. It is there while they are asked for, and removed then.
@@ -56,7 +61,7 @@ def search(
     while True:
         with tempfile.TemporaryDirectory(prefix=f"{space.machine.name}.", dir=folder) as place:
             steps = Stepping(space.flat, space.world, space, form=form)
-            store = Spilled(steps, compiled(steps.text), Path(place))
+            store = made(steps, compiled(steps.text), Path(place))
             found = SpilledSearch(space, steps, limits, store, started=started)
             with closing(store):
                 try:
@@ -70,9 +75,9 @@ def search(
                 return
 
 
-def judged(p: PropertyResult) -> PropertyResult:
+def judged(p: PropertyResult, asked: str = "--spill") -> PropertyResult:
     """The verdict; unknown for a property that needs the steps between all states."""
     if p.kind not in REFUSED:
         return p
-    why = f"{p.kind} needs the steps between all states, which --spill does not keep"
+    why = f"{p.kind} needs the steps between all states, which {asked} does not keep"
     return dataclasses.replace(p, verdict=Verdict.UNKNOWN, why=why, trace=None, notes=())

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 JAVA = 17
 JAVA_MISSING = (
     f"Spark needs Java {JAVA} or newer: install it (Debian: default-jre-headless), "
-    "or replay with the local engine"
+    "or use another engine"
 )
 PYTHON_ERROR = re.compile(r"[\w.]*(Error|Exception): ")
 

@@ -1,0 +1,206 @@
+"""The states of a search whose large levels are jobs: in files that all workers see.
+
+Levels before the first large one are expanded in this process, see `compiled.spilled`. Then the
+states move into buckets by hash, and every level is a job. A new state gets its number by its
+bucket, and its place in the file of its level: numbers grow from level to level, so the first
+failure is still in the first level that has one.
+"""
+
+from __future__ import annotations
+
+import bisect
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..compiled.llvm import Native
+from ..compiled.sorted_runs import hashed
+from ..compiled.spilled import Spilled
+from ..compiled.state_store import Span, Stopped
+from ..expansion.successors import Stepping
+from ..limits import OutOfBudget
+from . import level_tasks
+from .level_files import STEP, STEPS, row_at, write
+from .level_jobs import LevelJobs
+from .level_tasks import FILE, Expansion, buckets_of
+from .search_program import Report, SearchProgram
+
+CHUNK = 1 << 20  # States that move at a time.
+FEWEST, MOST = 1 << 14, 1 << 20  # States that a task expands.
+
+
+class Part(NamedTuple):
+    """A file of states with consecutive numbers."""
+
+    first: int
+    size: int
+    path: str
+
+
+class Clustered(Spilled):
+    """States by number in files that workers wrote; see `state_store.Store`."""
+
+    def __init__(self, stepping: Stepping, code: Native, folder: Path, jobs: LevelJobs) -> None:
+        super().__init__(stepping, code, folder)
+        self.jobs = jobs
+        self.buckets = jobs.buckets
+        self.levels = (folder / "levels").resolve()
+        self.moved = -1  # States before this number are in the files of this process.
+        self.parts: list[Part] = []
+        self.seen_files: dict[int, list[str]] = {}  # The files of each bucket.
+        self.late: list[tuple[int, ...]] = []  # Steps and words of those in `single`.
+        self.done = -1  # The end of the last level that was a job,
+        self.left: list[int] = []  # and its states that are left to the reference engine.
+        self.by_rules = np.zeros(stepping.notes.rules, np.int64)
+
+    def insert(self, words: tuple[int, ...], number: int, parent: tuple[int, int]) -> bool:
+        if self.moved < 0:
+            return super().insert(words, number, parent)
+        if self.find(words) >= 0:
+            return False
+        self.single[words] = number
+        self.late.append((parent[0] * STEPS + parent[1], *words))
+        self.by_rules[parent[1]] += 1
+        return True
+
+    def find(self, words: tuple[int, ...]) -> int:
+        if self.moved < 0 or words in self.single:
+            return super().find(words)
+        row = np.array([(0, *words)], np.int64)
+        (bucket,) = buckets_of(hashed(row[:, 1:]), self.buckets).tolist()
+        return -1 if len(self._new({}).unseen(row, self.seen_files.get(bucket, ()))) else 0
+
+    def words_of(self, number: int) -> Sequence[int]:
+        return super().words_of(number) if number < self.moved else self._row(number)[1:]
+
+    def parent(self, number: int) -> tuple[int, int]:
+        if number < self.moved or self.moved < 0:
+            return super().parent(number)
+        before, rule = divmod(self._row(number)[STEP], STEPS)
+        return before, rule
+
+    def _row(self, number: int) -> list[int]:
+        if self.moved < 0:
+            return [0, *super().words_of(number)]
+        self._settle()
+        at = bisect.bisect_right(self.parts, number, key=lambda part: part.first) - 1
+        part = self.parts[at]
+        row: list[int] = row_at(part.path, number - part.first).tolist()
+        return row
+
+    def by_rule(self, count: int) -> list[int]:
+        local = np.array(super().by_rule(count if self.moved < 0 else self.moved), np.int64)
+        made: list[int] = (local + self.by_rules).tolist()
+        return made
+
+    def advance(self, span: Span) -> Stopped:
+        """Expand the rest of the level here, or all of it as a job. A job looks at no limit."""
+        if self.moved < 0 and span.last - span.next < self.jobs.least:
+            return super().advance(span)
+        count = span.count
+        if self.done != span.last:
+            try:
+                self.stepping.space.budget.look()
+            except OutOfBudget:
+                return Stopped(span.next, span.count)
+            if self.moved < 0:
+                self._move(span)
+            self._settle()
+            count += self._level(span)
+            self.done = span.last
+        if self.left:
+            return Stopped(self.left.pop(0) + 1, count, escaped=True)
+        return Stopped(span.last, count)
+
+    def _move(self, span: Span) -> None:
+        """All states into buckets, and those that are to be expanded into files with numbers."""
+        self._settle_singles()
+        self.levels.mkdir()
+        for at in range(0, span.count, CHUNK):
+            rows = self._held(at, min(span.count, at + CHUNK))
+            self._bucketed(rows)
+        for at in range(span.next, span.last, CHUNK):
+            self._numbered(at, self._held(at, min(span.last, at + CHUNK)))
+        self.moved = span.count
+
+    def _held(self, begin: int, end: int) -> Any:
+        """States that are in the files of this process, without their steps."""
+        self.states.seek(begin * self.width * 8)
+        words = np.frombuffer(self.states.read((end - begin) * self.width * 8), np.int64)
+        rows = np.zeros((end - begin, 1 + self.width), np.int64)
+        rows[:, 1:] = words.reshape(-1, self.width)
+        return rows
+
+    def _settle(self) -> None:
+        """States that were taken one by one, into files."""
+        if self.late:
+            rows = np.array(self.late, np.int64)
+            self._numbered(next(iter(self.single.values())), rows)
+            self._bucketed(rows)
+            self.single.clear()
+            self.late.clear()
+
+    def _numbered(self, first: int, rows: Any) -> None:
+        path = self.levels / f"from.{first}.parquet"
+        write(path, rows)
+        self.parts.append(Part(first, len(rows), str(path)))
+
+    def _bucketed(self, rows: Any) -> None:
+        hashes = hashed(rows[:, 1:])
+        order = np.argsort(hashes)
+        found = buckets_of(hashes[order], self.buckets)
+        ends = np.searchsorted(found, np.arange(self.buckets + 1))
+        for bucket in range(self.buckets):
+            of_bucket = order[ends[bucket] : ends[bucket + 1]]
+            if len(of_bucket):
+                paths = self.seen_files.setdefault(bucket, [])
+                path = self.levels / f"{bucket}.{len(paths)}.parquet"
+                write(path, rows[of_bucket])
+                paths.append(str(path))
+
+    def _new(self, seen: dict[int, list[str]]) -> level_tasks.NewStates:
+        return level_tasks.NewStates(self.levels, self.width, seen)
+
+    def _level(self, span: Span) -> int:
+        """Run a level as a job: how many states are new."""
+        expansion = Expansion(SearchProgram.of(self.stepping), self.buckets)
+        told = self.jobs.told(self._spans(span), expansion, self._new(self.seen_files))
+        files: list[Any] = []
+        for kind, text in told:
+            if kind == FILE:
+                files.append(json.loads(text))
+            else:
+                self._note(Report(*json.loads(text)))
+        self.left.sort()
+        number = span.count
+        for file in sorted(files, key=lambda each: each["bucket"]):
+            self.seen_files.setdefault(file["bucket"], []).append(file["path"])
+            self.parts.append(Part(number, file["count"], file["path"]))
+            self.by_rules[: len(file["rules"])] += file["rules"]
+            number += file["count"]
+        return number - span.count
+
+    def _note(self, report: Report) -> None:
+        totals, firsts = self.arrays.totals, self.arrays.firsts
+        totals += np.array(report.totals)
+        told = np.array(report.firsts)
+        earlier = (told >= 0) & ((firsts < 0) | (told < firsts))
+        firsts[earlier] = told[earlier]
+        self.left += report.escaped
+
+    def _spans(self, span: Span) -> list[tuple[int, str, int, int, int]]:
+        """The states of the level by file, in pieces, and the task that expands each."""
+        size = min(max((span.last - span.next) // self.buckets, FEWEST), MOST)
+        found: list[tuple[int, str, int, int, int]] = []
+        for part in self.parts:
+            begin = max(part.first, span.next)
+            end = min(part.first + part.size, span.last)
+            while begin < end:
+                task = (begin - span.next) // size
+                cut = min(end, span.next + (task + 1) * size)
+                found.append((task, part.path, begin, begin - part.first, cut - begin))
+                begin = cut
+        return found

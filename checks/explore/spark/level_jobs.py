@@ -1,0 +1,37 @@
+"""A level as one job of Spark; of a session it needs data frames alone, so any session will do."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lawful.spec.quick_dataclass import dataclass
+
+from .level_tasks import SENT, SPANS, TOLD, Expansion, NewStates
+
+LEAST = 1 << 18  # States of a level that is worth a job.
+PARTITIONS = "spark.sql.shuffle.partitions"
+Span = tuple[int, str, int, int, int]  # A row of `SPANS`.
+
+
+@dataclass(frozen=True, slots=True)
+class LevelJobs:
+    """A Spark session, and how many states a level has that is worth a job. From the first such
+    level on every level is a job. 0 makes every level one."""
+
+    session: Any
+    least: int = LEAST
+
+    @property
+    def buckets(self) -> int:
+        """How many buckets states are in: as many as a shuffle of the session has partitions."""
+        return int(self.session.conf.get(PARTITIONS))
+
+    def told(
+        self, spans: Sequence[Span], expansion: Expansion, new: NewStates
+    ) -> Sequence[tuple[int, bytes]]:
+        """Run a level; what its tasks told."""
+        frame: Any = self.session.createDataFrame(spans, SPANS)
+        states = frame.repartitionById(1 + spans[-1][0], "task").mapInArrow(expansion, SENT)
+        kept = states.repartitionById(expansion.buckets, "bucket").mapInArrow(new, TOLD)
+        return [(row["kind"], bytes(row["told"])) for row in kept.collect()]
