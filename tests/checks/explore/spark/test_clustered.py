@@ -107,15 +107,20 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(level_files, "GROUP", 5)
 
 
-@pytest.mark.parametrize("least", [0, 20])
 @pytest.mark.parametrize(
-    "cls",
-    [TwoPhase, PetersonWithoutFlags, AlternatingBitWithoutBit, Fischer, Crowd],
-    ids=lambda cls: cls.__name__,
+    ("cls", "least"),
+    [(TwoPhase, 20), (PetersonWithoutFlags, 0), (Fischer, 0)],
+    ids=["TwoPhase", "PetersonWithoutFlags", "Fischer"],
 )
 @pytest.mark.usefixtures("tiny")
 def test_the_result_is_that_of_the_search_in_memory(cls: type[Machine], least: int) -> None:
     assert comparable(clustered_check(cls, least)) == comparable(in_memory(cls))
+
+
+@pytest.mark.nightly
+@pytest.mark.usefixtures("tiny")
+def test_a_state_that_is_left_to_the_reference_engine() -> None:
+    assert comparable(clustered_check(Crowd)) == comparable(in_memory(Crowd))
 
 
 @pytest.mark.nightly
