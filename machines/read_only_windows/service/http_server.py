@@ -28,7 +28,10 @@ class _Connection(H11Protocol):
 
     _late: asyncio.TimerHandle | None = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(
+        self,
+        transport: asyncio.Transport,  # type: ignore[override]  # Uvicorn gives it no other one.
+    ) -> None:
         super().connection_made(transport)
         self._late = self.loop.call_later(PATIENCE, transport.close)
 

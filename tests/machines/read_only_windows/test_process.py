@@ -82,7 +82,7 @@ def running(*words: str, limit: int | None = None) -> Generator[Node, None, None
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
-        preexec_fn=limited,  # noqa: PLW1509 - it takes no lock
+        preexec_fn=limited,  # noqa: PLW1509  # It takes no lock.
     )
     try:
         assert process.stdout is not None
