@@ -11,7 +11,7 @@ from collections import Counter, deque
 from typing import Protocol
 
 from ..attribution import Peer
-from ..callbacks import Status
+from ..callbacks import Status, Step
 from ..connection import ReplyIds
 from ..messages import Request
 from ..registry import Registry
@@ -123,7 +123,7 @@ class Connection(asyncio.Protocol):
             return
         if entry.state == Status.ACTING:
             if self._collected(p, reply):
-                self._node.registry.on_decision_completed(p)
+                self._go_on(p)
         elif len(self._replies) >= len(entry.pending):
             self.give_up("flood")
         else:
@@ -151,7 +151,20 @@ class Connection(asyncio.Protocol):
                 return
         if decision.objects_to_req:
             self._say(registry.on_request_objects(p))
-        if decision.ids_to_req:
+        self._go_on(p)
+
+    def _go_on(self, p: Peer) -> None:
+        """Request IDs, if that is left to do, and complete the decision.
+
+        A request that blocks waits for the replies under way: another peer may have brought an
+        object that this one was asked for, so that its ID is acked before it comes.
+        """
+        registry = self._node.registry
+        entry = registry.peers[p]
+        decision = entry.decision
+        if decision is not None and decision.ids_to_req and entry.step != Step.REQUESTED_IDS:
+            if not decision.can_pipeline_ids_req and len(entry.pending) > 0:
+                return
             request = registry.on_request_ids(p)
             self._say(request)
             if request.blocking:

@@ -58,6 +58,11 @@ def test_every_fault_and_every_transition_happens() -> None:
     assert set(transitions) == set(TRANSITIONS)
 
 
+def test_a_request_that_blocks_waits_for_objects_that_another_peer_has_brought() -> None:
+    """The node once asked for IDs while its request for an object had no reply."""
+    assert simulate(168).problems == []
+
+
 def test_a_seed_gives_the_same_events_again() -> None:
     first, second = simulate(3, seconds=2.0), simulate(3, seconds=2.0)
     assert first == second
