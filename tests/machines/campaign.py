@@ -21,8 +21,8 @@ from typing import Protocol
 
 from tests.machines.message_scheduler import simulated as message_scheduler
 from tests.machines.message_scheduler.history import missing
-from tests.machines.queue_cluster import simulated as queue_cluster
 from tests.machines.object_diffusion import simulated as object_diffusion
+from tests.machines.queue_cluster import simulated as queue_cluster
 from tests.machines.read_only_windows import simulated as read_only_windows
 
 
@@ -65,6 +65,7 @@ SERVICES = {
     ),
     "queue_cluster": Service(
         queue_cluster.simulate, queue_cluster.FAULTS, queue_cluster.TRANSITIONS
+    ),
     "object_diffusion": Service(
         object_diffusion.simulate, object_diffusion.FAULTS, object_diffusion.TRANSITIONS
     ),
