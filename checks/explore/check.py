@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import dataclasses
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -157,7 +156,9 @@ def explore_on_spark(
     """
     limits = limits or Limits()
     _fits_spill("compiled", limits, {})
-    from .spark.clustered import Clustered  # Most checks need none.
+    import tempfile  # Most checks need neither.
+
+    from .spark.clustered import Clustered
 
     def made(steps: Stepping, code: Native, folder: Path) -> Clustered:
         return Clustered(steps, code, folder, jobs)
