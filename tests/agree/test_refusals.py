@@ -25,6 +25,7 @@ from tests.spec import texts
 
 FOLDER = Path(__file__).parent / "refused"
 BEFORE, TODAY = FOLDER / "095ba0f.txt", FOLDER / "today.txt"
+FOUND = sorted((Path(__file__).parent / "found").glob("*.txt"))
 SEEDS = 2_100
 FEW = (*range(20), 83, 88, 162, 295, 665, 839, 1199)  # Some with wide sets, and refused ones.
 
@@ -75,6 +76,14 @@ def test_some_of_the_list_of_today_are_what_is_refused() -> None:
     _, today = listed(TODAY)
     _, found = refused(FEW)
     assert found == {seed: why for seed, why in today.items() if seed in FEW}
+
+
+def test_no_machine_that_once_differed_is_refused() -> None:
+    for path in FOUND:
+        space = planning.space(resolve(texts.machine(path.read_text(encoding="utf-8"), HEAD)))
+        forget()
+        if space is not None:
+            Stepping(space.flat, space.world, space)
 
 
 @pytest.mark.nightly

@@ -18,7 +18,9 @@ def checked(cls: type[Machine], scope: str = "scope") -> CheckResult:
 
 
 def counts(result: CheckResult) -> tuple[int, int, int]:
-    """Of a whole exploration in which everything was as expected."""
+    """Of a whole exploration by the fast engine, in which everything was as expected."""
     assert result.complete
+    assert result.engine != "reference", result.not_generated
+    assert result.handed_back * 100 <= result.distinct
     assert result.as_expected, result.properties
     return result.distinct, result.generated, result.depth

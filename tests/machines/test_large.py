@@ -29,7 +29,7 @@ LARGE: dict[tuple[str, str], Counts] = {
     ("queue_cluster.replica:ReplicaFixed", "large"): (4_104_710, 247_965_065, 33),
     ("queue_cluster.replication_fixed:ReplicationFixed", "dead_letters"): (16_546, 39_012, 35),
     ("queue_cluster.replication_fixed:ReplicationFixed", "several"): (19_346, 42_194, 41),
-    ("queue_cluster.replication_fixed:ReplicationFixed", "large"): (86_676, 301_896, 41),
+    ("queue_cluster.replication_fixed:ReplicationFixed", "large"): (96_426, 320_442, 46),
     ("read_only_windows.system:NodeFixed", "large"): (82_577, 572_847, 45),
     ("read_only_windows.in_time:NodeInTime", "large"): (167_165, 820_617, 56),
     ("unicast.exchange:Exchange", "lossy"): (43_469, 309_991, 27),

@@ -168,9 +168,10 @@ def _tuple(f: Expressions, e: ir.Op, to: Target) -> Value:
 def _map(f: Expressions, e: ir.Op, to: Target) -> Value:
     want = to.layout
     if not isinstance(want, MapLayout | SparseMap):
-        keys, values = _display_item(f, e.args[::2]), _display_item(f, e.args[1::2])
-        known = t.Map(t.Unknown(), t.Unknown(), False)
-        want = f.module.map_of(e.type if isinstance(e.type, t.Map) else known, keys, values)
+        kind = e.type if isinstance(e.type, t.Map) else t.Map(t.Unknown(), t.Unknown(), False)
+        keys = _display_item(f, e.args[::2], kind.key)
+        values = _display_item(f, e.args[1::2], kind.value)
+        want = f.module.map_of(kind, keys, values)
     want = written(want, e.type)
     at = f.region(want)
     f.blank(at, width(want))

@@ -21,6 +21,7 @@ from ..layout.layouts import (
     SetLayout,
     SparseMap,
     SparseSet,
+    Sum,
     width,
 )
 from .bags import count_in
@@ -29,7 +30,7 @@ from .conversions import equal, part, to_layout, type_of
 from .expressions import Expressions, Operation
 from .loops import each, universe_of
 from .minmax import compared
-from .text import GREATEST, LEAST, Target, Value
+from .text import ANYWHERE, GREATEST, LEAST, Target, Value
 
 FIT = 2**31  # Products of integers below it fit a cell.
 
@@ -195,7 +196,9 @@ def _equality(negated: bool) -> Operation:
                 f.value(e.args[1 - at])
                 return Value(BOOL, str(int(negated)))
         a = f.value(e.args[0])
-        b = f.value(e.args[1], Target(a.layout))
+        # A value that may be None does not fit where one stands that never is.
+        wider = isinstance(e.args[1].type, t.Union) and not isinstance(a.layout, Sum)
+        b = f.value(e.args[1], ANYWHERE if wider else Target(a.layout))
         found = equal(f, a, b)
         return Value(BOOL, f.hold(f"not {found}") if negated else found)
 
