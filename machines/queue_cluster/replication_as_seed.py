@@ -38,6 +38,7 @@ class ReplicationAsSeed(Quiet):
         lag=(1,),
         crashes=(0,),
         passes=(0,),
+        returns=(1,),
     )
     expects = Expect(
         asserts=("violated", 17),

@@ -196,7 +196,10 @@ def _ordered_iter(op: str) -> Caller:
 
     def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         made = [_values(b, arg) for arg in node.args]
-        if not made or node.keywords or (op != "zip" and len(made) != 1):
+        # `strict=False` is what zip does without it; ruff asks for the word.
+        words = [(word, getattr(value, "value", None)) for word, value in node.keywords]
+        plain = not words or (op == "zip" and words == [("strict", False)])
+        if not made or not plain or (op != "zip" and len(made) != 1):
             return refused(b, node, f"{op} of collections")
         for of, _ in made:
             if not t.ordered(of.type) and of.type != t.Unknown():

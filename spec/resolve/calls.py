@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
+import enum
+import sys
 import types as python_types
 import typing
 from collections.abc import Callable
@@ -19,10 +22,11 @@ from ..syntax.hints import defaults_of, keyword_only
 from . import clocks, expressions
 from .builtins import FUNCTIONS
 from .changing_calls import effect, is_super
-from .constants import constant
+from .constants import CONSTANTS, constant
 from .context import MISSING, Body, read_of
-from .methods import METHODS, arguments, call_of, refused
+from .methods import METHODS, arguments, call_of, refused, replaced
 from .refinements import is_view, view
+from .value_methods import defined
 
 
 def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
@@ -56,13 +60,18 @@ def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     row = FUNCTIONS.get(static) if _hashable(static) else None
     if row is not None:
         return row(b, node, expected)
-    if isinstance(static, python_types.FunctionType):
-        return _module_function(b, node, static)
+    if static is dataclasses.replace and len(node.args) == 1:
+        of = expressions.expr(b, node.args[0])
+        if isinstance(of.type, t.Record):
+            return replaced(b, node, of)
     rewrite = INSTEAD.get(static) if _hashable(static) else None
+    rewrite = rewrite or CONSTANTS.get(getattr(static, "__name__", ""))
     if rewrite is not None:
         name = getattr(node.function, "name", "this")
         b.problem("L204", node.place, f"{name}(...)", "a function of the language", rewrite)
         return b.wrong(node.place)
+    if isinstance(static, python_types.FunctionType):
+        return _module_function(b, node, static)
     return refused(b, node, "a word of the language, a record, a helper or a Python function")
 
 
@@ -101,6 +110,7 @@ NO_METHOD = {
     ("Seq", "sort"): "write self.q = sorted(self.q)",
     ("Seq", "reverse"): "write self.q = [x for x in reversed(self.q)]",
     ("Bag", "update"): "write self.c[x] += 1 for each",
+    ("Bag", "subtract"): "write self.c[x] -= 1 for each",
     ("Bag", "elements"): BY_ELEMENT,
     ("Bag", "items"): BY_ELEMENT,
     ("Bag", "values"): "write self.c[x] for x in self.c",
@@ -125,13 +135,18 @@ INSTEAD: dict[Any, str] = {
     getattr: "write out the attribute",
     setattr: "write out the assignment",
     hasattr: "write isinstance(x, Ack), or match",
+    dataclasses.field: "write the value itself: = [], = {}; each instance has its own",
+    copy.copy: "write x.copy(), or list(x), set(x), dict(x)",
+    copy.deepcopy: "write x.copy(), or list(x), set(x), dict(x)",
 }
+IN_PYTHON = "compute it outside: take the result as a parameter of the event, or return its input"
 
 
 def _of_constant(b: Body, function: tree.Expression) -> bool:
     """Whether it is a method of a constant: `LIMITS.issubset(...)`."""
     owner = b.static(function.of) if isinstance(function, tree.Attribute) else MISSING
-    return isinstance(owner, (tuple, frozenset, words.Record, dict, python_types.MappingProxyType))
+    kinds = (tuple, frozenset, words.Record, dict, python_types.MappingProxyType, enum.Enum)
+    return isinstance(owner, kinds)
 
 
 def _hashable(value: object) -> bool:
@@ -242,13 +257,31 @@ def _part(b: Body, node: tree.Apply, kind: t.Part) -> ir.Expr:
 
 
 def _module_function(b: Body, node: tree.Apply, function: python_types.FunctionType) -> ir.Expr:
-    found = b.scene.module_function(function, node.place)
+    if function.__module__.partition(".")[0] in sys.stdlib_module_names:
+        name = f"{function.__module__}.{function.__qualname__}"
+        b.problem("L204", node.place, f"{name}(...)", "a function of the language", IN_PYTHON)
+        return b.wrong(node.place)
+    found = b.scene.module_function(function, node.place, None)
     if found is None:
         return b.wrong(node.place)
     name, body = found
     defaults, by_name = defaults_of(function), keyword_only(function)
     args = arguments(b, node, body.params, defaults, by_name)
     return ir.Call(node.place, body.output, name, None, args)
+
+
+def _value_method(b: Body, node: tree.Apply, of: ir.Expr, name: str) -> ir.Expr | None:
+    """A method that the class of a record or an enum defines; None where it has none."""
+    function = defined(b, of.type, name)
+    if not isinstance(function, python_types.FunctionType):
+        return None
+    found = b.scene.module_function(function, node.place, of.type)
+    if found is None:
+        return b.wrong(node.place)
+    key, body = found
+    defaults, by_name = defaults_of(function), keyword_only(function)
+    args = arguments(b, node, body.params[1:], defaults, by_name)
+    return ir.Call(node.place, body.output, key, None, (of, *args))
 
 
 def _method(
@@ -263,6 +296,9 @@ def _method(
     row = METHODS.get((type(of.type).__name__, name))
     if row is not None:
         return row(b, node, of)
+    made = _value_method(b, node, of, name)
+    if made is not None:
+        return made
     if not isinstance(of.type, t.Unknown):
         kind = type(of.type).__name__
         known = sorted({*(m for k, m in METHODS if k == kind), *UPDATES.get(kind, ())} - {"delete"})

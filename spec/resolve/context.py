@@ -63,7 +63,7 @@ class Scene:
     problems: Problems
     constant: Callable[[str], Any]
     helper: Callable[[str], tuple[ir.Function, bool] | None]
-    module_function: Callable[[Any, Place], tuple[str, ir.Function] | None]
+    module_function: Callable[[Any, Place, t.Type | None], tuple[str, ir.Function] | None]
     base: Callable[[type[Any], str], tuple[str, Signature] | None]
     annotation: Callable[[object, Place, Names], t.Type]
     expressions: Mapping[type[tree.Tree], Resolver]

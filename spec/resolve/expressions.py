@@ -12,6 +12,7 @@ from .constants import at_text, by_member, field_of_constant, named_constant
 from .context import MISSING, Body, Resolver
 from .families import gathered
 from .serials import INTEGER, SERIAL, declared
+from .value_methods import property_of
 
 DISPLAYS = (tree.Display, tree.Pairs, tree.Comprehension)
 VALUES = (t.Tuple, t.Seq, t.Set, t.Bag, t.Union)  # No machine is kept in one of these.
@@ -257,6 +258,8 @@ def _attribute(b: Body, node: tree.Attribute, expected: t.Type | None) -> ir.Exp
             return ir.Field(node.place, t.NAT, of, "now")
         case t.Enum() if node.name in ("name", "value") and (table := by_member(b, node, of)):
             return table
+        case t.Enum() | t.Record() if made := property_of(b, node.place, of, node.name):
+            return made
         case t.Union():
             return _of_union(b, node, of)
         case t.Unknown():

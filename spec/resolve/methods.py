@@ -195,7 +195,8 @@ def _copy(op: str) -> Method:
     return resolve
 
 
-def _replace(b: Body, node: tree.Apply, of: ir.Expr) -> ir.Expr:
+def replaced(b: Body, node: tree.Apply, of: ir.Expr) -> ir.Expr:
+    """`ack.replace(seqno=1)`: a record with some fields anew."""
     assert isinstance(of.type, t.Record)
     fields = dict(of.type.fields)
     given = dict(node.keywords)
@@ -232,5 +233,5 @@ METHODS: dict[tuple[str, str], Method] = {
     ("Bag", "get"): _get,
     ("Bag", "total"): _total,
     ("Bag", "copy"): _copy("counter_of"),
-    ("Record", "replace"): _replace,
+    ("Record", "replace"): replaced,
 }

@@ -28,6 +28,7 @@ from .fields import RESOLVING, Fields, example, inside_class
 from .headers import Headers
 from .refinements import judge_abstract
 from .signatures import Signatures, interface_of, judge_defaults
+from .value_methods import as_function
 
 EXPRESSIONS = {**expressions.ROWS, **operators.ROWS, **comprehensions.ROWS, tree.Apply: calls.call}
 
@@ -288,7 +289,10 @@ class _Resolver:
             "write a for loop, or a comprehension with all, any, sum",
         )
 
-    def _module_function(self, function: Any, place: Place) -> tuple[str, ir.Function] | None:
+    def _module_function(
+        self, function: Any, place: Place, of: t.Type | None
+    ) -> tuple[str, ir.Function] | None:
+        """A function of a module, or with `of` a method of a class of values of that type."""
         key = f"{function.__module__}.{function.__qualname__}"
         if key in self.functions:
             known = self.functions[key]
@@ -299,13 +303,14 @@ class _Resolver:
         before = len(self.problems.found)
         code = function.__code__
         node = source.read_function(function.__name__, code.co_filename, code.co_firstlineno)
+        node = node if of is None else as_function(node, of)
         method = classes.method(node, code.co_filename, of_class=False)
         self.problems.found.extend(method.problems)
-        if method.decorators:
+        if method.decorators and of is None:
             self._decorated(method)
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
         names = Names(function.__globals__, dict(zip(code.co_freevars, cells, strict=True)))
-        signature = self.signature_of.function(method, function, names)
+        signature = self.signature_of.function(method, function, names, of)
         body = Body(self.scene, names, object, "default", signature.output)
         made = replace(self._function(body, method, signature), name=key)
         self.functions[key] = made, False

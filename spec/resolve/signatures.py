@@ -82,10 +82,14 @@ class Signatures:
             self._immutable(member, signature)
         return signature
 
-    def function(self, method: tree.Method, made: FunctionType, names: Names) -> Signature:
-        """The signature of a function of a module."""
-        hints, place = hints_of(made), method.place
-        params = tuple((name, self._param(name, hints, place, names)) for name in method.params)
+    def function(
+        self, method: tree.Method, made: FunctionType, names: Names, of: t.Type | None
+    ) -> Signature:
+        """The signature of a function of a module; `of` is the type of a method's `self`."""
+        hints, place, own = hints_of(made), method.place, int(of is not None)
+        given = method.params[own:]
+        params = tuple((name, self._param(name, hints, place, names)) for name in given)
+        params = params if of is None else ((method.params[0], of), *params)
         output, defaults = self._output("helper", hints, place, names), defaults_of(made)
         return Signature("helper", params, output, defaults=defaults)
 

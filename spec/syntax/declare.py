@@ -257,8 +257,14 @@ def _name(cls: type, name: str, place: Place, kind: str) -> Iterator[Problem]:
         )
 
 
+SHOWS = ("__str__", "__repr__", "__format__")
+
+
 def _is_private(value: object, name: str, kind: str) -> bool:
-    """Whether it is a helper or a constant whose name begins with one `_`: `_count`."""
+    """Whether it is a helper or a constant whose name begins with one `_`: `_count`; or how
+    Python shows an instance, which the machine does not read."""
+    if name in SHOWS and kind == "method":
+        return header(value) is None
     one = not name.startswith("__") and not name.endswith("_")
     return one and kind not in ("field", "event") and header(value) is None
 

@@ -107,8 +107,7 @@ def _member(out: Members, owner: type[Declaration], name: str, value: Any) -> No
             if out.methods.pop(gone, None) is None and out.ignores.pop(gone, None) is None:
                 out.dropped[gone] = owner, name
         case Scope() if not name.startswith("_"):
-            inherited = frozenset(value.bounds if owner is not out.chain[-1] else ())
-            out.scopes[name] = value.widened({}, inherited)
+            out.scopes[name] = _heir(out, owner, value, out.scopes.get(name))
         case Expect():
             out.expects.update(value.verdicts)
         case Fairness():
@@ -117,6 +116,15 @@ def _member(out: Members, owner: type[Declaration], name: str, value: Any) -> No
             out.deadlock_ok = value
         case _:
             pass
+
+
+def _heir(out: Members, owner: type[Declaration], own: Scope, older: Scope | None) -> Scope:
+    """A scope with the bounds of the ancestor's scope of its name that it does not give itself."""
+    taken = {} if older is None else older.bounds
+    bounds = {**taken, **own.bounds}
+    last = owner is out.chain[-1]
+    inherited = frozenset(taken.keys() - own.bounds.keys() if last else bounds)
+    return Scope(bounds, expects=own.expects).widened({}, inherited)
 
 
 def _method(out: Members, member: Member) -> None:

@@ -16,13 +16,17 @@ from tests.spec import texts
 FOLDER = Path(__file__).parent / "everyday"
 # The lines of the declarations in `everyday` that have to be written otherwise.
 REWRITTEN: dict[str, list[int]] = {
+    "backoff": [26, 33, 34, 37],
+    "bucket": [44],
     "account": [11, 15, 16, 21, 22, 23, 28],
     "booking": [22, 38, 39, 43],
     "job": [38],
     "lift": [15, 24, 28],
+    "parking": [64],
     "pipeline": [28, 49],
     "retry_queue": [46],
-    "thermostat": [16, 20],
+    "upload": [54, 95],
+    "workflow": [45],
 }
 
 
@@ -49,9 +53,46 @@ def test_everyday_declarations(path: Path) -> None:
 
 
 HEAD = """
+import dataclasses
+
 class Mode(State):
     A = 1
     B = 2
+
+class Way(Enum):
+    UP = 1
+    DOWN = 2
+
+    def other(self) -> Way:
+        return Way.DOWN if self is Way.UP else Way.UP
+
+    def steps(self, n: Nat, *, by: Nat = 1) -> Nat:
+        return n * by if self is Way.UP else 0
+
+    @property
+    def is_up(self) -> bool:
+        return self is Way.UP
+
+
+class Pair(Record):
+    low: Nat
+    high: Nat
+
+    @property
+    def size(self) -> Nat:
+        return self.high - self.low
+
+    def holds(self, way: Way) -> bool:
+        return self.low < self.high and way.is_up
+
+
+def other_way(way: Way) -> Way:
+    return Way.DOWN if way is Way.UP else Way.UP
+
+
+def size_of(pair: Pair) -> Nat:
+    return pair.high - pair.low
+
 
 def scaled(n: Nat, by: Nat = 2, *, more: Nat = 1) -> Nat:
     return n * by + more
@@ -63,6 +104,8 @@ FIELDS = """
     state: Mode = Mode.A
     n: Nat = 0
     k: Nat = 0
+    way: Way = Way.UP
+    pair: Pair = Pair(1, 2)
     mode: Mode | None = None
     q: list[Nat] = []
     s: set[Nat] = set()
@@ -83,13 +126,18 @@ SAME = [
     ("self.m |= {1: 2}", "self.m = self.m | {1: 2}"),
     ("self.n = scaled(2)", "self.n = scaled(2, 2, more=1)"),
     ("self.n = scaled(2, more=3)", "self.n = scaled(more=3, by=2, n=2)"),
+    (
+        "self.n = sum(a * b for a, b in zip(self.q, ROW, strict=False))",
+        "self.n = sum(a * b for a, b in zip(self.q, ROW))",
+    ),
+    ("self.pair = dataclasses.replace(self.pair, low=0)", "self.pair = self.pair.replace(low=0)"),
     ("self.n = self._twice()", "self.n = self._twice(1)"),
 ]
 
 
-def behaviour(statement: str, decorator: str = "@transition") -> str:
-    """The text of the transition that this statement is."""
-    text = f"""{HEAD}
+def text_of(statement: str, decorator: str = "@transition") -> str:
+    """A machine with one transition, which is this statement."""
+    return f"""{HEAD}
 class M(Machine):{FIELDS}
     {decorator}
     def go(self) -> None:
@@ -102,8 +150,94 @@ class M(Machine):{FIELDS}
     def twice(self) -> Nat:
         return self._twice()
 """
-    cls = texts.machine(text)
+
+
+def behaviour(statement: str, decorator: str = "@transition") -> str:
+    """The text of the transition that this statement is."""
+    cls = texts.machine(text_of(statement, decorator))
     return repr(resolve(cls).machine.transitions[0]).replace(cls.__module__, "")
+
+
+# What the class of a value computes, and a function that computes the same.
+COMPUTED = [
+    ("self.way = self.way.other()", "self.way = other_way(self.way)"),
+    ("self.way = Way.UP.other()", "self.way = other_way(Way.UP)"),
+    ("self.n = self.pair.size", "self.n = size_of(self.pair)"),
+    ("self.n = self.way.steps(2, by=3)", "self.n = 6 if self.way is Way.UP else 0"),
+    ("if self.pair.holds(self.way): self.n = 1", "if self.way is Way.UP and 1 < 2: self.n = 1"),
+]
+
+
+@pytest.mark.parametrize(("method", "function"), COMPUTED)
+def test_methods_of_enums_and_records_are_functions_of_them(method: str, function: str) -> None:
+    def after(statement: str) -> list[Any]:
+        made: Any = texts.machine(text_of(statement))()
+        made.go()
+        return [str(made.n), made.way.name]
+
+    assert after(method) == after(function)
+    assert after(method) != after("pass")
+
+
+def test_each_instance_shows_itself_as_its_class_says() -> None:
+    made: Any = texts.machine(
+        """
+class M(Machine):
+    n: Nat = 3
+
+    def __str__(self) -> str:
+        return f"{self.n:03d} of {type(self).__name__}"
+
+    @transition
+    def go(self) -> None:
+        self.n += 1
+"""
+    )()
+    made.go()
+    assert str(made) == "004 of M"
+
+
+def test_a_scope_adds_to_its_ancestors() -> None:
+    heir = texts.machine(
+        """
+class Base(Machine):
+    n: Nat = 0
+    k: Param[Nat] = 0
+    scope = Scope(Nat=range(0, 3), k=(1, 2))
+    large = Scope(Nat=range(0, 9))
+
+class Heir(Base):
+    xs: list[Nat] = []
+    scope = Scope(xs=2, k=(3,))
+"""
+    )
+    found = resolve(heir).scopes
+    assert found["scope"].bounds == {"Nat": range(0, 3), "k": (3,), "xs": 2}
+    assert found["scope"].inherited == {"Nat"}  # What an ancestor gave need name nothing here.
+    assert found["large"].bounds == {"Nat": range(0, 9)}
+
+
+@pytest.mark.parametrize("call", ["math.isqrt(4)", "textwrap.dedent('a')", "copy.deepcopy(1)"])
+def test_a_function_of_the_standard_library_is_refused_where_it_is_called(call: str) -> None:
+    text = f"""
+import copy
+import math
+import textwrap
+
+class M(Machine):
+    n: Nat = 0
+
+    @transition
+    def go(self) -> Nat:
+        return {call}
+"""
+    with pytest.raises(DeclarationError) as caught:
+        resolve(texts.machine(text))
+    (problem,) = caught.value.problems
+    assert (problem.number, problem.place.file) == (
+        "L204",
+        str(texts.FOLDER / Path(problem.place.file).name),
+    )
 
 
 @pytest.mark.parametrize(("short", "long"), SAME)

@@ -1,0 +1,56 @@
+"""Methods and properties that the classes of records and enums define: functions of one value."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+from keyword import iskeyword
+from types import FunctionType
+
+from .. import ir
+from .. import types as t
+from ..errors import Place
+from .context import Body
+
+
+def defined(b: Body, of: t.Type, name: str) -> FunctionType | property | None:
+    """What the class of a record or an enum defines by this name, a method or a property."""
+    if not isinstance(of, t.Record | t.Enum):
+        return None
+    table = b.scene.enums if isinstance(of, t.Enum) else b.scene.records
+    found = inspect.getattr_static(table[of.name], name, None)
+    function = found.fget if isinstance(found, property) else found
+    known = isinstance(function, FunctionType) and function.__code__.co_argcount > 0
+    return found if known else None
+
+
+def property_of(b: Body, place: Place, of: ir.Expr, name: str) -> ir.Expr | None:
+    """`message.size` where a property computes it; None where the class has none of that name."""
+    found = defined(b, of.type, name)
+    if not isinstance(found, property) or not isinstance(found.fget, FunctionType):
+        return None
+    made = b.scene.module_function(found.fget, place, of.type)
+    if made is None:
+        return b.wrong(place)
+    return ir.Call(place, made[1].output, made[0], None, (of,))
+
+
+def as_function(node: ast.FunctionDef, of: t.Type) -> ast.FunctionDef:
+    """The method as a function of one more parameter: in the IR `self` is the machine alone.
+
+    The parameter has the name of the class, in small letters, with `_` behind it where the method
+    has that name itself.
+    """
+    made = copy.deepcopy(node)
+    names = [each for each in ast.walk(made) if isinstance(each, ast.Name)]
+    args = [each for each in ast.walk(made) if isinstance(each, ast.arg)]
+    taken = {each.id for each in names} | {each.arg for each in args}
+    old, new = node.args.args[0].arg, str(of).lower()
+    while new in taken or iskeyword(new):
+        new += "_"
+    for name in names:
+        name.id = new if name.id == old else name.id
+    for arg in args:
+        arg.arg = new if arg.arg == old else arg.arg
+    return made
