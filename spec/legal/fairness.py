@@ -1,6 +1,8 @@
-"""Legality of fairness: the groups that `Fairness(...)` and `@transition(fair=...)` name."""
+"""Fairness: the groups that `Fairness(...)` and `@transition(fair=...)` name, and their rules."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 from .. import ir
 from ..errors import Problems, nearest
@@ -40,3 +42,23 @@ def fairness_fits(machine: ir.Machine, members: Members, problems: Problems) -> 
                         f"one of {', '.join(known[name])}" if known[name] else "no parameter",
                         nearest(each, known[name]),
                     )
+
+
+def fairness_of(machine: ir.Machine, members: Members) -> tuple[ir.Fair, ...]:
+    """The groups of a machine whose transitions are known, with the parameters for whose every
+    value they hold separately; what `fairness_fits` refuses is left out."""
+    steps = {row.name for row in with_ticks(machine).transitions}
+    found: list[ir.Fair] = []
+    for group, _ in members.fair_groups():
+        if steps.issuperset(group.names):
+            each = shared(machine, group.names) if group.each is None else group.each
+            found.append((group.strength, group.names, each))
+    return tuple(found)
+
+
+def shared(machine: ir.Machine, names: Sequence[str]) -> tuple[str, ...]:
+    """The parameters that all these transitions have by name and type: what `each` is where a
+    group does not say it."""
+    steps = {row.name: row.function.params for row in with_ticks(machine).transitions}
+    rows = [steps[name] for name in names]
+    return tuple(p[0] for p in rows[0] if all(p in row for row in rows)) if rows else ()

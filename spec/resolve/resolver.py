@@ -12,6 +12,7 @@ from .. import ir
 from .. import types as t
 from ..analysis.iteration_order import last_round_shown
 from ..errors import Place, Problems, a
+from ..legal.fairness import fairness_of
 from ..legal.rules import judge
 from ..quick_dataclass import dataclass
 from ..syntax import classes, source, tree
@@ -23,7 +24,6 @@ from ..words import Ignored, Scope
 from . import calls, comprehensions, expressions, operators, statements
 from .annotations import TypeReader
 from .context import MISSING, Body, Interface, Mode, Scene, Signature
-from .fairness import fairness_of
 from .fields import RESOLVING, Fields, example, inside_class
 from .headers import Headers
 from .refinements import judge_abstract

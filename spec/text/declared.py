@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from .. import ir
+from ..legal.fairness import shared
 from ..resolve import Resolved
-from ..resolve.fairness import shared
 from ..words import Expect, Scope
 from .expressions import quoted
 from .statements import machine

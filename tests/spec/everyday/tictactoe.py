@@ -9,11 +9,11 @@ from lawful import Machine, Scope, State, invariant, require, terminal, transiti
 
 
 class Mark(Enum):
-    X = "X"
-    O = "O"  # noqa: E741
+    CROSS = "X"
+    NOUGHT = "O"
 
     def other(self) -> "Mark":
-        return Mark.O if self is Mark.X else Mark.X
+        return Mark.NOUGHT if self is Mark.CROSS else Mark.CROSS
 
 
 class Game(State):
@@ -33,7 +33,7 @@ LINES = (
 class TicTacToe(Machine):
     state: Game = Game.RUNNING
     board: dict[Cell, Mark] = {}
-    turn: Mark = Mark.X
+    turn: Mark = Mark.CROSS
     winner: Mark | None = None
 
     def has_line(self, who: Mark) -> bool:
@@ -64,12 +64,12 @@ class TicTacToe(Machine):
 
     @invariant
     def fair_turns(self) -> bool:
-        xs = sum(1 for m in self.board.values() if m == Mark.X)
+        xs = sum(1 for m in self.board.values() if m == Mark.CROSS)
         os = len(self.board) - xs
         return 0 <= xs - os <= 1
 
     @invariant
     def one_winner(self) -> bool:
-        return not (self.has_line(Mark.X) and self.has_line(Mark.O))
+        return not (self.has_line(Mark.CROSS) and self.has_line(Mark.NOUGHT))
 
     scope = Scope()
