@@ -110,15 +110,23 @@ _same("an entry of a nested map", 2, Books, BooksByHand, _filled(SMALL, "inside"
 _same("a set changed in two places", 2, Books, BooksByHand, _filled(SMALL, "add_twice", 3))
 
 
-def _sizes(title: str, event: str, *args: Any) -> None:
+def _seen() -> Books:
+    books = Books()
+    books.lawful.observe(lambda done: None)
+    return books
+
+
+def _sizes(title: str, event: str, *args: Any, make: Callable[[], Books] = Books) -> None:
     act = _filled(LARGE, event, *args), _filled(SMALL, event, *args)
-    MAKERS[f"{title}: {LARGE:,} against {SMALL}"] = 1.2, lambda: (act[0](Books()), act[1](Books()))
+    MAKERS[f"{title}: {LARGE:,} against {SMALL}"] = 1.2, lambda: (act[0](make()), act[1](make()))
 
 
 _sizes("a map's entry", "set_one", 3, 1)
 _sizes("under an if", "if_there", 3, 1)
 _sizes("nested", "inside", 3, 3, 1)
 _sizes("two places", "add_twice", 3)
+_sizes("a map's entry, observed", "set_one", 3, 1, make=_seen)
+_sizes("nested, observed", "inside", 3, 3, 1, make=_seen)
 
 
 @_pair("making, no parameter", 2)

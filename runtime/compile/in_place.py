@@ -43,6 +43,7 @@ from lawful.spec.analysis.walk import everything, statements, written
 from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.syntax.declare import slot
 
+from ..kernel.before_images import ABSENT
 from ..kernel.commit import limited
 from ..kernel.dispatch import UNSET
 from .expressions import copier
@@ -257,6 +258,21 @@ class InPlaceWrite:
             ),
         ]
 
+    def recorded(self) -> ast.expr:
+        """What was recorded, for a before-image; see `kernel.before_images.Recorded`."""
+        at: ast.expr = name(self.at)
+        if isinstance(self.kind, t.Seq) and not self.change.pops:
+            at = ast.Constant(None)
+        row: list[ast.expr] = [ast.Constant(self.change.variable), ast.Constant(self.change.pops)]
+        row += [at, name(self.was)]
+        if self.change.key is not None:
+            # Where the inner container is the old one, `is_old` has no value.
+            same = compare(name(self.replaced), ast.Is(), self.unset())
+            mine = ast.IfExp(same, ast.Constant(True), name(self.mine))
+            row += [name(self.key), name(self.holder), name(self.replaced), mine]
+        untouched = compare(name(self.was), ast.Is(), self.unset())
+        return ast.IfExp(untouched, ast.Constant(None), ast.Tuple(row, ast.Load()))
+
     def undo(self) -> list[ast.stmt]:
         """Restore what the record says; a container that was copied has not changed."""
         changed = compare(name(self.was), ast.IsNot(), self.unset())
@@ -320,6 +336,3 @@ def _runs_python(kind: t.Type) -> bool:
             return any(map(_runs_python, inner))
         case _:
             return True
-
-
-ABSENT = object()

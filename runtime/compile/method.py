@@ -227,7 +227,7 @@ class Method:
             if self.watched:
                 if value is not None and not isinstance(value, ast.Name | ast.Constant):
                     value = emitter.held(value, judged)
-                judged += self.ran(inline, value)
+                judged += self.ran(inline, value, [*in_place.values()])
             return [*out, *judged, ast.Return(value)]
 
         emitter.finish = finish
@@ -238,7 +238,9 @@ class Method:
             located(s, tr.place) for s in finish(call(inline.core, name("self"), *given), tr.place)
         ]
 
-    def ran(self, inline: GuardedBody, _output: ast.expr | None) -> list[ast.stmt]:
+    def ran(
+        self, inline: GuardedBody, _output: ast.expr | None, _in_place: Sequence[InPlaceWrite]
+    ) -> list[ast.stmt]:
         """Name the transition that ran, for observers."""
         last = attribute(attribute(name("self"), "__environment__"), "last_transition")
         return [assign(last, ast.Constant(inline.transition.name))]

@@ -14,20 +14,20 @@ def turn(self, watch, given):
 
 Nothing after the last change is a call. So an interrupt comes before the event, or after observers
 wait for it. What the method does not do itself (see `method.Method`) it leaves to the caller before
-anything has changed: it returns `UNDECIDED`. It changes no container in place: the record has both
-values.
+anything has changed: it returns `UNDECIDED`. Of a container that it changed in place the record has
+what was at each place (see `kernel.before_images`).
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..kernel import commit
 from ..kernel.event_record import Stepped
 from .guard_tests import GuardedBody
-from .in_place import PlaceChanged
+from .in_place import InPlaceWrite
 from .method import Method
 from .python_ast import assign, attribute, call, if_, name, target_of
 
@@ -59,13 +59,12 @@ class ObservedMethod(Method):
         args = [name(self.error), name("self"), name(self.way_name), self.given()]
         return ast.Return(call(self.use(commit.failed_observed), *args))
 
-    def in_place(self, inline: GuardedBody) -> dict[int, PlaceChanged]:
-        return {}
-
     def run(self, inline: GuardedBody) -> list[ast.stmt]:
         return [*self.opening(), *super().run(inline)]
 
-    def ran(self, inline: GuardedBody, output: ast.expr | None) -> list[ast.stmt]:
+    def ran(
+        self, inline: GuardedBody, output: ast.expr | None, in_place: Sequence[InPlaceWrite]
+    ) -> list[ast.stmt]:
         olds: list[ast.expr] = [name(self.names.local(f"old_{v}")) for v in inline.writes]
         news: list[ast.expr] = [self.held(v) for v in inline.writes]
         controls: list[ast.expr] = [ast.Constant(None), ast.Constant(None)]
@@ -73,10 +72,11 @@ class ObservedMethod(Method):
             before = f"old_{STATE}" if STATE in inline.writes else None
             controls[0] = self.held(STATE) if before is None else name(self.names.local(before))
             controls[1] = self.held(STATE)
+        places = [each.recorded() for each in in_place]
         writes = ast.Tuple([ast.Constant(v) for v in inline.writes], ast.Load())
         return [
-            *super().ran(inline, output),
-            *self.told(inline.transition.name, controls, output, [writes, *olds, *news]),
+            *super().ran(inline, output, in_place),
+            *self.told(inline.transition.name, controls, output, [writes, *olds, *news, *places]),
         ]
 
     def ignored(self) -> list[ast.stmt]:

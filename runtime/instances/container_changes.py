@@ -23,6 +23,7 @@ from lawful.spec.ir import Json
 from lawful.spec.values.unlike import unlike_keys, unlike_span
 from lawful.spec.values.world import TAGS, rank
 
+from ..kernel.before_images import BeforeImage, ListBefore
 from ..kernel.dispatch import UNSET
 from ..kernel.event_record import Stepped
 from ..kernel.plan import Plan
@@ -58,7 +59,8 @@ class Teller:
                 continue
             old, new = moved[name]
             data: Any = None
-            if old is not UNSET and told.least is not None and len(new) > told.least:
+            known = old is not UNSET and not isinstance(old, BeforeImage)
+            if known and told.least is not None and len(new) > told.least:
                 touched = self.touched(done.transition).get(name)
                 if touched is not None:
                     data = told.touched(Both(old, new, touched, done.given, done.instance))
@@ -119,12 +121,17 @@ class Told:
         """The change or the new value; UNSET where both values have the same form."""
         if old is UNSET or self.least is None or len(new) <= self.least:
             return self.form(new)
-        found = self.differs(old, new)
+        differs = self.imaged if isinstance(old, BeforeImage) else self.differs
+        found = differs(old, new)
         return self.form(new) if found is None else found
 
     def differs(self, old: Any, new: Any) -> Json | None:
         """The change; None where it is told whole."""
         return None
+
+    def imaged(self, old: BeforeImage, new: Any) -> Any:
+        """The same as `differs` of a container that was changed in place."""
+        return self.differs(old.whole(), new)
 
     def touched(self, both: Both) -> Any:
         """The change of a container of which it is known which entries may have changed: no other
@@ -155,6 +162,16 @@ class _List(Told):
         rows = [self.item(each) for each in added]
         return {CHANGED: {"at": at, "removed": len(old) - same - at, "added": rows}}
 
+    def imaged(self, old: BeforeImage, new: Any) -> Any:
+        ends = old.ends() if isinstance(old, ListBefore) else None
+        if ends is None:
+            return super().imaged(old, new)
+        at, less = ends
+        rows = [self.item(each) for each in new[at:]] if not less else []
+        if len(rows) >= max(len(new), 1):
+            return None
+        return {CHANGED: {"at": at, "removed": less, "added": rows}}
+
     def touched(self, both: Both) -> Any:
         place = both.place()
         if place is None:
@@ -182,9 +199,15 @@ class _Set(Told):
 
     def touched(self, both: Both) -> Any:
         keys = both.keys()
-        old, new = both.old, both.new
-        if keys is None or len(keys) >= max(len(new), 1):
+        if keys is None or len(keys) >= max(len(both.new), 1):
             return None
+        return self.of_keys(keys, both.old, both.new)
+
+    def imaged(self, old: BeforeImage, new: Any) -> Any:
+        keys = [*old.changed]
+        return None if len(keys) >= max(len(new), 1) else self.of_keys(keys, old, new)
+
+    def of_keys(self, keys: list[Any], old: Any, new: Any) -> Any:
         added = [k for k in keys if k in new and k not in old]
         gone = [k for k in keys if k in old and k not in new]
         return self.change(added, gone) if added or gone else UNSET
@@ -221,7 +244,11 @@ class _Map(Told):
             return None
         return self.of_keys(keys, both.old, both.new)
 
-    def of_keys(self, keys: list[Any], old: Mapping[Any, Any], new: Mapping[Any, Any]) -> Any:
+    def imaged(self, old: BeforeImage, new: Any) -> Any:
+        keys = [*old.changed]
+        return None if len(keys) >= max(len(new), 1) else self.of_keys(keys, old, new)
+
+    def of_keys(self, keys: list[Any], old: Any, new: Mapping[Any, Any]) -> Any:
         put: list[Any] = []
         gone: list[Any] = []
         for k in keys:

@@ -150,7 +150,7 @@ class RowWriter:
             self.waiting.popleft()
         at = self.at
         if at.last is not None:  # Nothing waits: do not hold what the event had before and after.
-            self.at = Written(at.seq, at.tick, None)
+            self.next = self.at = Written(at.seq, at.tick, None)
 
     def row(self, time: float, rest: dict[str, Any]) -> None:
         if self.hidden is not None:

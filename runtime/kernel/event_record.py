@@ -2,7 +2,8 @@
 
 A record is made for each observed event, and most observers read little of it. So it holds what the
 event had before and after it, as references, and works its fields out when they are read. A step
-never changes a container in place that a record holds.
+never changes a container in place that a record holds. Of one that its own event changed in place a
+record has what was there before.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from lawful.spec import types as t
 from lawful.spec.analysis.callee import bind
 from lawful.spec.outcomes import Reason, Refused
 
+from .before_images import BeforeImage, images
 from .plan import Way
 from .state import State
 from .views import viewed
@@ -60,8 +62,9 @@ class Stepped(Generic[M_co]):
 
     Inside, `_of` is a tuple: instance, way, arguments, the transition that ran, the control states
     before and after, output, refusal, time, the variables that may differ, their values before,
-    and those after. `_changed` and `_inside` are there once they were read, or from the start where
-    parts may have changed; `_args` is there once it was read. A slot for each would take longer.
+    those after, and the places that were changed in containers. `_changed` and `_inside` are there
+    once they were read, or from the start where parts may have changed; `_args` is there once it
+    was read. A slot for each would take longer.
     """
 
     __slots__ = ("_args", "_changed", "_inside", "_of")
@@ -186,17 +189,24 @@ class Stepped(Generic[M_co]):
 
     @property
     def moved(self) -> Changes:
-        """The same, with values that are other objects and may be equal: nothing is compared."""
+        """The same, with values that are other objects and may be equal: nothing is compared. The
+        value before is an image where the event changed a container in place."""
         if hasattr(self, "_inside"):
             return self._inside
         of = self._of
         writes: tuple[str, ...] = of[9]
         out: dict[str, tuple[Any, Any]] = {}
         at, many = 10, len(writes)
+        places = of[at + 2 * many :]
+        before: dict[str, BeforeImage] = {}
+        if places:
+            before = images(zip(writes, of[at : at + many], strict=True), places)
         for name in writes:
             was, now = of[at], of[at + many]
             if now is not was:
-                out[name] = was, now
+                out[name] = before[name].whole() if name in before else was, now
+            elif name in before:
+                out[name] = before[name], now
             at += 1
         return out
 
