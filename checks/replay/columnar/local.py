@@ -18,7 +18,8 @@ from ..tally import Tallies
 from . import kernel
 from .foreign_tables import batches_of_table, places
 from .json_lines import LineDecoder
-from .layout import INSTANCE, SEQ, Layout
+from .layout import Layout
+from .row_order import in_order
 
 BLOCK = 1 << 23  # Bytes of lines that are parsed at once.
 
@@ -30,7 +31,7 @@ def tally_columns(
     table = arrow().concat_tables(_counted(batches_of_files(files, layout), tell))
     tell(f"{table.num_rows:,} rows are judged")
     tallies = Tallies(program.every)
-    for each in kernel.Kernel(program, layout).judge(in_order(table)):
+    for each in kernel.Kernel(program, layout).judge(in_order(table, kernel.ROWS)):
         if isinstance(each, Rejected):
             number, _, file = each.file.partition(" ")
             tallies.add(each.at(file, int(number)))
@@ -70,16 +71,3 @@ def _blocks(path: str) -> Iterator[list[bytes]]:
                 yield [line.rstrip(b"\n") for line in lines]
     except (OSError, EOFError) as error:
         raise ReplayError(f"{path}: {error}") from error
-
-
-def in_order(table: Any) -> Iterator[Any]:
-    """Batches of the rows, sorted by instance and number; rows that are alike stay in order."""
-    import numpy as np
-
-    encoded = table.column(INSTANCE).combine_chunks().dictionary_encode()
-    instances = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    seqs = table.column(SEQ).combine_chunks().fill_null(-1).to_numpy(zero_copy_only=False)
-    order = np.lexsort((seqs, instances))
-    for start in range(0, len(order), kernel.ROWS):
-        rows = arrow().array(order[start : start + kernel.ROWS])
-        yield from table.take(rows).combine_chunks().to_batches()

@@ -14,9 +14,9 @@ import dataclasses
 import json
 import os
 import uuid
-import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +29,11 @@ from ..rows import plain
 from ..sources import ReplayError, Sources
 from ..tally import Tallies
 from . import kernel
-from .layout import INSTANCE, PLACE, SEQ, Layout, layout_of
+from .blocks import buckets_of
+from .layout import INSTANCE, PLACE, Layout, layout_of
 from .local import batches_of_files
 from .regular import arrow_types
+from .row_order import in_order
 
 MANIFEST = "store.json"
 VERSION = 1
@@ -213,20 +215,14 @@ def write_here(files: Sources, program: ReplayProgram, folder: Path, buckets: in
     pa = arrow()
     table = pa.concat_tables(batches_of_files(files, layout)).combine_chunks()
     table = _absolute(table)
-    encoded = table.column(INSTANCE).combine_chunks().dictionary_encode()
-    names = encoded.dictionary.to_pylist()
-    hashes = np.array([*(zlib.crc32(each.encode()) % buckets for each in names), 0])
-    instances = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
-    seqs = table.column(SEQ).combine_chunks().fill_null(-1).to_numpy(zero_copy_only=False)
-    order = np.lexsort((seqs, instances, hashes[instances]))
-    ends = np.searchsorted(hashes[instances][order], np.arange(buckets + 1))
+    numbers = buckets_of(table.column(INSTANCE).combine_chunks(), buckets)
+    order = np.argsort(numbers, kind="stable")
+    ends = np.searchsorted(numbers[order], np.arange(buckets + 1)).tolist()
     done: list[tuple[str, int]] = []
-    for number, (start, end) in enumerate(zip(ends.tolist(), ends.tolist()[1:], strict=False)):
+    for number, (start, end) in enumerate(pairwise(ends)):
         writer = BucketWriter(folder, number, layout)
-        for at in range(start, end, kernel.ROWS):
-            rows = table.take(pa.array(order[at : min(at + kernel.ROWS, end)])).combine_chunks()
-            for batch in rows.to_batches():
-                writer.write(batch)
+        for batch in in_order(table.take(pa.array(order[start:end])), kernel.ROWS):
+            writer.write(batch)
         done.append(writer.close())
     return completed(folder, layout, done)
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from ..columnar.blocks import rows_of_blocks
 from ..columnar.kernel import Kernel
 from ..columnar.layout import layout_of
 from ..columnar.regular import arrow_types
@@ -25,7 +26,7 @@ from ..program import ReplayProgram
 from ..sources import Sources
 from ..tally import Tallies
 from . import inputs
-from .partitions import TALLIES, tallied, together, typed_batches
+from .partitions import TALLIES, tallied, together
 from .session import plain_errors, session
 from .shuffle import ordered
 from .tallying import check_read
@@ -51,9 +52,8 @@ class WritePartition:
         assert layout is not None and context is not None
         writer = BucketWriter(self.folder, context.partitionId(), layout)
         read: Counter[str] = Counter()
-        for batch in typed_batches(batches, arrow_types(layout), read):
-            if batch.num_rows:
-                writer.write(batch)
+        for batch in rows_of_blocks(batches, arrow_types(layout), read):
+            writer.write(batch)
         name, rows = writer.close()
         told: list[dict[str, Any]] = [{"name": name, "rows": rows}]
         told += [{"form": form, "much": much} for form, much in read.items()]

@@ -7,7 +7,8 @@ that belongs to no instance. `line` is what the workers parse, all forms with th
 engine: a line of a file as it is, or a row of a table as a JSON object. `place` says where a line
 is that belongs to no instance (`places`).
 
-Where the program has typed columns (`columnar.layout`), there is a row of `typed` instead.
+Where the program has typed columns (`columnar.layout`), the frame has blocks of such rows instead:
+see `columnar.blocks`.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from ..prepared_rows import check_order
 from ..program import ReplayProgram
 from ..sources import ReplayError, Sources, remote
 from . import prepared, typed
-from .partitions import BEFORE_ALL, KEYED, STATE, DecodePartition, KeyPartition
+from .block_tasks import lines_packed, rows_packed
+from .partitions import BEFORE_ALL, KEYED, STATE, KeyPartition
 from .places import PLACE, place
 from .typed import quoted
 
@@ -133,15 +135,10 @@ def _told_place(rows: DataFrame) -> Column:
 
 
 def _of_lines(lines: DataFrame, program: ReplayProgram) -> DataFrame:
-    """Lines as typed columns where the program has such, else with their keys."""
+    """Lines as blocks where the program has typed columns, else with their keys."""
     if _preparation(program) is not None:
         return prepared.of_records(lines, program, table=False)
-    layout = layout_of(program)
-    if layout is None:
-        return _keyed(lines, program)
-    frame: Any = lines  # Its `mapInArrow` has no types.
-    decoded: DataFrame = frame.mapInArrow(DecodePartition(program), typed.schema(layout))
-    return typed.hashed(decoded)
+    return _keyed(lines, program) if layout_of(program) is None else lines_packed(lines, program)
 
 
 def _keyed(lines: DataFrame, program: ReplayProgram) -> DataFrame:
@@ -200,7 +197,8 @@ def _mapped(table: DataFrame, program: ReplayProgram) -> DataFrame:
     columns = [F.col(f"`{name}`") for name in names]
     layout = layout_of(program)
     if layout is not None:
-        return typed.of_table(table, layout, _json(columns), _told_place(table))
+        rows = typed.of_table(table, layout, _json(columns), _told_place(table))
+        return rows_packed(rows, program)
     instance, seq = (F.col(quoted(path)) for path in (mapping.instance, mapping.seq))
     return _as_lines(table, instance, seq, columns, FRAME)
 

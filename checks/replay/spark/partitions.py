@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ..columnar.json_lines import LineDecoder
+from ..columnar.blocks import rows_of_blocks
 from ..columnar.kernel import Kernel
-from ..columnar.layout import INSTANCE, KEYS, RAW, SEQ, layout_of
+from ..columnar.layout import layout_of
 from ..columnar.regular import arrow_types
 from ..fold import Fold
 from ..histories.history_fold import instance_fold
@@ -26,7 +26,6 @@ from ..rows import Rejected, Row, decoded, row_of_columns
 from ..sources import BLANK
 from ..tally import Judged, Tallies
 from .places import TABLES, LineCounter
-from .typed import renamed
 
 KEYED = "instance string, seq long, form string, line binary, place string"
 NAMES = [each.split()[0] for each in KEYED.split(", ")]
@@ -88,36 +87,6 @@ class KeyPartition:
             yield pa.RecordBatch.from_arrays(columns, names=NAMES)
 
 
-class DecodePartition:
-    """Parses lines into the typed columns of a layout.
-
-    The last row of each batch has a number and no instance: so many bytes were read, of lines of
-    the form that is in `raw`.
-    """
-
-    def __init__(self, program: ReplayProgram) -> None:
-        self.program = program
-
-    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """The lines of the batches as columns."""
-        pa = arrow()
-        layout = layout_of(self.program)
-        assert layout is not None
-        decoder = LineDecoder(layout)
-        names = [*KEYS, *(f"c{i}" for i in range(len(layout.types)))]
-        counter = LineCounter()
-        for batch in batches:
-            if not batch.num_rows:
-                continue
-            form, lines = batch.column(0)[0].as_py(), batch.column(1).to_pylist()
-            place = counter.later(batch.column(2))
-            much = sum(map(len, lines)) + len(lines)
-            count = {SEQ: much, RAW: form.encode()}
-            last = pa.Table.from_pylist([count], schema=decoder.schema)
-            table = pa.concat_tables([decoder.batch(lines, place), last]).combine_chunks()
-            yield from table.rename_columns(names).to_batches()
-
-
 def judged(program: ReplayProgram, batches: Iterable[Any], read: Counter[str]) -> Iterator[Judged]:
     """The verdicts on the instances of a sorted partition, and the rows that belong to none.
 
@@ -127,21 +96,7 @@ def judged(program: ReplayProgram, batches: Iterable[Any], read: Counter[str]) -
     layout = layout_of(program)
     if layout is None:
         return judged_lines(program, batches, read)
-    return Kernel(program, layout).judge(typed_batches(batches, arrow_types(layout), read))
-
-
-def typed_batches(batches: Iterable[Any], types: Any, read: Counter[str]) -> Iterator[Any]:
-    """The batches with the names of the layout; counts what the rows say that was read."""
-    pc = arrow().compute
-
-    for batch in batches:
-        named = renamed(batch, types)
-        if named.column(INSTANCE).null_count:
-            counts = pc.and_(named.column(INSTANCE).is_null(), named.column(SEQ).is_valid())
-            for row in named.filter(counts).to_pylist():
-                read[row[RAW].decode()] += row[SEQ]
-            named = named.filter(pc.invert(counts))
-        yield named
+    return Kernel(program, layout).judge(rows_of_blocks(batches, arrow_types(layout), read))
 
 
 def judged_lines(

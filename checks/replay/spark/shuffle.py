@@ -1,6 +1,6 @@
 """One shuffle by instance, one sort, one fold: what every replay on Spark does.
 
-    typed rows -> repartition(hash of the instance) -> sort(hash, instance, seq) -> mapInArrow
+    blocks -> repartition(bucket) -> sort(bucket, number) -> mapInArrow: their rows sorted, judged
     keyed lines -> repartition(instance) -> sort(instance, seq) -> mapInArrow: what was found
 
 How many partitions there are is Spark's decision: `spark.sql.shuffle.partitions`, of which adaptive
@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from .typed import HASH
+from ..columnar.blocks import BUCKET, NUMBER
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -25,7 +25,7 @@ def folded(keyed: DataFrame, task: Task, schema: str) -> DataFrame:
     from pyspark.sql import functions as F
 
     frame: Any = keyed
-    if HASH in keyed.columns:
+    if BUCKET in keyed.columns:
         rows = ordered(keyed)
     else:
         # Rows without an instance are distributed by their text, or one task would get them all.
@@ -35,8 +35,8 @@ def folded(keyed: DataFrame, task: Task, schema: str) -> DataFrame:
     return out
 
 
-def ordered(typed: DataFrame, partitions: int | None = None) -> Any:
-    """Typed rows, all of an instance in one partition, in order; its `mapInArrow` has no types."""
-    frame: Any = typed
-    by = (HASH,) if partitions is None else (partitions, HASH)
-    return frame.repartition(*by).sortWithinPartitions(HASH, "instance", "seq")
+def ordered(blocks: DataFrame, partitions: int | None = None) -> Any:
+    """Blocks, all of a bucket in one partition, in order; its `mapInArrow` has no types."""
+    frame: Any = blocks
+    by = (BUCKET,) if partitions is None else (partitions, BUCKET)
+    return frame.repartition(*by).sortWithinPartitions(BUCKET, NUMBER)

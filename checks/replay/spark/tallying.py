@@ -13,6 +13,7 @@ from ..program import ReplayProgram
 from ..sources import ReplayError, Sources
 from ..tally import Tallies
 from . import inputs
+from .block_tasks import PARTITIONS
 from .partitions import TALLIES, TallyPartition, merged, together
 from .places import located
 from .session import plain_errors, session
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 MERGED_HERE = 32  # Tallies that the driver merges by itself; more are merged on Spark first.
-PARTITIONS = "spark.sql.shuffle.partitions"
 
 
 def tally(files: Sources, program: ReplayProgram, master: str | None = None) -> Tallies:

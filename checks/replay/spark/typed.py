@@ -1,43 +1,23 @@
-"""Rows of typed columns on Spark: what `columnar.layout` says, and a hash of the instance.
+"""The rows of a table as typed columns, made by Spark itself: what `columnar.layout` says.
 
-    hash long, instance string, seq long, event short, raw binary, place string, then the columns
-    of the layout
-
-Spark compares the hash first, which is one number; rows of two instances with one hash do not mix,
-because the instance is compared next.
+instance string, seq long, event short, raw binary, place string, then the columns of the layout
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..columnar.layout import BOOLEAN, EVENT, INSTANCE, LONG, PLACE, RAW, SEQ, STRING, Layout
-from ..parquet import arrow
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-HASH = "hash"
 # The types that a column of a table may have, so that each of its values is one of the layout's.
 FITS = {
     LONG: ("bigint", "int", "smallint", "tinyint"),
     STRING: ("string",),
     BOOLEAN: ("boolean",),
 }
-
-
-def schema(layout: Layout) -> str:
-    """The schema without the hash. Paths have dots, so their columns are numbered."""
-    kinds = [f"c{i} {kind}" for i, kind in enumerate(layout.types.values())]
-    return ", ".join(["instance string, seq long, event short, raw binary, place string", *kinds])
-
-
-def hashed(rows: DataFrame) -> DataFrame:
-    """The rows with their hash; those of no instance are distributed by their text."""
-    from pyspark.sql import functions as F
-
-    key = F.coalesce(F.col(INSTANCE).cast("binary"), F.col(RAW))
-    return rows.select(F.xxhash64(key).alias(HASH), *rows.columns)
 
 
 def of_table(table: DataFrame, layout: Layout, line: Column, place: Column) -> DataFrame:
@@ -67,7 +47,7 @@ def of_table(table: DataFrame, layout: Layout, line: Column, place: Column) -> D
         bad = bad | (what.isin(layout.needing(path)) & value.isNull())
         columns.append(value)
     raw = F.when(F.coalesce(bad, F.lit(True)), line)
-    rows = table.select(
+    return table.select(
         instance.alias(INSTANCE),
         F.when(instance.isNotNull(), F.coalesce(number, F.lit(-1))).alias(SEQ),
         codes.alias(EVENT),
@@ -75,7 +55,6 @@ def of_table(table: DataFrame, layout: Layout, line: Column, place: Column) -> D
         F.when(instance.isNull() | number.isNull(), place).alias(PLACE),
         *(each.alias(f"c{i}") for i, each in enumerate(columns)),
     )
-    return hashed(rows)
 
 
 def _type(table: DataFrame, path: str) -> str:
@@ -95,12 +74,3 @@ def _column(table: DataFrame, path: str, kind: str) -> Column | None:
 def quoted(path: str) -> str:
     """The column at a path of a mapping: "`a`.`b`" for "$.a.b"."""
     return ".".join(f"`{name}`" for name in path[2:].split("."))
-
-
-def renamed(batch: Any, types: Any) -> Any:
-    """A batch from Spark with the layout's names and types, without the hash."""
-    pa = arrow()
-
-    columns = batch.columns[1:] if batch.schema.names[0] == HASH else batch.columns
-    cast = [column.cast(of) for column, of in zip(columns, types.types, strict=True)]
-    return pa.RecordBatch.from_arrays(cast, schema=types)

@@ -13,7 +13,7 @@ import pytest
 from lawful.checks.replay import Engine, ReplayError, ReplayProgram, replay
 from lawful.checks.replay.parquet import arrow, to_parquet
 from lawful.checks.replay.sources import sources
-from lawful.checks.replay.spark import inputs, tallying
+from lawful.checks.replay.spark import block_tasks, inputs, tallying
 from lawful.checks.replay.spark import session as spark_session
 from lawful.checks.replay.spark.partitions import TallyPartition
 from lawful.machines.unicast import declaration
@@ -158,12 +158,12 @@ def test_many_partitions_are_merged_apart(
     monkeypatch.setattr(tallying, "MERGED_HERE", 2)
     adaptive = "spark.sql.adaptive.enabled"
     session.conf.set(adaptive, "false")  # Spark would bring partitions as small as these together.
-    session.conf.set(tallying.PARTITIONS, "4")
+    session.conf.set(block_tasks.PARTITIONS, "4")
     try:
         same([written(tmp_path / "j.jsonl", everything_spoilt())])
     finally:
         session.conf.set(adaptive, "true")
-        session.conf.set(tallying.PARTITIONS, "32")
+        session.conf.set(block_tasks.PARTITIONS, "32")
 
 
 @pytest.mark.nightly

@@ -1,0 +1,146 @@
+"""Blocks of typed rows: what a shuffle carries in place of single rows.
+
+    bucket int, number long, rows binary
+
+A bucket has some instances, each with all its rows; the checksum of a name says which bucket it is
+in. A block has rows of one bucket that one task read, in the order in which it read them, as a
+record batch of Arrow with the columns of the layout. `number` orders the blocks of a bucket: by
+task, and as that task made them. So a shuffle moves a few large values, and what comes after it
+sorts columns.
+
+Memory does not grow with the trace: a task holds `MOST_ROWS` rows or `MOST_BYTES` before it makes
+blocks of them.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..parquet import arrow
+from . import kernel
+from .layout import INSTANCE, RAW, SEQ
+from .row_order import in_order
+
+BLOCKS = "bucket int, number long, rows binary"
+BUCKET, NUMBER = "bucket", "number"
+MOST_ROWS = 1 << 20
+MOST_BYTES = 1 << 26
+OUT = 1 << 22  # Bytes of blocks in one batch of the result.
+MOST_BUCKETS = 1 << 16
+
+
+def buckets_of(names: Any, buckets: int) -> Any:
+    """The bucket of each row, of the names of their instances. Rows of none are spread evenly."""
+    import numpy as np
+
+    encoded = names.dictionary_encode()
+    known = [zlib.crc32(name.encode()) % buckets for name in encoded.dictionary.to_pylist()]
+    indices = encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+    found = np.array([*known, 0], dtype=np.uint16)[indices]
+    if names.null_count:
+        none = np.flatnonzero(indices == -1)
+        found[none] = none % buckets
+    return found
+
+
+class Packer:
+    """Makes blocks of the tables that it gets. `task` is the number of the task, of all that read.
+
+    A row with a number and no instance says how much was read of a form of lines: see `count`.
+    """
+
+    def __init__(self, types: Any, buckets: int, task: int) -> None:
+        self.types = types
+        self.buckets = buckets
+        self.next = task << 32
+        self.waiting: list[Any] = []
+        self.rows = self.bytes = 0
+
+    def add(self, table: Any) -> Iterator[Any]:
+        """Take the rows of a table; the blocks that are full."""
+        self.waiting.append(table)
+        self.rows += table.num_rows
+        self.bytes += table.nbytes
+        if self.rows >= MOST_ROWS or self.bytes >= MOST_BYTES:
+            yield from self.flushed()
+
+    def count(self, form: str, much: int) -> Iterator[Any]:
+        """Say how much was read of a form of lines."""
+        told = [{SEQ: much, RAW: form.encode()}]
+        yield from self.add(arrow().Table.from_pylist(told, schema=self.types))
+
+    def flushed(self) -> Iterator[Any]:
+        """The blocks of all rows that were taken, in batches of the schema `BLOCKS`."""
+        import numpy as np
+
+        if not self.rows:
+            return
+        pa = arrow()
+        table = pa.concat_tables(self.waiting).combine_chunks()
+        self.waiting, self.rows, self.bytes = [], 0, 0
+        buckets = buckets_of(table.column(INSTANCE).combine_chunks(), self.buckets)
+        order = np.argsort(buckets, kind="stable")
+        (rows,) = table.take(pa.array(order)).combine_chunks().to_batches()
+        del table
+        ordered = buckets[order]
+        starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]).tolist()
+        full: list[tuple[int, bytes]] = []
+        size = 0
+        for start, end in zip(starts, [*starts[1:], len(order)], strict=True):
+            block = rows.slice(start, end - start).serialize().to_pybytes()
+            full.append((int(ordered[start]), block))
+            size += len(block)
+            if size >= OUT:
+                yield self._batch(full)
+                full, size = [], 0
+        if full:
+            yield self._batch(full)
+        self.next += 1
+
+    def _batch(self, blocks: list[tuple[int, bytes]]) -> Any:
+        pa = arrow()
+        columns = [
+            pa.array([bucket for bucket, _ in blocks], pa.int32()),
+            pa.array([self.next] * len(blocks), pa.int64()),
+            pa.array([rows for _, rows in blocks], pa.binary()),
+        ]
+        return pa.RecordBatch.from_arrays(columns, names=[BUCKET, NUMBER, "rows"])
+
+
+def rows_of_blocks(batches: Iterable[Any], types: Any, read: Counter[str]) -> Iterator[Any]:
+    """The rows of blocks that come bucket by bucket, in order, as sorted batches.
+
+    `read` counts what rows say that was read.
+    """
+    pa = arrow()
+    together: list[Any] = []
+    rows, last = 0, -1
+    for batch in batches:
+        buckets, blocks = batch.column(0).to_pylist(), batch.column(2)
+        for at, bucket in enumerate(buckets):
+            if bucket != last and rows >= kernel.ROWS:
+                yield from _sorted(together, read)
+                together, rows = [], 0
+            last = bucket
+            block = pa.ipc.read_record_batch(blocks[at].as_buffer(), types)
+            together.append(block)
+            rows += block.num_rows
+    if together:
+        yield from _sorted(together, read)
+
+
+def _sorted(blocks: list[Any], read: Counter[str]) -> Iterator[Any]:
+    """The rows of whole buckets, sorted, without those that say how much was read."""
+    pa = arrow()
+    pc = pa.compute
+    table = pa.Table.from_batches(blocks)
+    if table.column(INSTANCE).null_count:
+        counts = pc.and_(table.column(INSTANCE).is_null(), table.column(SEQ).is_valid())
+        for row in table.filter(counts).to_pylist():
+            read[row[RAW].decode()] += row[SEQ]
+        table = table.filter(pc.invert(counts))
+    if table.num_rows:
+        yield from in_order(table, kernel.ROWS)
