@@ -108,7 +108,7 @@ def _fits_spill(engine: Engine, limits: Limits, asked: Mapping[str, bool]) -> No
     """Raises `ValueError` for what states in files do not give, `NoEngine` for another engine."""
     if engine not in ("auto", "compiled"):
         raise NoEngine(f"--spill is for machine code, not for the {engine} engine")
-    for name, wanted in {**asked, "resume": limits.resume is not None}.items():
+    for name, wanted in asked.items():
         if wanted:
             raise ValueError(f"--{name} cannot be had with --spill: it needs the states in memory")
 
@@ -126,7 +126,13 @@ def _spilled(
         from .compiled import spilled, spilled_search  # Most checks need none.
 
         engine, made = by or ("compiled", spilled.Spilled)
-        with spilled_search.search(space, limits, asked[0], folder, made) as found:
+        kept = _kept(space, limits, False)
+        name = "spark" if by else "spilled"
+        if kept.items is not None and kept.engine != name:
+            why = f"is of a search without {option}, or with other files"
+            raise Unfit(f"the snapshot in {limits.resume} {why}; give another folder")
+        snapshots = kept.by(name)
+        with spilled_search.search(space, limits, asked[0], folder, snapshots, made=made) as found:
             rows = [spilled_search.judged(p, option) for p in judge(found, asked[1])]
             return _result(engine, found, rows, time.perf_counter() - started)
     except NotGenerated as reason:
@@ -164,10 +170,11 @@ def explore_on_spark(
         return Clustered(steps, code, folder, jobs)
 
     space, asked = Space(flat, world), (progress, expects)
-    if limits.spill is not None:
-        return _spilled(space, limits, limits.spill, asked, ("spark", made))
-    with tempfile.TemporaryDirectory(prefix="lawful-explore-") as folder:
-        return _spilled(space, limits, Path(folder), asked, ("spark", made))
+    folder = limits.spill or limits.resume
+    if folder is not None:
+        return _spilled(space, limits, folder, asked, ("spark", made))
+    with tempfile.TemporaryDirectory(prefix="lawful-explore-") as temporary:
+        return _spilled(space, limits, Path(temporary), asked, ("spark", made))
 
 
 def _orbits(

@@ -12,7 +12,7 @@ import hashlib
 import inspect
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -31,16 +31,17 @@ from . import (
     search_kernel,
     state_table,
     team_kernel,
+    window_kernel,
 )
 from .folding import shape
 
 SEEN = (
     *("expand", "search", "work", "follow", "find", "insert"),
     *("enter", "crowded", "split", "enter_pieces", "fill", "unfold", "unfold_all"),
-    *("scout",),
+    *("scout", "collect", "unfold_from"),
 )
 NUMBERS = {name: value for name, value in vars(kernel_rows).items() if isinstance(value, int)}
-KERNELS = (kernel_rows, state_table, search_kernel, team_kernel)
+KERNELS = (kernel_rows, state_table, search_kernel, team_kernel, window_kernel)
 SPEED = 2  # As `-O2`.
 QUICK = 0  # As `-O0`: a tenth of the time to compile, several times that to run.
 
@@ -89,20 +90,27 @@ def quick(text: Text) -> Native:
 
 
 def _native(text: Text, speed: int) -> Native:
-    file = kept(text, speed)
+    return native(kept(text, speed), lambda: _code(text, speed))
+
+
+def native(file: Path | None, made: Callable[[], bytes]) -> Native:
+    """The machine code of this file, made and kept there if it is not."""
     if file is not None:
         with contextlib.suppress(OSError):
             held = file.read_bytes()
             if held[:32] == hashlib.sha256(held[32:]).digest():  # Written whole.
                 return Native(held[32:])
     began = time.perf_counter()
-    code = make(text, file, speed)
+    code = _kept(made(), file)
     return Native(code, time.perf_counter() - began)
 
 
 def make(text: Text, file: Path | None, speed: int) -> bytes:
     """Machine code, kept in this file if one is given."""
-    code = _code(text, speed)
+    return _kept(_code(text, speed), file)
+
+
+def _kept(code: bytes, file: Path | None) -> bytes:
     if file is not None:
         with contextlib.suppress(OSError):  # Later runs compile again.
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -114,9 +122,14 @@ def make(text: Text, file: Path | None, speed: int) -> bytes:
 
 def kept(text: Text, speed: int) -> Path | None:
     """The file of this text's machine code; None where there can be none."""
-    parts = [*map(str, text), llvmlite.__version__, str(speed), *_processor()]
-    for module in (folding, llvm_text, intrinsics, prelude, *KERNELS):
-        parts.append(_source(module))
+    sources = map(_source, (folding, prelude, *KERNELS))
+    return file_of((*map(str, text), *sources), speed)
+
+
+def file_of(texts: Iterable[str], speed: int) -> Path | None:
+    """The file for the machine code of these texts."""
+    parts = [*texts, llvmlite.__version__, str(speed), *_processor()]
+    parts += map(_source, (llvm_text, intrinsics))
     name = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
     folder = cache_folder("steps")
     return None if folder is None else folder / f"{name}.o"
@@ -127,12 +140,18 @@ def _code(text: Text, speed: int) -> bytes:
     folded = {name.upper(): size for name, size in shape(text.words)._asdict().items()}
     numbers = {**NUMBERS, **own, **folded}
     sources = (_source(prelude), text.steps, "\n".join(map(_source, KERNELS)))
+    # Several words of a state at once; where there are one or two, it makes the search slower.
+    several = speed > 0 and bool(shape(text.words).folded)
+    return emitted(llvm_text.assembly(sources, numbers, SEEN), speed, several)
+
+
+def emitted(assembly: str, speed: int, several: bool) -> bytes:
+    """The machine code of a text in LLVM's assembly language; `several` words at once."""
     target = _target(speed)
-    module = llvm.parse_assembly(llvm_text.assembly(sources, numbers, SEEN))
+    module = llvm.parse_assembly(assembly)
     module.verify()
     options = llvm.create_pipeline_tuning_options(speed_level=speed)
-    # Several words of a state at once; where there are one or two, it makes the search slower.
-    options.slp_vectorization = speed > 0 and bool(shape(text.words).folded)
+    options.slp_vectorization = several
     passes = llvm.create_pass_builder(target, options)
     passes.getModulePassManager().run(module, passes)
     made: bytes = target.emit_object(module)

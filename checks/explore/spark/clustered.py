@@ -10,22 +10,23 @@ from __future__ import annotations
 
 import bisect
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..checkpoints import Unfit
 from ..compiled.llvm import Native
-from ..compiled.sorted_runs import hashed
-from ..compiled.spilled import Spilled
+from ..compiled.sorted_runs import Run, SortedRuns
+from ..compiled.spilled import Spilled, forced
 from ..compiled.state_store import Span, Stopped
 from ..expansion.successors import Stepping
 from ..limits import OutOfBudget
 from . import level_tasks
-from .level_files import STEP, STEPS, row_at, write
+from .level_files import STEP, STEPS, new_file, row_at, write
 from .level_jobs import LevelJobs
-from .level_tasks import FILE, Expansion, buckets_of
+from .level_tasks import FILE, Expansion, buckets_of, by_bucket
 from .search_program import Report, SearchProgram
 
 CHUNK = 1 << 20  # States that move at a time.
@@ -50,10 +51,12 @@ class Clustered(Spilled):
         self.levels = (folder / "levels").resolve()
         self.moved = -1  # States before this number are in the files of this process.
         self.parts: list[Part] = []
-        self.seen_files: dict[int, list[str]] = {}  # The files of each bucket.
-        self.late: list[tuple[int, ...]] = []  # Steps and words of those in `single`.
+        self.bucket_runs: dict[int, list[Run]] = {}
+        self.late: list[tuple[int, ...]] = []  # Steps and words of those in `single`,
+        self.late_from = 0  # and the number of the first.
         self.done = -1  # The end of the last level that was a job,
         self.left: list[int] = []  # and its states that are left to the reference engine.
+        self.in_levels: set[str] = set()  # The files that a snapshot names.
         self.by_rules = np.zeros(stepping.notes.rules, np.int64)
 
     def insert(self, words: tuple[int, ...], number: int, parent: tuple[int, int]) -> bool:
@@ -61,17 +64,23 @@ class Clustered(Spilled):
             return super().insert(words, number, parent)
         if self.find(words) >= 0:
             return False
-        self.single[words] = number
+        self.single.append(words)
         self.late.append((parent[0] * STEPS + parent[1], *words))
+        self.late_from = number + 1 - len(self.late)
         self.by_rules[parent[1]] += 1
         return True
 
     def find(self, words: tuple[int, ...]) -> int:
-        if self.moved < 0 or words in self.single:
+        if self.moved < 0:
             return super().find(words)
-        row = np.array([(0, *words)], np.int64)
-        (bucket,) = buckets_of(hashed(row[:, 1:]), self.buckets).tolist()
-        return -1 if len(self._new({}).unseen(row, self.seen_files.get(bucket, ()))) else 0
+        rows, hashes = self.run_code.sort(np.array([(0, *words)], np.int64))
+        (bucket,) = buckets_of(hashes, self.buckets).tolist()
+        new = len(self._runs_of(bucket).unseen(rows, hashes)) and words not in self.single
+        return -1 if new else 0
+
+    def _runs_of(self, bucket: int) -> SortedRuns:
+        runs = self.bucket_runs.get(bucket, ())
+        return SortedRuns(self.run_code, lambda: new_file(self.levels, "seen"), runs)
 
     def words_of(self, number: int) -> Sequence[int]:
         return super().words_of(number) if number < self.moved else self._row(number)[1:]
@@ -109,6 +118,7 @@ class Clustered(Spilled):
             if self.moved < 0:
                 self._move(span)
             self._settle()
+            self._tidy()
             count += self._level(span)
             self.done = span.last
         if self.left:
@@ -118,56 +128,53 @@ class Clustered(Spilled):
     def _move(self, span: Span) -> None:
         """All states into buckets, and those that are to be expanded into files with numbers."""
         self._settle_singles()
-        self.levels.mkdir()
+        self.levels.mkdir(exist_ok=True)
         for at in range(0, span.count, CHUNK):
-            rows = self._held(at, min(span.count, at + CHUNK))
-            self._bucketed(rows)
+            self._bucketed(self._held(at, min(span.count, at + CHUNK)))
         for at in range(span.next, span.last, CHUNK):
             self._numbered(at, self._held(at, min(span.last, at + CHUNK)))
-        self.moved = span.count
+        self.moved, self.whole = span.count, False
+        self.seen.merged += self.seen.runs
+        self.seen.runs.clear()
+        self.window.begin(0)
 
     def _held(self, begin: int, end: int) -> Any:
         """States that are in the files of this process, without their steps."""
-        self.states.seek(begin * self.width * 8)
-        words = np.frombuffer(self.states.read((end - begin) * self.width * 8), np.int64)
         rows = np.zeros((end - begin, 1 + self.width), np.int64)
-        rows[:, 1:] = words.reshape(-1, self.width)
+        rows[:, 1:] = self._words(begin, end)
         return rows
 
     def _settle(self) -> None:
         """States that were taken one by one, into files."""
         if self.late:
             rows = np.array(self.late, np.int64)
-            self._numbered(next(iter(self.single.values())), rows)
+            self._numbered(self.late_from, rows)
             self._bucketed(rows)
             self.single.clear()
             self.late.clear()
 
     def _numbered(self, first: int, rows: Any) -> None:
-        path = self.levels / f"from.{first}.parquet"
+        path = new_file(self.levels, "new")
         write(path, rows)
-        self.parts.append(Part(first, len(rows), str(path)))
+        self.parts.append(Part(first, len(rows), path))
 
     def _bucketed(self, rows: Any) -> None:
-        hashes = hashed(rows[:, 1:])
-        order = np.argsort(hashes)
-        found = buckets_of(hashes[order], self.buckets)
-        ends = np.searchsorted(found, np.arange(self.buckets + 1))
-        for bucket in range(self.buckets):
-            of_bucket = order[ends[bucket] : ends[bucket + 1]]
-            if len(of_bucket):
-                paths = self.seen_files.setdefault(bucket, [])
-                path = self.levels / f"{bucket}.{len(paths)}.parquet"
-                write(path, rows[of_bucket])
-                paths.append(str(path))
+        for bucket, part in by_bucket(*self.run_code.sort(rows), self.buckets):
+            runs = self._runs_of(bucket)
+            runs.add([part[:, 1:]])
+            self._has_runs(bucket, runs.runs, runs.merged)
 
-    def _new(self, seen: dict[int, list[str]]) -> level_tasks.NewStates:
+    def _has_runs(self, bucket: int, runs: Sequence[Run], merged: Sequence[Run]) -> None:
+        self.bucket_runs[bucket] = list(runs)
+        self.seen.merged += merged
+
+    def _new(self, seen: dict[int, list[Run]]) -> level_tasks.NewStates:
         return level_tasks.NewStates(self.levels, self.width, seen)
 
     def _level(self, span: Span) -> int:
         """Run a level as a job: how many states are new."""
         expansion = Expansion(SearchProgram.of(self.stepping), self.buckets)
-        told = self.jobs.told(self._spans(span), expansion, self._new(self.seen_files))
+        told = self.jobs.told(self._spans(span), expansion, self._new(self.bucket_runs))
         files: list[Any] = []
         for kind, text in told:
             if kind == FILE:
@@ -177,14 +184,16 @@ class Clustered(Spilled):
         self.left.sort()
         number = span.count
         for file in sorted(files, key=lambda each: each["bucket"]):
-            self.seen_files.setdefault(file["bucket"], []).append(file["path"])
+            runs, merged = ([Run(*run) for run in file[key]] for key in ("runs", "merged"))
+            self._has_runs(file["bucket"], runs, merged)
             self.parts.append(Part(number, file["count"], file["path"]))
             self.by_rules[: len(file["rules"])] += file["rules"]
             number += file["count"]
         return number - span.count
 
     def _note(self, report: Report) -> None:
-        totals, firsts = self.arrays.totals, self.arrays.firsts
+        arrays = self.window.arrays
+        totals, firsts = arrays.totals, arrays.firsts
         totals += np.array(report.totals)
         told = np.array(report.firsts)
         earlier = (told >= 0) & ((firsts < 0) | (told < firsts))
@@ -204,3 +213,49 @@ class Clustered(Spilled):
                 found.append((task, part.path, begin, begin - part.first, cut - begin))
                 begin = cut
         return found
+
+    # Snapshots.
+
+    def kept(self, count: int) -> Iterator[tuple[str, Any]]:
+        if self.moved >= 0:
+            self._settle()
+        kept = {run.path for runs in self.bucket_runs.values() for run in runs}
+        for path in [*kept, *(part.path for part in self.parts)]:
+            if path not in self.in_levels:
+                forced(path)
+        self.in_levels = kept | {part.path for part in self.parts}
+        yield from super().kept(count)
+        self.in_snapshot |= kept
+        yield "moved", self.moved
+        yield "parts", [(part.first, part.size, Path(part.path).name) for part in self.parts]
+        yield "buckets", self.buckets
+        yield (
+            "bucket_runs",
+            {
+                bucket: [(run.states, Path(run.path).name) for run in runs]
+                for bucket, runs in self.bucket_runs.items()
+            },
+        )
+        yield "by_rules", self.by_rules.tolist()
+        yield "job", (self.done, self.left)
+
+    def go_on(self, count: int, items: Mapping[str, Any]) -> None:
+        self.moved, self.buckets = items["moved"], items["buckets"]
+        super().go_on(count if self.moved < 0 else self.moved, items)
+        self.parts = [
+            Part(first, size, str(self.levels / name)) for first, size, name in items["parts"]
+        ]
+        for bucket, runs in items["bucket_runs"].items():
+            self.bucket_runs[bucket] = [Run(run[0], str(self.levels / run[1])) for run in runs]
+        self.by_rules[:] = items["by_rules"]
+        self.done, left = items["job"]
+        self.left = list(left)
+        held = {run.path for runs in self.bucket_runs.values() for run in runs}
+        self.in_levels = held | {part.path for part in self.parts}
+        self.in_snapshot |= held
+        for file in self.levels.glob("*.*"):
+            if str(file) not in self.in_levels:
+                file.unlink()
+        for path in self.in_levels:
+            if not Path(path).exists():
+                raise Unfit(f"{path}, which the snapshot names, is not there")

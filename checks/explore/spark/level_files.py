@@ -8,12 +8,14 @@ A file has groups of `GROUP` rows, so that one state is read without the others.
 
 from __future__ import annotations
 
+import uuid
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 GROUP = 1 << 16
+PLAIN = {"use_dictionary": False, "compression": "none", "write_statistics": False}
 STEPS = 1 << 16  # More than a machine has rules.
 STEP = 0  # The column of the step; those of the words follow.
 
@@ -26,13 +28,18 @@ def arrow() -> Any:
     return pyarrow
 
 
-def write(path: Path, rows: Any) -> None:
+def new_file(folder: Path, name: str) -> str:
+    """A name that no other file has, whoever makes one."""
+    return str(folder / f"{name}.{uuid.uuid4().hex}")
+
+
+def write(path: str, rows: Any) -> None:
     """Write rows: of each the step, and the words."""
     pa = arrow()
     names = ["step", *(f"w{i}" for i in range(rows.shape[1] - 1))]
     columns = [pa.array(np.ascontiguousarray(column)) for column in rows.T]
     table = pa.Table.from_arrays(columns, names)
-    pa.parquet.write_table(table, path, row_group_size=GROUP, use_dictionary=False)
+    pa.parquet.write_table(table, path, row_group_size=GROUP, **PLAIN)
 
 
 def words_in(path: str, begin: int = 0, count: int | None = None) -> Any:

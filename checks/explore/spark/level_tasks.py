@@ -9,28 +9,36 @@ one binary value, so that Spark moves few rows.
 from __future__ import annotations
 
 import json
-import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ..compiled.sorted_runs import Run, SortedRuns, hashed
-from .level_files import STEP, STEPS, arrow, words_in, write
+from ..compiled.run_code import run_code
+from ..compiled.sorted_runs import Run, SortedRuns
+from ..compiled.window import Met
+from .level_files import STEP, STEPS, arrow, new_file, words_in, write
 from .search_program import SearchProgram, expander_of
 
 SPANS = "task int, path string, first long, begin long, count long"
 SENT = "bucket int, kind int, rows binary"
 TOLD = "kind int, told binary"
 STATES, REPORT, FILE = range(3)  # What a row is.
-HELD = 1 << 20  # Steps that a task holds before it sends them.
-BLOCK = 1 << 16  # States that are expanded at a time.
+BLOCK = 1 << 14  # States that are expanded at a time.
 
 
 def buckets_of(hashes: Any, buckets: int) -> Any:
-    """The bucket of each hash."""
-    return (hashes >> np.uint64(32)) * np.uint64(buckets) >> np.uint64(32)
+    """The bucket of each hash; those of higher hashes are not lower."""
+    return (hashes >> 31) * buckets >> 32
+
+
+def by_bucket(rows: Any, hashes: Any, buckets: int) -> Iterator[tuple[int, Any]]:
+    """Sorted rows, of each bucket that has some."""
+    ends = np.searchsorted(buckets_of(hashes, buckets), np.arange(buckets + 1))
+    for bucket in range(buckets):
+        if ends[bucket] < ends[bucket + 1]:
+            yield bucket, rows[ends[bucket] : ends[bucket + 1]]
 
 
 class Expansion:
@@ -43,41 +51,34 @@ class Expansion:
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Batches of `SENT`."""
         expander = expander_of(self.program)
-        expander.begin()
-        held: list[Any] = []
+        begun = False
         for _, path, first, begin, count in _rows(batches):
+            if not begun:
+                expander.begin(first)
+                begun = True
             for at in range(0, count, BLOCK):
-                block = words_in(path, begin + at, min(BLOCK, count - at))
-                for parents, rules, words in expander.steps(block, first + at):
-                    rows = np.empty((len(words), 1 + words.shape[1]), np.int64)
-                    rows[:, STEP], rows[:, 1:] = parents * STEPS + rules, words
-                    held.append(rows)
-                    if sum(map(len, held)) > HELD:
-                        yield self._sent(np.concatenate(held))
-                        held = []
-        if held:
-            yield self._sent(np.concatenate(held))
-        told = json.dumps(expander.report).encode()
-        yield _batch([(0, REPORT, told)], SENT)
+                words = words_in(path, begin + at, min(BLOCK, count - at))
+                for met in expander.steps(words, first + at):
+                    yield self._sent(met)
+        if begun:
+            yield self._sent(expander.window.take())
+            yield _batch([(0, REPORT, json.dumps(expander.report).encode())], SENT)
 
-    def _sent(self, rows: Any) -> Any:
-        found = buckets_of(hashed(rows[:, 1:]), self.buckets)
-        order = np.argsort(found, kind="stable")
-        ends = np.searchsorted(found[order], np.arange(self.buckets + 1))
-        sent: list[tuple[Any, ...]] = []
-        for bucket in range(self.buckets):
-            of_bucket = order[ends[bucket] : ends[bucket + 1]]
-            if len(of_bucket):
-                sent.append((bucket, STATES, rows[of_bucket].tobytes()))
-        return _batch(sent, SENT)
+    def _sent(self, met: Met) -> Any:
+        rows = np.empty((len(met.words), 1 + met.words.shape[1]), np.int64)
+        rows[:, STEP], rows[:, 1:] = met.parents * STEPS + met.rules, met.words
+        rows, hashes = run_code(met.words.shape[1]).sort(rows)
+        parts = by_bucket(rows, hashes, self.buckets)
+        return _batch([(bucket, STATES, part.tobytes()) for bucket, part in parts], SENT)
 
 
 class NewStates:
-    """Drops equal states and those that were seen, and writes the others as a file for each bucket.
+    """Drops equal states and those that were seen. Of the others it writes a file for each bucket,
+    and a run, with which older runs may be merged: they stay as they are.
 
     A file of a task that failed is told nobody."""
 
-    def __init__(self, folder: Path, words: int, seen: Mapping[int, Sequence[str]]) -> None:
+    def __init__(self, folder: Path, words: int, seen: Mapping[int, Sequence[Run]]) -> None:
         self.folder = folder
         self.words = words
         self.seen = seen
@@ -90,32 +91,34 @@ class NewStates:
                 yield _batch([(REPORT, rows)], TOLD)
             else:
                 met.setdefault(bucket, []).append(np.frombuffer(rows, np.int64))
-        for bucket, parts in met.items():
-            rows = self.once(np.concatenate(parts).reshape(-1, 1 + self.words))
-            rows = self.unseen(rows, self.seen.get(bucket, ()))
-            if len(rows):
-                path = self.folder / f"{bucket}.{uuid.uuid4().hex}.parquet"
-                write(path, rows)
-                by_rule = np.bincount(rows[:, STEP] % STEPS).tolist()
-                told = {"bucket": bucket, "path": str(path), "count": len(rows), "rules": by_rule}
+        for bucket in list(met):
+            told = self.kept(bucket, np.concatenate(met.pop(bucket)).reshape(-1, 1 + self.words))
+            if told is not None:
                 yield _batch([(FILE, json.dumps(told).encode())], TOLD)
 
-    def once(self, rows: Any) -> Any:
-        """Each state with its least step, sorted by hash."""
-        hashes = hashed(rows[:, 1:])
-        rows = rows[np.lexsort([rows[:, STEP], *rows[:, 1:].T, hashes])]
-        new = np.ones(len(rows), bool)
-        new[1:] = (rows[1:, 1:] != rows[:-1, 1:]).any(axis=1)
-        return rows[new]
+    def kept(self, bucket: int, rows: Any) -> Mapping[str, Any] | None:
+        """The files of a bucket with its new states; None where it has none."""
+        code = run_code(self.words)
+        runs = SortedRuns(code, lambda: new_file(self.folder, "seen"), self.seen.get(bucket, ()))
+        rows, hashes = self.once(*code.sort(rows))
+        rows = runs.unseen(rows, hashes)
+        if not len(rows):
+            return None
+        path = new_file(self.folder, "new")
+        write(path, rows)
+        runs.add([rows[:, 1:]])
+        return {
+            "bucket": bucket,
+            "path": path,
+            "count": len(rows),
+            "rules": np.bincount(rows[:, STEP] % STEPS).tolist(),
+            "runs": runs.runs,
+            "merged": runs.merged,
+        }
 
-    def unseen(self, rows: Any, paths: Sequence[str]) -> Any:
-        """Those that are in none of these files; all are sorted by hash."""
-        for path in paths:
-            known = SortedRuns(self.folder, self.words)
-            words = words_in(path)
-            known.runs.append(Run(hashed(words), words, Path(path)))
-            rows = rows[~known.holds(hashed(rows[:, 1:]), rows[:, 1:])]
-        return rows
+    def once(self, rows: Any, hashes: Any) -> tuple[Any, Any]:
+        """Of sorted rows each state with its least step."""
+        return run_code(self.words).first_of_each(rows, hashes)
 
 
 def _rows(batches: Iterable[Any]) -> Iterator[tuple[Any, ...]]:

@@ -12,21 +12,18 @@ import json
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from lawful.spec.codec import as_json
 from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.values.world import World
 
 from ..compiled import kernel_rows as kernel
 from ..compiled import llvm
-from ..compiled.arrays import empty
-from ..compiled.memory import MOST_ROUNDS, ROUNDS
+from ..compiled.window import Block, Met, Window
 from ..expansion.successors import Stepping
 from ..layout.forms import FORM, Form
 from ..space import Space
 
-GATHERED = 1 << 16  # Steps that machine code gathers before it comes back.
+WINDOW = 1 << 19  # States that a worker has in memory, about.
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,56 +72,31 @@ class Expander:
             name = flat.machine.name
             raise ValueError(f"{name}: a worker makes other steps; it has another lawful or Python")
         made = llvm.compiled if program.optimised else llvm.quick
-        self.code = made(self.stepping.text)
-        self.room, self.rounds = 1 << 8, ROUNDS
-        self.begin()
-
-    def begin(self) -> None:
-        """Forget what was noted, and which states were met."""
-        s = self.stepping
-        self.arrays = empty(s.words, s.program.begun, s.notes.size)
-        self.arrays.control[kernel.UNFOLDED] = 1
+        self.window = Window(self.stepping, made(self.stepping.text), WINDOW)
         self.escaped: list[int] = []
-        self._make_room()
 
-    def _make_room(self) -> None:
-        self.arrays = self.arrays.with_room(self.stepping.words, self.room, GATHERED)
-        self.arrays.control[kernel.PLACES] = self.room
-        self.arrays.control[kernel.ENOUGH] = GATHERED
+    def begin(self, first: int) -> None:
+        """Forget what was noted, and which states were met. The first state has this number."""
+        self.window.begin(first)
+        self.window.forget()
+        self.escaped.clear()
 
-    def steps(self, block: Any, first: int) -> Iterator[tuple[Any, Any, Any]]:
-        """The steps of these states, of which the first has that number: the number of the state,
-        the rule, and the words of the state it leads to; each as an array."""
-        self.arrays = self.arrays._replace(store=np.ascontiguousarray(block).reshape(-1))
-        at, width = 0, self.stepping.words
-        while at < len(block):
-            a, begun = self.arrays, at
-            c = a.control
-            c[kernel.NEXT], c[kernel.LAST] = at, len(block)
-            a.w[self.stepping.program.rounds] = self.rounds
-            unset = a.firsts < 0
-            status = self.code("scout", a)
-            a.firsts[unset & (a.firsts >= 0)] += first
-            at, left = int(c[kernel.NEXT]), int(c[kernel.LEFT])
-            origins = a.origins[: 2 * left].reshape(left, 2)
-            words = a.batch[: left * width].reshape(left, width)
-            yield origins[:, 0] + first, origins[:, 1], words
-            if status == kernel.ROOM:
-                self.room *= 2
-                self._make_room()
+    def steps(self, words: Any, first: int) -> Iterator[Met]:
+        """Expand these states, of which the first has that number; what was met so far whenever
+        the window is full."""
+        block, at = Block(words, first), 0
+        while at < len(words):
+            status, at = self.window.expand(block, at)
+            if status == kernel.FULL:
+                yield self.window.take()
+                self.window.begin(self.window.base)
             elif status == kernel.ESCAPED:
                 self.escaped.append(first + at - 1)
-            elif status == kernel.SPENT and at == begun:
-                if self.rounds < MOST_ROUNDS:
-                    self.rounds *= 2
-                else:
-                    self.escaped.append(first + at)
-                    at += 1
 
     @property
     def report(self) -> Report:
         """What was noted since `begin`."""
-        a = self.arrays
+        a = self.window.arrays
         return Report(a.totals.tolist(), a.firsts.tolist(), list(self.escaped))
 
 

@@ -12,7 +12,9 @@ import pytest
 from lawful import Machine, Scope
 from lawful.checks.explore import CheckResult, Limits, explore
 from lawful.checks.explore.check import NoEngine
-from lawful.checks.explore.compiled import sorted_runs, spilled
+from lawful.checks.explore.checkpoints import Snapshots, Unfit
+from lawful.checks.explore.compiled import run_code, sorted_runs, spilled, window
+from lawful.checks.explore.compiled.run_code import RunCode
 from lawful.checks.explore.compiled.sorted_runs import SortedRuns
 from lawful.checks.explore.compiled.spilled import Spilled
 from lawful.checks.explore.compiled.spilled_search import REFUSED
@@ -41,17 +43,19 @@ def comparable(result: CheckResult) -> CheckResult:
 
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Blocks and levels so small that every way is gone."""
-    for name, size in (("BLOCK", 7), ("GATHERED", 16), ("HELD", 40), ("RANGES", 4)):
-        monkeypatch.setattr(spilled, name, size)
-    monkeypatch.setattr(sorted_runs, "MERGED", 5)
-    scout = Spilled._scout
+    """A window, blocks and parts so small that every way is gone."""
+    sizes = {spilled: ("BLOCK", "WINDOW", "PART"), window: ("GATHERED",)}
+    for module, names in sizes.items():
+        for name in names:
+            monkeypatch.setattr(module, name, 16)
+    monkeypatch.setattr(sorted_runs, "PART", 512)
+    expand = window.Window.scout
 
-    def forgetful(self: Spilled, *given: Any) -> Any:
+    def forgetful(self: window.Window, *given: Any) -> Any:
         self.arrays.recent[:] = -1  # Else machine code leaves out what it met a moment ago.
-        return scout(self, *given)
+        return expand(self, *given)
 
-    monkeypatch.setattr(Spilled, "_scout", forgetful)
+    monkeypatch.setattr(window.Window, "scout", forgetful)
 
 
 def same(cls: type[Machine], folder: Path) -> bool:
@@ -95,8 +99,6 @@ def test_a_limit_of_states_ends_it_after_a_level(tmp_path: Path) -> None:
 
 
 def test_what_it_does_not_do_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="--resume cannot be had with --spill"):
-        checked(TwoPhase, Limits(spill=tmp_path, resume=tmp_path))
     found = resolve(TwoPhase)
     flat = lower(found.machine, found.scopes.get("scope", Scope()))
     with pytest.raises(NoEngine, match="not for the reference engine"):
@@ -107,46 +109,147 @@ def test_what_it_does_not_do_is_refused(tmp_path: Path) -> None:
 
 
 def test_states_of_one_hash_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def one(words: Any) -> Any:
-        return np.full(len(words), 1 << 63, np.uint64)
-
-    monkeypatch.setattr(spilled, "hashed", one)
-    assert same(TwoPhase, tmp_path)
-
-
-def seen_nothing(self: SortedRuns, hashes: Any, words: Any) -> Any:
-    return np.zeros(len(hashes), bool)
-
-
-def every_row(rows: Any) -> Any:
-    return rows[np.argsort(rows[:, spilled.HASH].view(np.uint64))]
-
-
-def last_of_each(rows: Any) -> Any:
-    turned = rows.copy()
-    turned[:, spilled.ORDER] *= -1
-    found = KEPT(turned)
-    found[:, spilled.ORDER] *= -1
-    return found
+    texts = run_code.texts()
+    alike = [text.replace("h *= 0xC4CEB9FE1A85EC53", "h = 7") for text in texts]
+    assert alike != texts
+    monkeypatch.setattr(run_code, "texts", lambda: alike)
+    run_code.run_code.cache_clear()
+    monkeypatch.setattr(spilled, "WINDOW", 16)
+    monkeypatch.setattr(window, "GATHERED", 16)
+    try:
+        assert set(RunCode(2, 0).sort(np.arange(12).reshape(4, 3))[1].tolist()) == {3}
+        assert same(TwoPhase, tmp_path)
+    finally:
+        run_code.run_code.cache_clear()
 
 
-KEPT = spilled.first_of_each
+def seen_nothing(self: SortedRuns, rows: Any, hashes: Any) -> Any:
+    return rows
+
+
+def no_run(self: Spilled) -> None:
+    self.whole = False
+    self.window.begin(0)
+
+
+def backwards(self: window.Window) -> Any:
+    met = TAKE(self)
+    return window.Met(*(column[::-1] for column in met))
+
+
+def from_the_block(self: window.Window) -> Any:
+    met = TAKE(self)
+    return met._replace(parents=met.parents % 16)
+
+
+def a_run_lost(self: SortedRuns, parts: Any) -> None:
+    ADD(self, parts)
+    if len(self.runs) > 2:
+        self.runs.pop(0)
+
+
+TAKE, ADD = window.Window.take, SortedRuns.add
 
 
 @pytest.mark.parametrize(
     ("owner", "name", "broken"),
     [
-        (SortedRuns, "holds", seen_nothing),
-        (spilled, "first_of_each", every_row),
-        (spilled, "first_of_each", last_of_each),
+        (SortedRuns, "unseen", seen_nothing),
+        (SortedRuns, "add", a_run_lost),
+        (Spilled, "_forget", no_run),
+        (window.Window, "take", backwards),
+        (window.Window, "take", from_the_block),
     ],
-    ids=["no anti-join", "equal states twice", "parents of the last step"],
+    ids=["no anti-join", "a run lost", "no first run", "other numbers", "wrong parents"],
 )
 @pytest.mark.usefixtures("tiny")
 def test_a_broken_level_is_noticed(
     owner: Any, name: str, broken: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(owner, name, broken)
     whole = checked(PetersonWithoutFlags, Limits(workers=1))
-    found = checked(PetersonWithoutFlags, Limits(states=5_000, spill=tmp_path))
-    assert comparable(found) != comparable(whole)
+    monkeypatch.setattr(owner, name, broken)
+    try:
+        found = checked(PetersonWithoutFlags, Limits(states=5_000, spill=tmp_path))
+    except AssertionError as error:
+        assert "no step leads from state" in str(error)
+    else:
+        assert comparable(found) != comparable(whole)
+
+
+# Snapshots.
+
+
+class Killed(BaseException):
+    pass
+
+
+def at_once(_: Snapshots) -> bool:
+    return True
+
+
+def killed_after(writes: int, monkeypatch: pytest.MonkeyPatch, of: Any = Spilled) -> None:
+    """A search is killed in the level after its so-manieth snapshot."""
+    write, advance, left = Snapshots.write, of.advance, [writes]
+
+    def counted(self: Snapshots, items: Any) -> None:
+        write(self, items)
+        left[0] -= 1
+
+    def killed(self: Any, span: Any) -> Any:
+        if left[0] < 0:
+            raise Killed
+        found = advance(self, span)
+        if left[0] <= 0:
+            left[0] = -1  # One level more, which no snapshot has.
+        return found
+
+    monkeypatch.setattr(Snapshots, "due", at_once)
+    monkeypatch.setattr(Snapshots, "write", counted)
+    monkeypatch.setattr(of, "advance", killed)
+
+
+@pytest.mark.parametrize("writes", [1, 4, 9])
+@pytest.mark.usefixtures("tiny")
+def test_a_search_that_was_killed_goes_on(
+    writes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = Limits(spill=tmp_path / "states", resume=tmp_path)
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        killed_after(writes, patch)
+        checked(TwoPhase, limits)
+    whole = comparable(checked(TwoPhase, Limits(workers=1)))
+    monkeypatch.setattr(Snapshots, "due", at_once)
+    assert comparable(checked(TwoPhase, limits)) == whole
+    runs = {file.name for file in (tmp_path / "states" / "TwoPhase.states").glob("seen.*")}
+    assert runs != set()
+    assert comparable(checked(TwoPhase, limits)) == whole  # It is over: nothing is left to do.
+    assert {file.name for file in (tmp_path / "states" / "TwoPhase.states").glob("seen.*")} <= runs
+
+
+@pytest.mark.usefixtures("tiny")
+def test_a_search_that_a_limit_stopped_goes_on(tmp_path: Path) -> None:
+    limits = Limits(spill=tmp_path, resume=tmp_path)
+    asked = iter([False] * 15 + [True] * 1_000)
+    stopped = checked(TwoPhase, dataclasses.replace(limits, stop=lambda: next(asked)))
+    assert (stopped.complete, 0 < stopped.distinct < 288) == (False, True)
+    assert comparable(checked(TwoPhase, limits)) == comparable(checked(TwoPhase, Limits(workers=1)))
+
+
+@pytest.mark.usefixtures("tiny")
+def test_files_that_are_gone_are_noticed(tmp_path: Path) -> None:
+    limits = Limits(spill=tmp_path, resume=tmp_path)
+    checked(TwoPhase, dataclasses.replace(limits, states=100))
+    place = tmp_path / "TwoPhase.states"
+    (place / "states").rename(place / "elsewhere")
+    with pytest.raises(Unfit, match="does not have the states"):
+        checked(TwoPhase, limits)
+    (place / "elsewhere").rename(place / "states")
+    for run in place.glob("seen.*"):
+        run.write_bytes(run.read_bytes()[:-16])
+    with pytest.raises(Unfit, match=r"cannot be read: .* in place of"):
+        checked(TwoPhase, limits)
+    with pytest.raises(Unfit, match="is of a search without --spill"):
+        (tmp_path / "other").mkdir()
+        other = Limits(resume=tmp_path / "other")
+        checked(TwoPhase, other)
+        checked(TwoPhase, dataclasses.replace(other, spill=tmp_path))

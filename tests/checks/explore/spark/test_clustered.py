@@ -16,9 +16,12 @@ import pytest
 
 from lawful import Machine, Scope
 from lawful.checks.explore import CheckResult, Limits, explore, explore_on_spark
-from lawful.checks.explore.compiled.sorted_runs import hashed
+from lawful.checks.explore.checkpoints import Snapshots, Unfit
+from lawful.checks.explore.compiled import window
+from lawful.checks.explore.compiled.run_code import run_code
 from lawful.checks.explore.compiled.spilled_search import REFUSED
 from lawful.checks.explore.spark import clustered, level_files, level_tasks, search_program
+from lawful.checks.explore.spark.clustered import Clustered
 from lawful.checks.explore.spark.level_files import STEP, arrow
 from lawful.checks.explore.spark.level_jobs import LevelJobs, Span
 from lawful.checks.explore.spark.level_tasks import SENT, SPANS, Expansion, NewStates
@@ -27,6 +30,7 @@ from lawful.spec.lower import lower
 from lawful.spec.resolve import abstract_scopes, resolve
 from tests.checks.declarations.timed import Fischer
 from tests.checks.declarations.wide import Crowd
+from tests.checks.explore.compiled.test_spilled import Killed, at_once, killed_after
 from tests.classics.broken import AlternatingBitWithoutBit, PetersonWithoutFlags
 from tests.classics.table import CLASSICS
 from tests.classics.two_phase import TwoPhase
@@ -99,11 +103,13 @@ def comparable(result: CheckResult) -> Any:
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """Pieces so small that every way is gone."""
-    sizes = {clustered: ("FEWEST", "MOST", "CHUNK"), level_tasks: ("HELD", "BLOCK")}
+    sizes = {clustered: ("FEWEST", "MOST", "CHUNK"), level_tasks: ("BLOCK",)}
     for module, names in sizes.items():
         for name in names:
             monkeypatch.setattr(module, name, 7)
-    monkeypatch.setattr(search_program, "GATHERED", 16)
+    monkeypatch.setattr(search_program, "WINDOW", 16)
+    monkeypatch.setattr(window, "GATHERED", 16)
+    search_program.expander_of.cache_clear()
     monkeypatch.setattr(level_files, "GROUP", 5)
 
 
@@ -160,22 +166,39 @@ def test_a_worker_with_other_steps_is_refused(monkeypatch: pytest.MonkeyPatch) -
 
 
 class SeesNothing(NewStates):
-    def unseen(self, rows: Any, paths: Sequence[str]) -> Any:
-        return rows
+    def kept(self, bucket: int, rows: Any) -> Any:
+        return NewStates(self.folder, self.words, {}).kept(bucket, rows)
 
 
 class KeepsEqual(NewStates):
-    def once(self, rows: Any) -> Any:
-        return rows[np.argsort(hashed(rows[:, 1:]))]
+    def once(self, rows: Any, hashes: Any) -> Any:
+        return rows, hashes
 
 
 class KeepsTheLast(NewStates):
-    def once(self, rows: Any) -> Any:
-        turned = rows.copy()
-        turned[:, STEP] *= -1
-        found = super().once(turned)
+    def once(self, rows: Any, hashes: Any) -> Any:
+        rows[:, STEP] *= -1
+        found, of = super().once(rows, hashes)
         found[:, STEP] *= -1
-        return found
+        return found, of
+
+
+class LosesABucket(NewStates):
+    def kept(self, bucket: int, rows: Any) -> Any:
+        return super().kept(bucket, rows) if bucket else None
+
+
+class HasStaleRuns(NewStates):
+    def kept(self, bucket: int, rows: Any) -> Any:
+        told = super().kept(bucket, rows)
+        return told and {**told, "runs": self.seen.get(bucket, []), "merged": []}
+
+
+class HasOtherParents(NewStates):
+    def once(self, rows: Any, hashes: Any) -> Any:
+        found, of = super().once(rows, hashes)
+        found[:, STEP] = found[::-1, STEP]
+        return found, of
 
 
 class LosesReports(NewStates):
@@ -190,16 +213,52 @@ class LosesReports(NewStates):
                 yield each
 
 
-@pytest.mark.parametrize("broken", [SeesNothing, KeepsEqual, LosesReports])
+@pytest.mark.parametrize(
+    "broken", [SeesNothing, KeepsEqual, LosesABucket, HasStaleRuns, HasOtherParents, LosesReports]
+)
 @pytest.mark.usefixtures("tiny")
 def test_a_broken_level_is_noticed(broken: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(level_tasks, "NewStates", broken)
-    found = clustered_check(TwoPhase, 0, Limits(states=1_500))
-    assert comparable(found) != comparable(in_memory(TwoPhase))
+    try:
+        found = clustered_check(PetersonWithoutFlags, 0, Limits(states=1_500))
+    except AssertionError as error:
+        assert "no step leads from state" in str(error)
+    else:
+        assert comparable(found) != comparable(in_memory(PetersonWithoutFlags))
 
 
 def test_of_equal_states_the_least_step_is_kept() -> None:
     rows = np.array([(9, 4, 4), (7, 4, 4), (8, 5, 4), (7, 5, 5)], np.int64)
-    kept = NewStates(Path(), 2, {}).once(rows)
+    code = run_code(2)
+    kept, _ = NewStates(Path(), 2, {}).once(*code.sort(rows))
     assert sorted(kept.tolist()) == [[7, 4, 4], [7, 5, 5], [8, 5, 4]]
-    assert KeepsTheLast(Path(), 2, {}).once(rows).tolist() != kept.tolist()
+    assert KeepsTheLast(Path(), 2, {}).once(*code.sort(rows))[0].tolist() != kept.tolist()
+
+
+# Snapshots.
+
+
+@pytest.mark.parametrize("writes", [1, 5, 9])
+@pytest.mark.usefixtures("tiny")
+def test_a_search_that_was_killed_goes_on(
+    writes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits = Limits(resume=tmp_path)
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        killed_after(writes, patch, Clustered)
+        clustered_check(TwoPhase, 20, limits)
+    monkeypatch.setattr(Snapshots, "due", at_once)
+    whole = comparable(in_memory(TwoPhase))
+    assert comparable(clustered_check(TwoPhase, 20, limits)) == whole
+    files = {file.name for file in (tmp_path / "TwoPhase.states" / "levels").iterdir()}
+    assert comparable(clustered_check(TwoPhase, 20, limits)) == whole  # It is over.
+    assert {file.name for file in (tmp_path / "TwoPhase.states" / "levels").iterdir()} <= files
+
+
+@pytest.mark.usefixtures("tiny")
+def test_files_that_are_gone_are_noticed(tmp_path: Path) -> None:
+    limits = Limits(resume=tmp_path)
+    clustered_check(TwoPhase, 20, limits)
+    next((tmp_path / "TwoPhase.states" / "levels").glob("new.*")).unlink()
+    with pytest.raises(Unfit, match="which the snapshot names, is not there"):
+        clustered_check(TwoPhase, 20, limits)
