@@ -34,9 +34,9 @@ from .verdicts import judge
 
 if TYPE_CHECKING:
     from .compiled.llvm import Native
-    from .compiled.spilled_search import Made
     from .expansion.successors import Stepping
     from .spark.level_jobs import LevelJobs
+    from .spill.spilled_search import Made
 
 Engine = Literal["auto", "reference", "generated", "compiled"]
 __all__ = ["CheckResult", "Engine", "Limits", "NoEngine", "Progress", "explore", "explore_on_spark"]
@@ -123,7 +123,7 @@ def _spilled(
     """Explore with the states in files; properties that need the steps between them are unknown."""
     started, option = time.perf_counter(), "--spill" if by is None else f"--engine {by[0]}"
     try:
-        from .compiled import spilled, spilled_search  # Most checks need none.
+        from .spill import spilled, spilled_search  # Most checks need none.
 
         engine, made = by or ("compiled", spilled.Spilled)
         kept = _kept(space, limits, False)

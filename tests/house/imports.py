@@ -28,7 +28,12 @@ HEAVY = (
 # Packages whose modules compute with arrays throughout.
 HOMES = {
     "numpy": frozenset(
-        {"checks/explore/compiled", "checks/explore/spark", "checks/replay/columnar"}
+        {
+            "checks/explore/compiled",
+            "checks/explore/spark",
+            "checks/explore/spill",
+            "checks/replay/columnar",
+        }
     ),
     "pyarrow": frozenset({"checks/explore/spark", "checks/replay"}),
 }

@@ -18,11 +18,11 @@ import numpy as np
 
 from ..checkpoints import Unfit
 from ..compiled.llvm import Native
-from ..compiled.sorted_runs import Run, SortedRuns
-from ..compiled.spilled import Spilled, forced
 from ..compiled.state_store import Span, Stopped
 from ..expansion.successors import Stepping
 from ..limits import OutOfBudget
+from ..spill.sorted_runs import Run, SortedRuns
+from ..spill.spilled import Spilled, forced
 from . import level_tasks
 from .level_files import STEP, STEPS, new_file, row_at, write
 from .level_jobs import LevelJobs

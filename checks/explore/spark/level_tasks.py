@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from ..compiled.run_code import run_code
-from ..compiled.sorted_runs import Run, SortedRuns
-from ..compiled.window import Met
+from ..spill.run_code import run_code
+from ..spill.sorted_runs import Run, SortedRuns
+from ..spill.window import Met
 from .level_files import STEP, STEPS, arrow, new_file, words_in, write
 from .search_program import SearchProgram, expander_of
 

@@ -18,10 +18,10 @@ from lawful.spec.values.world import World
 
 from ..compiled import kernel_rows as kernel
 from ..compiled import llvm
-from ..compiled.window import Block, Met, Window
 from ..expansion.successors import Stepping
 from ..layout.forms import FORM, Form
 from ..space import Space
+from ..spill.window import Block, Met, Window
 
 WINDOW = 1 << 19  # States that a worker has in memory, about.
 

@@ -17,20 +17,20 @@ import pytest
 from lawful import Machine, Scope
 from lawful.checks.explore import CheckResult, Limits, explore, explore_on_spark
 from lawful.checks.explore.checkpoints import Snapshots, Unfit
-from lawful.checks.explore.compiled import window
-from lawful.checks.explore.compiled.run_code import run_code
-from lawful.checks.explore.compiled.spilled_search import REFUSED
 from lawful.checks.explore.spark import clustered, level_files, level_tasks, search_program
 from lawful.checks.explore.spark.clustered import Clustered
 from lawful.checks.explore.spark.level_files import STEP, arrow
 from lawful.checks.explore.spark.level_jobs import LevelJobs, Span
 from lawful.checks.explore.spark.level_tasks import SENT, SPANS, Expansion, NewStates
+from lawful.checks.explore.spill import window
+from lawful.checks.explore.spill.run_code import run_code
+from lawful.checks.explore.spill.spilled_search import REFUSED
 from lawful.checks.verdict import Verdict
 from lawful.spec.lower import lower
 from lawful.spec.resolve import abstract_scopes, resolve
 from tests.checks.declarations.timed import Fischer
 from tests.checks.declarations.wide import Crowd
-from tests.checks.explore.compiled.test_spilled import Killed, at_once, killed_after
+from tests.checks.explore.spill.test_spilled import Killed, at_once, killed_after
 from tests.classics.broken import AlternatingBitWithoutBit, PetersonWithoutFlags
 from tests.classics.table import CLASSICS
 from tests.classics.two_phase import TwoPhase

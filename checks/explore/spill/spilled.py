@@ -18,13 +18,13 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ..checkpoints import Unfit
+from ..compiled import kernel_rows as kernel
+from ..compiled.llvm import Native
+from ..compiled.state_store import Followed, Span, Stopped
 from ..expansion.successors import Stepping
 from ..limits import OutOfBudget
-from . import kernel_rows as kernel
-from .llvm import Native
 from .run_code import run_code
 from .sorted_runs import Opened, Run, SortedRuns, remove
-from .state_store import Followed, Span, Stopped
 from .window import Block, Met, Window
 
 BLOCK = 1 << 14  # States that are expanded between two looks at the clock.

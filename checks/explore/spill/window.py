@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..compiled import kernel_rows as kernel
+from ..compiled.arrays import empty, filled
+from ..compiled.llvm import Native
+from ..compiled.memory import MOST_ROUNDS, ROUNDS, Memory
 from ..expansion.successors import Stepping
-from . import kernel_rows as kernel
-from .arrays import empty, filled
-from .llvm import Native
-from .memory import MOST_ROUNDS, ROUNDS, Memory
 
 GATHERED = 1 << 13  # Steps that machine code gathers before they are looked up.
 

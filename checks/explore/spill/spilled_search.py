@@ -14,14 +14,14 @@ from lawful.spec.verdicts import LIVENESS
 
 from ...verdict import PropertyResult, Verdict
 from ..checkpoints import Items, Snapshots
+from ..compiled.engine import PackedSearch
+from ..compiled.llvm import Native, compiled
 from ..expansion.successors import Stepping
 from ..layout.forms import FORM, Form
 from ..layout.layouts import MOST_ROOM, Crowded
 from ..limits import Limits, Progress
 from ..liveness.graph import Graph
 from ..space import Space
-from .engine import PackedSearch
-from .llvm import Native, compiled
 from .spilled import Spilled
 
 REFUSED = frozenset({*LIVENESS, "recoverable", "refines"})

@@ -9,8 +9,8 @@ sign; it is worked out from the words wherever it is asked for, and so takes no 
 from __future__ import annotations
 
 from ..codegen.prelude import clear
-from .kernel_rows import WORDS, Cells
-from .state_table import mixed
+from ..compiled.kernel_rows import WORDS, Cells
+from ..compiled.state_table import mixed
 
 SIZE = 2
 PLAIN = (1 << 63) - 1

@@ -13,11 +13,11 @@ from lawful import Machine, Scope
 from lawful.checks.explore import CheckResult, Limits, explore
 from lawful.checks.explore.check import NoEngine
 from lawful.checks.explore.checkpoints import Snapshots, Unfit
-from lawful.checks.explore.compiled import run_code, sorted_runs, spilled, window
-from lawful.checks.explore.compiled.run_code import RunCode
-from lawful.checks.explore.compiled.sorted_runs import SortedRuns
-from lawful.checks.explore.compiled.spilled import Spilled
-from lawful.checks.explore.compiled.spilled_search import REFUSED
+from lawful.checks.explore.spill import run_code, sorted_runs, spilled, window
+from lawful.checks.explore.spill.run_code import RunCode
+from lawful.checks.explore.spill.sorted_runs import SortedRuns
+from lawful.checks.explore.spill.spilled import Spilled
+from lawful.checks.explore.spill.spilled_search import REFUSED
 from lawful.checks.verdict import Verdict
 from lawful.spec.lower import lower
 from lawful.spec.resolve import abstract_scopes, resolve

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 from ..codegen import prelude
-from . import kernel_rows as kernel
-from . import llvm, llvm_text, run_kernel
-from .state_table import mixed
+from ..compiled import kernel_rows as kernel
+from ..compiled import llvm, llvm_text
+from ..compiled.state_table import mixed
+from . import run_kernel
 
 NUMBERS = {name: value for name, value in vars(run_kernel).items() if isinstance(value, int)}
 SEEN = ("sort_rows", "first_of_each", "mark", "drop_marked", "merge")
