@@ -4,9 +4,9 @@
     world.start(lambda: loop.run_until_complete(main()), "loop")
 
 The loop is asyncio's own, with another source of events: where that waits for sockets, this one
-gives the turn away. Code that uses `create_connection`, `create_server`, timers, tasks and
-`call_soon_threadsafe` runs unchanged; addresses are ports. Nothing else of the outside world is
-there: no subprocesses, no signals.
+gives the turn away. Code that uses `create_connection`, `create_server`,
+`create_datagram_endpoint`, timers, tasks and `call_soon_threadsafe` runs unchanged; addresses are
+ports. Nothing else of the outside world is there: no subprocesses, no signals.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
+from .datagrams import Datagrams
 from .network import Network, Port
 from .turns import World
 
@@ -39,8 +40,9 @@ class _Selector:
 class SimulatedLoop(asyncio.BaseEventLoop):
     """The one event loop of a world."""
 
-    def __init__(self, world: World, network: Network) -> None:
+    def __init__(self, world: World, network: Network, datagrams: Datagrams | None = None) -> None:
         super().__init__()
+        self._datagrams = datagrams or Datagrams(world)
         self._world = world
         self._network = network
         self._selector = _Selector(world)
@@ -65,3 +67,9 @@ class SimulatedLoop(asyncio.BaseEventLoop):
     ) -> Any:
         """Listen at the port, or at a free one for 0. Errors: OSError if somebody does."""
         return Port(self._network, port, protocol_factory)
+
+    async def create_datagram_endpoint(
+        self, protocol_factory: Callable[[], Any], local_addr: Any = None, *_: Any, **__: Any
+    ) -> Any:
+        """A socket at the port of this address, or at a free one for 0. Errors: OSError."""
+        return self._datagrams.bind(self, protocol_factory, local_addr[1])

@@ -24,6 +24,8 @@ from tests.machines.message_scheduler.history import missing
 from tests.machines.object_diffusion import simulated as object_diffusion
 from tests.machines.queue_cluster import simulated as queue_cluster
 from tests.machines.read_only_windows import simulated as read_only_windows
+from tests.machines.unicast import simulated as unicast
+from tests.machines.unicast.plan import FAULTS as UNICAST_FAULTS
 
 
 class Run(Protocol):
@@ -72,6 +74,7 @@ SERVICES = {
     "read_only_windows": Service(
         read_only_windows.simulate, read_only_windows.FAULTS, read_only_windows.TRANSITIONS
     ),
+    "unicast": Service(unicast.simulate, UNICAST_FAULTS, unicast.TRANSITIONS),
 }
 
 

@@ -1,8 +1,8 @@
 """Clients that use a cluster at random, and note all that they did and saw.
 
 Publishers and consumers connect to any broker, and to another one when theirs ends. Each body is
-published once. Consumers accept, release and reject, and hang up with messages that they have; once
-`calm` is called they accept everything.
+published once. Consumers accept, release and reject. They hang up with messages that they have,
+before or after they have ended a subscription. Once `calm` is called they accept everything.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ SPOILT = "spoilt"  # The queue of messages that were rejected.
 @dataclass(frozen=True)
 class Manners:
     """How consumers behave: the probabilities of what they do with a message, else they accept it.
+    `leave`: they end the subscription, and then hang up.
     `credit`: at most; `work`: seconds before a message is settled, at most, until `calm`; `batch`:
     how many messages a publisher sends at a time, at most; `pause`: seconds between two times, at
     most."""
@@ -31,6 +32,7 @@ class Manners:
     release: float = 0.05
     reject: float = 0.05
     hang_up: float = 0.01
+    leave: float = 0.01
     credit: int = 5
     work: float = 0.0
     batch: int = 5
@@ -179,6 +181,10 @@ class Exercise:
             if chance < manners.hang_up:
                 return
             chance -= manners.hang_up
+            if chance < manners.leave:
+                await client.unsubscribe(queue)
+                return
+            chance -= manners.leave
             if chance < manners.release:
                 self._job(self._settle(got, "release", client, message))
             elif chance < manners.release + manners.reject and queue != SPOILT:

@@ -5,7 +5,7 @@ executed by the runtime. All that the protocol knows (states, connection ids, se
 windows, buffers, timers) is in these machines; the endpoint carries datagrams to them, performs
 what they return, and keeps nothing of its own but addresses, counters, and payloads already
 delivered that the application has not yet taken. A CLOSED entry stands for an absent one and is
-kept: it remembers where the connection was.
+kept, until the application disconnects the peer: it remembers where the connection was.
 
     async with await Unicast.open("A", Config()) as a:
         a.connect("B", address_of_b)
@@ -14,8 +14,8 @@ kept: it remembers where the connection was.
 
 Each payload is delivered once and in the order in which its sender sent it, whatever the network
 loses, repeats or reorders; or it is reported to `on_dropped` as in doubt, never dropped in silence.
-Between endpoints of different names there is no order. Sockets are bound to 127.0.0.1: nothing here
-is authenticated.
+Between endpoints of different names there is no order. Sockets are bound to 127.0.0.1. With a key
+(`Options.key`) only datagrams of endpoints that have it are taken.
 
 Source: `unicast3.txt`, demands U4 to U30.
 """
@@ -26,33 +26,23 @@ import asyncio
 import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Collection
+from functools import partial
 
 from lawful import Refused
+from lawful.runtime.deadlines import Deadlines
+from lawful.runtime.instances.access import Fired
 
-from ..declaration import ReceiverEntryFixed, SenderEntryFixed
+from ..declaration import Conn, ReceiverEntryFixed, SenderEntryFixed
 from ..messages import Ack, Close, Data, Dropped, Message, SendFirst, XmitReq
 from .peer import FormerLife, Peer, from_wire, to_wire
-from .relay import LOOPBACK, Address
+from .relay import Address
 from .settings import Config, EndpointStats, LoopClock, Options
-from .wire import LONGEST_PAYLOAD, Batch, WireError, decode, encode_name, pack
+from .socket import Socket
+from .wire import LONGEST_PAYLOAD, Batch, encode_name
 
 
 class EndpointClosed(Exception):
     """The endpoint was closed, by `aclose` or by the fault that is this error's cause."""
-
-
-class _Socket(asyncio.DatagramProtocol):
-    """Hands datagrams to the endpoint; what goes wrong below it is only counted: UDP may lose."""
-
-    def __init__(self, on_datagram: Callable[[bytes], None], on_error: Callable[[], None]) -> None:
-        self._on_datagram = on_datagram
-        self._on_error = on_error
-
-    def datagram_received(self, data: bytes, addr: Address) -> None:
-        self._on_datagram(data)
-
-    def error_received(self, exc: Exception) -> None:
-        self._on_error()
 
 
 class Unicast:
@@ -68,34 +58,43 @@ class Unicast:
         self._clock = options.clock or LoopClock()
         self._epoch = time.time_ns() // 1_000 if options.epoch is None else options.epoch
         self._peers: dict[str, Peer] = {}
+        # With something to send, with a round to come, with payloads that wait for the inbox.
+        self._unsent: dict[str, Peer] = {}
+        self._busy: dict[str, Peer] = {}
+        self._held: dict[str, Peer] = {}
+        self._deadlines = Deadlines()
         self._inbox: deque[tuple[str, bytes]] = deque()
         self._counts: Counter[str] = Counter()
         self._kinds_sent: Counter[str] = Counter()
         self._kinds_received: Counter[str] = Counter()
         self._changed = asyncio.Event()
+        self._came = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
         self._closed = False
-        self._busy = 0.0
+        self._worked = 0.0
         self._fault: Exception | None = None
-        self._transport: asyncio.DatagramTransport | None = None
+        self._socket = Socket(name, config, options.key, self._on_batch)
         self._flushing: asyncio.Handle | None = None
         self._ticking: asyncio.Task[None] | None = None
 
     @classmethod
     async def open(
-        cls, name: str, config: Config | None = None, options: Options | None = None
+        cls,
+        name: str,
+        config: Config | None = None,
+        options: Options | None = None,
+        port: int = 0,
     ) -> Unicast:
-        """An endpoint called `name`, with a socket on a free port of 127.0.0.1, and no peers yet.
+        """An endpoint called `name`, with a socket on this port of 127.0.0.1, or on a free one for
+        0, and no peers yet.
 
-        Errors: OSError without a port; ValueError for a name that no datagram has room for.
+        Errors: OSError without the port; ValueError for a name that no datagram has room for.
         """
         encode_name(name)
         endpoint = cls(name, config or Config(), options or Options())
-        loop = asyncio.get_running_loop()
-        endpoint._transport, _ = await loop.create_datagram_endpoint(
-            lambda: _Socket(endpoint._on_datagram, endpoint._on_send_error),
-            local_addr=(LOOPBACK, 0),
-        )
-        endpoint._ticking = loop.create_task(endpoint._tick_for_ever(), name=f"unicast {name}")
+        await endpoint._socket.open(port)
+        ticking = endpoint._loop.create_task(endpoint._tick_for_ever(), name=f"unicast {name}")
+        endpoint._ticking = ticking
         return endpoint
 
     async def __aenter__(self) -> Unicast:
@@ -110,9 +109,7 @@ class Unicast:
     def address(self) -> Address:
         """Where datagrams for this endpoint are to be sent."""
         self._check_open()
-        assert self._transport is not None
-        address: Address = self._transport.get_extra_info("sockname")
-        return address
+        return self._socket.address
 
     def connect(self, peer: str, address: Address) -> None:
         """Make `peer` known, or tell its new address. Nothing is sent.
@@ -125,28 +122,53 @@ class Unicast:
         if peer in self._peers:
             self._peers[peer].address = address
             return
-        known = Peer.at(address, peer, self._config, self._clock)
+        known = Peer.at(address, peer, self._epoch, self._config, self._clock)
         self._peers[peer] = known
+        for entry in (known.sender, known.receiver):
+            fire = partial(self._fired, known)
+            known.ends.append(self._deadlines.add(entry, fire))
         if self._options.journal is not None:
-            journal = self._options.journal
-            journal.attach(known.sender, instance=f"{self.name}>{peer}/sender")
-            journal.attach(known.receiver, instance=f"{peer}>{self.name}/receiver")
+            attach = self._options.journal.attach
+            known.ends.append(attach(known.sender, f"{self.name}>{peer}/sender"))
+            known.ends.append(attach(known.receiver, f"{peer}>{self.name}/receiver"))
+
+    async def disconnect(self, peer: str) -> None:
+        """Close the connection to `peer`, wait until it is gone, and forget the peer: nothing of it
+        is received any more, and what it sent and the application has not got is dropped.
+
+        Who connects it again later than its datagrams are under way gets each message once.
+        """
+        self.close(peer)
+        known = self._peers[peer]
+        known.gone = True
+        known.ring()
+        while known.sender.state != Conn.CLOSED:
+            self._check_open()
+            await known.changed.wait()
+        while known.ends:
+            known.ends.pop()()
+        for peers in (self._peers, self._unsent, self._busy, self._held):
+            peers.pop(peer, None)
+        # A later connection to the same name gets a larger id than all of this one had.
+        self._epoch = max(self._epoch, known.epoch + known.sender.conn)
+        known.ring()
 
     async def send(self, peer: str, payload: bytes) -> int:
         """Take a payload for `peer`; its sequence number on the connection.
 
         Waits while the window is full; callers that wait are served in the order of their calls.
         A connection that is absent is opened, one that closes is opened again. Errors: ValueError
-        for a payload too large for a datagram.
+        for a payload too large for a datagram, TypeError for what is no `bytes`.
         """
         to = self._peers[peer]
         if len(payload) > LONGEST_PAYLOAD:
             raise ValueError(f"a payload has at most {LONGEST_PAYLOAD} bytes, not {len(payload)}")
         async with to.turn:
-            await self.until(lambda: to.unacked < self._config.window)
+            await self._until(to, lambda: to.has_room(len(payload), self._config))
             self._check_open()
             data = to.sender.send(payload)
             self._counts["accepted"] += 1
+            self._busy[peer] = to
             self._perform(to, data)
             return data.seqno
 
@@ -156,7 +178,8 @@ class Unicast:
         Several iterators share what is delivered: each payload goes to one of them.
         """
         while True:
-            await self.until(lambda: self._closed or bool(self._inbox))
+            while not self._closed and not self._inbox:
+                await self._came.wait()
             if not self._inbox:
                 self._raise_fault()
                 return
@@ -173,7 +196,7 @@ class Unicast:
         """
         self._check_open()
         self._peers[peer].sender.close()
-        self._ring()
+        self._ring(self._peers[peer])
 
     def view(self, members: Collection[str]) -> None:
         """Tell which peers are members now: connections to all others begin to close.
@@ -199,23 +222,34 @@ class Unicast:
     async def flushed(self, peer: str) -> None:
         """Wait until `peer` acknowledged all that was sent to it, or it was reported in doubt."""
         to = self._peers[peer]
-        await self.until(lambda: to.unacked == 0)
+        await self._until(to, lambda: to.unacked == 0)
+
+    async def _until(self, peer: Peer, condition: Callable[[], bool]) -> None:
+        """Wait until it is true; asked again after what happens with this peer alone. Errors:
+        EndpointClosed or KeyError if the endpoint or the peer is gone before."""
+        while not peer.gone and not condition():
+            self._check_open()
+            await peer.changed.wait()
+        if peer.gone:
+            raise KeyError(peer.name)
 
     def stats(self) -> EndpointStats:
         """Counters and states as of now; also of a closed endpoint."""
-        counts = self._counts
+        counts = self._counts + self._socket.counts
         return EndpointStats(
             datagrams_sent=counts["datagrams_sent"],
             datagrams_received=counts["datagrams_received"],
             malformed=counts["malformed"],
             misdirected=counts["misdirected"],
             unknown=counts["unknown"],
+            forged=counts["forged"],
             refused=counts["refused"],
             former=counts["former"],
             beyond=counts["beyond"],
             accepted=counts["accepted"],
             delivered=counts["delivered"],
             in_doubt=counts["in_doubt"],
+            raised=counts["raised"],
             send_errors=counts["send_errors"],
             messages_sent=dict(self._kinds_sent),
             messages_received=dict(self._kinds_received),
@@ -223,67 +257,82 @@ class Unicast:
         )
 
     async def aclose(self) -> None:
-        """Close at once: what is unacknowledged is not waited for (`flushed` does that).
+        """Close at once. What is delivered is acknowledged and each peer gets a CLOSE; what is not
+        acknowledged is not waited for (`flushed` does that): `on_dropped` is told of it.
 
         `receive` ends after what was delivered; everything else raises EndpointClosed.
         """
-        if self._flushing is not None and not self._closed:
-            self._flush()
+        if not self._closed:
+            self._guarded(self._say_goodbye)
         self._shut()
         if self._ticking is not None:
             await asyncio.gather(self._ticking, return_exceptions=True)
+
+    def _say_goodbye(self) -> None:
+        """All timers of acks and of closing run out."""
+        for peer in self._peers.values():
+            peer.sender.close()
+            for entry, due in (
+                (peer.receiver, peer.receiver.ack_delay.deadline),
+                (peer.sender, peer.sender.lawful.next_deadline()),
+            ):
+                for fired in () if due is None else entry.lawful.fire_due(due):
+                    self._fired(peer, fired)
+        self._flush()
 
     # What happens by itself.
 
     async def _tick_for_ever(self) -> None:
         while not self._closed:
-            busy, self._busy = self._busy, 0.0
-            await asyncio.sleep(self._config.pause(busy))
+            worked, self._worked = self._worked, 0.0
+            await asyncio.sleep(self._config.pause(worked))
             self._guarded(self._tick)
 
     def _tick(self) -> None:
-        """One round of the retransmission task over all entries [seed:60-68, 122-137]."""
-        for peer in tuple(self._peers.values()):
-            now = self._clock.now()
-            for fired in (*peer.sender.lawful.fire_due(now), *peer.receiver.lawful.fire_due(now)):
-                self._perform(peer, fired.output)
-            self._perform(peer, peer.sender.task())
-            if peer.receiver.lawful.may("request_missing"):
-                self._perform(peer, peer.receiver.request_missing())
-            if peer.receiver.lawful.may("send_sync"):
-                self._perform(peer, peer.receiver.send_sync())
-            if peer.lost:
-                peer.lost = False
-                self._perform(peer, SendFirst(peer.receiver.conn))
+        """One round of the retransmission task [seed:60-68, 122-137], over the entries for which
+        there is something to do."""
+        self._deadlines.fire_due(self._clock.now())
+        for peer in tuple(self._busy.values()):
+            self._visit(peer)
+            if not peer.busy:
+                del self._busy[peer.name]
         self._ring()
 
-    def _on_datagram(self, datagram: bytes) -> None:
-        if self._closed:
-            return
-        self._counts["datagrams_received"] += 1
-        try:
-            batch = decode(datagram)
-        except WireError:
-            self._counts["malformed"] += 1
-            return
-        if batch.target != self.name:
-            self._counts["misdirected"] += 1
-        elif batch.source not in self._peers:
-            self._counts["unknown"] += 1
-        else:
+    def _fired(self, peer: Peer, fired: Fired) -> None:
+        self._perform(peer, fired.output)
+        peer.ring()
+
+    def _visit(self, peer: Peer) -> None:
+        self._perform(peer, peer.sender.task())
+        if not peer.receiver.lawful.may("request_missing"):
+            peer.requests.none()
+        elif peer.requests.due(peer.receiver):
+            self._perform(peer, peer.receiver.request_missing())
+        if peer.receiver.lawful.may("send_sync"):
+            self._perform(peer, peer.receiver.send_sync())
+        if peer.lost:
+            peer.lost = False
+            self._perform(peer, SendFirst(peer.receiver.conn))
+
+    def _on_batch(self, batch: Batch) -> None:
+        if batch.source in self._peers:
             self._guarded(lambda: self._handle_batch(self._peers[batch.source], batch))
+        else:
+            self._counts["unknown"] += 1
 
     def _handle_batch(self, peer: Peer, batch: Batch) -> None:
         for message in batch.in_order_of_handling():
             self._kinds_received[type(message).__name__] += 1
             try:
-                self._handle(peer, from_wire(message, self._epoch))
+                self._handle(peer, from_wire(message, peer.epoch))
             except FormerLife:
                 self._counts["former"] += 1
             except Refused:
                 self._counts["refused"] += 1
         self._deliver(peer)
-        self._ring()
+        if peer.busy:
+            self._busy[peer.name] = peer
+        self._ring(peer)
 
     def _handle(self, peer: Peer, message: Message) -> None:
         """Give the message to the machine that it is for, and perform what that returns."""
@@ -309,16 +358,29 @@ class Unicast:
         while len(self._inbox) < self._config.inbox and peer.receiver.lawful.may("deliver"):
             self._inbox.append((peer.name, peer.receiver.deliver()))
             self._counts["delivered"] += 1
+            self._came.set()
+            self._came.clear()
+        if len(self._inbox) >= self._config.inbox:
+            self._held[peer.name] = peer
 
     def _deliver_all(self) -> None:
-        for peer in self._peers.values():
+        """The inbox has room again: those that were held back have their turns."""
+        held, self._held = self._held, {}
+        for peer in held.values():
             self._deliver(peer)
+            peer.ring()
         self._ring()
 
     def _report(self, peer: Peer, dropped: Dropped) -> None:
         self._counts["in_doubt"] += len(dropped.in_doubt)
-        if self._options.on_dropped is not None:
+        if self._options.on_dropped is None:
+            return
+        try:
             self._options.on_dropped(peer.name, dropped)
+        except Exception as error:
+            self._counts["raised"] += 1
+            message = f"on_dropped of {self.name} raised, of the peer {peer.name}"
+            self._loop.call_exception_handler({"message": message, "exception": error})
 
     def _perform(self, peer: Peer, output: object) -> None:
         """Do what a machine returned: send the message, or tell the application."""
@@ -332,50 +394,48 @@ class Unicast:
                 peer.outbox.append(Close(conn=output.conn))
             case _:
                 raise TypeError(f"nobody performs {output!r}")
+        self._unsent[peer.name] = peer
         if self._flushing is None:
-            self._flushing = asyncio.get_running_loop().call_soon(self._guarded, self._flush)
+            self._flushing = self._loop.call_soon(self._guarded, self._flush)
 
     def _flush(self) -> None:
         """Send what this turn of the event loop produced, as one batch for each peer."""
         self._flushing = None
-        if self._closed or self._transport is None:
-            return
-        config = self._config
-        for peer in self._peers.values():
+        unsent, self._unsent = self._unsent, {}
+        for peer in () if self._closed else unsent.values():
             self._kinds_sent.update(type(message).__name__ for message in peer.outbox)
-            batch = Batch(self.name, peer.name, tuple(to_wire(m, self._epoch) for m in peer.outbox))
+            messages = tuple(to_wire(message, peer.epoch) for message in peer.outbox)
             peer.outbox.clear()
-            for datagram in pack(batch, config.largest_datagram, config.most_messages):
-                self._counts["datagrams_sent"] += 1
-                self._transport.sendto(datagram, peer.address)
+            self._socket.send(Batch(self.name, peer.name, messages), peer.address)
 
     # Ends and faults.
 
-    def _on_send_error(self) -> None:
-        self._counts["send_errors"] += 1
-
     def _guarded(self, action: Callable[[], None]) -> None:
         """Run it; a fault (of a machine, or ours) ends the endpoint, and every caller is told."""
-        begun = time.perf_counter()
+        begun = self._loop.time()
         try:
             action()
         except Exception as fault:
             self._fault = fault
             self._shut()
-        self._busy += time.perf_counter() - begun
+        self._worked += self._loop.time() - begun
 
     def _shut(self) -> None:
         self._closed = True
-        if self._transport is not None:
-            self._transport.close()
+        self._socket.close()
         if self._ticking is not None:
             self._ticking.cancel()
+        for peer in self._peers.values():
+            peer.ring()
+        self._came.set()
         self._ring()
 
-    def _ring(self) -> None:
-        """Wake all who wait in `until`."""
+    def _ring(self, peer: Peer | None = None) -> None:
+        """Wake all who wait in `until`, and who wait for this peer."""
+        if peer is not None:
+            peer.ring()
         self._changed.set()
-        self._changed = asyncio.Event()
+        self._changed.clear()
 
     def _check_open(self) -> None:
         if self._closed:

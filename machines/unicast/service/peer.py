@@ -8,6 +8,7 @@ entry, which has outlived the sender, then takes them for what they are, newer.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..declaration import ReceiverEntryFixed, SenderEntryFixed
@@ -40,21 +41,58 @@ def from_wire(message: Message, epoch: int) -> Message:
             return message.replace(conn=message.conn - epoch)
 
 
+PATIENCE = 4  # Rounds.
+
+
+@dataclass
+class Requests:
+    """When missing messages are requested again. A request is for all that is missing, and what was
+    requested before may be under way: while answers come it is repeated every `PATIENCE` rounds
+    only, and while none comes after one round, two, and so on to `PATIENCE`."""
+
+    had: tuple[int, int, int] = (0, 0, 0)
+    waited: int = PATIENCE
+    pause: int = 1
+
+    def due(self, receiver: ReceiverEntryFixed) -> bool:
+        """Asked once in each round in which something is missing."""
+        had = receiver.conn, receiver.next, len(receiver.buffer)
+        came, self.had = had != self.had, had
+        self.waited += 1
+        if came:
+            self.pause = 1
+        if self.waited < (PATIENCE if came else self.pause):
+            return False
+        self.waited, self.pause = 0, min(2 * self.pause, PATIENCE)
+        return True
+
+    def none(self) -> None:
+        """Nothing is missing: the next gap is requested at once."""
+        self.waited, self.pause = PATIENCE, 1
+
+
 @dataclass
 class Peer:
-    """`turn` is held by the one sender that may send next; `outbox` is about to leave. `lost`: data
-    beyond any window came, so the next round asks where to go on, as if there were no entry."""
+    """`epoch`: how much larger connection ids are on the wire. `turn` is held by the one sender
+    that may send next; `outbox` is about to leave. `lost`: data beyond any window came, so the next
+    round asks where to go on, as if there were no entry. `changed` is set for a moment when
+    something has happened. `ends` take the entries out of the journal and off the timers."""
 
     name: str
     address: Address
     sender: SenderEntryFixed
     receiver: ReceiverEntryFixed
+    epoch: int
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     outbox: list[Message] = field(default_factory=list[Message])
     lost: bool = False
+    gone: bool = False
+    requests: Requests = field(default_factory=Requests)
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    ends: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
 
     @classmethod
-    def at(cls, address: Address, name: str, config: Config, clock: Clock) -> Peer:
+    def at(cls, address: Address, name: str, epoch: int, config: Config, clock: Clock) -> Peer:
         """A peer without connections."""
         sender = SenderEntryFixed(
             conn_expiry_timeout=config.conn_expiry_timeout,
@@ -69,12 +107,31 @@ class Peer:
             reaping=config.conn_expiry_timeout > 0,
             clock=clock,
         )
-        return cls(name, address, sender, receiver)
+        return cls(name, address, sender, receiver, epoch)
 
     @property
     def unacked(self) -> int:
         """How many messages were sent and not yet acknowledged on the live connection."""
         return self.sender.highest_sent - self.sender.highest_acked
+
+    def has_room(self, size: int, config: Config) -> bool:
+        """Whether a payload of so many bytes may be sent now."""
+        if self.unacked == 0:
+            return True
+        bytes_under_way = sum(map(len, self.sender.window.values()))
+        return self.unacked < config.window and bytes_under_way + size <= config.window_bytes
+
+    @property
+    def busy(self) -> bool:
+        """Whether the next round of the periodic task might do something here."""
+        resends = self.unacked > 0 or not self.sender.unchanged()
+        asks = map(self.receiver.lawful.may, ("request_missing", "send_sync"))
+        return resends or self.lost or any(asks)
+
+    def ring(self) -> None:
+        """Wake those who wait for this peer."""
+        self.changed.set()
+        self.changed.clear()
 
     def is_beyond(self, data: Data) -> bool:
         """Whether no endpoint could have sent this on the connection: its windows are bounded.

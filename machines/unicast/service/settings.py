@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from lawful.runtime.journal import Journal
+from lawful.runtime.instance import Machine
 
 from ..declaration import Conn
 from ..messages import Dropped
@@ -24,7 +24,9 @@ class Config:
     requests (500 ms in the seed), see `pause`. `ack_interval`: least time between two
     acknowledgements to one peer. `conn_expiry_timeout`: after so long without activity a
     connection begins to close, 0: never. `conn_close_timeout`: and after so long again it is
-    gone. `window`: messages to one peer that may be unacknowledged; then `send` waits. `inbox`:
+    gone. `window`: messages to one peer that may be unacknowledged, and `window_bytes` their bytes
+    (one message always may); then `send` waits. What is more than the sockets' buffers hold is
+    lost on a network that loses nothing. `inbox`:
     payloads delivered that the application has not taken; then delivery waits, acknowledgements
     with it, and so in the end the sender. `largest_datagram` (bytes) and `most_messages` bound
     what one datagram carries. Errors: ValueError for a value out of its range.
@@ -35,6 +37,7 @@ class Config:
     conn_expiry_timeout: float = 120.0
     conn_close_timeout: float = 60.0
     window: int = 64
+    window_bytes: int = 131_072
     inbox: int = 1_024
     largest_datagram: int = 1_400
     most_messages: int = 64
@@ -47,6 +50,7 @@ class Config:
             raise ValueError(f"conn_expiry_timeout is >= 0, not {self.conn_expiry_timeout}")
         limits = {
             "window": LARGEST_WINDOW,
+            "window_bytes": 2**31,
             "inbox": 2**31,
             "largest_datagram": LARGEST_DATAGRAM,
             "most_messages": 2**16 - 1,
@@ -71,6 +75,12 @@ class Clock(Protocol):
     def now(self) -> float: ...
 
 
+class Recorder(Protocol):
+    """Hears of each event of a machine: a `Journal`."""
+
+    def attach(self, entry: Machine, instance: str) -> Callable[[], None]: ...
+
+
 class LoopClock:
     """The running event loop's clock."""
 
@@ -87,16 +97,19 @@ class Options:
 
     `clock`: by default the event loop's. `journal`: receives a row for each event of each entry,
     under the instances "A>B/sender" and "A>B/receiver"; one journal serves one life of an
-    endpoint. `epoch`: the connection ids of this life are greater than it; it must grow from one
-    life of a name to the next, by default it is the wall clock's microseconds (U-B5).
+    endpoint. `key`: a secret that all endpoints share; with it datagrams of others are dropped, and
+    counted as `forged`. `epoch`: the connection ids of this life are greater than it; it must grow
+    from one life of a name to the next, by default it is the wall clock's microseconds (U-B5).
     `on_dropped`: is told the peer that did not answer, up to which message it has delivered all,
-    and which are in doubt: it may have delivered the first few of them, or may do so later.
+    and which are in doubt: it may have delivered the first few of them, or may do so later. What
+    it raises is told to the event loop's exception handler, counted as `raised`, and does no harm.
     """
 
     clock: Clock | None = None
-    journal: Journal | None = None
+    journal: Recorder | None = None
     epoch: int | None = None
     on_dropped: Callable[[str, Dropped], None] | None = None
+    key: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -117,11 +130,12 @@ class EndpointStats:
     """What an endpoint did since it was opened.
 
     Datagrams that came in and were dropped: `malformed` (no datagram of ours), `misdirected`
-    (meant for another endpoint), `unknown` (from a peer that was not connected). Messages:
+    (meant for another endpoint), `unknown` (from a peer that was not connected), `forged` (not
+    sealed with the key). Messages:
     `refused` by the machine, about a `former` life of this endpoint, `beyond` any window a peer
     may have. `messages_sent` and
     `messages_received` by kind ("Data", "Ack", ...). Payloads: `accepted` from the application,
-    `delivered` to it, `in_doubt` when it was told of them.
+    `delivered` to it, `in_doubt` when it was told of them; `raised`: exceptions of `on_dropped`.
     """
 
     datagrams_sent: int
@@ -129,12 +143,14 @@ class EndpointStats:
     malformed: int
     misdirected: int
     unknown: int
+    forged: int
     refused: int
     former: int
     beyond: int
     accepted: int
     delivered: int
     in_doubt: int
+    raised: int
     send_errors: int
     messages_sent: Mapping[str, int]
     messages_received: Mapping[str, int]

@@ -3,7 +3,9 @@
 One datagram carries a *message batch* of one endpoint for another [seed:50-51]: one or more
 messages, from and to named endpoints. All integers are big-endian, nothing is padded:
 
-    datagram := "LU3" version:u8 crc32:u32 source:name target:name count:u16 message{count}
+    datagram := "LU3" version:u8 seal source:name target:name count:u16 message{count}
+    seal     := version 1: crc32:u32
+              | version 2: the first 16 bytes of HMAC-SHA-256 under the key of the endpoints
     name     := length:u8 UTF-8{length}
     message  := kind:u8 conn:u64 body
     body     := kind 1, Data:      seqno:u64 first:u8(0|1) length:u16 payload{length}
@@ -12,12 +14,15 @@ messages, from and to named endpoints. All integers are big-endian, nothing is p
               | kind 4, XmitReq:   count:u16 seqno:u64{count}, strictly increasing
               | kind 5, Close:     nothing
 
-The checksum covers all that follows it, so that a damaged datagram is refused as a whole and not
-taken for another one. Encoding is canonical: what decodes, encodes to the same bytes.
+The seal covers all that follows it, so that a damaged datagram is refused as a whole and not taken
+for another one. With a key, nobody who does not know it can make a datagram that is taken; who
+repeats one that was recorded does what the network may do anyway. Encoding is canonical: what
+decodes, encodes to the same bytes.
 """
 
 from __future__ import annotations
 
+import hmac
 import itertools
 import struct
 import zlib
@@ -27,6 +32,8 @@ from dataclasses import dataclass
 from ..messages import Ack, Close, Data, Message, SendFirst, XmitReq
 
 MAGIC = b"LU3\x01"
+MAGIC_KEYED = b"LU3\x02"
+LONGEST_SEAL = 16  # Bytes.
 LARGEST_DATAGRAM = 65_507  # Bytes: what UDP over IPv4 carries at most.
 LONGEST_NAME = 255  # Bytes of UTF-8.
 LONGEST_PAYLOAD = 60_000  # Bytes: one message fits a datagram whatever the names.
@@ -46,6 +53,10 @@ class WireError(ValueError):
     """These bytes are no datagram of ours; the message says what was expected, and where."""
 
 
+class Forged(WireError):
+    """The seal is not that of the key: forged, damaged, or sealed with another key."""
+
+
 @dataclass(frozen=True)
 class Batch:
     """The messages of one datagram, in their order, from the endpoint `source` to `target`."""
@@ -59,8 +70,8 @@ class Batch:
         return sorted(self.messages, key=lambda m: not (isinstance(m, Data) and m.first))
 
 
-def encode(batch: Batch) -> bytes:
-    """The datagram that carries the batch.
+def encode(batch: Batch, key: bytes = b"") -> bytes:
+    """The datagram that carries the batch, sealed with the key if there is one.
 
     Errors: ValueError if it carries no message, or anything in it is larger than the format has
     room for; the datagram as a whole may still exceed LARGEST_DATAGRAM, which `pack` never lets
@@ -68,33 +79,42 @@ def encode(batch: Batch) -> bytes:
     """
     if not 0 < len(batch.messages) <= MOST_MESSAGES:
         raise ValueError(f"a datagram carries 1 to {MOST_MESSAGES} messages")
-    return _sealed(batch.source, batch.target, [encode_message(m) for m in batch.messages])
+    raw = [encode_message(m) for m in batch.messages]
+    return _sealed(batch.source, batch.target, raw, key)
 
 
-def pack(batch: Batch, largest: int = 1_400, most: int = MOST_MESSAGES) -> Iterator[bytes]:
+def pack(
+    batch: Batch, largest: int = 1_400, most: int = MOST_MESSAGES, key: bytes = b""
+) -> Iterator[bytes]:
     """The datagrams, in order, that carry the batch, none if it has no messages.
 
     Each has at most `most` messages and `largest` bytes, unless a single message is larger.
     Errors: ValueError as `encode`.
     """
-    empty = len(_sealed(batch.source, batch.target, []))
+    empty = len(_sealed(batch.source, batch.target, [], key))
     waiting: list[bytes] = []
     size = empty
     for message in batch.messages:
         raw = encode_message(message)
         if waiting and (len(waiting) == most or size + len(raw) > largest):
-            yield _sealed(batch.source, batch.target, waiting)
+            yield _sealed(batch.source, batch.target, waiting, key)
             waiting, size = [], empty
         waiting.append(raw)
         size += len(raw)
     if waiting:
-        yield _sealed(batch.source, batch.target, waiting)
+        yield _sealed(batch.source, batch.target, waiting, key)
 
 
-def _sealed(source: str, target: str, messages: list[bytes]) -> bytes:
+def _sealed(source: str, target: str, messages: list[bytes], key: bytes) -> bytes:
     parts = [encode_name(source), encode_name(target), _COUNT.pack(len(messages)), *messages]
     content = b"".join(parts)
+    if key:
+        return MAGIC_KEYED + _seal(key, content) + content
     return MAGIC + _CRC.pack(zlib.crc32(content)) + content
+
+
+def _seal(key: bytes, content: bytes) -> bytes:
+    return hmac.digest(key, content, "sha256")[:LONGEST_SEAL]
 
 
 def encode_name(name: str) -> bytes:
@@ -129,13 +149,20 @@ def _body(message: Message) -> bytes:
             return b""
 
 
-def decode(datagram: bytes) -> Batch:
-    """The batch that a datagram carries. Errors: WireError and no other, whatever the bytes."""
-    if datagram[: len(MAGIC)] != MAGIC:
-        raise WireError(f"expected a datagram that begins with {MAGIC!r}")
-    reader = _Reader(datagram, len(MAGIC))
-    checksum = reader.number(4, "the checksum")
-    if checksum != zlib.crc32(datagram[reader.at :]):
+def decode(datagram: bytes, key: bytes = b"") -> Batch:
+    """The batch that a datagram carries; with a key only what was sealed with it is taken, without
+    one only what has none. Errors: WireError and no other, whatever the bytes; Forged of these."""
+    magic = MAGIC_KEYED if key else MAGIC
+    if datagram[: len(magic)] != magic:
+        if key and datagram[: len(MAGIC)] == MAGIC:
+            raise Forged("the datagram is not sealed with a key")
+        raise WireError(f"expected a datagram that begins with {magic!r}")
+    reader = _Reader(datagram, len(magic))
+    if key:
+        seal = reader.take(LONGEST_SEAL, "the seal")
+        if not hmac.compare_digest(seal, _seal(key, datagram[reader.at :])):
+            raise Forged("the seal is not that of the key")
+    elif reader.number(4, "the checksum") != zlib.crc32(datagram[reader.at :]):
         raise WireError("the checksum is another: damaged or cut short")
     source, target = reader.name("the source"), reader.name("the target")
     count = reader.number(2, "the number of messages")

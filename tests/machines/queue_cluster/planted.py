@@ -9,6 +9,7 @@ from types import ModuleType
 from lawful.machines.queue_cluster.messages import Acquire, Body, Delivery, Key, Node, QueueName
 from lawful.machines.queue_cluster.service import broker
 from lawful.machines.queue_cluster.service.bus import Bus
+from lawful.machines.queue_cluster.service.desk import Desk, message_of
 from lawful.machines.queue_cluster.service.frames import Interest, Said, Stall
 from lawful.machines.queue_cluster.service.node import LocalNode, Subscription, Then
 from lawful.machines.queue_cluster.system import Left
@@ -103,6 +104,25 @@ class Ownerless(LocalNode):
         super()._welcome(replace(m, interests=none))
 
 
+class LosesTheEnded(Desk):
+    """What a client has of a subscription that it ended goes back to nobody when it hangs up."""
+
+    def _go(self) -> None:
+        self._every = [each for each in self._every if not each.ended]
+        super()._go()
+
+
+class LosesTheComing(Desk):
+    """What a client is about to get when it hangs up goes back to nobody."""
+
+    def _give_back(self, node: LocalNode, subscription: Subscription) -> None:
+        subscription.has &= {key for key in subscription.has if self._gave(key)}
+        super()._give_back(node, subscription)
+
+    def _gave(self, key: Key) -> bool:
+        return (key.queue, message_of(key)) in self._has
+
+
 class KeepsQuiet(Bus):
     """Nobody is told that a member left."""
 
@@ -119,5 +139,6 @@ BUGS = {
             *(PublishesEarly, AlwaysNew, Routeless, Ownerless),
         )
     },
+    **{cls.__name__: Bug(cls, name="Desk") for cls in (LosesTheEnded, LosesTheComing)},
     "KeepsQuiet": Bug(KeepsQuiet, simulated, "Bus"),
 }

@@ -293,7 +293,7 @@ async def _live(scene: Scene, messages: int, seconds: float) -> None:
     await scene.open(NAMES[:2])
     ports = [CLIENTS + number for number in range(len(NAMES))]
     credit = scene.draw.choice((1, 3, 20))
-    manners = Manners(0.1, 0.1, 0.02, credit=credit, work=0.6, batch=4, pause=0.9)
+    manners = Manners(0.1, 0.1, 0.02, 0.02, credit=credit, work=0.6, batch=4, pause=0.9)
     scene.exercise = Exercise(ports, ("orders", "bills"), scene.draw.random(), manners)
     scene.exercise.start(publishers=3, consumers=4, messages=messages)
     await asyncio.sleep(scene.draw.uniform(0.0, 1.0))

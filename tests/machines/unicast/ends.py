@@ -6,6 +6,7 @@ import asyncio
 import functools
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import ParamSpec
 
 from lawful.machines.unicast.declaration import Conn
 from lawful.machines.unicast.messages import Data, Message
@@ -25,12 +26,15 @@ QUICK = Config(
 )
 
 
-def timed(test: Callable[[], Awaitable[None]]) -> Callable[[], None]:
+P = ParamSpec("P")
+
+
+def timed(test: Callable[P, Awaitable[None]]) -> Callable[P, None]:
     """A test that runs in an event loop of its own and fails if it takes too long."""
 
     @functools.wraps(test)
-    def run() -> None:
-        asyncio.run(asyncio.wait_for(test(), PATIENCE))
+    def run(*args: P.args, **words: P.kwargs) -> None:
+        asyncio.run(asyncio.wait_for(test(*args, **words), PATIENCE))
 
     return run
 

@@ -72,7 +72,7 @@ TestObservedReceiver = conformance(
 
 
 def peer(clock: SimulatedClock) -> Peer:
-    return Peer.at(("127.0.0.1", 1), "B", Config(), clock)
+    return Peer.at(("127.0.0.1", 1), "B", 0, Config(), clock)
 
 
 def travelled(message: Any, leave: int, arrive: int) -> Any:

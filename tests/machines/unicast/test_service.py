@@ -366,19 +366,18 @@ async def test_a_closed_endpoint_says_so() -> None:
         with pytest.raises(EndpointClosed):
             await a.send("B", b"3")
         assert [payload async for _, payload in a.receive()] == [b"delivered before the end"]
-        assert a.stats().connections["B"].unacked == 1
+        assert (a.stats().connections["B"].unacked, a.stats().in_doubt) == (0, 1)
         await a.aclose()
 
 
 @timed
 async def test_a_fault_ends_the_endpoint_and_is_told() -> None:
-    def fail(_peer: str, _dropped: Dropped) -> None:
-        raise RuntimeError("the application failed")
+    def fail(_done: object) -> None:
+        raise RuntimeError("an observer failed")
 
-    async with joined(options=Options(on_dropped=fail)) as (a, _, relay):
-        relay.cut("A>B")
-        await a.send("B", b"1")
-        a.close("B")
+    async with joined() as (a, b, _):
+        a.entries("B")[1].lawful.observe(fail)
+        await b.send("A", b"1")
         with pytest.raises(EndpointClosed, match="failed") as caught:
             await heard(a, 1)
         assert isinstance(caught.value.__cause__, RuntimeError)

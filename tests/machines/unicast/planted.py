@@ -1,0 +1,108 @@
+"""Bugs that are planted in the service: each in the place of a method, or of a machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import ModuleType
+
+from lawful import transition
+from lawful.machines.unicast.declaration import Conn, ReceiverEntryFixed, SenderEntryFixed
+from lawful.machines.unicast.messages import Ack, Close, Data, Dropped, Payload
+from lawful.machines.unicast.service import endpoint, peer, socket
+from lawful.machines.unicast.service.endpoint import Unicast
+from lawful.machines.unicast.service.peer import Peer, Requests
+from lawful.machines.unicast.service.wire import decode
+
+
+@dataclass(frozen=True)
+class Bug:
+    """Stands for what the module or class has under that name."""
+
+    place: ModuleType | type[object]
+    name: str
+    planted: object
+
+
+def _keeps_reports(_self: Unicast, _peer: Peer, _dropped: Dropped) -> None:
+    """The application is not told what is in doubt."""
+
+
+def _never_requests(_self: Requests, _receiver: ReceiverEntryFixed) -> bool:
+    """What is missing is not requested."""
+    return False
+
+
+class LosesWhatWaits(Unicast):
+    """What the inbox has no room for is delivered to nobody."""
+
+    def _deliver(self, peer: Peer) -> None:
+        super()._deliver(peer)
+        while peer.receiver.lawful.may("deliver"):
+            peer.receiver.deliver()
+
+
+def _believes(datagram: bytes, key: bytes = b"") -> object:
+    """A datagram that is not sealed is taken, too."""
+    return decode(datagram, b"" if datagram[:4] == b"LU3\x01" else key)
+
+
+class NoTombstone(ReceiverEntryFixed):
+    """A removed entry remembers nothing (U-B3)."""
+
+    def remember(self) -> None:
+        self.conn, self.next, self.highest = 0, 1, 0
+
+
+class AcksTheHighest(ReceiverEntryFixed):
+    """An ack carries the highest number that was seen (U-B9)."""
+
+    @transition(timer="ack_delay")
+    def send_ack(self) -> Ack:
+        return Ack(seqno=self.highest, conn=self.conn)
+
+
+class NoResending(SenderEntryFixed):
+    """The last message is never sent again."""
+
+    @transition()
+    def task(self) -> Data | None:
+        self.seen_sent, self.seen_acked = self.highest_sent, self.highest_acked
+        return None
+
+
+class SilentLoss(SenderEntryFixed):
+    """A connection that is given up is said to be done (U-B1)."""
+
+    @transition(source=Conn.CLOSING, target=Conn.CLOSED, timer="idle")
+    def remove(self) -> Close:
+        self.forget()
+        return Close(self.conn)
+
+    @transition(source=Conn.CLOSING, target=Conn.CLOSED)
+    def give_up(self) -> Dropped:
+        return Dropped(self.conn, self.highest_acked, frozenset())
+
+
+class OneLife(SenderEntryFixed):
+    """Connections of one entry have one number (U24)."""
+
+    @transition(target=Conn.OPEN)
+    def send(self, payload: Payload) -> Data:
+        self.conn = 1
+        self.highest_sent += 1
+        self.window[self.highest_sent] = payload
+        self.touch()
+        return self.kept(self.highest_sent)
+
+
+BUGS = {
+    "keeps reports": Bug(Unicast, "_report", _keeps_reports),
+    "never requests": Bug(Requests, "due", _never_requests),
+    "loses what waits": Bug(endpoint, "Unicast", LosesWhatWaits),
+    "believes everybody": Bug(socket, "decode", _believes),
+    "no tombstone": Bug(peer, "ReceiverEntryFixed", NoTombstone),
+    "acks the highest": Bug(peer, "ReceiverEntryFixed", AcksTheHighest),
+    "no resending": Bug(peer, "SenderEntryFixed", NoResending),
+    "silent loss": Bug(peer, "SenderEntryFixed", SilentLoss),
+    "one life": Bug(peer, "SenderEntryFixed", OneLife),
+}

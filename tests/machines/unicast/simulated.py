@@ -1,0 +1,409 @@
+"""The unicast service in a simulated world: real endpoints, simulated time and network, one seed.
+
+    run = simulate(seed=7)
+    run.problems        # what the judge of the histories found; empty if all is well
+    run.digest          # of all events of all machines, in order: equal seeds, equal digests
+    shrunk(7)           # the smallest part of the plan of this seed that still fails
+
+Three endpoints send to each other. Of each name there are lives, one after another. The network
+loses, doubles, delays and reorders datagrams all the time; the plan has the other faults, each at
+its moment.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import logging
+import random
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, replace
+
+from lawful.machines.unicast.messages import Close, Data, Dropped
+from lawful.machines.unicast.service import endpoint
+from lawful.machines.unicast.service.endpoint import EndpointClosed
+from lawful.machines.unicast.service.settings import Config, Options, Recorder
+from lawful.machines.unicast.service.wire import Batch, encode
+from lawful.runtime.instance import Machine
+from lawful.runtime.kernel.event_record import Stepped
+from lawful.runtime.simulation.datagrams import LOOPBACK, Datagrams
+from lawful.runtime.simulation.event_loop import SimulatedLoop
+from lawful.runtime.simulation.network import Network
+from lawful.runtime.simulation.turns import World
+from tests.machines.shrinking import smallest
+from tests.machines.unicast.history import History, Sent, problems
+from tests.machines.unicast.plan import NAMES, Fault, Plan, plan_of
+
+PORTS = {name: 7_001 + number for number, name in enumerate(NAMES)}
+LIAR = 7_900  # The port from which garbage comes.
+KEY = b"the key of all endpoints"
+CONFIG = Config(
+    xmit_interval=0.02,
+    ack_interval=0.02,
+    conn_expiry_timeout=1.0,
+    conn_close_timeout=0.5,
+    window=16,
+    inbox=8,
+)
+LAST_WORDS = 5  # Messages.
+BOUND = 20.0  # Seconds within which everything has come, after the last fault.
+TRANSITIONS = (
+    *("send", "ack", "task", "retransmit", "send_first", "close", "expire", "remove", "give_up"),
+    *("accept", "resume", "establish", "ask_first", "deliver", "send_ack", "request_missing"),
+    *("send_sync", "close_received"),
+)
+
+
+def shrunk(seed: int) -> Plan:
+    """Of the plan of this seed, which fails, a part that fails and no longer does if any of its
+    faults is left out, or the network's, or half of the messages. ValueError if it does not."""
+    plan = plan_of(seed)
+
+    def fails(plan: Plan) -> bool:
+        return bool(simulate(seed, plan=plan).problems)
+
+    faults = smallest(plan.faults, lambda faults: fails(replace(plan, faults=tuple(faults))))
+    plan = replace(plan, faults=tuple(faults))
+    while plan.messages > 1 and fails(smaller := replace(plan, messages=plan.messages // 2)):
+        plan = smaller
+    network = plan.network
+    for better in (
+        replace(network, loss=0.0),
+        replace(network, duplicate=0.0),
+        replace(network, reorder=0.0),
+        replace(network, loss=0.0, duplicate=0.0, reorder=0.0),
+    ):
+        if fails(replace(plan, network=better)):
+            plan = replace(plan, network=better)
+    return plan
+
+
+@dataclass
+class Run:
+    """What one run did. `events`: of the machines; `active`: those until the last fault was over;
+    `pieces`: datagrams that the network delivered."""
+
+    seed: int
+    problems: list[str]
+    digest: str
+    transitions: Counter[str]
+    faults: Counter[str]
+    counts: Counter[str]
+    seconds: float
+    events: int
+    active: int
+    pieces: int
+
+
+class Life:
+    """An endpoint, its application and its clock."""
+
+    def __init__(self, scene: Scene, name: str, number: int) -> None:
+        self.name, self.number = name, number
+        self.deaf = False
+        self._scene = scene
+        self._jobs: list[asyncio.Task[None]] = []
+        self._unicast: endpoint.Unicast | None = None
+
+    @property
+    def unicast(self) -> endpoint.Unicast:
+        assert self._unicast is not None
+        return self._unicast
+
+    async def open(self) -> None:
+        """Begin, where the life before it was."""
+        scene = self._scene
+        options = Options(
+            clock=scene.clock,
+            journal=scene.watch,
+            epoch=(self.number + 1) * 1_000,
+            on_dropped=self._dropped,
+            key=KEY,
+        )
+        port = PORTS[self.name]
+        self._unicast = await endpoint.Unicast.open(self.name, scene.config, options, port)
+        for other in NAMES:
+            if other != self.name:
+                self.unicast.connect(other, (LOOPBACK, PORTS[other]))
+                self._job(self._talk(other))
+        self._job(self._listen())
+
+    def _job(self, work: Coroutine[object, object, None]) -> None:
+        self._jobs.append(asyncio.get_running_loop().create_task(work))
+
+    async def end(self, kill: bool) -> None:
+        """Close, or be killed: then nothing more is said."""
+        scene = self._scene
+        scene.history.troubled.add(self.name)
+        for job in self._jobs:
+            job.cancel()
+        if kill:
+            scene.history.killed.add((self.name, self.number))
+            scene.datagrams.cut(PORTS[self.name])
+        await self.unicast.aclose()
+        got = scene.history.got[self.name, self.number]
+        got += [payload async for _, payload in self.unicast.receive()]
+        scene.counts += count_of(self.unicast)
+        scene.datagrams.mend(PORTS[self.name])
+
+    async def _talk(self, other: str, when: str = "") -> None:
+        scene, draw = self._scene, self._scene.draw
+        try:
+            while scene.left[self.name, other] > 0:
+                scene.left[self.name, other] -= 1
+                place = scene.left[self.name, other]
+                payload = f"{when}{self.name}{self.number}>{other}/{place}".encode()
+                # Taken or not, it is in the history before it can arrive.
+                sent = Sent(self.name, self.number, other, place - LAST_WORDS * bool(when))
+                scene.history.sent[payload] = sent
+                try:
+                    await self.unicast.send(other, payload)
+                except BaseException:
+                    sent.dropped = True  # Not taken, so nothing is promised of it.
+                    raise
+                if draw.random() < 0.3:
+                    await asyncio.sleep(draw.choice((0.0, 0.01, 0.1, 0.3)))
+                if draw.random() < 0.01:
+                    await asyncio.sleep(4.0)  # So long that the connection expires.
+        except EndpointClosed:
+            return
+
+    async def say_last_words(self) -> None:
+        """A few more messages to each, now that nobody disturbs."""
+        for other in NAMES:
+            if other != self.name:
+                self._scene.left[self.name, other] = LAST_WORDS
+                self._job(self._talk(other, "later "))
+
+    async def _listen(self) -> None:
+        got = self._scene.history.got.setdefault((self.name, self.number), [])
+        async for _, payload in self.unicast.receive():
+            got.append(payload)
+            while self.deaf:
+                await asyncio.sleep(0.05)
+
+    def _dropped(self, peer: str, dropped: Dropped) -> None:
+        for data in dropped.in_doubt:
+            sent = self._scene.history.sent.get(data.payload)
+            if sent is None or (sent.target, sent.source) != (peer, self.name):
+                self._scene.errors.append(f"{self.name} was told of what it did not send to {peer}")
+            else:
+                sent.dropped = True
+        if not self._scene.history.troubled & {peer, self.name}:
+            self._scene.errors.append(f"{self.name} was told that {peer} does not answer, it does")
+        if self._scene.draw.random() < 0.5:
+            raise RuntimeError("the application failed")
+
+
+class Watch:
+    """In the place of a journal: counts and digests all events of all machines."""
+
+    def __init__(self) -> None:
+        self.transitions: Counter[str] = Counter()
+        self.events = 0
+        self.journal: Recorder | None = None
+        self._digest = hashlib.blake2b(digest_size=12)
+
+    def attach(self, entry: Machine, instance: str) -> Callable[[], None]:
+        ends = [entry.lawful.observe(lambda done: self._hear(instance, done))]
+        if self.journal is not None:
+            ends.append(self.journal.attach(entry, f"{instance}/{self.events}"))
+
+        def detach() -> None:
+            for end in ends:
+                end()
+
+        return detach
+
+    def _hear(self, instance: str, done: Stepped[Machine]) -> None:
+        self.events += 1
+        name = str(done.transition or done.event)
+        self.transitions[name] += done.outcome == "done"
+        self._digest.update(f"{instance} {done.time!r} {name} {done.outcome}".encode())
+
+    @property
+    def digest(self) -> str:
+        return self._digest.hexdigest()
+
+
+class Clock:
+    """What the machines take the time from; it jumps forward, and stands still where it would go
+    back."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._offset = 0.0
+        self._latest = 0.0
+
+    def jump(self, seconds: float) -> None:
+        """The wall clock is set."""
+        self._offset += seconds
+
+    def now(self) -> float:
+        self._latest = max(self._latest, 100.0 + self._world.time + self._offset)
+        return self._latest
+
+
+class Scene:
+    """What one run consists of."""
+
+    def __init__(self, seed: int, plan: Plan, config: Config, journal: Recorder | None) -> None:
+        self.world = World(seed, limit=300.0)
+        self.datagrams = Datagrams(self.world)
+        self.datagrams.faults = replace(plan.network)
+        self.loop = SimulatedLoop(self.world, Network(self.world), self.datagrams)
+        self.draw = random.Random(seed)
+        self.plan, self.config = plan, config
+        self.clock = Clock(self.world)
+        self.watch = Watch()
+        self.watch.journal = journal
+        self.history = History()
+        self.lives: dict[str, Life] = {}
+        self.left = {(a, b): plan.messages for a in NAMES for b in NAMES if a != b}
+        self.counts: Counter[str] = Counter()
+        self.faults: Counter[str] = Counter()
+        self.errors: list[str] = []
+        self.active = 0
+        self.loop.set_exception_handler(self._hear_error)
+
+    def _hear_error(self, _: object, context: dict[str, object]) -> None:
+        if "on_dropped" not in str(context.get("message")):
+            self.errors.append(f"{context.get('message')}: {context.get('exception')!r}")
+
+    async def begin(self, name: str) -> None:
+        number = self.lives[name].number + 1 if name in self.lives else 0
+        life = Life(self, name, number)
+        await life.open()
+        self.lives[name] = life
+
+    # Faults.
+
+    async def make(self, fault: Fault) -> None:
+        """Let it happen; returns when it is over."""
+        self.faults[fault.what] += 1
+        life, port = self.lives[fault.name], PORTS[fault.name]
+        match fault.what:
+            case "cut":
+                self.history.troubled.add(fault.name)
+                self.datagrams.cut(port)
+                await asyncio.sleep(fault.length)
+                self.datagrams.mend(port)
+            case "killed" | "closed":
+                await life.end(kill=fault.what == "killed")
+                await asyncio.sleep(fault.length / 4)
+                await self.begin(fault.name)
+            case "deaf":
+                self.history.troubled.add(fault.name)
+                life.deaf = True
+                await asyncio.sleep(fault.length)
+                life.deaf = False
+            case "clock forward":
+                self.history.troubled.update(NAMES)  # All time-outs may run out at once.
+                self.clock.jump(fault.length)
+            case "clock back":
+                self.clock.jump(-fault.length / 5)
+            case "view":
+                self.history.troubled.update(NAMES)
+                life.unicast.view([name for name in NAMES if fault.number % 2 and name != "A"])
+            case _:  # "lies" or "forged".
+                self._lie(fault, port)
+
+    def _lie(self, fault: Fault, port: int) -> None:
+        """Somebody without the key, and one who has it and talks nonsense."""
+        draw = random.Random(fault.number)
+        source = draw.choice([name for name in NAMES if name != fault.name])
+        lies = (
+            Data(seqno=1, conn=2**64 - 1, first=True, payload=b"a lie"),
+            Data(
+                seqno=draw.randrange(2**64), conn=draw.randrange(9_000), first=False, payload=b"?"
+            ),
+            Close(conn=draw.randrange(9_000)),
+        )
+        if fault.what == "forged":
+            for lie in lies:
+                datagram = encode(Batch(source, fault.name, (lie,)), draw.choice((b"", b"other")))
+                self.datagrams.send(self.loop, datagram, LIAR, port)
+        good = encode(Batch("stranger", fault.name, lies), KEY)
+        for bad in (good, good[: draw.randrange(len(good))], draw.randbytes(40), b""):
+            self.datagrams.send(self.loop, bad, LIAR, port)
+        wrong = encode(Batch(source, "nobody", lies), KEY)
+        self.datagrams.send(self.loop, wrong, LIAR, port)
+
+    @property
+    def quiet(self) -> bool:
+        """Whether all is sent, and acknowledged or told of."""
+        ends = [life.unicast for life in self.lives.values()]
+        stats = [
+            end.stats().connections[other] for end in ends for other in NAMES if other != end.name
+        ]
+        return not any(self.left.values()) and all(each.unacked == 0 for each in stats)
+
+
+def count_of(unicast: endpoint.Unicast) -> Counter[str]:
+    """The statistics of an endpoint that are numbers."""
+    stats = vars(unicast.stats())
+    return Counter({name: n for name, n in stats.items() if isinstance(n, int) and n})
+
+
+async def _live(scene: Scene) -> None:
+    for name in NAMES[:2]:
+        await scene.begin(name)
+    await asyncio.sleep(scene.draw.uniform(0.0, 0.5))
+    await scene.begin("C")  # It joins late.
+    for fault in scene.plan.faults:
+        await asyncio.sleep(max(0.0, fault.at - scene.world.time))
+        await scene.make(fault)
+    scene.active = scene.watch.events
+    until = scene.world.time + BOUND
+    while not scene.quiet and scene.world.time < until:
+        await asyncio.sleep(0.1)
+    await asyncio.sleep(CONFIG.conn_close_timeout + 1.0)  # What was cut off is over.
+    scene.history.troubled.clear()
+    for name in NAMES:
+        await scene.lives[name].say_last_words()
+    while not scene.quiet and scene.world.time < until:
+        await asyncio.sleep(0.1)
+    if not scene.quiet:
+        scene.errors.append(f"not everything had come {BOUND} s after the faults")
+    await asyncio.sleep(0.2)  # What is acknowledged is in an inbox, and is taken out of it.
+    for life in scene.lives.values():
+        await life.unicast.aclose()
+        scene.counts += count_of(life.unicast)
+
+
+def simulate(
+    seed: int,
+    *,
+    plan: Plan | None = None,
+    config: Config = CONFIG,
+    journal: Recorder | None = None,
+) -> Run:
+    """One run of this plan, or of that of the seed."""
+    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+    scene = Scene(seed, plan or plan_of(seed), config, journal)
+    found: list[str] = []
+    scene.world.start(lambda: scene.loop.run_until_complete(_live(scene)), "event loop")
+    try:
+        scene.world.run()
+    except Exception as error:
+        found.append(f"{type(error).__name__}: {error}")
+    finally:
+        scene.loop.close()
+    found += scene.errors
+    found += problems(scene.history)
+    counts = scene.counts
+    for name in ("sent", "arrived", "lost", "doubled", "held", "cut", "unheard"):
+        counts[f"network: {name}"] = scene.datagrams.counts[name]
+    return Run(
+        seed=seed,
+        problems=found,
+        digest=scene.watch.digest,
+        transitions=scene.watch.transitions,
+        faults=scene.faults,
+        counts=counts,
+        seconds=scene.world.time,
+        events=scene.watch.events,
+        active=scene.active,
+        pieces=scene.datagrams.counts["arrived"],
+    )
