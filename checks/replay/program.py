@@ -98,6 +98,12 @@ class ReplayProgram:
         return known
 
     @cached_property
+    def compiled(self) -> dict[str, object]:
+        """What engines compile of the program, by their names; it is kept as long as the program,
+        because a worker process runs many tasks."""
+        return {}
+
+    @cached_property
     def text(self) -> str:
         """The program as JSON text; `program_of` reads it."""
         machines = [as_json.to_json(m, places=False) for m in self.machines]

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..fold import Fold
@@ -30,6 +31,35 @@ if TYPE_CHECKING:
     from .vector_batches import Lockstep
 
 ROWS = 1 << 17  # Rows that are judged at once.
+PLAN = "plan of the kernel"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The compiled steps of a program. `usable`: whether they may decide. `unsure`: whether some
+    event may be served by one of several transitions."""
+
+    steps: Steps
+    usable: bool
+    unsure: bool
+    lockstep: Lockstep | None
+
+
+def plan_of(program: ReplayProgram, layout: Layout) -> Plan:
+    """The plan of a program, which has one layout; compiled once."""
+    found = program.compiled.get(PLAN)
+    if not isinstance(found, Plan):
+        found = program.compiled[PLAN] = _planned(program, layout)
+    return found
+
+
+def _planned(program: ReplayProgram, layout: Layout) -> Plan:
+    from .vector_batches import lockstep_of  # It needs NumPy, which Spark's driver may not have.
+
+    steps = Steps(program.steppers[layout.mapping.machine], layout.mapping)
+    usable = steps.decidable and steps.parameters is not None
+    unsure = any(event.name not in steps.sure for event in layout.events.values())
+    return Plan(steps, usable, unsure, lockstep_of(steps, layout) if usable else None)
 
 
 class Kernel:
@@ -38,21 +68,11 @@ class Kernel:
     def __init__(self, program: ReplayProgram, layout: Layout) -> None:
         self.program = program
         self.layout = layout
-        stepper = program.steppers[layout.mapping.machine]
-        self.steps = Steps(stepper, layout.mapping)
-        self.usable = self.steps.decidable and self.steps.parameters is not None
-        # Whether some event may be served by one of several transitions.
-        self.unsure = any(e.name not in self.steps.sure for e in layout.events.values())
-        self.lockstep = self._lockstep() if self.usable else None
+        plan = plan_of(program, layout)
+        self.steps, self.usable, self.unsure = plan.steps, plan.usable, plan.unsure
+        self.lockstep = plan.lockstep
         self.opened: Opened | None = None
         self.fold: Fold | None = None
-
-    def _lockstep(self) -> Lockstep | None:
-        from .vector_batches import (
-            lockstep_of,  # It needs NumPy, which Spark's driver may not have.
-        )
-
-        return lockstep_of(self.steps, self.layout)
 
     def judge(self, batches: Iterable[Any]) -> Iterator[Judged]:
         """The verdict on each instance, and the rows that belong to none."""
