@@ -22,7 +22,7 @@ from typing import Any
 from ..parquet import arrow
 from . import kernel
 from .layout import INSTANCE, RAW, SEQ
-from .row_order import in_order
+from .row_order import Runs, in_order
 
 BLOCKS = "bucket int, number long, rows binary"
 BUCKET, NUMBER = "bucket", "number"
@@ -113,34 +113,58 @@ class Packer:
 def rows_of_blocks(batches: Iterable[Any], types: Any, read: Counter[str]) -> Iterator[Any]:
     """The rows of blocks that come bucket by bucket, in order, as sorted batches.
 
-    `read` counts what rows say that was read.
+    `read` counts what rows say that was read. Small buckets are sorted together; of one with more
+    than `MOST_ROWS` rows, runs are written into files.
     """
     pa = arrow()
-    together: list[Any] = []
-    rows, last = 0, -1
+    group = _Group(read)
+    last = -1
     for batch in batches:
         buckets, blocks = batch.column(0).to_pylist(), batch.column(2)
         for at, bucket in enumerate(buckets):
-            if bucket != last and rows >= kernel.ROWS:
-                yield from _sorted(together, read)
-                together, rows = [], 0
+            if bucket != last and group.rows >= kernel.ROWS:
+                yield from group.sorted()
+                group = _Group(read)
             last = bucket
-            block = pa.ipc.read_record_batch(blocks[at].as_buffer(), types)
-            together.append(block)
-            rows += block.num_rows
-    if together:
-        yield from _sorted(together, read)
+            group.add(pa.ipc.read_record_batch(blocks[at].as_buffer(), types))
+    yield from group.sorted()
 
 
-def _sorted(blocks: list[Any], read: Counter[str]) -> Iterator[Any]:
-    """The rows of whole buckets, sorted, without those that say how much was read."""
-    pa = arrow()
-    pc = pa.compute
-    table = pa.Table.from_batches(blocks)
-    if table.column(INSTANCE).null_count:
-        counts = pc.and_(table.column(INSTANCE).is_null(), table.column(SEQ).is_valid())
-        for row in table.filter(counts).to_pylist():
-            read[row[RAW].decode()] += row[SEQ]
-        table = table.filter(pc.invert(counts))
-    if table.num_rows:
-        yield from in_order(table, kernel.ROWS)
+class _Group:
+    """The rows of whole buckets."""
+
+    def __init__(self, read: Counter[str]) -> None:
+        self.read = read
+        self.rows = self.held = 0
+        self.blocks: list[Any] = []
+        self.runs: Runs | None = None
+
+    def add(self, block: Any) -> None:
+        self.blocks.append(block)
+        self.rows += block.num_rows
+        self.held += block.num_rows
+        if self.held >= MOST_ROWS:
+            self.runs = self.runs or Runs()
+            self.runs.add(self._taken(), kernel.ROWS)
+
+    def sorted(self) -> Iterator[Any]:
+        """The rows, sorted."""
+        if self.runs is not None:
+            if self.blocks:
+                self.runs.add(self._taken(), kernel.ROWS)
+            yield from self.runs.merged(kernel.ROWS)
+        elif self.blocks:
+            yield from in_order(self._taken(), kernel.ROWS)
+
+    def _taken(self) -> Any:
+        """The blocks that are held, without the rows that say how much was read."""
+        pa = arrow()
+        pc = pa.compute
+        table = pa.Table.from_batches(self.blocks)
+        self.blocks, self.held = [], 0
+        if table.column(INSTANCE).null_count:
+            counts = pc.and_(table.column(INSTANCE).is_null(), table.column(SEQ).is_valid())
+            for row in table.filter(counts).to_pylist():
+                self.read[row[RAW].decode()] += row[SEQ]
+            table = table.filter(pc.invert(counts))
+        return table

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lawful import Machine, Nat, transition
 from lawful.checks.replay import ReplayProgram, TraceMapping
-from lawful.checks.replay.columnar import blocks, kernel
+from lawful.checks.replay.columnar import blocks, kernel, row_order
 from lawful.checks.replay.columnar.layout import Layout, layout_of
 from lawful.checks.replay.columnar.regular import arrow_types
 from lawful.checks.replay.columnar.row_order import sorted_by
@@ -45,11 +45,13 @@ def test_the_order_is_that_of_a_stable_sort(pairs: list[tuple[int, int]]) -> Non
     assert sorted_by(first, second).tolist() == sorted(range(len(pairs)), key=pairs.__getitem__)
 
 
+@pytest.mark.parametrize("buckets", [64, 1], ids=["small buckets", "a large bucket"])
 @pytest.mark.parametrize("most", [7, 1 << 20], ids=["many blocks", "one of each bucket"])
 def test_rows_come_back_sorted_and_whole(
-    most: int, layout: Layout, monkeypatch: pytest.MonkeyPatch
+    most: int, buckets: int, layout: Layout, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """300 rows of 40 instances in two tasks, with ties, and 9 rows of no instance."""
+    """300 rows of 40 instances in two tasks, with ties, and 9 rows of no instance; more rows of a
+    bucket than may be held are sorted in files."""
     monkeypatch.setattr(blocks, "MOST_ROWS", most)
     monkeypatch.setattr(kernel, "ROWS", 16)
     pa: Any = arrow()
@@ -62,23 +64,31 @@ def test_rows_come_back_sorted_and_whole(
     rows = told + lost
     made: list[Any] = []
     for task in (1, 0):  # They end in any order.
-        packer = blocks.Packer(types, 64, task)
+        packer = blocks.Packer(types, buckets, task)
         mine = rows[task::2]
         for start in range(0, len(mine), 10):
             part = pa.Table.from_pylist(mine[start : start + 10], schema=types)
             made += [row for each in packer.add(part) for row in each.to_pylist()]
         made += [row for each in packer.count("plain", 100 + task) for row in each.to_pylist()]
         made += [row for each in packer.flushed() for row in each.to_pylist()]
-    assert (len(made) > 100) == (most == 7)
     rng.shuffle(made)
     made.sort(key=lambda each: (each["bucket"], each["number"]))
     schema = pa.schema([("bucket", pa.int32()), ("number", pa.int64()), ("rows", pa.binary())])
+    spilled: list[int] = []
+    add = row_order.Runs.add
+
+    def counted(runs: row_order.Runs, table: Any, rows: int) -> None:
+        spilled.append(table.num_rows)
+        add(runs, table, rows)
+
+    monkeypatch.setattr(row_order.Runs, "add", counted)
     batches = pa.Table.from_pylist(made, schema=schema).to_batches(max_chunksize=5)
     read: Counter[str] = Counter()
     found = [
         row for each in blocks.rows_of_blocks(batches, types, read) for row in each.to_pylist()
     ]
     assert read == {"plain": 201}
+    assert (len(spilled) > 20) == (most == 7)
     known = [row for row in found if row["instance"] is not None]
     names = [row["instance"] for row in known]
     runs = [a for a, b in zip(names, [None, *names], strict=False) if a != b]
