@@ -513,6 +513,53 @@ def _lock(commands: Subparsers) -> None:
     _solver(parser)
 
 
+def _certify(commands: Subparsers) -> None:
+    help = "write files by which others can count the states and repeat the proofs; --verify does"
+    parser = _scoped(_command(commands, "certify", help), several=False)
+    parser.add_argument(
+        "--any-size",
+        action="append",
+        default=[],
+        metavar="SORT",
+        help="prove for any number of elements of this sort; may be repeated",
+    )
+    _folder(parser)
+    parser.add_argument(
+        "--verify",
+        action="store_true",
+        help="count anew with the reference engine, and ask a second solver for each proof",
+    )
+    parser.add_argument(
+        "--parts",
+        nargs="+",
+        choices=("states", "proofs"),
+        default=("states", "proofs"),
+        help="certify only the states, or only the proofs",
+    )
+    parser.add_argument(
+        "--second-solver",
+        metavar="COMMAND",
+        help="the program that answers scripts in SMT-LIB; default: the Python package cvc5",
+    )
+    parser.add_argument(
+        "--no-second-solver", action="store_true", help="write the scripts, and ask nobody"
+    )
+    parser.add_argument(
+        "--second-seconds",
+        type=argument_types.seconds,
+        default=30.0,
+        metavar="S",
+        help="stop the second solver after S seconds for each script; default 30",
+    )
+    parser.add_argument(
+        "--max-seconds",
+        type=argument_types.seconds,
+        metavar="S",
+        help="stop each exploration after S seconds",
+    )
+    _solver(parser)
+
+
 def _diff(commands: Subparsers) -> None:
     help = "compare two versions, and prove that the newer takes over every state of the older"
     parser = _command(commands, "diff", help)
@@ -595,6 +642,7 @@ COMMANDS: dict[str, Callable[[Subparsers], None]] = {
     "show": _show,
     "export": _export,
     "lock": _lock,
+    "certify": _certify,
     "diff": _diff,
     "explore": _explore,
     "shell": _shell,

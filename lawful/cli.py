@@ -139,6 +139,10 @@ def _other_command(given: argparse.Namespace, output: Output) -> int:
             from .commands.lock import lock
 
             return lock(_options(options.LockOptions, given), output)
+        case "certify":
+            from .commands.certify import certify
+
+            return certify(_options(options.CertifyOptions, given), output)
         case "diff":
             from .commands.diff import diff
 

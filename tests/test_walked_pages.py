@@ -17,7 +17,7 @@ PAGES = {
     "tutorial": (10, {"Order.svg", "report.html", "lawful.lock"}),
     "proofs": (2, {"tickets.py"}),
     "state_space": (4, {"tickets.py", "window.py"}),
-    "ci": (2, {"check.xml", "check.sarif", "prove.xml", "lawful.lock"}),
+    "ci": (3, {"check.xml", "check.sarif", "prove.xml", "lawful.lock", "certificates"}),
 }
 # A file that the reader saves, commands, or what they print.
 BLOCK = re.compile(r"(?:[Ss]ave\sthis\sas\s`(.+?)`:\n\n)?^```(\w+)\n(.*?)^```$", re.M | re.S)

@@ -214,6 +214,23 @@ class LockOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class CertifyOptions:
+    """`parts`: which of `states` and `proofs`; `second_seconds` limits each answer."""
+
+    target: str
+    scope: Sequence[str]
+    any_size: Sequence[str]
+    out: Path
+    verify: bool
+    parts: Sequence[str]
+    second_solver: str | None
+    no_second_solver: bool
+    second_seconds: float
+    max_seconds: float | None
+    solver: SolverBudget
+
+
+@dataclass(frozen=True, slots=True)
 class DiffOptions:
     old: str
     target: str

@@ -10,8 +10,8 @@ from functools import cache
 from itertools import chain
 
 from lawful import targets
-from lawful.checks.prove import strategy, strengthening, timer_invariants
-from lawful.checks.prove.induction import Induction
+from lawful.checks.certificate.proof_scripts import ProofScripts
+from lawful.checks.prove import strategy, strengthening
 from lawful.checks.prove.nonvacuity import transitions_seen
 from lawful.checks.prove.result import ProofResult
 from lawful.checks.report import ci_proofs, proofs
@@ -95,29 +95,22 @@ def scripts(
     cls: type[Machine], options: ProveOptions, result: ProofResult
 ) -> Iterator[tuple[str, str]]:
     """A file name and the SMT-LIB text for each obligation. Only proved properties are assumed."""
-    machine = _machine(cls, options)
-    lowered = sized(machine, _sizes(cls, options))
-    induction = Induction(lowered, options.solver.effort, workers())
+    lowered = sized(machine_of(cls, options), sizes_of(cls, options))
+    rows = [(o.obligation, o.property) for o in result.obligations]
     lost = {o.property for o in result.obligations if not o.verdict.good}
-    induction.exact.dropped.update(lost)
-    for o in result.obligations:
-        text = induction.script(o.obligation, o.property)
-        if text is not None:
-            about = f"; {machine.name}: {o.obligation} keeps {o.property}: {o.verdict.value}\n"
-            step = o.obligation.replace(" ", "-")
-            yield f"{machine.name}.{step}.{o.property}.smt2", about + text
-    # Facts about timers are assumed, too. They are proved, but the machine does not declare them.
-    for case, text in timer_invariants.scripts(lowered, induction.timer_clauses):
-        about = f"; {machine.name}: {case} keeps what is assumed of timers: proved\n"
-        yield f"{machine.name}.{case.replace(' ', '-')}.of-timers.smt2", about + text
+    proved = {name for _, name in rows if name not in lost}
+    made = ProofScripts(lowered, options.solver.effort, workers(), proved)
+    for script in (*made.of(rows), *made.of_timers()):
+        yield script.name, script.text
 
 
-def _sizes(cls: type[Machine], options: ProveOptions) -> dict[str, int]:
+def sizes_of(cls: type[Machine], options: ProveOptions) -> dict[str, int]:
+    """The sizes that the scope gives, except those of sorts that may have any number."""
     bounds = targets.scope_of(cls, options.scope).bounds
     return {k: n for k, n in bounds.items() if type(n) is int and k not in options.any_size}
 
 
-def _machine(cls: type[Machine], options: ProveOptions) -> ir.Machine:
+def machine_of(cls: type[Machine], options: ProveOptions) -> ir.Machine:
     """The machine without the defaults of the parameters to which the scope gives values: proofs
     are of all values of parameters, and elements that only such a default names do not count."""
     machine = resolve(cls).machine
@@ -156,7 +149,7 @@ def proved(cls: type[Machine], options: ProveOptions, tell: Tell) -> ProofResult
         )
     scope, found = targets.scope_of(cls, options.scope), resolve(cls)
     targets.check_sorts(cls, options.any_size)
-    sizes, machine = _sizes(cls, options), _machine(cls, options)
+    sizes, machine = sizes_of(cls, options), machine_of(cls, options)
     flat = _explorable(found, scope)
 
     slow: list[str] = []  # Why the reference engine walked or explored, where it did.

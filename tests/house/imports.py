@@ -73,7 +73,7 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("reference", "html_tables"),
         ("explore", "smt", "replay", "tla"),
         ("prove", "conform", "explorer"),
-        ("lint", "mutation"),
+        ("lint", "mutation", "certificate"),
         ("report",),
     ),
     "diagrams": (

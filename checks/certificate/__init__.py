@@ -1,0 +1,1 @@
+"""Certificates: what a verdict rests on, in files that somebody else can count or prove again."""
