@@ -156,7 +156,7 @@ def _other_command(given: argparse.Namespace, output: Output) -> int:
 
             return shell(_options(options.ShellOptions, given), output)
         case "completion":
-            from .commands.completion import completion
+            from .completion_scripts import completion
 
             return completion(_options(options.CompletionOptions, given), output)
         case "freeze":

@@ -1,12 +1,23 @@
-"""What a shell needs to complete the words of `lawful`: scripts from the tables of the parser."""
+"""`lawful completion`: the scripts by which shells complete the words of `lawful`, from the tables of
+the parser."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
 from .argument_parser import CommandRow, Word, command_rows
+from .commands.exit_codes import ExitCode
+from .commands.options import CompletionOptions
+from .commands.output import Output
 
 SAID = "# Made by `lawful completion {}`; make it again after an update of lawful."
+
+
+def completion(options: CompletionOptions, output: Output) -> int:
+    """Print the script of a shell."""
+    text = script(options.shell)
+    output.write(text.rstrip("\n"), {"version": 1, "command": "completion", "script": text})
+    return ExitCode.AS_EXPECTED
 
 
 def script(shell: str) -> str:
