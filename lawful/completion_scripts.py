@@ -1,5 +1,4 @@
-"""`lawful completion`: the scripts by which shells complete the words of `lawful`, from the tables of
-the parser."""
+"""`lawful completion`: scripts by which shells complete `lawful`, from the tables of the parser."""
 
 from __future__ import annotations
 
