@@ -46,24 +46,24 @@ PROVED_TEXT = frozenset(verdict.value for verdict in PROVED)
 
 def certify(options: CertifyOptions, output: Output) -> int:
     """Write the certificates of the target's machines, or verify those that a folder has."""
-    codes: list[int] = []
-    lines: list[str] = []
-    rows: list[Json] = []
-    for cls in output.machines(options.target):
-        with progress(f"certifying {cls.__name__}", output.quiet) as tell:
-            try:
-                work = _verified if options.verify else _written
-                found, said, code = work(cls, options, tell)
-            except (NoSolver, ValueError) as error:
-                raise CommandError(str(error)) from error
-        lines += [cls.__name__, *(f"  {line}" for line in said)]
-        rows.append(found)
-        codes.append(code)
-    output.answer("\n".join(lines), rows)
-    return gravest(codes)
+    machines = output.machines(options.target)
+    work = [_work(cls, options, output.quiet) for cls in machines]
+    said = zip(machines, (lines for _, lines, _ in work), strict=True)
+    text = [line for cls, rows in said for line in (cls.__name__, *(f"  {row}" for row in rows))]
+    output.answer("\n".join(text), [row for row, _, _ in work])
+    return gravest(code for _, _, code in work)
 
 
 Work = tuple[Json, list[str], ExitCode]
+
+
+def _work(cls: type[Machine], options: CertifyOptions, quiet: bool) -> Work:
+    """The row of the answer about one machine, its lines of text, and its exit code."""
+    with progress(f"certifying {cls.__name__}", quiet) as tell:
+        try:
+            return (_verified if options.verify else _written)(cls, options, tell)
+        except (NoSolver, ValueError) as error:
+            raise CommandError(str(error)) from error
 
 
 def _written(cls: type[Machine], options: CertifyOptions, tell: Tell) -> Work:
