@@ -32,6 +32,7 @@ from .decided import (
     Transition,
     listify,
 )
+from .unsupported import check_result
 
 Input = str | Callable[..., Any]
 
@@ -278,7 +279,9 @@ class Bound(SyncMachine):
             kind = type(event_data.model).__name__
             text = f"{event_data.event.name} needs {name}: it is not given, and no {name} of {kind}"
             raise TypeError(text) from None
-        return found(event_data) if self.send_event else found(*args, **named)
+        given = found(event_data) if self.send_event else found(*args, **named)
+        check_result(self, self._inputs.get(name, name), given)
+        return given
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_held": list(self._held.values()), "_plan": None}

@@ -12,6 +12,7 @@ from typing import Any
 
 from .names import name_of
 from .nested import every_state
+from .retries import has_retry, retry_of
 from .timeouts import state_features, timeout_of
 
 KNOWN = ("transitions", "lawful")  # Packages whose classes do what their rows say.
@@ -110,8 +111,8 @@ def _timeout(machine: Any, name: str, state: Any) -> str:
     )
 
 
-def _retry(_machine: Any, name: str, state: Any) -> str:
-    if not state.retries > 0:
+def _retry(machine: Any, name: str, state: Any) -> str:
+    if not has_retry(state) or retry_of(machine, name, state) is not None:
         return ""
     often = f"{name} has a Retry: entered from itself more than {state.retries} times"
     return f"{often}, it calls {_named([state.on_failure])} in the place of on_enter"

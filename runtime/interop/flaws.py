@@ -42,6 +42,9 @@ def flaws(machine: Any, rows: Sequence[TransitionRow]) -> Iterator[str]:
         yield from _hidden(machine, model)
         yield from _callbacks(machine, model, rows)
         yield from _never_called(machine, model)
+    if not machine.models:  # Conditions and callbacks by name are those of models.
+        for where, func in (*_called(machine), *_called_by(rows)):
+            yield from _never_awaited(machine, where, func, func)
 
 
 def _of_row(machine: Any, row: TransitionRow, before: Sequence[TransitionRow]) -> Iterator[str]:
@@ -136,17 +139,24 @@ def _is_of(machine: Any, found: Any) -> bool:
 def _callbacks(machine: Any, model: Any, rows: Sequence[TransitionRow]) -> Iterator[str]:
     """Callbacks by a name that neither the model nor an import gives, and those never awaited."""
     data = SimpleNamespace(model=model)
-    awaits = any(cls.__name__ == "AsyncMachine" for cls in type(machine).__mro__)
     for where, func in (*_called(machine), *_called_by(rows)):
         found = _resolved(machine.resolve_callable, func, data)
         if found is None and isinstance(func, str):
             yield f"{where} calls {func}, which {type(model).__name__} does not have"
-        elif inspect.iscoroutinefunction(found) and not awaits:
-            yield (
-                f"{where} calls {name_of(func)}, which is asynchronous:"
-                f" {type(machine).__name__} awaits nothing, so a callback does nothing and a"
-                " condition is never true"
-            )
+        else:
+            yield from _never_awaited(machine, where, func, found)
+
+
+def _never_awaited(machine: Any, where: str, func: Any, found: Any) -> Iterator[str]:
+    """A coroutine function, or an object with one as `__call__`, where nothing awaits it."""
+    called: Any = getattr(found.__class__, "__call__", None)  # noqa: B004  # It is looked at.
+    if not any(map(inspect.iscoroutinefunction, (found, called))):
+        return
+    if all(cls.__name__ != "AsyncMachine" for cls in type(machine).__mro__):
+        yield (
+            f"{where} calls {name_of(func)}, which is asynchronous: {type(machine).__name__}"
+            " awaits nothing, so a callback does nothing and a condition is never true"
+        )
 
 
 def _resolved(resolve: Callable[..., Any], func: Any, data: SimpleNamespace) -> Any:

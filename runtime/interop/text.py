@@ -7,9 +7,9 @@ source become one transition.
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import linecache
-import textwrap
 import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,16 +21,19 @@ from lawful.spec.resolve import resolve
 from ..instance import Machine
 from .features import accepted_ends, calls, features, tags
 from .flaws import MACHINE_CALLS, STATE_CALLS, flaws
-from .names import IdentifierTable, identifier, name_of
+from .names import IdentifierTable, identifier
 from .nested import every_state, flattened, inside, is_nested
 from .options import of_machine, of_state
 from .reading import Reading
+from .retries import retry_of
+from .row_text import WIDTH, docstring, guarded_body, head, plain, said
 from .timeouts import timeout_of
 from .transition_rows import Input, TransitionRow, known
 
+BOUNDS = "from typing import Annotated\n\nfrom annotated_types import Interval\n"
 HEAD = '''"""Imported from a transitions.Machine."""
 
-from lawful import {names}
+{bounds}from lawful import {names}
 {imports}
 
 class Place(State):
@@ -49,9 +52,20 @@ NAMES = (
     "transition",
 )
 RESERVED = frozenset(
-    {*NAMES, "Place", "state", "lawful", "scope", "expects", "fairness", "deadlock_ok", "self"}
+    {
+        *NAMES,
+        "Annotated",
+        "Interval",
+        "Place",
+        "state",
+        "lawful",
+        "scope",
+        "expects",
+        "fairness",
+        "deadlock_ok",
+        "self",
+    }
 )
-WIDTH = 96
 _numbers = itertools.count(1)
 
 
@@ -124,6 +138,7 @@ def _is_readable(reading: Reading) -> bool:
         imports=_imports(reading.enums),
         states="    A = 'a'",
         doc="One guard.",
+        bounds="",
         initial="A",
         timers="",
     )
@@ -161,6 +176,9 @@ class DeclarationWriter:
         self.timeouts = {name: each for name, each in found.items() if each is not None}
         self.ends = accepted_ends(machine) if whole else {}
         self.timers = {n: self.names.of(("timer", n), f"timer_of_{n}") for n in self.timeouts}
+        limits = {n: retry_of(machine, n, state) for n, state in self.every.items() if whole}
+        self.retries = {name: each for name, each in limits.items() if each is not None}
+        self.tries = {n: self.names.of(("tries", n), f"tries_of_{n}") for n in self.retries}
         self.written = "".join(self._event(trigger) for trigger in triggers)
         self.written += "".join(self._timeout(name) for name in self.timeouts)
 
@@ -169,17 +187,22 @@ class DeclarationWriter:
         body = self.written + "".join(self._ignored()) + self._final() + self._scope()
         enums = {name: of for each in self.known.readings for name, of in each.enums.items()}
         timers = "".join(f"    {timer}: Timer = Timer()\n" for timer in self.timers.values())
+        timers += "".join(
+            f"    {tries}: Annotated[int, Interval(ge=0, le={self.retries[n].most + 1})] = 0\n"
+            for n, tries in self.tries.items()
+        )
         text = timers + body
         used = [n for n in NAMES if f"{n}(" in text or f"@{n}\n" in text or n in "Machine State"]
-        head = HEAD.format(
+        top = HEAD.format(
+            bounds=BOUNDS if self.tries else "",
             names=", ".join(used),
             imports=_imports(enums),
-            doc=_doc(list(self._doc())),
+            doc=docstring(list(self._doc())),
             initial=self.states[self.machine.initial or next(iter(self.states))],
             states="\n".join(f"    {m} = {name!r}" for name, m in self.states.items()),
             timers=timers,
         )
-        return Imported(head + body, problems, self.events, self.inputs, self.states, self.ways)
+        return Imported(top + body, problems, self.events, self.inputs, self.states, self.ways)
 
     def renamed(self) -> Iterator[str]:
         """Triggers that have another name here."""
@@ -205,7 +228,7 @@ class DeclarationWriter:
         rows += [(option, [value.removesuffix(": ")]) for option, value in of_machine(machine)]
         for where, funcs in rows:
             if funcs:
-                yield f"{where}: {', '.join(_plain(func) for func in funcs)}"
+                yield f"{where}: {', '.join(plain(func) for func in funcs)}"
         if kind != "Machine":
             yield f"Its class is {kind}."
         if machine.auto_transitions and not self.automatic:
@@ -226,19 +249,46 @@ class DeclarationWriter:
         inputs = {each.name: each for clause in asked for each in clause.inputs}
         self.inputs[event] = tuple(inputs.values())
         params = "".join(f", {each.name}: {each.type}" for each in inputs.values())
-        text = "" if len(groups) < 2 else f"\n    @event\n{_head(event, params)} ...\n"
-        for count, alike in enumerate(groups, 1):
+        pieces = [
+            (alike, too_often) for alike in groups for too_often in self._ends_of(alike[0][1])
+        ]
+        text = "" if len(pieces) < 2 else f"\n    @event\n{head(event, params)} ...\n"
+        for count, (alike, too_often) in enumerate(pieces, 1):
             name = event
-            if len(groups) > 1:
+            if len(pieces) > 1:
                 name = self.names.of((trigger, count), f"{event.rstrip('_')}_{count}")
-            for number, row, _ in alike:
+            for number, row, _ in () if too_often else alike:
                 self.ways[trigger, row.source, number] = name
             serves = "" if name == event else f"event={event!r}"
             own = [row for _, row, _ in alike]
-            text += self._transition(serves, own)
-            text += f"{_head(name, params)}\n{_body(_said(own[0]), own[0], alike[0][2])}"
-            text += self._timing(own)
+            fails = self._failing(own[0].source) if too_often else own[0]
+            led = [dataclasses.replace(own[0], dest=fails.dest)] if too_often else own
+            text += self._transition(serves, led)
+            text += f"{head(name, params)}\n{guarded_body(said(own[0]), own[0], alike[0][2])}"
+            text += self._limited(own[0], too_often)
+            text += self._timing([fails] if too_often else own)
         return text
+
+    def _ends_of(self, row: TransitionRow) -> tuple[bool, ...]:
+        """Whether a transition of a row fails because its state was entered too often: of a row
+        that enters such a state from itself one does, and one does not."""
+        return (False, True) if self._retries(row) else (False,)
+
+    def _retries(self, row: TransitionRow) -> bool:
+        return row.dest == row.source and row.source in self.retries
+
+    def _failing(self, name: str) -> TransitionRow:
+        """The row that is taken where a state was entered too often."""
+        both = self.retries[name].trigger, name
+        return next(row for row in self.rows if (row.trigger, row.source) == both)
+
+    def _limited(self, row: TransitionRow, too_often: bool) -> str:
+        """The guard of a row that enters a state from itself."""
+        if not self._retries(row):
+            return ""
+        test = f"self.{self.tries[row.source]} {'>' if too_often else '<='}"
+        why = "it was entered too often" if too_often else "it may be entered again"
+        return f'        require({test} {self.retries[row.source].most}, "{why}")\n'
 
     def _timing(self, rows: Sequence[TransitionRow], fired: str = "") -> str:
         """The lines of a transition that stop the timers of states left, but for the one that has
@@ -248,6 +298,10 @@ class DeclarationWriter:
         text = "".join(
             f"        self.{self.timers[n]}.stop()\n" for n in left if n not in {fired, *entered}
         )
+        for name in rows[0].entered:
+            if name in self.tries:
+                change = "+= 1" if rows[0].source == name else "= 1"
+                text += f"        self.{self.tries[name]} {change}\n"
         return text + self._started(entered)
 
     def _timed(self, names: Sequence[str]) -> tuple[str, ...]:
@@ -269,9 +323,9 @@ class DeclarationWriter:
         inputs = {i.name: i for row in every for clause in row.clauses for i in clause.inputs}
         self.inputs[event] = tuple(inputs.values())
         params = "".join(f", {each.name}: {each.type}" for each in inputs.values())
-        text = "" if len(tried) < 2 else f"\n    @event\n{_head(event, params)} ...\n"
+        text = "" if len(tried) < 2 else f"\n    @event\n{head(event, params)} ...\n"
         funcs = calls(self.every[name]).get("on_timeout", [])
-        called = f"on_timeout: {', '.join(map(_plain, funcs)) or 'nothing'}"
+        called = f"on_timeout: {', '.join(map(plain, funcs)) or 'nothing'}"
         for count, (place, row, earlier) in enumerate(tried, 1):
             if row is not None and row.dest not in {None, *self.states}:
                 continue
@@ -282,9 +336,9 @@ class DeclarationWriter:
                 where.insert(0, f"event={event!r}")
             if row is not None and row.dest is not None:
                 where.append(f"target=Place.{self.states[row.dest]}")
-            doc = f"{called}; {_said(row)}" if row else f"{called}."
-            text += f"\n    @transition({', '.join(where)})\n{_head(own, params)}\n"
-            text += _body(doc, row, earlier)
+            doc = f"{called}; {said(row)}" if row else f"{called}."
+            text += f"\n    @transition({', '.join(where)})\n{head(own, params)}\n"
+            text += guarded_body(doc, row, earlier)
             text += self._timing([row], fired=name) if row else ""
         return text
 
@@ -314,7 +368,8 @@ class DeclarationWriter:
         for each in live:
             row, key = each[1], self._key(each, each[1].dest)
             timed = self._timed(row.entered)
-            if row.dest == row.source and key not in to_others and not timed:
+            alone = timed or row.source in self.retries
+            if row.dest == row.source and key not in to_others and not alone:
                 key = self._key(each, "=")
             found.setdefault(key, []).append(each)
         return list(found.values())
@@ -323,7 +378,8 @@ class DeclarationWriter:
         """Alike of rows that are one transition."""
         _, row, earlier = live
         timed, before = self._timed(row.entered), [each.clauses for each in earlier]
-        return repr((dest, row.clauses, row.calls, row.more, timed, before))
+        own = self._retries(row)
+        return repr((dest, row.clauses, row.calls, row.more, timed, own, before))
 
     def _live(
         self, rows: Sequence[TransitionRow]
@@ -402,48 +458,3 @@ def ignores(machine: Any, state: str) -> bool:
     """Whether a trigger without a row for this state is ignored there."""
     own = machine.states[state].ignore_invalid_triggers
     return bool(machine.ignore_invalid_triggers if own is None else own)
-
-
-def _doc(lines: Sequence[str]) -> str:
-    """A docstring of a sentence, and of a line for each thing more."""
-    more = "".join(f"    {line}\n" for line in lines[1:])
-    return f"{lines[0]}\n\n{more}    " if more else lines[0]
-
-
-def _plain(func: object) -> str:
-    """The name of a callback, safe inside a quoted text."""
-    return "".join(c if c.isidentifier() or c.isdigit() or c == "." else "_" for c in name_of(func))
-
-
-def _said(row: TransitionRow) -> str:
-    """The row's callbacks, and whether it leaves its state."""
-    calls = [f"{kind}: {_plain(func)}" for kind, func in row.calls if kind != "conditions"]
-    calls = [each for each in calls if not each.startswith("unless")]
-    inside = ["No state is left or entered"] if row.dest is None else []
-    more = [f"{option}: {_plain(value)}" for option, value in row.more]
-    return "; ".join([*calls, *inside, *more] or ["No callbacks"]) + "."
-
-
-def _head(name: str, params: str) -> str:
-    """The first line of a method, or two where it is long."""
-    line = f"    def {name}(self{params}) -> None:"
-    if len(line) <= WIDTH:
-        return line
-    lines = textwrap.indent(textwrap.fill(f"self{params},", WIDTH - 8), " " * 8)
-    return f"    def {name}(\n{lines}\n    ) -> None:"
-
-
-def _body(doc: str, row: TransitionRow | None, earlier: Sequence[TransitionRow]) -> str:
-    """The body of a row: its docstring, its guards, and that no earlier row is taken."""
-    text = f'        """{doc}"""\n'
-    for clause in row.clauses if row is not None else ():
-        text += f"        require({clause.condition}, {clause.why!r})\n"
-    for each in earlier:
-        held = " and ".join(_inner(clause.condition, len(each.clauses)) for clause in each.clauses)
-        text += f'        require(not ({held}), "an earlier row is taken")\n'
-    return text
-
-
-def _inner(text: str, among: int) -> str:
-    """A condition as one of several."""
-    return text if among == 1 or text.replace("not ", "").isidentifier() else f"({text})"

@@ -39,12 +39,12 @@ def timeout_of(machine: Any, state: Any) -> StateTimeout | None:
     """The timeout of a state; None without one, and of one that never ends."""
     if not has_timeout(state) or not math.isfinite(state.timeout):
         return None
-    named = [_trigger(machine, func) for func in state.on_timeout]
+    named = [trigger_of(machine, func) for func in state.on_timeout]
     triggers = [name for name in named if name is not None]
     return StateTimeout(state.timeout, triggers[0] if triggers else None, tuple(triggers[1:]))
 
 
-def _trigger(machine: Any, func: object) -> str | None:
+def trigger_of(machine: Any, func: object) -> str | None:
     """The trigger that a callback is: its name, or the method that a model has of it."""
     if isinstance(func, partial):
         event: Any = getattr(cast("partial[object]", func).func, "__self__", None)

@@ -63,9 +63,9 @@ def test_a_timeout_of_an_asynchronous_machine_is_a_timer() -> None:
 
 
 def test_other_features_are_said() -> None:
-    states: list[Any] = ["a", {"name": "b", "retries": 3, "on_failure": "back"}]
+    states: list[Any] = ["a", {"name": "b", "retries": 3, "on_failure": "log"}]
     assert problems(featured(Retry), states) == (
-        "b has a Retry: entered from itself more than 3 times, it calls back in the place of"
+        "b has a Retry: entered from itself more than 3 times, it calls log in the place of"
         f" on_enter, {NOT}",
     )
     assert problems(featured(Volatile), [{"name": "a", "hook": "box", "volatile": dict}, "b"]) == (

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 from transitions import Machine as Theirs
-from transitions.extensions import HierarchicalMachine
+from transitions.extensions import AsyncMachine, HierarchicalMachine
 
 from lawful.runtime.interop import from_transitions
+from lawful.runtime.interop.names import name_of
 from tests.runtime.interop.samples import ROWS, STATES, Matter, theirs
 
 
@@ -72,6 +73,33 @@ def test_what_is_never_awaited_is_said() -> None:
         f"heat from solid calls is_calm, which is asynchronous: {nothing}",
         f"cool from gas calls write, which is asynchronous: {nothing}",
     )
+
+
+def test_what_is_never_awaited_is_said_without_a_model() -> None:
+    async def is_calm() -> bool:
+        return True
+
+    class Late:
+        async def __call__(self) -> bool:
+            return True
+
+    late = Late()
+    rows: list[dict[str, Any]] = [
+        {"trigger": "heat", "source": "solid", "dest": "liquid", "conditions": [is_calm, late]},
+        {"trigger": "heat", "source": "liquid", "dest": "gas", "conditions": "is_calm"},
+        {"trigger": "cool", "source": "gas", "dest": "solid", "unless": lambda: True},
+    ]
+    options: dict[str, Any] = {"initial": "solid", "auto_transitions": False}
+    for cls in (Theirs, AsyncMachine):
+        made: Any = cls(None, states=STATES, transitions=rows, **options)
+        said = [
+            each for each in from_transitions(made).problems if "which is asynchronous: " in each
+        ]
+        assert [each.partition(", which is asynchronous")[0] for each in said] == (
+            ["heat from solid calls is_calm", f"heat from solid calls {name_of(late)}"]
+            if cls is Theirs
+            else []
+        )
 
 
 def test_states_that_are_never_reached_are_said() -> None:

@@ -21,6 +21,7 @@ from transitions.extensions.asyncio import AsyncTimeout
 from transitions.extensions.nesting import NestedState
 from transitions.extensions.states import add_state_features
 
+from lawful import Machine, require, transition
 from lawful.runtime.interop.async_drop_in import AsyncLawfulMachine
 from lawful.runtime.interop.bound import Bound, bind
 from lawful.runtime.interop.decided import Event
@@ -116,6 +117,29 @@ def test_what_a_bound_model_would_have_to_await_is_refused() -> None:
     bind(visitor, Door.lawful.state(state=Leaf.CLOSED))
     with pytest.raises(TypeError, match=r"^on_enter_OPEN is asynchronous: Bound awaits nothing"):
         visitor.open()
+
+
+class Gate(Machine):
+    state: Leaf = Leaf.CLOSED
+
+    @transition(source=Leaf.CLOSED, target=Leaf.OPEN)
+    def lift(self, ready: bool) -> None:
+        require(ready, "not yet")
+
+
+def test_an_argument_that_would_have_to_be_awaited_is_refused() -> None:
+    class Visitor:
+        async def ready(self) -> bool:
+            return True
+
+    visitor: Any = Visitor()
+    bind(visitor, Gate)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(TypeError, match=r"^ready is asynchronous: Bound awaits nothing"):
+            visitor.lift()
+        gc.collect()
+    assert visitor.state is Leaf.CLOSED
 
 
 def test_states_that_would_have_to_be_awaited_are_refused() -> None:

@@ -105,7 +105,7 @@ def run(machine: Any, event: str, key: int, by: int) -> None:
         return
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(acts)
 def test_a_record_tells_the_state_before_and_after(
     acts: list[tuple[str, int, int, bool]],
