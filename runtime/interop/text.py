@@ -19,6 +19,7 @@ from lawful.spec.errors import DeclarationError
 from lawful.spec.resolve import resolve
 
 from ..instance import Machine
+from .declaration_head import BOUNDS, HEAD, NAMES, RESERVED, imports_of
 from .features import accepted_ends, calls, features, tags
 from .flaws import MACHINE_CALLS, STATE_CALLS, flaws
 from .names import IdentifierTable, identifier
@@ -30,42 +31,6 @@ from .row_text import WIDTH, docstring, guarded_body, head, plain, said
 from .timeouts import timeout_of
 from .transition_rows import Input, TransitionRow, known
 
-BOUNDS = "from typing import Annotated\n\nfrom annotated_types import Interval\n"
-HEAD = '''"""Imported from a transitions.Machine."""
-
-{bounds}from lawful import {names}
-{imports}
-
-class Place(State):
-    """Where a model is."""
-
-{states}
-
-
-class Imported(Machine):
-    """{doc}"""
-
-    state: Place = Place.{initial}
-{timers}'''
-NAMES = (
-    *("Machine", "Scope", "State", "Timer", "event", "ignore", "invariant", "require", "terminal"),
-    "transition",
-)
-RESERVED = frozenset(
-    {
-        *NAMES,
-        "Annotated",
-        "Interval",
-        "Place",
-        "state",
-        "lawful",
-        "scope",
-        "expects",
-        "fairness",
-        "deadlock_ok",
-        "self",
-    }
-)
 _numbers = itertools.count(1)
 
 
@@ -135,7 +100,7 @@ def _is_readable(reading: Reading) -> bool:
     params = "".join(f", {name}: {kind.name}" for name, kind in reading.attributes.items())
     text = HEAD.format(
         names=", ".join(NAMES),
-        imports=_imports(reading.enums),
+        imports=imports_of(reading.enums),
         states="    A = 'a'",
         doc="One guard.",
         bounds="",
@@ -149,10 +114,6 @@ def _is_readable(reading: Reading) -> bool:
     except (DeclarationError, SyntaxError):
         return False
     return True
-
-
-def _imports(enums: Mapping[str, str]) -> str:
-    return "".join(f"from {module} import {name}\n" for name, module in enums.items())
 
 
 class DeclarationWriter:
@@ -196,7 +157,7 @@ class DeclarationWriter:
         top = HEAD.format(
             bounds=BOUNDS if self.tries else "",
             names=", ".join(used),
-            imports=_imports(enums),
+            imports=imports_of(enums),
             doc=docstring(list(self._doc())),
             initial=self.states[self.machine.initial or next(iter(self.states))],
             states="\n".join(f"    {m} = {name!r}" for name, m in self.states.items()),
