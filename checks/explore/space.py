@@ -227,15 +227,18 @@ class Space:
         except ValueError as error:
             raise ValueError(f"the parameter {plan.name}: {error}") from error
 
-    def edges(self, state: State) -> Iterator[Edge]:
-        """Every admitted event of a state, in the order of the declaration."""
-        for index, args, outcome in self.outcomes(state):
+    def edges(self, state: State, only: int | None = None) -> Iterator[Edge]:
+        """Every admitted event of a state, in the order of the declaration; with `only`, those of
+        the rule of this number."""
+        for index, args, outcome in self.outcomes(state, only):
             yield Edge(index, args, *self.placed(outcome, state))
 
-    def outcomes(self, state: State) -> Iterator[tuple[int, Args, Done | Fault]]:
+    def outcomes(
+        self, state: State, only: int | None = None
+    ) -> Iterator[tuple[int, Args, Done | Fault]]:
         """The same, whether or not the scope cuts it."""
         for index, (rule, row) in enumerate(self.rules):
-            if not self.source_fits(row, state):
+            if only not in (None, index) or not self.source_fits(row, state):
                 continue
             for args in self.arguments(rule, state):
                 self.tried += 1

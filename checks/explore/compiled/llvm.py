@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import hashlib
 import inspect
 import os
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -142,7 +143,9 @@ def _code(text: Text, speed: int) -> bytes:
     sources = (_source(prelude), text.steps, "\n".join(map(_source, KERNELS)))
     # Several words of a state at once; where there are one or two, it makes the search slower.
     several = speed > 0 and bool(shape(text.words).folded)
-    return emitted(llvm_text.assembly(sources, numbers, SEEN), speed, several)
+    with _uncollected():
+        assembly = llvm_text.assembly(sources, numbers, SEEN)
+    return emitted(assembly, speed, several)
 
 
 def emitted(assembly: str, speed: int, several: bool) -> bytes:
@@ -156,6 +159,18 @@ def emitted(assembly: str, speed: int, several: bool) -> bytes:
     passes.getModulePassManager().run(module, passes)
     made: bytes = target.emit_object(module)
     return made
+
+
+@contextlib.contextmanager
+def _uncollected() -> Generator[None]:
+    """Nothing inside is garbage in cycles: looking for it takes as long as all the rest."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
 
 
 def _target(speed: int) -> Any:

@@ -12,9 +12,9 @@ Source: LLVM Language Reference Manual.
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..codegen.text import SELDOM
 from . import intrinsics
@@ -142,8 +142,9 @@ class _Function:
 
     def hold(self, text: str, bit: bool = False) -> Operand:
         self.count += 1
-        self.line(f"%t.{self.count} = {text}")
-        return Operand(f"%t.{self.count}", bit)
+        name = f"%t.{self.count}"
+        self.lines.append(f"  {name} = {text}")
+        return Operand(name, bit)
 
     def label(self) -> str:
         self.count += 1
@@ -231,11 +232,12 @@ class _Function:
 
     def address(self, target: ast.expr) -> tuple[str, int]:
         """A place in a row, and how many bits are there."""
-        match target:
-            case ast.Subscript(value=ast.Name(id=row), slice=index) if row in ARRAYS:
-                return self.place(row, index), ARRAYS[row]
-            case _:
-                raise ValueError(ast.unparse(target))
+        if not isinstance(target, ast.Subscript) or not isinstance(target.value, ast.Name):
+            raise ValueError(ast.unparse(target))
+        row = target.value.id
+        if row not in ARRAYS:
+            raise ValueError(ast.unparse(target))
+        return self.place(row, target.slice), ARRAYS[row]
 
     def place(self, row: str, index: ast.expr) -> str:
         at = self.number(index).text
@@ -305,35 +307,32 @@ class _Function:
         return value if value.bit else self.hold(f"icmp ne i64 {value.text}, 0", True)
 
     def value(self, node: ast.expr) -> Operand:
-        match node:
-            case ast.Constant(value=bool(value)):
-                return Operand("true" if value else "false", True)
-            case ast.Constant(value=int(value)):
-                return _whole(value)
-            case ast.Name(id=name) if name in self.numbers:
-                return _whole(self.numbers[name])
-            case ast.Name(id=name):
-                return self.load(name)
-            case ast.Subscript():
-                return self.get(*self.address(node))
-            case ast.UnaryOp(op=ast.Not(), operand=operand):
+        write = VALUES.get(node.__class__)
+        if write is None:
+            raise ValueError(ast.unparse(node))
+        return write(self, node)
+
+    def constant(self, node: ast.Constant) -> Operand:
+        value = node.value
+        if isinstance(value, bool):
+            return Operand("true" if value else "false", True)
+        assert isinstance(value, int)
+        return _whole(value)
+
+    def name(self, node: ast.Name) -> Operand:
+        number = self.numbers.get(node.id)
+        return self.load(node.id) if number is None else _whole(number)
+
+    def unary(self, node: ast.UnaryOp) -> Operand:
+        match node.op, node.operand:
+            case ast.Not(), operand:
                 return self.hold(f"xor i1 {self.truth(operand).text}, true", True)
-            case ast.UnaryOp(op=ast.USub(), operand=ast.Constant(value=int(value))):
+            case ast.USub(), ast.Constant(value=int(value)):
                 return _whole(-value)
-            case ast.UnaryOp(op=ast.USub(), operand=operand):
+            case ast.USub(), operand:
                 return self.hold(f"sub i64 0, {self.number(operand).text}")
-            case ast.UnaryOp(op=ast.Invert(), operand=operand):
+            case ast.Invert(), operand:
                 return self.hold(f"xor i64 -1, {self.number(operand).text}")
-            case ast.BinOp(left=left, op=op, right=right):
-                return self.arithmetic(op, self.number(left), self.number(right))
-            case ast.Compare():
-                return self.compared(node)
-            case ast.BoolOp(op=op, values=values):
-                return self.joined(isinstance(op, ast.And), values)
-            case ast.IfExp(test=test, body=body, orelse=orelse):
-                return self.either(test, body, orelse)
-            case ast.Call(func=ast.Name(id=name), args=args):
-                return self.call(name, args)
             case _:
                 raise ValueError(ast.unparse(node))
 
@@ -357,11 +356,12 @@ class _Function:
         assert found is not None
         return found
 
-    def joined(self, conjunction: bool, values: list[ast.expr]) -> Operand:
+    def joined(self, node: ast.BoolOp) -> Operand:
         """`and`, `or`: the rest is looked at only where the first does not decide.
 
         Where all are truth values, so is it; otherwise it is a number, the last looked at.
         """
+        conjunction, values = isinstance(node.op, ast.And), node.values
         after = self.label()
         result = f"join.{after}"
         bit = all(map(_is_bit, values))
@@ -377,18 +377,20 @@ class _Function:
         found = self.load(result)
         return self.hold(f"trunc i64 {found.text} to i1", True) if bit else found
 
-    def either(self, test: ast.expr, body: ast.expr, orelse: ast.expr) -> Operand:
+    def either(self, node: ast.IfExp) -> Operand:
         yes, no, after = self.label(), self.label(), self.label()
         result = f"either.{after}"
-        self.branch(self.truth(test), yes, no)
-        for label, value in ((yes, body), (no, orelse)):
+        self.branch(self.truth(node.test), yes, no)
+        for label, value in ((yes, node.body), (no, node.orelse)):
             self.begin(label)
             self.store(result, self.number(value))
             self.end(f"br label %{after}")
         self.begin(after)
         return self.load(result)
 
-    def call(self, name: str, args: list[ast.expr]) -> Operand:
+    def call(self, node: ast.Call) -> Operand:
+        assert isinstance(node.func, ast.Name)
+        name, args = node.func.id, node.args
         if name in ("min", "max"):
             held = [self.number(a) for a in args]
             found = held[0]
@@ -410,8 +412,24 @@ class _Function:
         return self.hold(f"call i64 @{name}({', '.join(given)})")
 
 
+# Code of an expression, by its kind: most of a function's text is expressions.
+VALUES: dict[type[ast.expr], Callable[[_Function, Any], Operand]] = {
+    ast.Constant: _Function.constant,
+    ast.Name: _Function.name,
+    ast.Subscript: lambda f, node: f.get(*f.address(node)),
+    ast.UnaryOp: _Function.unary,
+    ast.BinOp: lambda f, node: f.arithmetic(node.op, f.number(node.left), f.number(node.right)),
+    ast.Compare: _Function.compared,
+    ast.BoolOp: _Function.joined,
+    ast.IfExp: _Function.either,
+    ast.Call: _Function.call,
+}
+
+
 def _whole(value: int) -> Operand:
     """A number as 64 bits hold it."""
+    if -(1 << 63) <= value < 1 << 63:
+        return Operand(str(value))
     return Operand(str((value + (1 << 63)) % (1 << 64) - (1 << 63)))
 
 

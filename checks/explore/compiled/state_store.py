@@ -162,8 +162,8 @@ class Parents(Sequence[Parent]):
         if before < 0:
             return -1, -1, ()
         state = self.states[number]
-        for edge in self.space.edges(self.states[before]):
-            same = edge.rule == rule and edge.cut is None
-            if same and isinstance(edge.outcome, Done) and edge.outcome.state == state:
+        for edge in self.space.edges(self.states[before], only=rule):
+            done = edge.outcome if edge.cut is None else None
+            if isinstance(done, Done) and done.state == state:
                 return before, rule, edge.args
         raise AssertionError(f"no step leads from state {before} to state {number}")

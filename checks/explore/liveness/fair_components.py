@@ -31,6 +31,11 @@ def fair_components(graph: Graph, within: Iterable[int]) -> Iterator[list[int]]:
 def _judged(graph: Graph, component: set[int]) -> set[int] | None:
     """None where it is fair; else the states in which fair behaviours may still be."""
     groups, taken = graph.groups, 0
+    if (
+        len(component) == 1
+    ):  # No step stays in it: a behaviour stops there if nothing asks it not to.
+        (number,) = component
+        return set() if graph.enabled[number] & (groups.weak | groups.strong) else None
     always: Bits = groups.weak
     ever: Bits = 0
     for number in component:
@@ -51,33 +56,35 @@ def _strong(graph: Graph, inside: set[int]) -> Iterator[set[int]]:
     """The strongly connected components of the graph between these states: R. Tarjan's algorithm
     (1972), without recursion."""
     order: dict[int, int] = {}
-    low: dict[int, int] = {}
+    low: dict[int, int] = {}  # Without those that are in a component.
     waiting: list[int] = []
-    placed: set[int] = set()
     for root in sorted(inside):
         if root in order:
             continue
         order[root] = low[root] = len(order)
         waiting.append(root)
-        stack = [(root, graph.steps(root))]
+        stack = [(root, iter(graph.targets(root)))]
         while stack:
-            number, steps = stack[-1]
-            for target, _ in steps:
-                if target not in inside or target in placed:
-                    continue
-                if target not in order:
+            number, targets = stack[-1]
+            least = low[number]
+            for target in targets:
+                if target in low:
+                    least = min(least, order[target])
+                elif target in inside and target not in order:
                     order[target] = low[target] = len(order)
                     waiting.append(target)
-                    stack.append((target, graph.steps(target)))
+                    stack.append((target, iter(graph.targets(target))))
+                    low[number] = least
                     break
-                low[number] = min(low[number], order[target])
             else:
+                low[number] = least
                 stack.pop()
-                if stack:
-                    low[stack[-1][0]] = min(low[stack[-1][0]], low[number])
-                if low[number] == order[number]:
+                if stack and least < low[stack[-1][0]]:
+                    low[stack[-1][0]] = least
+                if least == order[number]:
                     component = {waiting.pop()}
                     while number not in component:
                         component.add(waiting.pop())
-                    placed |= component
+                    for each in component:
+                        del low[each]
                     yield component

@@ -77,6 +77,12 @@ class Graph:
         self.groups.go_on(groups)
         self._targets, self._ends = array("q", targets), array("q", ends)
 
+    def targets(self, number: int) -> array[int]:
+        """The targets of a state's steps."""
+        if self.over is not None:
+            self.in_time()
+        return self._targets[self._ends[number] : self._ends[number + 1]]
+
     def steps(self, number: int) -> Iterator[tuple[int, Bits]]:
         """The targets of a state's steps, and the groups that they take."""
         if self.over is not None:

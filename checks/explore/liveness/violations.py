@@ -14,7 +14,6 @@ declares is judged for every such part, in the behaviours of the whole, under th
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -224,21 +223,7 @@ class Question:
                 yield _Way(unmet, {}, lambda n: self.asked[n])
 
     def _from(self, starts: Sequence[int], depths: Sequence[int]) -> _Way:
-        """The way on from these states through such in which the property is not met."""
-        queue = [(depths[n], n, -1) for n in starts]
-        heapq.heapify(queue)
-        distance: dict[int, int] = {}
-        via: dict[int, int] = {}
-        while queue:
-            length, number, before = heapq.heappop(queue)
-            if number in distance:
-                continue
-            distance[number] = length
-            if before >= 0:
-                via[number] = before
-            for target, _ in self.graph.steps(number):
-                if target < len(self.graph) and not self.met[target] and target not in distance:
-                    heapq.heappush(queue, (length + 1, target, number))
+        distance, via = onward(self.graph, {n: depths[n] for n in starts}, self.met)
         return _Way(distance, via, _anywhere)
 
     def _stem(self, number: int, way: _Way) -> list[int]:
@@ -248,6 +233,35 @@ class Question:
         while self.parents[path[-1]] >= 0:
             path.append(self.parents[path[-1]])
         return path[::-1]
+
+
+def onward(
+    graph: Graph, starts: Mapping[int, int], met: Sequence[bool]
+) -> tuple[dict[int, int], dict[int, int]]:
+    """The way on from these states, each at its distance, through such in which a property is not
+    met: the least distance of each state, and from which state it is come to. Of several such
+    states it is the one of the least number."""
+    count = len(graph)
+    levels: dict[int, list[tuple[int, int]]] = {}  # By their distance: states, and where from.
+    for number, distance in starts.items():
+        levels.setdefault(distance, []).append((number, -1))
+    found: dict[int, int] = {}
+    via: dict[int, int] = {}
+    while levels:
+        length = min(levels)
+        further = list[tuple[int, int]]()
+        for number, before in sorted(levels.pop(length)):
+            if number in found:
+                continue
+            found[number] = length
+            if before >= 0:
+                via[number] = before
+            for target in graph.targets(number):
+                if target < count and not met[target] and target not in found:
+                    further.append((target, number))
+        if further:
+            levels.setdefault(length + 1, []).extend(further)
+    return found, via
 
 
 def _anywhere(number: int) -> bool:

@@ -13,6 +13,8 @@ from lawful import Machine, Scope
 from lawful.checks.explore import CheckResult, Limits, explore
 from lawful.checks.explore.compiled import engine as packed
 from lawful.checks.explore.liveness import violations as liveness
+from lawful.checks.explore.liveness.fairness import Groups
+from lawful.checks.explore.liveness.graph import Graph
 from lawful.checks.explore.search import search
 from lawful.checks.explore.space import Space
 from lawful.checks.explore.verdicts import judge
@@ -30,6 +32,10 @@ MACHINES = [
     for cls in vars(lively).values()
     if isinstance(cls, type) and issubclass(cls, Machine) and cls is not Machine
 ]
+
+
+FIFO = resolve(Fifo)
+NO_GROUPS = Groups(lower(FIFO.machine, FIFO.scopes["scope"]))
 
 
 def checked(cls: type[Machine]) -> CheckResult:
@@ -291,3 +297,31 @@ def test_without_a_budget_lassos_are_true_all_the_same(graph: Drawn) -> None:
             assert is_violated(graph, kind, found.trace)
         else:
             assert graph.shortest(kind, 4) is None
+
+
+@settings(max_examples=200, deadline=None)
+@given(data=st.data())
+def test_the_way_on_is_the_shortest_one(data: st.DataObject) -> None:
+    """Against the definition: distances that no step makes less."""
+    count = data.draw(st.integers(3, 7))
+    numbers = st.integers(0, count - 1)
+    steps = data.draw(st.sets(st.tuples(numbers, numbers), min_size=6, max_size=16))
+    met = data.draw(st.lists(st.booleans(), min_size=count, max_size=count))
+    starts = data.draw(st.dictionaries(numbers, st.integers(0, 4), max_size=3))
+    graph = Graph(NO_GROUPS)
+    for number in range(count):
+        for _, target in sorted(s for s in steps if s[0] == number):
+            graph.leads(0, target)
+        graph.close()
+    least = dict(starts)
+    for _ in range(count):
+        for before, after in steps:
+            if before in least and not met[after]:
+                least[after] = min(least.get(after, 99), least[before] + 1)
+    distance, via = liveness.onward(graph, starts, met)
+    assert distance == least
+    assert via == {
+        n: min(b for b, a in steps if a == n and least.get(b, 99) + 1 == least[n])
+        for n in least
+        if starts.get(n) != least[n]
+    }
