@@ -1,7 +1,7 @@
 """The states of a search whose large levels are jobs: in files that all workers see.
 
 Levels before the first large one are expanded in this process, see `compiled.spilled`. Then the
-states move into buckets by hash, and every level is a job. A new state gets its number by its
+states move into buckets by hash, and every large level is a job. A new state gets its number by its
 bucket, and its place in the file of its level: numbers grow from level to level, so the first
 failure is still in the first level that has one.
 """
@@ -172,9 +172,13 @@ class Clustered(Spilled):
         return level_tasks.NewStates(self.levels, self.width, seen)
 
     def _level(self, span: Span) -> int:
-        """Run a level as a job: how many states are new."""
+        """Run a level as a job, or a small one here: how many states are new."""
         expansion = Expansion(SearchProgram.of(self.stepping), self.buckets)
-        told = self.jobs.told(self._spans(span), expansion, self._new(self.bucket_runs))
+        spans, new = self._spans(span), self._new(self.bucket_runs)
+        if span.last - span.next < self.jobs.least:
+            told = level_tasks.done_here(spans, expansion, new)
+        else:
+            told = self.jobs.told(spans, expansion, new)
         files: list[Any] = []
         for kind, text in told:
             if kind == FILE:

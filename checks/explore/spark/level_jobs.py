@@ -16,8 +16,8 @@ Span = tuple[int, str, int, int, int]  # A row of `SPANS`.
 
 @dataclass(frozen=True, slots=True)
 class LevelJobs:
-    """A Spark session, and how many states a level has that is worth a job. From the first such
-    level on every level is a job. 0 makes every level one."""
+    """A Spark session, and how many states a level has that is worth a job. A smaller one is
+    expanded in this process. 0 makes every level a job."""
 
     session: Any
     least: int = LEAST

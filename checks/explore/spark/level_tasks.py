@@ -121,6 +121,13 @@ class NewStates:
         return run_code(self.words).first_of_each(rows, hashes)
 
 
+def done_here(
+    spans: Sequence[tuple[Any, ...]], expansion: Expansion, new: NewStates
+) -> Sequence[tuple[int, bytes]]:
+    """What the two tasks tell of a level, done in this process. `spans` are rows of `SPANS`."""
+    return list(_rows(new(expansion([_batch(spans, SPANS)]))))
+
+
 def _rows(batches: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
     for batch in batches:
         yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)

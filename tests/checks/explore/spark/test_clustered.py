@@ -135,6 +135,24 @@ def test_every_classic(row: Any) -> None:
     assert comparable(clustered_check(row.machine)) == comparable(in_memory(row.machine))
 
 
+class Counted(Here):
+    sizes: list[int]
+
+    def told(
+        self, spans: Sequence[Span], expansion: Expansion, new: NewStates
+    ) -> Sequence[tuple[int, bytes]]:
+        self.sizes.append(sum(row[4] for row in spans))
+        return super().told(spans, expansion, new)
+
+
+@pytest.mark.usefixtures("tiny")
+def test_only_large_levels_are_jobs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Counted, "sizes", [], raising=False)
+    found = on_jobs(TwoPhase, Counted(None, 40))
+    assert comparable(found) == comparable(in_memory(TwoPhase))
+    assert Counted.sizes == [50, 54, 49]  # As the reference engine has them.
+
+
 def test_the_counts_of_a_machine(tmp_path: Path) -> None:
     found = clustered_check(TwoPhase, 0, Limits(spill=tmp_path))
     assert (found.engine, found.distinct, found.generated, found.depth) == ("spark", 288, 1_146, 11)
