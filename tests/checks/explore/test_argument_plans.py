@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import sys
 from collections import Counter
+from types import FrameType
 from typing import Any
 
 import pytest
 
 from lawful import Machine, Scope
 from lawful.checks.explore import CheckResult, Limits, explore
+from lawful.checks.explore.compiled.engine import search as packed
 from lawful.checks.explore.search import search
 from lawful.checks.explore.space import Space
 from lawful.checks.reference import Done
@@ -195,6 +198,33 @@ def test_a_range_costs_what_is_in_it(most: int) -> None:
     space = Space(lower(resolved.machine, Scope(Nat=range(0, most))), resolved.world)
     found = search(space, Limits(states=40))
     assert (len(found.states), space.tried) == (40, 76)
+
+
+def lines_of_steps(most: int) -> int:
+    """How many lines of generated code a search of forty states runs through."""
+    resolved = texts.resolved(RANGES)
+    space = Space(lower(resolved.machine, Scope(Nat=range(0, most))), resolved.world)
+    lines = 0
+
+    def line(frame: FrameType, event: str, arg: Any) -> Any:
+        nonlocal lines
+        lines += frame.f_code.co_filename == "<steps>" and event == "line"
+        return line
+
+    before = sys.gettrace()
+    sys.settrace(line)
+    try:
+        found = packed(space, Limits(states=40), tier="generated")
+    finally:
+        sys.settrace(before)
+    assert (found.count, found.handed_back) == (40, 0)
+    return lines
+
+
+def test_generated_steps_cost_what_is_in_the_range() -> None:
+    """A few more lines for larger numbers, and none for a value that is not tried."""
+    small, large = lines_of_steps(100), lines_of_steps(3_000)
+    assert 0 < large * 10 < small * 11
 
 
 def test_the_ends_of_a_range() -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from lawful.checks.explore.compiled import background as waiting
-from lawful.checks.explore.compiled import llvm
+from lawful.checks.explore.compiled import llvm, llvm_text
 from lawful.checks.explore.compiled.background import Compiler
 from lawful.checks.explore.compiled.llvm import kept
 from lawful.checks.explore.expansion.successors import Text, stepping
@@ -57,3 +59,19 @@ def test_code_that_is_not_optimised_is_kept_too(
     assert first is not None and second is not None
     assert first.seconds > 0.0 == second.seconds
     assert list((alone / "lawful" / "steps").iterdir()) == [kept(text, llvm.QUICK)]
+
+
+def test_steps_are_translated_without_looking_for_garbage(
+    alone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That takes as long as the translation; the collector goes on afterwards."""
+    assert alone.is_dir() and gc.isenabled()
+    looked, translate = list[bool](), llvm_text.assembly
+
+    def noted(*given: Any) -> str:
+        looked.append(gc.isenabled())
+        return translate(*given)
+
+    monkeypatch.setattr(llvm_text, "assembly", noted)
+    assert llvm.quick(steps_of_jugs()).seconds > 0.0
+    assert (looked, gc.isenabled()) == ([False], True)
