@@ -1,6 +1,6 @@
 """A long simulation of the services, and its reports.
 
-    python -m tests.machines.campaign --seeds 2000                     (make campaign)
+    python -m tests.machines.campaign                                  (make campaign)
     python -m tests.machines.campaign read_only_windows --first 5000
 
 Each seed is a world of its own. The report of each service, `campaign.txt` in the folder of its
@@ -54,27 +54,29 @@ class Run(Protocol):
 
 @dataclass(frozen=True)
 class Service:
-    """The simulation of a service, and what has to happen in it."""
+    """The simulation of a service, what has to happen in it, and how many seeds a campaign runs:
+    of all services together some ten million events."""
 
     simulate: Callable[[int], Run]
     faults: Iterable[str]
     transitions: Iterable[str]
+    seeds: int
 
 
 SERVICES = {
     "message_scheduler": Service(
-        message_scheduler.simulate, message_scheduler.FAULTS, message_scheduler.TRANSITIONS
+        message_scheduler.simulate, message_scheduler.FAULTS, message_scheduler.TRANSITIONS, 1_300
     ),
     "queue_cluster": Service(
-        queue_cluster.simulate, queue_cluster.FAULTS, queue_cluster.TRANSITIONS
+        queue_cluster.simulate, queue_cluster.FAULTS, queue_cluster.TRANSITIONS, 500
     ),
     "object_diffusion": Service(
-        object_diffusion.simulate, object_diffusion.FAULTS, object_diffusion.TRANSITIONS
+        object_diffusion.simulate, object_diffusion.FAULTS, object_diffusion.TRANSITIONS, 500
     ),
     "read_only_windows": Service(
-        read_only_windows.simulate, read_only_windows.FAULTS, read_only_windows.TRANSITIONS
+        read_only_windows.simulate, read_only_windows.FAULTS, read_only_windows.TRANSITIONS, 1_200
     ),
-    "unicast": Service(unicast.simulate, UNICAST_FAULTS, unicast.TRANSITIONS),
+    "unicast": Service(unicast.simulate, UNICAST_FAULTS, unicast.TRANSITIONS, 1_100),
 }
 
 
@@ -82,18 +84,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", help=f"of {', '.join(SERVICES)}; default: all")
     parser.add_argument("--first", type=int, default=0, help="the first seed; default 0")
-    parser.add_argument("--seeds", type=int, default=2_000, help="how many; default 2000")
+    parser.add_argument("--seeds", type=int, help="how many of each; default: of each its own")
     given = parser.parse_args()
     names: list[str] = given.names or [*SERVICES]
     if unknown := [name for name in names if name not in SERVICES]:
         parser.error(f"unknown: {', '.join(unknown)}; there are {', '.join(SERVICES)}")
-    if given.seeds < 1:
+    if given.seeds is not None and given.seeds < 1:
         parser.error("--seeds: at least 1")
     good, events = True, 0
     with ProcessPoolExecutor(2) as pool:
         for name in names:
-            seeds = range(given.first, given.first + given.seeds)
-            runs = list(pool.map(SERVICES[name].simulate, seeds, chunksize=10))
+            service = SERVICES[name]
+            seeds = range(given.first, given.first + (given.seeds or service.seeds))
+            runs = list(pool.map(service.simulate, seeds, chunksize=10))
             text, failed = report(name, runs)
             print(text)
             path = Path(__file__).parent / name / "campaign.txt"

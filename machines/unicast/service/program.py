@@ -1,6 +1,9 @@
 """The program `lawful run unicast`: two endpoints that exchange messages through a bad network.
 
 lawful run unicast --messages 1000 --loss 0.1 --duplicate 0.05 --reorder 0.2 --seed 7
+lawful run unicast member A --port 7001 --peer B=7002 --messages 1000 --expected 1000
+
+The second is one endpoint, to be started once for each member, as a process of its own.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ import tempfile
 from collections.abc import Awaitable, Sequence
 from pathlib import Path
 
+from .member import Member, serve
 from .relay import Faults
 from .run import ExchangeReport, exchange
 
@@ -20,13 +24,16 @@ FAILED, USAGE = 1, 5
 def main(words: Sequence[str]) -> int:
     """Run the exchange of these words; the exit code: 0, 1 if it was not exactly once and in
     order or took too long, 5 for words that cannot be used."""
+    member = words[:1] == ["member"]
     try:
-        given = _parser().parse_args(words)
+        given = _member_parser().parse_args(words[1:]) if member else _parser().parse_args(words)
     except SystemExit as end:
         if not end.code:  # The help was asked for.
             raise
         return USAGE
     try:
+        if member:
+            return 0 if asyncio.run(serve(_member(given))) else FAILED
         faults = Faults(loss=given.loss, duplicate=given.duplicate, reorder=given.reorder)
         with tempfile.TemporaryDirectory() as folder:
             journal = given.journal or Path(folder) / "journal.jsonl"
@@ -50,15 +57,56 @@ async def _within(seconds: float, running: Awaitable[ExchangeReport]) -> Exchang
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="lawful run unicast",
-        description="Exchange messages between two endpoints on 127.0.0.1, through a bad network.",
+        description="Exchange messages between two endpoints on 127.0.0.1, through a bad network;"
+        " `lawful run unicast member --help` tells of endpoints in processes of their own.",
     )
     parser.add_argument("--messages", type=int, default=1_000, help="each way; default 1000")
+    _common(parser)
+    return parser
+
+
+def _member_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="lawful run unicast member", description="One endpoint on 127.0.0.1, with its peers."
+    )
+    parser.add_argument("name")
+    parser.add_argument("--port", type=int, default=0, help="default: any free port")
+    parser.add_argument("--peer", action="append", default=[], type=_peer, metavar="NAME=PORT")
+    parser.add_argument("--messages", type=int, default=0, help="to each peer; default 0")
+    parser.add_argument("--expected", type=int, help="end when so many have come from each peer")
+    parser.add_argument("--key", type=Path, help="a file with the secret that all members share")
+    parser.add_argument("--epoch", type=Path, help="keep the number of this life in this file")
+    _common(parser)
+    return parser
+
+
+def _peer(text: str) -> tuple[str, int]:
+    name, _, port = text.partition("=")
+    return name, int(port)
+
+
+def _member(given: argparse.Namespace) -> Member:
+    return Member(
+        name=given.name,
+        port=given.port,
+        peers=dict(given.peer),
+        messages=given.messages,
+        expected=given.expected,
+        seconds=given.seconds,
+        faults=Faults(loss=given.loss, duplicate=given.duplicate, reorder=given.reorder),
+        seed=given.seed,
+        key=b"" if given.key is None else given.key.read_bytes(),
+        epoch_file=given.epoch,
+        journal=given.journal,
+    )
+
+
+def _common(parser: argparse.ArgumentParser) -> None:
     for fault in ("loss", "duplicate", "reorder"):
         parser.add_argument(f"--{fault}", type=float, default=0.0, metavar="P")
     parser.add_argument("--seed", type=int, default=0, help="of the network's faults; default 0")
     parser.add_argument("--seconds", type=float, default=60.0, help="give up after; default 60")
     parser.add_argument("--journal", type=Path, help="write the machines' events into this file")
-    return parser
 
 
 def _show(report: ExchangeReport, seed: int) -> None:
