@@ -11,14 +11,16 @@ from __future__ import annotations
 import argparse
 import asyncio
 import tempfile
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from .member import Member, serve
 from .relay import Faults
 from .run import ExchangeReport, exchange
 
 FAILED, USAGE = 1, 5
+FAULTS = ("loss", "duplicate", "reorder")
 
 
 def main(words: Sequence[str]) -> int:
@@ -33,7 +35,7 @@ def main(words: Sequence[str]) -> int:
         return USAGE
     try:
         if member:
-            return 0 if asyncio.run(serve(_member(given))) else FAILED
+            return 0 if asyncio.run(serve(_member(vars(given)))) else FAILED
         faults = Faults(loss=given.loss, duplicate=given.duplicate, reorder=given.reorder)
         with tempfile.TemporaryDirectory() as folder:
             journal = given.journal or Path(folder) / "journal.jsonl"
@@ -85,24 +87,20 @@ def _peer(text: str) -> tuple[str, int]:
     return name, int(port)
 
 
-def _member(given: argparse.Namespace) -> Member:
+def _member(given: Mapping[str, Any]) -> Member:
+    same = ("name", "port", "messages", "expected", "seconds", "seed", "journal")
+    key: Path | None = given["key"]
     return Member(
-        name=given.name,
-        port=given.port,
-        peers=dict(given.peer),
-        messages=given.messages,
-        expected=given.expected,
-        seconds=given.seconds,
-        faults=Faults(loss=given.loss, duplicate=given.duplicate, reorder=given.reorder),
-        seed=given.seed,
-        key=b"" if given.key is None else given.key.read_bytes(),
-        epoch_file=given.epoch,
-        journal=given.journal,
+        **{name: given[name] for name in same},
+        peers=dict(given["peer"]),
+        faults=Faults(**{name: given[name] for name in FAULTS}),
+        key=b"" if key is None else key.read_bytes(),
+        epoch_file=given["epoch"],
     )
 
 
 def _common(parser: argparse.ArgumentParser) -> None:
-    for fault in ("loss", "duplicate", "reorder"):
+    for fault in FAULTS:
         parser.add_argument(f"--{fault}", type=float, default=0.0, metavar="P")
     parser.add_argument("--seed", type=int, default=0, help="of the network's faults; default 0")
     parser.add_argument("--seconds", type=float, default=60.0, help="give up after; default 60")
