@@ -619,6 +619,25 @@ def _explore(commands: Subparsers) -> None:
     )
 
 
+def _lsp(commands: Subparsers) -> None:
+    help = "serve an editor by the Language Server Protocol, on standard input and output"
+    parser = _command(commands, "lsp", help)
+    parser.add_argument(
+        "--delay",
+        type=argument_types.seconds,
+        default=0.3,
+        metavar="S",
+        help="read a file when it has not changed for S seconds; default 0.3",
+    )
+    parser.add_argument(
+        "--max-seconds",
+        type=argument_types.seconds,
+        default=30.0,
+        metavar="S",
+        help="stop each check after S seconds; default 30",
+    )
+
+
 def _shell(commands: Subparsers) -> None:
     help = "walk through the machine at a prompt; `help` lists its commands"
     _scoped(_command(commands, "shell", help), several=False)
@@ -646,6 +665,7 @@ COMMANDS: dict[str, Callable[[Subparsers], None]] = {
     "diff": _diff,
     "explore": _explore,
     "shell": _shell,
+    "lsp": _lsp,
     "freeze": _freeze,
     "run": _run,
     "completion": _completion,

@@ -159,6 +159,10 @@ def _other_command(given: argparse.Namespace, output: Output) -> int:
             from .completion_scripts import completion
 
             return completion(_options(options.CompletionOptions, given), output)
+        case "lsp":
+            from .editor.language_server import lsp
+
+            return lsp(_options(options.LspOptions, given), output)
         case "freeze":
             from .commands.freeze import freeze
 

@@ -15,13 +15,13 @@ from typing import NamedTuple, TypeVar
 from lawful.runtime.instance import Machine
 from lawful.spec import types as t
 from lawful.spec.codec.as_json import whole
-from lawful.spec.errors import DeclarationError
+from lawful.spec.errors import DeclarationError, Problem
 from lawful.spec.flat import Flat
 from lawful.spec.ir import Parameter, Variable
 from lawful.spec.lower import lower
 from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.resolve import Resolved, abstract_scopes, resolve, settings_of
-from lawful.spec.syntax.declare import declared
+from lawful.spec.syntax.declare import declared, deferred
 from lawful.spec.values.world import World
 from lawful.spec.words import Expected, Scope
 
@@ -102,13 +102,16 @@ def chosen(target: str) -> tuple[list[Chosen], list[Skipped]]:
             f"{target!r} is not a target; expected package.module[:Machine] or file.py[:Machine]"
         )
     if name:
-        module = _module(where)
+        with deferred():
+            module = _module(where)
         if not _is_machine(getattr(module, name, None)):
             known = ", ".join(_defined(module)) or "none"
             raise TargetError(f"{where} has no machine {name}; it defines: {known}")
         found: type[Machine] = getattr(module, name)
         return [Chosen(found, where)], []
-    modules = _modules(where)
+    with deferred():
+        modules = list(_modules(where))
+    _judge([each for _, each in modules])
     defined = [Chosen(cls, at) for at, each in modules for cls in _defined(each).values()]
     whole = [each for each in defined if not declared(each.cls).abstract]
     parts = {part for each in whole for part in resolve(each.cls).parts.values()}
@@ -120,6 +123,53 @@ def chosen(target: str) -> tuple[list[Chosen], list[Skipped]]:
         listing = ", ".join(rows) or "it defines none"
         raise TargetError(f"{where} defines no machine that can be checked: {listing}")
     return out, skipped
+
+
+def _judge(modules: Sequence[ModuleType]) -> None:
+    """Raise `DeclarationError` with all that is wrong in modules, if a machine is refused."""
+    machines = [cls for each in modules for cls in _defined(each).values()]
+    if any(vars(cls).get("__problems__") or _refused(cls, resolve) for cls in machines):
+        raise DeclarationError(problems_of(machines))
+
+
+def problems_of(machines: Iterable[type[Machine]]) -> list[Problem]:
+    """All that is wrong in machines: their statements, names, types and scopes."""
+    found: dict[Problem, None] = {}
+    for cls in machines:
+        found.update(dict.fromkeys(_refused(cls, resolve) or _refused(cls, _lowered)))
+    return list(found)
+
+
+def _refused(cls: type[Machine], read: Callable[[type[Machine]], object]) -> tuple[Problem, ...]:
+    try:
+        read(cls)
+    except DeclarationError as error:
+        return error.problems
+    return ()
+
+
+def _lowered(cls: type[Machine]) -> None:
+    found = resolve(cls)
+    if "scope" in found.scopes:
+        lower(found.machine, found.scopes["scope"], abstract_scopes(found))
+
+
+def all_of_text(path: Path, text: str) -> tuple[list[type[Machine]], list[Problem]]:
+    """The machines of a file that has this text, saved or not, and all that is wrong in them.
+
+    Python's cache of lines must have the text. Raises `TargetError` where the text cannot be run,
+    and `DeclarationError` where a decorator refuses what it is given.
+    """
+    name, root = _in_package(path.absolute())
+    sys.path.insert(0, str(path.absolute().parent if root is None else root))
+    module = ModuleType(name)
+    module.__file__ = str(path)
+    module.__package__ = name.rpartition(".")[0]
+    sys.modules[name] = module
+    with deferred():
+        _run(lambda: exec(compile(text, str(path), "exec"), vars(module)), str(path))
+    machines = list(_defined(module).values())
+    return machines, problems_of(machines)
 
 
 def _why_not(cls: type[Machine], part: bool) -> str:

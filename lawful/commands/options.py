@@ -246,6 +246,14 @@ class FreezeOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class LspOptions:
+    """`delay`: seconds without a change before a file is read; `max_seconds` limits each check."""
+
+    delay: float
+    max_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
 class RunOptions:
     """`words`: the arguments of the system's own program."""
 

@@ -105,6 +105,7 @@ class _Resolver:
             if declared(owner).frozen is not None:
                 at = declared(owner).tree.place
                 raise source.unreadable(f"{owner.__name__}, an ancestor", at.file, at.line)
+            self.problems.found.extend(vars(owner).get("__problems__", ()))
         self.fields.read()
         for name, member in self.members.methods.items():
             if member.header is not None:
@@ -235,7 +236,7 @@ class _Resolver:
             expressions.unordered(
                 body, shown, "a local that the last round of an unordered loop assigned"
             )
-        refused = len(self.problems.found) > before
+        refused = bool(method.problems) or len(self.problems.found) > before
         if not statements.ends(made) and not t.fits(t.NOTHING, signature.output) and not refused:
             self.problems.add(
                 "L203",

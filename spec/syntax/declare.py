@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import builtins
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from keyword import iskeyword
 from types import FrameType, FunctionType
@@ -109,12 +110,28 @@ else:
     Made = Declaring
 
 
+# Not empty while somebody reads a module to learn all that is wrong in it; see `deferred`.
+DEFERRED: list[bool] = []
+
+
+@contextmanager
+def deferred() -> Generator[None]:
+    """Inside, what is wrong in a class statement is told where the class is resolved, together with
+    what is wrong in its names and types; so the statements after the class are read, too."""
+    DEFERRED.append(True)
+    try:
+        yield
+    finally:
+        DEFERRED.pop()
+
+
 class Declaration(metaclass=Made):
     """A class whose statement is a declaration; `lawful.Machine` derives from it."""
 
     __slots__ = ()
     __declared__: ClassVar[Declared]
     __resolved__: ClassVar[object]
+    __problems__: ClassVar[tuple[Problem, ...]]
     __given__: ClassVar[tuple[type, ...]]
 
     def __init_subclass__(cls, abstract: bool = False) -> None:
@@ -137,8 +154,9 @@ class Declaration(metaclass=Made):
         earlier = source.earlier_class(node, frame)
         if earlier is not None:
             problems += [_second(cls.__declared__, earlier)]
-        if problems:
+        if problems and not DEFERRED:
             raise DeclarationError(problems)
+        cls.__problems__ = tuple(problems)
 
 
 def _second(declared: Declared, earlier: int) -> Problem:
