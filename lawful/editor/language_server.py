@@ -250,7 +250,8 @@ async def ended(words: Sequence[str], request: str, seconds: float | None) -> tu
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(*words, stdin=pipe, stdout=pipe, stderr=pipe)
     try:
-        said = await asyncio.wait_for(process.communicate(request.encode()), seconds)
+        async with asyncio.timeout(seconds):
+            said = await process.communicate(request.encode())
     except TimeoutError:
         return "", ""
     finally:
