@@ -143,7 +143,8 @@ def problems_of(machines: Iterable[type[Machine]]) -> list[Problem]:
 def _refused(cls: type[Machine], read: Callable[[type[Machine]], object]) -> tuple[Problem, ...]:
     """The problems that reading tells of; of an abstract machine those of its statements alone."""
     if declared(cls).abstract:
-        return vars(cls).get("__problems__", ())
+        early: tuple[Problem, ...] = vars(cls).get("__problems__", ())
+        return early
     try:
         read(cls)
     except DeclarationError as error:
