@@ -10,48 +10,41 @@ order as well, and so has a join.
 `ledger.py` has what the multicasts amount to, and `promises.py` compares the brokers with that.
 
 Abstractions. Clients act within budgets. A node has at most one consumer of a queue. If the updater
-crashed, the new node would have to leave, and join again; here no node crashes during an update.
-The first step of an update, the stall, has no duration: the new node does nothing before it.
+crashed, the new node would have to leave, and join again; here no node crashes that updates
+another, or was updated. The first step of an update, the stall, has no duration: the new node does
+nothing before it.
 """
 
 from lawful import Nat, Param, initial, rank, require, terminal, total, transition
 
 from .declaration import QueueOwnerFixed
+from .deliveries import Deliveries
 from .joining import Content, Count, Declared, Route, Updatee, Updater
-from .ledger import Joined, Ledger, Of, Ordered, Said
+from .ledger import Joined, Of, Ordered, Said
 from .messages import (
-    AboutMessages,
-    Acquire,
     Bind,
     Body,
     Cancel,
     Consume,
-    Create,
     Declare,
-    Dequeue,
     Destroy,
     Done,
-    Enqueue,
     Exchange,
     Front,
     Key,
     MessageId,
     Node,
     QueueName,
-    Reject,
     Release,
-    Requeue,
-    Routed,
 )
 from .ownership import Ownership
 from .system import Left
 
 
-class Brokers(Ledger, abstract=True):
+class Brokers(Deliveries, abstract=True):
     """All brokers, and the group between them."""
 
     owners: dict[tuple[Node, QueueName], QueueOwnerFixed] = {}
-    replicas: dict[Node, Updatee] = {}
     updaters: dict[tuple[Node, Node], Updater] = {}
     outbox: dict[Node, list[Said]] = total([])
     inbox: dict[Node, list[Ordered]] = total([])
@@ -286,7 +279,8 @@ class Brokers(Ledger, abstract=True):
     def crash(self, n: Node) -> None:
         require(n in self.replicas, "is not here")
         require(len(self.crashed) < self.crashes, "enough has crashed")
-        require(len(self.waiting) == 0 and len(self.updaters) == 0, "somebody is updated")
+        require(len(self.waiting) == 0, "somebody joins")
+        require(all(n not in pair for pair in self.updaters), "updates, or is updated")
         self.crashed.add(n)
         del self.replicas[n]
         for q in sorted(QueueName):
@@ -398,23 +392,6 @@ class Brokers(Ledger, abstract=True):
         for q in sorted(QueueName):
             if (n, q) in self.owners:
                 self.owners[n, q].member_leaves(member)
-
-    def handle_message(self, n: Node, sender: Node, said: AboutMessages) -> None:
-        match said:
-            case Create(seq=seq, body=body):
-                self.replicas[n].create_delivered(sender, seq, body)
-            case Enqueue(key=key):
-                self.replicas[n].enqueue_delivered(sender, key)
-            case Routed(seq=seq):
-                self.replicas[n].routed_delivered(sender, seq)
-            case Acquire(key=key):
-                self.replicas[n].acquire_delivered(sender, key)
-            case Requeue(key=key):
-                self.replicas[n].requeue_delivered(sender, key)
-            case Dequeue(key=key):
-                self.replicas[n].dequeue_delivered(sender, key)
-            case Reject():
-                self.replicas[n].reject_delivered(sender, said)
 
     @terminal
     def nothing_happens_any_more(self) -> bool:

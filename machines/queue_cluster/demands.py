@@ -29,6 +29,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "Q10": (
         "messages that are being enqueued here",
         "replica.Replica.local",
+        "acceptance.ClientsFixed.nothing_of_this_node_is_forgotten",
     ),
     "Q11": (
         "a handler of delivered messages",
@@ -48,10 +49,12 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "Q16": (
         "flags of the thread that suppress replication",
         "replica.Replica.enqueue",
+        "acceptance.ClientsFixed.clients_may_publish",
     ),
     "Q17": (
         "removals while a message is routed are not replicated",
         "replica.Replica.push",
+        "acceptance.ClientsFixed.queues_are_as_said",
         "replication.ReplicationRing",
     ),
     "Q18": (
@@ -93,6 +96,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "Q25": (
         "the end of routing cleans up",
         "replica.Replica.routed_delivered",
+        "acceptance.ClientsFixed.routing_is_as_said",
         "replication.Replication.routing_ends",
     ),
     "Q26": (
@@ -186,6 +190,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "Q46": (
         "completion is asynchronous",
         "replication.Replication.publishing_completes",
+        "acceptance.ClientsFixed.what_is_said_is_what_was_asked",
     ),
     "Q47": (
         "wiring is replicated",

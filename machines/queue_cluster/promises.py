@@ -19,7 +19,18 @@ from lawful import (
 
 from .brokers import Brokers
 from .ledger import Of
-from .messages import Acquire, Declare, Dequeue, Key, Node, QueueName, Reject, Requeue
+from .messages import (
+    Acquire,
+    Declare,
+    Dequeue,
+    Destroy,
+    Done,
+    Key,
+    Node,
+    QueueName,
+    Reject,
+    Requeue,
+)
 from .ownership import Ownership
 from .system import Known
 
@@ -177,6 +188,18 @@ class BrokersFixed(Brokers):
             return True
         said = self.inbox[n][0].said
         return can(self.handle, n) or (isinstance(said, Declare) and self.ends(n, said.queue))
+
+    @invariant
+    def an_update_goes_on_until_it_is_done(self, u: Node, n: Node, q: QueueName) -> bool:
+        """The updater still sends the queue, or has said that this is done, or the queue is
+        destroyed (Q43, Q56)."""
+        if (u, n) not in self.updaters or q not in self.replicas[n].updating:
+            return True
+        return (
+            q in self.updaters[u, n].to_send
+            or Done(q) in self.link[n]
+            or any(m.said == Destroy(q) for m in self.inbox[n])
+        )
 
     @reachable
     def is_consumed_elsewhere(self) -> bool:

@@ -21,6 +21,7 @@ SLOW = {
     "machines.object_diffusion.connection_as_seed",
     "machines.object_diffusion.in_time",
     "machines.object_diffusion.in_turns",
+    "machines.queue_cluster.acceptance",
     "machines.queue_cluster.brokers",
     "machines.queue_cluster.in_turns",
     "machines.queue_cluster.joining",

@@ -25,6 +25,7 @@ NAMES = (
     "joining",
     "system",
     "ledger",
+    "deliveries",
     "brokers",
     "promises",
 )
