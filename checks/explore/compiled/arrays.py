@@ -35,6 +35,8 @@ class Arrays(NamedTuple):
     batch: Any
     origins: Any
     hashes: Any
+    likely: Any
+    doubtful: Any
     recent: Any
     opened: Any
     pieces: Any
@@ -55,8 +57,10 @@ class Arrays(NamedTuple):
         return self._replace(
             out=_zeros(successors * (words + 1)),
             batch=_zeros(most * words),
-            origins=_zeros(2 * most),
+            origins=_zeros(most),
             hashes=_zeros(most),
+            likely=_zeros(most),
+            doubtful=_zeros(most + 1),
             opened=_zeros(words),
         )
 
@@ -110,6 +114,8 @@ def empty(words: int, cells: Sequence[int], notes: int) -> Arrays:
         batch=_zeros(0),
         origins=_zeros(0),
         hashes=_zeros(0),
+        likely=_zeros(0),
+        doubtful=_zeros(0),
         opened=_zeros(0),
         pieces=_zeros(folded * filled(INDEX) * piece),
         piece_table=np.zeros(folded * INDEX, np.uint32),

@@ -21,6 +21,7 @@ DONE, FULL, ROOM, ESCAPED, STOPPED, PAUSED, SPENT = range(7)  # Why a search cam
 BATCH = 512  # Successors gathered before they are looked up: enough to wait for memory once.
 RECENT = 1 << 13  # Cells in which the states are that were met a moment ago.
 LOW = (1 << 32) - 1
+RULE = (1 << 16) - 1  # The bits of a label, and of an origin, that are the number of a rule.
 # Where `control` says what.
 NEXT, LAST, COUNT, MOST, FAILING, FAILED, MASK, STATES, PLACES, EDGES = range(10)
 FIRST, ENOUGH, LEFT, BEGIN, TURN, CLAIMED, COMMITTING, STATUS = range(10, 18)
@@ -46,8 +47,10 @@ totals: Cells = []
 firsts: Cells = []
 control: Cells = []
 batch: Cells = []  # Of states that are to be looked up the words,
-origins: Cells = []  # the state that each comes from and by which rule,
-hashes: Cells = []  # and the hash.
+origins: Cells = []  # the state that each comes from, and by which rule in the low 16 bits,
+hashes: Cells = []  # the hash,
+likely: Cells = []  # and which state may be the same; see `state_table.look_ahead`.
+doubtful: Cells = []  # Places of those that may be new.
 recent: Cells = []
 opened: Cells = []  # The words of the state that is expanded.
 pieces: Cells = []
@@ -71,6 +74,11 @@ def expand(*given: Cells | int) -> int:
 
 def prefetch(row: Cells, at: int) -> None:
     """Tell the processor that this place is looked at soon."""
+    raise NotImplementedError
+
+
+def copied(row: Cells, to: int, other: Cells, of: int, count: int) -> None:
+    """Put so many numbers of 64 bits from another row there, several at a time."""
     raise NotImplementedError
 
 

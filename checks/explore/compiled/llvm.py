@@ -39,7 +39,7 @@ from .folding import shape
 SEEN = (
     *("expand", "search", "work", "follow", "find", "insert"),
     *("enter", "crowded", "split", "enter_pieces", "fill", "unfold", "unfold_all"),
-    *("scout", "collect", "unfold_from"),
+    *("scout", "reached", "collect", "unfold_from"),
 )
 NUMBERS = {name: value for name, value in vars(kernel_rows).items() if isinstance(value, int)}
 KERNELS = (kernel_rows, state_table, search_kernel, team_kernel, window_kernel)

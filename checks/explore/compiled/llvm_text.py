@@ -24,7 +24,7 @@ ARRAYS = {
     **dict.fromkeys(("w", "store", "out", "info", "totals", "firsts", "control", "batch"), 64),
     **dict.fromkeys(("origins", "hashes", "recent", "ends", "edges", "labels"), 64),
     **dict.fromkeys(("shared", "sums", "earliest", "row", "other"), 64),
-    **dict.fromkeys(("opened", "pieces", "slots", "fresh"), 64),
+    **dict.fromkeys(("opened", "pieces", "slots", "fresh", "likely", "doubtful"), 64),
     "piece_table": 32,
     "table": 32,
     "parents": 32,

@@ -119,9 +119,9 @@ class Memory:
         return self.arrays.pieces.reshape(-1, piece)[numbers, at]
 
     def by_rule(self, count: int) -> list[int]:
-        reached = self.arrays.parents[:count] >= 0
-        rules = self.arrays.rules[:count][reached]
-        found: list[int] = np.bincount(rules, minlength=self.stepping.notes.rules).tolist()
+        row = np.zeros(self.stepping.notes.rules, np.int64)
+        self.code("reached", self.arrays, row, count)
+        found: list[int] = row.tolist()
         return found
 
     def advance(self, span: Span) -> Stopped:

@@ -36,6 +36,7 @@ from .kernel_rows import (
     ROOM,
     ROOT,
     ROUNDS,
+    RULE,
     SPENT,
     STATES,
     STOPPED,
@@ -44,6 +45,8 @@ from .kernel_rows import (
     Cells,
     batch,
     control,
+    copied,
+    doubtful,
     edges,
     ends,
     expand,
@@ -62,7 +65,7 @@ from .kernel_rows import (
     totals,
     w,
 )
-from .state_table import add, find, fold, held, look_ahead, mixed, take, unfold
+from .state_table import add, find, fold, held, look_ahead, mixed, take, unfold, winnowed
 
 
 def gather(n: int, number: int, left: int) -> int:
@@ -74,18 +77,15 @@ def gather(n: int, number: int, left: int) -> int:
     """
     room = control[PLACES]
     for e in range(n):
-        for i in range(WORDS):
-            batch[left * WORDS + i] = out[e * WORDS + i]
-        hashed = mixed(batch, left * WORDS, WORDS)
+        hashed = mixed(out, e * WORDS, WORDS)
         near = ((hashed & LOW) * (RECENT // WORDS) >> 32) * WORDS
         unlike = 0
         for i in range(WORDS):
-            word = batch[left * WORDS + i]
-            unlike |= recent[near + i] ^ word
-            recent[near + i] = word
+            unlike |= recent[near + i] ^ out[e * WORDS + i]
+        copied(recent, near, out, e * WORDS, WORDS)
+        copied(batch, left * WORDS, out, e * WORDS, WORDS)
         hashes[left] = hashed
-        origins[2 * left] = number
-        origins[2 * left + 1] = out[room * WORDS + e]
+        origins[left] = number << 16 | out[room * WORDS + e] & RULE
         left += unlike != 0
     return left
 
@@ -93,14 +93,15 @@ def gather(n: int, number: int, left: int) -> int:
 def looked_up(left: int, count: int) -> int:
     """Of the states that were gathered, new ones are kept. How many states there are then."""
     look_ahead(0, left)
-    for k in range(left):
+    for j in range(winnowed(0, left)):
+        k = doubtful[j]
         if held(hashes[k], k, 0) < 0:
             if FOLDED:
-                fold(k, origins[2 * k])
+                fold(k, origins[k] >> 16)
             for i in range(ROOT):
                 store[count * ROOT + i] = batch[k * WORDS + i]
-            parents[count] = origins[2 * k]
-            rules[count] = origins[2 * k + 1]
+            parents[count] = origins[k] >> 16
+            rules[count] = origins[k]
             add(hashes[k], count)
             count += 1
     return count
@@ -109,8 +110,7 @@ def looked_up(left: int, count: int) -> int:
 def insert(row: Cells, parent: int, rule: int, number: int) -> int:
     """A state with these words gets this number if it is new; how many states there are then."""
     take(row, 0)
-    origins[0] = parent
-    origins[1] = rule
+    origins[0] = parent << 16 | rule
     return looked_up(1, number)
 
 

@@ -44,14 +44,18 @@ from .kernel_rows import (
     acquired,
     batch,
     control,
+    doubtful,
     fresh,
     hashes,
+    likely,
     locked,
+    parents,
     piece_table,
     pieces,
     prefetch,
     released,
     rest,
+    rules,
     scanned,
     shared,
     store,
@@ -95,6 +99,12 @@ def equal(row: Cells, here: int, other: Cells, there: int, count: int) -> int:
         if row[here + i] != other[there + i]:
             return 0
     return 1
+
+
+def reached(row: Cells, count: int) -> None:
+    """Added up in a row: how many of so many states each rule was the first to reach."""
+    for number in range(count):
+        row[rules[number]] += parents[number] != LOW  # An initial state has -1.
 
 
 def free_place(place: int) -> int:
@@ -297,16 +307,18 @@ def find(row: Cells, at: int) -> int:
     return held(hashes[0], 0, 0)
 
 
-def alike(number: int, k: int) -> int:
-    """Whether a state is one that was gathered."""
-    if not FOLDED:
-        return equal(store, number * ROOT, batch, k * WORDS, WORDS)
+def unlike(number: int, k: int) -> int:
+    """Whether a state is another than one that was gathered; without a branch."""
     differ = 0
-    for p in range(PIECES):
-        piece = store[number * ROOT + (p >> 1)] >> 32 * (p & 1) & LOW
-        for i in range(min(PIECE, WORDS - p * PIECE)):
-            differ |= pieces[piece * PIECE + i] ^ batch[k * WORDS + p * PIECE + i]
-    return differ == 0
+    if FOLDED:
+        for p in range(PIECES):
+            piece = store[number * ROOT + (p >> 1)] >> 32 * (p & 1) & LOW
+            for i in range(min(PIECE, WORDS - p * PIECE)):
+                differ |= pieces[piece * PIECE + i] ^ batch[k * WORDS + p * PIECE + i]
+    else:
+        for i in range(WORDS):
+            differ |= store[number * WORDS + i] ^ batch[k * WORDS + i]
+    return differ != 0
 
 
 def held(hashed: int, k: int, sifted: int) -> int:
@@ -324,7 +336,7 @@ def held(hashed: int, k: int, sifted: int) -> int:
             if sifted:
                 if equal(store, number * ROOT, fresh, k + 2, ROOT):
                     return number
-            elif alike(number, k):
+            elif not unlike(number, k):
                 return number
             like &= like - 1
         if found >> GROUP != 0:
@@ -341,13 +353,31 @@ def add(hashed: int, number: int) -> None:
 
 def look_ahead(first: int, last: int) -> None:
     """Memory in which gathered states may be, from the first to the last, is waited for once for
-    all."""
+    all. `likely` has for each the number of the first state in the group of its hash that may be
+    the same, or -1."""
     mask = control[MASK]
     for k in range(first, last):
         prefetch(table, hashes[k] >> 32 & mask & WHOLE)
     for k in range(first, last):
         place = hashes[k] >> 32 & mask & WHOLE
         like = scanned(table, place, hashes[k] >> 32 & LOW & ~mask, mask) & GROUPED
+        number = -1
         if like != 0:
-            entry = acquired(table, place + popcount((like & -like) - 1))
-            prefetch(store, ((entry & mask) - 1) * ROOT)
+            number = (acquired(table, place + popcount((like & -like) - 1)) & mask) - 1
+            prefetch(store, number * ROOT)
+        likely[k] = number
+
+
+def winnowed(first: int, last: int) -> int:
+    """Of gathered states, from the first to the last, those that are not the likely ones:
+    `doubtful` has their places in `batch`, in their order. How many they are.
+
+    The processor cannot foresee which they are, so there is no branch; most of them are new, which
+    it does foresee afterwards.
+    """
+    few = 0
+    for k in range(first, last):
+        number = likely[k]
+        doubtful[few] = k
+        few += (number < 0) | unlike(max(number, 0), k)
+    return few

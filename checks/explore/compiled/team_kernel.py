@@ -43,6 +43,7 @@ from .kernel_rows import (
     batch,
     claimed,
     control,
+    doubtful,
     earliest,
     firsts,
     fresh,
@@ -64,7 +65,7 @@ from .kernel_rows import (
     totals,
 )
 from .search_kernel import scout
-from .state_table import add, fold, held, look_ahead
+from .state_table import add, fold, held, look_ahead, winnowed
 
 
 def forget() -> None:
@@ -92,13 +93,13 @@ def sift(chunk: int, few: int) -> int:
     left = control[LEFT]
     at = fresh_of(chunk) + few * (ROOT + 2)
     look_ahead(0, left)
-    for k in range(left):
+    for j in range(winnowed(0, left)):
+        k = doubtful[j]
         if held(hashes[k], k, 0) < 0:
-            if FOLDED and not fold(k, origins[2 * k]):
+            if FOLDED and not fold(k, origins[k] >> 16):
                 return -1
             fresh[at] = hashes[k]
-            # A label has the number of the rule in its lowest bits, and that of arguments above.
-            fresh[at + 1] = origins[2 * k] << 16 | origins[2 * k + 1] & 0xFFFF
+            fresh[at + 1] = origins[k]
             for i in range(ROOT):
                 fresh[at + 2 + i] = batch[k * WORDS + i]
             at += ROOT + 2
@@ -143,7 +144,7 @@ def keep(at: int, few: int, count: int) -> int:
                 for i in range(ROOT):
                     store[count * ROOT + i] = fresh[k + 2 + i]
                 parents[count] = fresh[k + 1] >> 16
-                rules[count] = fresh[k + 1] & 0xFFFF
+                rules[count] = fresh[k + 1]
                 add(fresh[k], count)
                 count += 1
         at = last

@@ -15,13 +15,14 @@ from .kernel_rows import (
     Cells,
     batch,
     control,
+    doubtful,
     hashes,
     origins,
     parents,
     rules,
     store,
 )
-from .state_table import add, fold, held, look_ahead, unfold
+from .state_table import add, fold, held, look_ahead, unfold, winnowed
 
 
 def collect() -> None:
@@ -31,7 +32,8 @@ def collect() -> None:
     for first in range(0, left, BATCH):
         last = min(left, first + BATCH)
         look_ahead(first, last)
-        for k in range(first, last):
+        for j in range(winnowed(first, last)):
+            k = doubtful[j]
             if held(hashes[k], k, 0) < 0:
                 if FOLDED:
                     fold(k, -1)
@@ -40,8 +42,8 @@ def collect() -> None:
                 else:
                     for i in range(WORDS):
                         store[count * ROOT + i] = batch[k * WORDS + i]
-                parents[count] = origins[2 * k]
-                rules[count] = origins[2 * k + 1]
+                parents[count] = origins[k] >> 16
+                rules[count] = origins[k]
                 add(hashes[k], count)
                 count += 1
     control[COUNT] = count

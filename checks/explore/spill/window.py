@@ -17,6 +17,7 @@ from ..compiled.memory import MOST_ROUNDS, ROUNDS, Memory
 from ..expansion.successors import Stepping
 
 GATHERED = 1 << 13  # Steps that machine code gathers before they are looked up.
+GATHERING = ("batch", "origins", "hashes", "likely", "doubtful")  # The arrays that have them.
 
 
 class Met(NamedTuple):
@@ -126,8 +127,9 @@ class Window:
         status = self.code("scout", a)
         a.firsts[unset & (a.firsts >= 0)] += block.first  # Machine code numbers those of a block.
         left = int(c[kernel.LEFT])
-        a.origins[: 2 * left : 2] += block.first - self.base
-        held = self.held.arrays._replace(batch=a.batch, origins=a.origins, hashes=a.hashes)
+        a.origins[:left] += block.first - self.base << 16
+        rows = {name: getattr(a, name) for name in GATHERING}
+        held = self.held.arrays._replace(**rows)
         held.control[kernel.LEFT], held.control[kernel.COUNT] = left, self.count
         self.code("collect", held)
         self.count = int(held.control[kernel.COUNT])

@@ -123,15 +123,7 @@ def test_states_of_one_hash_are_told_apart(words: int) -> None:
     the same tag."""
     held = np.zeros((90_000, words), np.int64)
     held[:, -1] = np.random.default_rng(2).integers(0, 1 << 62, len(held))
-    kept = empty(words, [0], 1).with_room(words, 1, kernel_rows.BATCH)
-    kept = kept._replace(
-        store=np.zeros(len(held) * words, np.int64),
-        table=np.zeros(1 << 17, np.uint32),
-        pieces=np.zeros(4 * len(held), np.int64),
-        piece_table=np.zeros(1 << 17, np.uint32),
-    )
-    kept.control[kernel_rows.MASK] = len(kept.table) - 1
-    kept.control[kernel_rows.PIECE_MASK] = kept.control[kernel_rows.PIECE_ROOM] = (1 << 17) - 1
+    kept = with_places(words, len(held))
     code(words)("fill", kept, held.reshape(-1), len(held))
     code(words)("enter", kept, np.arange(len(held)), len(held))
     mask = len(kept.table) - 1
@@ -141,6 +133,40 @@ def test_states_of_one_hash_are_told_apart(words: int) -> None:
     alike = (kept.table[taken] & mask)[np.isin(marks[taken], known[counts > 1])].astype(int) - 1
     assert len(alike) > 10
     assert all(code(words)("find", kept, held[n].copy(), 0) == n for n in alike)
+    one_by_one = with_places(words, len(held))
+    for number, n in enumerate(alike):
+        assert code(words)("insert", one_by_one, held[n].copy(), number - 1, 7, number) > number
+    for number, n in enumerate(alike):
+        count = len(alike)
+        assert code(words)("insert", one_by_one, held[n].copy(), 0, 0, count) == count
+        assert code(words)("find", one_by_one, held[n].copy(), 0) == number
+    origins = np.arange(len(alike), dtype=np.uint32) - np.uint32(1)
+    assert (one_by_one.parents[: len(alike)].view(np.uint32) == origins).all()
+    assert (one_by_one.rules[: len(alike)] == 7).all()
+
+
+def with_places(words: int, states: int) -> Arrays:
+    """The arrays of a search, without a state, with room for so many."""
+    rows = empty(words, [0], 1).with_room(words, 1, kernel_rows.BATCH)
+    rows = rows._replace(
+        store=np.zeros(states * words, np.int64),
+        table=np.zeros(1 << 17, np.uint32),
+        pieces=np.zeros(4 * states, np.int64),
+        piece_table=np.zeros(1 << 17, np.uint32),
+    )
+    rows.control[kernel_rows.MASK] = len(rows.table) - 1
+    rows.control[kernel_rows.PIECE_MASK] = rows.control[kernel_rows.PIECE_ROOM] = (1 << 17) - 1
+    return rows
+
+
+def test_the_rules_that_reached_states_are_counted() -> None:
+    """An initial state was reached by none."""
+    rows = empty(1, [0], 1)
+    rows.parents[:6] = -1, -1, 0, 0, 2, 3
+    rows.rules[:6] = 0, 0, 1, 2, 1, 0
+    found = np.zeros(3, np.int64)
+    code(1)("reached", rows, found, 5)
+    assert found.tolist() == [0, 2, 1]
 
 
 @pytest.mark.parametrize("words", [1, 5])
