@@ -331,7 +331,6 @@ class MessagingInTime(Messaging):
             "ChannelId.number": range(0, 1),
             "connect.channels": range(1, 2),
             "timeout": range(1, 3),
-            "following": range(0, 6),
             "receive.number": range(0, 3),
             "withdraw_receiver.number": range(0, 3),
         },

@@ -135,4 +135,4 @@ class ClusterInTurns(ClusterFixed):
     nobody_changes_that_often = drop("cancels_and_consumes_again_at_once")
 
     scope = Scope(Node=2, Nat=range(0, 4), inbox=5, sent=4, most_changes=(2,))
-    large = Scope(Node=2, Nat=range(0, 5), most_changes=(3,))
+    large = Scope(Nat=range(0, 5), most_changes=(3,))

@@ -38,7 +38,6 @@ class ReplicationAsSeed(Quiet):
         lag=(1,),
         crashes=(0,),
         passes=(0,),
-        returns=(1,),
     )
     expects = Expect(
         asserts=("violated", 17),

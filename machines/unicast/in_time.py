@@ -160,7 +160,6 @@ class ReceiverInTime(ReceiverEntryFixed):
         ack_interval=(2,),
         conn_expiry_timeout=(3,),
         conn_close_timeout=(1,),
-        reaping=(True,),
     )
     large = Scope(Nat=range(0, 4), ack_interval=(1, 2))
 
@@ -245,7 +244,6 @@ class SenderInTime(SenderEntryFixed):
         lasted=TIMES,
         conn_expiry_timeout=(2,),
         conn_close_timeout=(1,),
-        reaping=(True,),
     )
     large = Scope(Nat=range(0, 4), reaping=(True, False))
 

@@ -7,19 +7,16 @@ any of them gives it, or `Serial` for all.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, TypeGuard
 
 from .. import ir, ops
 from .. import types as t
-from ..analysis.scope_keys import Keys, with_keys
+from ..analysis.scope_keys import FEW_BITS, SERIAL, Keys, inside, places
 from ..analysis.walk import everything
 from ..errors import Place, Problems
 from ..flat import Timed
 from ..quick_dataclass import dataclass
-
-SERIAL = "Serial"
-FEW_BITS = 4  # So few are explored as they are declared where the scope says nothing.
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +40,7 @@ def narrowed(machine: Timed, bounds: Mapping[str, object], problems: Problems) -
 def _with_bits(machine: ir.Machine, bounds: Mapping[str, object], problems: Problems) -> ir.Machine:
     where: dict[t.Serial, Place] = {}
     given: dict[t.Serial, list[tuple[str, object]]] = {}
-    for names, kind, place in _places(machine):
+    for names, kind, place in places(machine):
         for serial, keys in _serials(kind, names):
             where.setdefault(serial, place)
             # A range under the name of what only contains them bounds what else is in it.
@@ -115,15 +112,7 @@ def is_int(value: object) -> TypeGuard[int]:
 
 def _serials(kind: t.Type, names: Keys) -> list[tuple[t.Serial, Keys]]:
     """The serial numbers inside a type, and the keys that may say their bits."""
-    found: list[tuple[t.Serial, Keys]] = []
-
-    def note(each: t.Type, keys: Keys) -> t.Type:
-        if isinstance(each, t.Serial):
-            found.append((each, keys))
-        return each
-
-    with_keys(kind, names, note)
-    return found
+    return [(each, keys) for each, keys in inside(kind, names) if isinstance(each, t.Serial)]
 
 
 def fewer_bits(declared: Iterable[t.Type], explored: Iterable[t.Type]) -> set[tuple[int, int]]:
@@ -138,25 +127,8 @@ def fewer_bits(declared: Iterable[t.Type], explored: Iterable[t.Type]) -> set[tu
     }
 
 
-def _places(m: ir.Machine) -> Iterator[tuple[tuple[str, ...], t.Type, Place]]:
-    """What keys of a scope may name: names, type and place of variables and arguments."""
-    for owner in (m, *m.parts):
-        for v in owner.variables:
-            yield (f"{owner.name}.{v.name}", v.name), v.type, v.place
-        # A parameter's own name gives the values to try.
-        yield from (((), p.type, p.place) for p in owner.parameters)
-        for p in owner.properties:
-            for name, kind in p.function.params[1 if p.kind == "step_property" else 0 :]:
-                yield (f"{owner.name}.{p.name}.{name}", name), kind, p.place
-    functions = [(f.name, f) for f in m.initials]
-    for row in m.transitions:
-        functions.append((row.event if m.is_of_ignores(row) else row.function.name, row.function))
-    for owner_name, f in functions:
-        yield from (((f"{owner_name}.{name}", name), kind, f.place) for name, kind in f.params)
-
-
 def _kinds(m: ir.Machine) -> list[t.Type]:
-    return [kind for _, kind, _ in _places(m)]
+    return [kind for _, kind, _ in places(m)]
 
 
 class _Narrowing:

@@ -15,14 +15,14 @@ from .. import ir
 from .. import types as t
 from ..analysis.growth import growing_sorts
 from ..analysis.named_elements import explored
-from ..analysis.scope_keys import Keys, with_keys
+from ..analysis.scope_keys import SERIAL, Keys, with_keys
 from ..errors import Place, Problems, a, nearest
 from ..flat import Flat, Plan, Rule
 from ..ir import Json
 from ..values.bounds import belongs
 from ..values.world import encode, rank
 from ..words import Record, Scope, Sort
-from .serial_bits import SERIAL, Narrowed
+from .serial_bits import Narrowed
 
 Named = Mapping[str, tuple[str, ...]]  # The elements of each sort that the declaration names.
 

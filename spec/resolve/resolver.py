@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from .. import ir
 from .. import types as t
+from ..analysis.inherited_bounds import taken
 from ..analysis.iteration_order import last_round_shown
 from ..errors import Place, Problems, a
 from ..legal.fairness import fairness_of
@@ -78,7 +79,17 @@ def _thawed(cls: type[Declaration]) -> Resolved:
     machine, world, m = found.machine(cls.__module__), found.world(), gather(cls)
     found.judge(outline_of(cls, world))
     parts = found.classes("parts")
-    return Resolved(machine, world, parts, m.scopes, m.expects)
+    return Resolved(machine, world, parts, _scopes(machine, m), m.expects)
+
+
+def _scopes(machine: ir.Machine, members: Members) -> dict[str, Scope]:
+    """The scopes by name, each with what it takes from the one that it replaces."""
+    own, made = members.scopes, dict[str, Scope]()
+    for name in sorted(own, key=lambda name: name != "scope"):  # The others are over `scope`.
+        over = made["scope"].bounds if "scope" in made else {}
+        more = taken(machine, {**over, **own[name].bounds}, members.older_bounds.get(name, {}))
+        made[name] = own[name].widened(more, frozenset(more))
+    return {name: made[name] for name in own}
 
 
 class _Resolver:
@@ -143,7 +154,7 @@ class _Resolver:
         judge(machine, self.members, self.problems)
         self.problems.stop_if_any()
         world, m = self.reader.world(), self.members
-        return Resolved(machine, world, dict(self.reader.parts), m.scopes, m.expects)
+        return Resolved(machine, world, dict(self.reader.parts), _scopes(machine, m), m.expects)
 
     def _part(self, name: str, cls: type[Declaration]) -> None:
         """Take in a machine that a field is."""

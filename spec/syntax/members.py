@@ -49,6 +49,9 @@ class Members:
     twofold: dict[str, Place] = field(default_factory=dict[str, Place])
     undecorated: list[tuple[Member, Member]] = field(default_factory=list[tuple[Member, Member]])
     scopes: dict[str, Scope] = field(default_factory=dict[str, Scope])
+    older_bounds: dict[str, dict[str, object]] = field(
+        default_factory=dict[str, dict[str, object]]
+    )  # Of the ancestors' scopes that these replace.
     expects: dict[str, Any] = field(default_factory=dict[str, Any])
     fairness: Fairness | None = None
     deadlock_ok: bool = False
@@ -107,7 +110,13 @@ def _member(out: Members, owner: type[Declaration], name: str, value: Any) -> No
             if out.methods.pop(gone, None) is None and out.ignores.pop(gone, None) is None:
                 out.dropped[gone] = owner, name
         case Scope() if not name.startswith("_"):
-            out.scopes[name] = _heir(out, owner, value, out.scopes.get(name))
+            if name in out.scopes:
+                out.older_bounds[name] = {
+                    **out.older_bounds.get(name, {}),
+                    **out.scopes[name].bounds,
+                }
+            inherited = frozenset(value.bounds if owner is not out.chain[-1] else ())
+            out.scopes[name] = value.widened({}, inherited)
         case Expect():
             out.expects.update(value.verdicts)
         case Fairness():
@@ -116,15 +125,6 @@ def _member(out: Members, owner: type[Declaration], name: str, value: Any) -> No
             out.deadlock_ok = value
         case _:
             pass
-
-
-def _heir(out: Members, owner: type[Declaration], own: Scope, older: Scope | None) -> Scope:
-    """A scope with the bounds of the ancestor's scope of its name that it does not give itself."""
-    taken = {} if older is None else older.bounds
-    bounds = {**taken, **own.bounds}
-    last = owner is out.chain[-1]
-    inherited = frozenset(taken.keys() - own.bounds.keys() if last else bounds)
-    return Scope(bounds, expects=own.expects).widened({}, inherited)
 
 
 def _method(out: Members, member: Member) -> None:

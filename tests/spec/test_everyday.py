@@ -197,24 +197,40 @@ class M(Machine):
     assert str(made) == "004 of M"
 
 
-def test_a_scope_adds_to_its_ancestors() -> None:
+def test_a_scope_takes_from_its_ancestors_what_it_leaves_without_a_bound() -> None:
     heir = texts.machine(
         """
 class Base(Machine):
     n: Nat = 0
     k: Param[Nat] = 0
-    scope = Scope(Nat=range(0, 3), k=(1, 2))
+
+    @transition
+    def add(self, m: Nat) -> None:
+        self.n += m
+
+    scope = Scope({"add.m": range(0, 2)}, int=range(-2, 2), Nat=range(0, 3), k=(1, 2))
     large = Scope(Nat=range(0, 9))
 
 class Heir(Base):
-    xs: list[Nat] = []
-    scope = Scope(xs=2, k=(3,))
+    xs: list[int] = []
+    scope = Scope(xs=2)
+    large = Scope(xs=3)
+
+class Last(Heir):
+    scope = Scope(Nat=range(0, 4), xs=1)
+    broken = Scope(k=(3,))
 """
     )
-    found = resolve(heir).scopes
-    assert found["scope"].bounds == {"Nat": range(0, 3), "k": (3,), "xs": 2}
-    assert found["scope"].inherited == {"Nat"}  # What an ancestor gave need name nothing here.
-    assert found["large"].bounds == {"Nat": range(0, 9)}
+    last = resolve(heir).scopes
+    older = resolve(heir.__bases__[0]).scopes
+    # The range of an argument is needed where nothing bounds it; the values of `k` never are.
+    of_heir = {"add.m": range(0, 2), "int": range(-2, 2), "Nat": range(0, 3), "xs": 2}
+    assert older["scope"].bounds == of_heir
+    assert older["scope"].inherited == {"add.m", "int", "Nat"}  # They need name nothing here.
+    assert older["large"].bounds == {"xs": 3}
+    assert last["scope"].bounds == {"int": range(-2, 2), "Nat": range(0, 4), "xs": 1}
+    assert last["large"].bounds == {"xs": 3}
+    assert last["broken"].bounds == {"k": (3,)}
 
 
 @pytest.mark.parametrize("call", ["math.isqrt(4)", "textwrap.dedent('a')", "copy.deepcopy(1)"])
