@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterable
 
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
@@ -49,3 +50,48 @@ def port(text: str) -> int:
     if text.isascii() and text.isdigit() and int(text) < 65536:
         return int(text)
     raise argparse.ArgumentTypeError(f"{text!r}: expected a port from 0 to 65535")
+
+
+def count(text: str) -> int:
+    """A whole number, 0 or above."""
+    if text.isascii() and text.isdigit():
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r}: expected 0 or more")
+
+
+def pause(text: str) -> float:
+    """A number of seconds, 0 or above."""
+    return _between(text, float("inf"), "expected seconds, 0 or more")
+
+
+def probability(text: str) -> float:
+    """A number from 0 to 1."""
+    return _between(text, 1.0, "expected a probability from 0 to 1")
+
+
+def address(text: str) -> tuple[str, int]:
+    """Who listens, and at which port of this machine."""
+    name, _, at = text.rpartition("=")
+    if not (name and at.isascii() and at.isdigit() and 0 < int(at) < 65536):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected NAME=PORT, a port from 1 to 65535")
+    return name, int(at)
+
+
+def distinct(addresses: Iterable[tuple[str, int]]) -> dict[str, int]:
+    """The port of each name. Errors: ValueError for a name that is there twice."""
+    ports: dict[str, int] = {}
+    for name, at in addresses:
+        if name in ports:
+            raise ValueError(f"{name} is there twice: at port {ports[name]} and at port {at}")
+        ports[name] = at
+    return ports
+
+
+def _between(text: str, greatest: float, expected: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value <= greatest or value == float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r}: {expected}")
+    return value

@@ -17,7 +17,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from lawful.runtime.journal import Journal
+from lawful import argument_types as types
+from lawful.runtime.journal import Journal, JournalError
 
 from .clients import BulkFetcher, Notifier, RetryElsewhere
 from .offering import Message
@@ -64,11 +65,12 @@ def main(words: Sequence[str]) -> int:
     try:
         if given.command == "peer":
             return _peer(given.name, given.port, _behaviour(given), given.seed)
+        Config().milliseconds(given.timeout)  # The longest that a message may have.
         task = Task(given.objects, given.timeout, given.seconds, given.journal)
         if given.command == "fetch":
-            return _fetch(dict(given.peers), task)
+            return _fetch(types.distinct(given.peers), task)
         return _demo(NAMES[: given.peers], task, Trouble(given.faults, given.kill, given.seed))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, JournalError) as error:
         print(f"lawful run message_scheduler: {error}")
         return USAGE
 
@@ -81,20 +83,26 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     peer = commands.add_parser("peer", help="answer requests, well or badly, until interrupted")
     peer.add_argument("name")
-    peer.add_argument("--port", type=int, default=0, help="default: any free port")
-    peer.add_argument("--channels", type=int, default=2, help="messages at a time; default 2")
-    peer.add_argument("--delay", type=float, default=0.0, help="seconds before each answer")
-    peer.add_argument("--lateness", type=float, default=1.0, help="seconds before a late answer")
+    peer.add_argument("--port", type=types.port, default=0, help="default: any free port")
+    peer.add_argument(
+        "--channels", type=types.positive, default=2, help="messages at a time; default 2"
+    )
+    peer.add_argument("--delay", type=types.pause, default=0.0, help="seconds before each answer")
+    peer.add_argument(
+        "--lateness", type=types.pause, default=1.0, help="seconds before a late answer"
+    )
     for fate in FATES:
         option = f"--{fate.replace('_', '-')}"
-        peer.add_argument(option, type=float, default=0.0, metavar="P", help="a probability")
+        peer.add_argument(option, type=types.probability, default=0.0, metavar="P", help="0 to 1")
     peer.add_argument("--seed", type=int, default=0)
     fetch = commands.add_parser("fetch", help="fetch objects from peers that run")
-    fetch.add_argument("peers", nargs="+", type=_address, metavar="NAME=PORT")
+    fetch.add_argument("peers", nargs="+", type=types.address, metavar="NAME=PORT")
     _task(fetch)
     demo = commands.add_parser("demo", help="start peers as processes, and fetch from them")
     demo.add_argument("--peers", type=int, choices=range(1, len(NAMES) + 1), default=3)
-    demo.add_argument("--faults", type=float, default=0.0, help="share of requests answered badly")
+    demo.add_argument(
+        "--faults", type=types.probability, default=0.0, help="share of requests answered badly"
+    )
     demo.add_argument("--kill", action="store_true", help="kill a peer halfway, start it again")
     demo.add_argument("--seed", type=int, default=0)
     _task(demo)
@@ -102,15 +110,14 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _task(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--objects", type=int, default=100, help="default 100")
-    parser.add_argument("--timeout", type=float, default=1.0, help="seconds for each request")
-    parser.add_argument("--seconds", type=float, default=60.0, help="give up after; default 60")
+    parser.add_argument("--objects", type=types.count, default=100, help="default 100")
+    parser.add_argument(
+        "--timeout", type=types.seconds, default=1.0, help="seconds for each request"
+    )
+    parser.add_argument(
+        "--seconds", type=types.seconds, default=60.0, help="give up after; default 60"
+    )
     parser.add_argument("--journal", type=Path, help="write the machine's events into this file")
-
-
-def _address(text: str) -> tuple[str, int]:
-    name, _, port = text.partition("=")
-    return name, int(port)
 
 
 def _behaviour(given: object) -> Behaviour:
@@ -136,7 +143,7 @@ def _peer(name: str, port: int, behaviour: Behaviour, seed: int) -> int:
 
 def _fetch(peers: Mapping[str, int], task: Task, at_half: Callable[[], None] | None = None) -> int:
     """Fetch, notify and ask with retries; print what came. Halfway call `at_half`."""
-    journal = None if task.journal is None else Journal(task.journal, append=False)
+    journal = None if task.journal is None else Journal(task.journal)
     scheduler = MessageScheduler(options=Options(journal=journal))
     wanted = [b"%d" % n for n in range(task.objects)]
     fetcher = BulkFetcher(scheduler, Message(TYPE, b"", task.timeout), wanted, is_right=_is_right)

@@ -18,7 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from lawful.runtime.journal import Journal
+from lawful import argument_types as types
+from lawful.runtime.journal import Journal, JournalError
 
 from .demonstration import NAMES, Plan, body_of, demo
 from .node import Node
@@ -60,8 +61,8 @@ def main(words: Sequence[str]) -> int:
             return _demo(Plan(NAMES[: given.peers], given.objects, *of_all))
         config = Config(redundancy=given.redundancy, reply_timeout=given.reply_timeout, redial=0.1)
         task = Task(given.objects, given.seconds, given.pool, given.journal)
-        return asyncio.run(_node(dict(given.peers), config, task))
-    except (OSError, ValueError, sqlite3.Error) as error:
+        return asyncio.run(_node(types.distinct(given.peers), config, task))
+    except (OSError, ValueError, sqlite3.Error, JournalError) as error:
         print(f"lawful run object_diffusion: {error}")
         return USAGE
 
@@ -73,29 +74,41 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     peer = commands.add_parser("peer", help="announce and send objects until interrupted")
     peer.add_argument("name")
-    peer.add_argument("--port", type=int, default=0, help="default: any free port")
-    peer.add_argument("--objects", type=int, default=100, help="how many it has; default 100")
-    peer.add_argument("--delay", type=float, default=0.0, help="seconds before each answer")
-    peer.add_argument("--lateness", type=float, default=1.0, help="seconds before a late answer")
+    peer.add_argument("--port", type=types.port, default=0, help="default: any free port")
+    peer.add_argument(
+        "--objects", type=types.count, default=100, help="how many it has; default 100"
+    )
+    peer.add_argument("--delay", type=types.pause, default=0.0, help="seconds before each answer")
+    peer.add_argument(
+        "--lateness", type=types.pause, default=1.0, help="seconds before a late answer"
+    )
     for fate in FATES:
         option = f"--{fate.replace('_', '-')}"
-        peer.add_argument(option, type=float, default=0.0, metavar="P", help="a probability")
+        peer.add_argument(option, type=types.probability, default=0.0, metavar="P", help="0 to 1")
     peer.add_argument("--seed", type=int, default=0)
     node = commands.add_parser("node", help="download from peers until the pool has enough")
-    node.add_argument("peers", nargs="+", type=_address, metavar="NAME=PORT")
-    node.add_argument("--objects", type=int, default=100, help="how many; default 100")
+    node.add_argument("peers", nargs="+", type=types.address, metavar="NAME=PORT")
+    node.add_argument("--objects", type=types.count, default=100, help="how many; default 100")
     node.add_argument("--pool", type=Path, required=True, help="a file of SQLite")
     node.add_argument("--redundancy", type=int, default=1, help="copies at once; default 1")
     node.add_argument("--reply-timeout", type=int, default=10, help="seconds; default 10")
-    node.add_argument("--seconds", type=float, default=60.0, help="give up after; default 60")
+    node.add_argument(
+        "--seconds", type=types.seconds, default=60.0, help="give up after; default 60"
+    )
     node.add_argument("--journal", type=Path, help="write the machine's events into this file")
     demo = commands.add_parser("demo", help="peers and a node as processes; judge the pool")
-    demo.add_argument("--peers", type=int, default=3, help="how many; default 3")
-    demo.add_argument("--objects", type=int, default=300, help="default 300")
-    demo.add_argument("--faults", type=float, default=0.0, help="share of bad answers of all but A")
+    demo.add_argument(
+        "--peers", type=int, choices=range(1, len(NAMES) + 1), default=3, help="how many; default 3"
+    )
+    demo.add_argument("--objects", type=types.count, default=300, help="default 300")
+    demo.add_argument(
+        "--faults", type=types.probability, default=0.0, help="share of bad answers of all but A"
+    )
     demo.add_argument("--kill", action="store_true", help="kill the node and a peer halfway")
     demo.add_argument("--seed", type=int, default=0)
-    demo.add_argument("--seconds", type=float, default=60.0, help="give up after; default 60")
+    demo.add_argument(
+        "--seconds", type=types.seconds, default=60.0, help="give up after; default 60"
+    )
     demo.add_argument("--journal", type=Path, help="write the machine's events into this file")
     return parser
 
@@ -103,11 +116,6 @@ def _parser() -> argparse.ArgumentParser:
 def _demo(plan: Plan) -> int:
     with TemporaryDirectory() as folder:
         return 0 if demo(plan, Path(folder) / "pool.sqlite") else FAILED
-
-
-def _address(text: str) -> tuple[str, int]:
-    name, _, port = text.partition("=")
-    return name, int(port)
 
 
 async def _peer(peer: OutboundPeer, port: int, objects: int) -> int:

@@ -18,7 +18,8 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lawful.runtime.journal import Journal
+from lawful import argument_types as types
+from lawful.runtime.journal import Journal, JournalError
 
 from .broker import Broker
 from .bus import Bus
@@ -41,9 +42,9 @@ def main(words: Sequence[str]) -> int:
     try:
         return asyncio.run(COMMANDS[given.command](**_options(given)))
     except (ConnectionLost, CommandFailed, TimeoutError) as error:
-        print(f"lawful run queue_cluster: {error or 'the time is over'}")
+        print(f"lawful run queue_cluster: {str(error) or 'the time is over'}")
         return FAILED
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, JournalError) as error:
         print(f"lawful run queue_cluster: {error}")
         return USAGE
 
@@ -58,37 +59,55 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     bus = commands.add_parser("bus", help="order what brokers say, until interrupted")
-    bus.add_argument("--port", type=int, default=0, help="default: any free port")
+    bus.add_argument("--port", type=types.port, default=0, help="default: any free port")
     broker = commands.add_parser("broker", help="be a broker, until interrupted")
     broker.add_argument("name")
-    broker.add_argument("--bus", type=int, required=True, help="the port of the bus")
-    broker.add_argument("--port", type=int, default=0, help="for clients; default: any free port")
+    broker.add_argument("--bus", type=types.port, required=True, help="the port of the bus")
+    broker.add_argument(
+        "--port", type=types.port, default=0, help="for clients; default: any free port"
+    )
     seconds = Config().slice_seconds
-    broker.add_argument("--slice", dest="slice_seconds", type=float, default=seconds)
+    broker.add_argument("--slice", dest="slice_seconds", type=types.seconds, default=seconds)
     broker.add_argument("--journal", type=Path, help="write the machines' events into this file")
     publish = commands.add_parser("publish", help="publish messages, or the lines that come in")
     publish.add_argument("queue")
-    publish.add_argument("--to", type=int, required=True, help="the port of a broker")
-    publish.add_argument("--messages", type=int, help="how many; default: each line of the input")
+    publish.add_argument("--to", type=types.port, required=True, help="the port of a broker")
+    publish.add_argument(
+        "--messages", type=types.count, help="how many; default: each line of the input"
+    )
     publish.add_argument("--alternate", help="the queue that gets what is rejected")
     consume = commands.add_parser("consume", help="print messages and accept them")
     consume.add_argument("queue")
-    consume.add_argument("--to", type=int, required=True, help="the port of a broker")
-    consume.add_argument("--messages", type=int, help="end after so many")
-    consume.add_argument("--credit", type=int, default=10, help="unsettled at a time; default 10")
+    consume.add_argument("--to", type=types.port, required=True, help="the port of a broker")
+    consume.add_argument("--messages", type=types.count, help="end after so many")
+    consume.add_argument(
+        "--credit", type=types.positive, default=10, help="unsettled at a time; default 10"
+    )
     consume.add_argument("--reject", action="store_true", help="reject them instead")
-    consume.add_argument("--seconds", type=float, default=60.0, help="give up after; default 60")
+    consume.add_argument(
+        "--seconds", type=types.seconds, default=60.0, help="give up after; default 60"
+    )
     demo = commands.add_parser("demo", help="start all as processes, use them, judge the histories")
     demo.add_argument("--brokers", type=int, choices=range(1, 8), default=3)
-    demo.add_argument("--messages", type=int, default=300, help="in all; default 300")
+    demo.add_argument("--messages", type=types.count, default=300, help="in all; default 300")
     demo.add_argument(
-        "--kill", dest="kills", type=int, default=0, help="kill a broker so often; default 0"
+        "--kill",
+        dest="kills",
+        type=types.count,
+        default=0,
+        help="kill a broker so often; default 0",
     )
     demo.add_argument(
-        "--stop", dest="stops", type=int, default=0, help="let one stand still so often; default 0"
+        "--stop",
+        dest="stops",
+        type=types.count,
+        default=0,
+        help="let one stand still so often; default 0",
     )
     demo.add_argument("--seed", type=int, default=0)
-    demo.add_argument("--seconds", type=float, default=60.0, help="give up after; default 60")
+    demo.add_argument(
+        "--seconds", type=types.seconds, default=60.0, help="give up after; default 60"
+    )
     demo.add_argument("--journals", type=Path, help="a folder for a journal of each broker's life")
     return parser
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from lawful.runtime.journal import Journal
+from lawful import argument_types as types
+from lawful.runtime.journal import Journal, JournalError
 
 from .load_clients import Load, loaded
 from .settings import Config, Options, SystemThreads
@@ -48,7 +50,7 @@ def main(words: Sequence[str]) -> int:
     except ModuleNotFoundError as error:
         print(f"lawful run read_only_windows: {error}; pip install 'lawful[serve]'")
         return USAGE
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, sqlite3.Error, JournalError) as error:
         print(f"lawful run read_only_windows: {error}")
         return USAGE
 
@@ -60,14 +62,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     serve = commands.add_parser("serve", help="a node, until it is interrupted")
-    serve.add_argument("--port", type=int, default=0, help="default: any free port")
+    serve.add_argument("--port", type=types.port, default=0, help="default: any free port")
     serve.add_argument("--file", type=Path, help="keep the state in this SQLite file")
     serve.add_argument("--journal", type=Path, help="write the machines' events into this file")
     _options(serve, {})
     demo = commands.add_parser("demo", help="start a node, let clients ask it, judge the answers")
-    demo.add_argument("--readers", type=int, default=4, help="clients that read; default 4")
-    demo.add_argument("--writers", type=int, default=2, help="clients that write; default 2")
-    demo.add_argument("--seconds", type=float, default=3.0, help="default 3")
+    demo.add_argument("--readers", type=types.count, default=4, help="clients that read; default 4")
+    demo.add_argument(
+        "--writers", type=types.count, default=2, help="clients that write; default 2"
+    )
+    demo.add_argument("--seconds", type=types.seconds, default=3.0, help="default 3")
     demo.add_argument("--journal", type=Path, help="of the node")
     _options(demo, DEMO)
     return parser
@@ -86,7 +90,7 @@ def _serve(config: Config, port: int, file: Path | None, path: Path | None) -> i
     with contextlib.ExitStack() as stack:
         journal = None
         if path is not None:
-            journal = stack.enter_context(Journal(path, append=False))
+            journal = stack.enter_context(Journal(path))
         table = GuardedTable(SystemThreads(), file)
         executor, front = serve(config, table, Options(journal=journal), port)
         counts = {**executor.stats().counts, **front.counts}

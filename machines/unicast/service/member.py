@@ -81,7 +81,7 @@ async def serve(member: Member) -> bool:
     """Run the endpoint; whether all was acknowledged, and all that was expected came. Errors:
     OSError for the port or a file, ValueError."""
     epoch = next_epoch(member.epoch_file)
-    journal = None if member.journal is None else Journal(member.journal, append=False)
+    journal = None if member.journal is None else Journal(member.journal)
     doubt = Counter[str]()
 
     def dropped(peer: str, report: Dropped) -> None:

@@ -15,6 +15,9 @@ from collections.abc import Awaitable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from lawful import argument_types as types
+from lawful.runtime.journal import JournalError
+
 from .member import Member, serve
 from .relay import Faults
 from .run import ExchangeReport, exchange
@@ -44,7 +47,7 @@ def main(words: Sequence[str]) -> int:
     except TimeoutError:
         print(f"not all messages came within {given.seconds} seconds")
         return FAILED
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, JournalError) as error:
         print(f"lawful run unicast: {error}")
         return USAGE
     _show(report, given.seed)
@@ -62,7 +65,9 @@ def _parser() -> argparse.ArgumentParser:
         description="Exchange messages between two endpoints on 127.0.0.1, through a bad network;"
         " `lawful run unicast member --help` tells of endpoints in processes of their own.",
     )
-    parser.add_argument("--messages", type=int, default=1_000, help="each way; default 1000")
+    parser.add_argument(
+        "--messages", type=types.count, default=1_000, help="each way; default 1000"
+    )
     _common(parser)
     return parser
 
@@ -72,19 +77,18 @@ def _member_parser() -> argparse.ArgumentParser:
         prog="lawful run unicast member", description="One endpoint on 127.0.0.1, with its peers."
     )
     parser.add_argument("name")
-    parser.add_argument("--port", type=int, default=0, help="default: any free port")
-    parser.add_argument("--peer", action="append", default=[], type=_peer, metavar="NAME=PORT")
-    parser.add_argument("--messages", type=int, default=0, help="to each peer; default 0")
-    parser.add_argument("--expected", type=int, help="end when so many have come from each peer")
+    parser.add_argument("--port", type=types.port, default=0, help="default: any free port")
+    parser.add_argument(
+        "--peer", action="append", default=[], type=types.address, metavar="NAME=PORT"
+    )
+    parser.add_argument("--messages", type=types.count, default=0, help="to each peer; default 0")
+    parser.add_argument(
+        "--expected", type=types.count, help="end when so many have come from each peer"
+    )
     parser.add_argument("--key", type=Path, help="a file with the secret that all members share")
     parser.add_argument("--epoch", type=Path, help="keep the number of this life in this file")
     _common(parser)
     return parser
-
-
-def _peer(text: str) -> tuple[str, int]:
-    name, _, port = text.partition("=")
-    return name, int(port)
 
 
 def _member(given: Mapping[str, Any]) -> Member:
@@ -92,7 +96,7 @@ def _member(given: Mapping[str, Any]) -> Member:
     key: Path | None = given["key"]
     return Member(
         **{name: given[name] for name in same},
-        peers=dict(given["peer"]),
+        peers=types.distinct(given["peer"]),
         faults=Faults(**{name: given[name] for name in FAULTS}),
         key=b"" if key is None else key.read_bytes(),
         epoch_file=given["epoch"],
@@ -101,9 +105,11 @@ def _member(given: Mapping[str, Any]) -> Member:
 
 def _common(parser: argparse.ArgumentParser) -> None:
     for fault in FAULTS:
-        parser.add_argument(f"--{fault}", type=float, default=0.0, metavar="P")
+        parser.add_argument(f"--{fault}", type=types.probability, default=0.0, metavar="P")
     parser.add_argument("--seed", type=int, default=0, help="of the network's faults; default 0")
-    parser.add_argument("--seconds", type=float, default=60.0, help="give up after; default 60")
+    parser.add_argument(
+        "--seconds", type=types.seconds, default=60.0, help="give up after; default 60"
+    )
     parser.add_argument("--journal", type=Path, help="write the machines' events into this file")
 
 

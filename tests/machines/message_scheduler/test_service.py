@@ -331,8 +331,8 @@ def test_nobody_listens() -> None:
 
 def test_the_program_says_what_it_cannot_use(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["fetch", "A=no port"]) == 5
-    assert "invalid _address value: 'A=no port'" in capsys.readouterr().err
-    assert main(["peer", "A", "--never", "2"]) == 5
+    assert "'A=no port': expected NAME=PORT" in capsys.readouterr().err
+    assert main(["peer", "A", "--never", "0.6", "--late", "0.6"]) == 5
     assert capsys.readouterr().out.startswith(
         "lawful run message_scheduler: probabilities are >= 0 and add up to 1 at most"
     )

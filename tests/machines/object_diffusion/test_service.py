@@ -241,7 +241,7 @@ def test_a_pool_keeps_its_objects_and_drops_the_oldest(tmp_path: Path) -> None:
 
 
 def test_the_program_says_what_it_cannot_use(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["peer", "A", "--never", "2"]) == 5
+    assert main(["peer", "A", "--never", "0.6", "--late", "0.6"]) == 5
     assert capsys.readouterr().out.startswith(
         "lawful run object_diffusion: probabilities are >= 0 and add up to 1 at most"
     )
