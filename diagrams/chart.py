@@ -27,6 +27,8 @@ from .transition_labels import PRIME, Label, label_of
 WIDTH = 40  # Columns of a line of a label, about.
 MOST = 5  # Lines of guards in a label; the others are cut.
 OPERATOR = re.compile(r"[-=<>!+*/%|&^]+|and|or|for|in|if|else|is")
+# What ends a line in some reader: text behind it would be a statement of the language.
+LINE_ENDS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 LabelPart = Literal["event", "timer", "guard", "output"]
 
 
@@ -339,3 +341,8 @@ def words(text: str, width: int = WIDTH) -> list[str]:
             line = moved
         line.append(word)
     return [*out, " ".join(line)]
+
+
+def one_line(text: str) -> str:
+    """The text with a blank for line ends and other control characters."""
+    return LINE_ENDS.sub(" ", text)

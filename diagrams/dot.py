@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from lawful.spec import ir
 
-from .chart import Chart, Control, Edge, LabelPart, Region, Stay, chart, lines, words
+from .chart import Chart, Control, Edge, LabelPart, Region, Stay, chart, lines, one_line, words
 from .transition_labels import Label
 
 INK, QUIET, GUARD, OUTPUT = "#1b1f24", "#57606a", "#1d4e89", "#2e6b34"
@@ -148,7 +148,7 @@ def _items(labels: Iterable[Label]) -> Iterator[str]:
 
 
 def _coloured(piece: str, colour: str, part: LabelPart | None = None) -> str:
-    inside = html.escape(piece)
+    inside = html.escape(one_line(piece))
     if part == "event":
         name, bracket, rest = inside.partition("(")
         inside = f"<B>{name}</B>{bracket}{rest}"

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from lawful.spec import ir
 
-from .chart import Chart, chart
+from .chart import Chart, chart, one_line
 from .dialect import Dialect
 
 # Keywords of Mermaid that cannot be names of states.
@@ -27,8 +27,8 @@ ENTITIES = {
 
 
 def safe(text: str) -> str:
-    """The text with special characters as codes."""
-    return "".join(ENTITIES.get(char, char) for char in text)
+    """The text on one line, with special characters as codes."""
+    return "".join(ENTITIES.get(char, char) for char in one_line(text))
 
 
 DIALECT = Dialect(safe, "<br/>", RESERVED)

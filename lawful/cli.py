@@ -21,7 +21,7 @@ from .argument_parser import Usage, parser
 from .commands import error_report, options
 from .commands.errors import CommandError, Ended
 from .commands.exit_codes import ExitCode
-from .commands.output import Output
+from .commands.output import Output, printable
 from .progress import terminable
 from .targets import TargetError
 
@@ -56,7 +56,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         except BrokenPipeError:
             return ExitCode.AS_EXPECTED
         if isinstance(ended, Ended):
-            print(ended.message, file=sys.stderr)
+            print(printable(ended.message), file=sys.stderr)
             _write_error(given, output, ended)
             return ended.code
         return ended

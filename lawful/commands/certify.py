@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from lawful import targets
+from lawful.checks.certificate.certificate_fields import is_well_formed
 from lawful.checks.certificate.proof_scripts import ProofScript, ProofScripts
 from lawful.checks.certificate.second_solvers import NoSolver, SecondSolver, second_solver
 from lawful.checks.certificate.state_sets import StateSet, state_set
@@ -253,11 +254,9 @@ def _read(path: Path) -> Certificate:
         raise CommandError(f"{path} cannot be read: {error}") from error
     if not isinstance(data, dict) or cast(Certificate, data).get("version") != 1:
         raise CommandError(f"{path} is no certificate: expected version 1")
-    kept = cast(Certificate, data)
-    missing = {"machine", "fingerprint", "given", "any_size"} - kept.keys()
-    if missing or not {"states", "proofs"} & kept.keys():
-        raise CommandError(f"{path} is no certificate: it says nothing that can be verified")
-    return kept
+    if not is_well_formed(data):
+        raise CommandError(f"{path} is no certificate: a field is missing or has another type")
+    return cast(Certificate, data)
 
 
 def _differences(kept: Mapping[str, Any], found: Mapping[str, Any]) -> Iterator[str]:

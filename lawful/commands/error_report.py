@@ -13,7 +13,7 @@ from lawful.spec.ir import Json
 from . import files
 from .errors import CommandError, Ended
 from .options import Reports
-from .output import Output
+from .output import Output, printable
 
 if TYPE_CHECKING:
     from lawful.checks.report import ci
@@ -71,4 +71,4 @@ def _save(path: Path, text: str) -> None:
     try:
         files.save(path, text)
     except CommandError as error:
-        print(error, file=sys.stderr)
+        print(printable(str(error)), file=sys.stderr)

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -25,6 +26,13 @@ from . import files
 from .errors import CommandError
 
 COLOURED = ("check", "simulate", "prove")  # Their answers are tables of verdicts.
+# All but the tab and the end of a line: a terminal takes the others for commands.
+CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def printable(text: str) -> str:
+    """The text with control characters as escapes of Python: a journal may hold any."""
+    return CONTROL.sub(lambda found: repr(found[0])[1:-1], text)
 
 
 @dataclass
@@ -92,7 +100,7 @@ class Output:
         """Say on standard error, and in the answer, what a user may not expect."""
         self.notes.append(text)
         if not self.quiet:
-            print(text, file=sys.stderr, flush=True)
+            print(printable(text), file=sys.stderr, flush=True)
 
     def answer(
         self, text: str, machines: Sequence[Json], verdicts: Sequence[summary.Judged] = ()
@@ -123,6 +131,7 @@ class Output:
             _print(json.dumps(document, indent=1), self.stdout)
             return
         if not self.quiet:
+            text = printable(text)
             _print(colour.coloured(text) if self._in_colour() else text, sys.stdout)
         if self.json:
             files.save(Path(self.json), files.json_text(document))

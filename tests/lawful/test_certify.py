@@ -136,6 +136,26 @@ def test_a_limit_leaves_the_states_open(copy: Path) -> None:
     assert (code, row["differences"], len(row["open"])) == (3, [], 1)
 
 
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda m: m.update(given=3),
+        lambda m: m.update(given=[3]),
+        lambda m: m.update(states=[]),
+        lambda m: m["states"].update(verdicts="x"),
+        lambda m: m["proofs"].update(scripts={}),
+        lambda m: m["proofs"]["scripts"].append({}),
+        lambda m: m["proofs"]["properties"].update(more="proved"),
+    ],
+)
+def test_fields_of_another_type_are_refused(
+    edit: Callable[[Any], object], copy: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    changed(edit)(copy)
+    assert main(["certify", TARGET, "--out", str(copy), "--verify"]) == 5
+    assert "a field is missing or has another type" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("text", ["", "[]", '{"version": 2}', '{"version": 1, "machine": "x"}'])
 def test_what_is_no_certificate_is_refused(text: str, copy: Path) -> None:
     (copy / NAME).write_text(text)
