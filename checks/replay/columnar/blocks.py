@@ -8,8 +8,8 @@ record batch of Arrow with the columns of the layout. `number` orders the blocks
 task, and as that task made them. So a shuffle moves a few large values, and what comes after it
 sorts columns.
 
-Memory does not grow with the trace: a task holds `MOST_ROWS` rows or `MOST_BYTES` before it makes
-blocks of them.
+A task holds `MOST_ROWS` rows or `MOST_BYTES` before it makes blocks of them. A task that sorts
+blocks writes a run into a file when it holds `MOST_ROWS` rows, whatever their size.
 """
 
 from __future__ import annotations

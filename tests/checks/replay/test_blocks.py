@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import random
 from collections import Counter
 from typing import Any
@@ -12,12 +13,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lawful import Machine, Nat, transition
-from lawful.checks.replay import ReplayProgram, TraceMapping
+from lawful.checks.replay import ReplayProgram, TraceMapping, program
 from lawful.checks.replay.columnar import blocks, kernel, row_order
 from lawful.checks.replay.columnar.layout import Layout, layout_of
 from lawful.checks.replay.columnar.regular import arrow_types
 from lawful.checks.replay.columnar.row_order import sorted_by
 from lawful.checks.replay.parquet import arrow
+from lawful.checks.replay.spark.partitions import TallyPartition, together
+from lawful.runtime.instances.from_ir import class_of
+from lawful.spec import ir
+from lawful.spec.values.world import World
 
 LONGS = st.integers(-(2**63), 2**63 - 1) | st.integers(-3, 3)
 
@@ -30,10 +35,14 @@ class Counted(Machine):
         self.total += price
 
 
+def counted() -> ReplayProgram:
+    mapping = TraceMapping("$.id", "$.n", "$.what", args={"add": {"price": "$.price"}})
+    return ReplayProgram((Counted.lawful.ir,), mapping=mapping)
+
+
 @pytest.fixture
 def layout() -> Layout:
-    mapping = TraceMapping("$.id", "$.n", "$.what", args={"add": {"price": "$.price"}})
-    found = layout_of(ReplayProgram((Counted.lawful.ir,), mapping=mapping))
+    found = layout_of(counted())
     assert found is not None
     return found
 
@@ -102,3 +111,60 @@ def test_rows_come_back_sorted_and_whole(
     assert sorted(row["raw"] for row in found if row["instance"] is None) == sorted(
         row["raw"] for row in lost
     )
+
+
+def test_a_giant_instance_is_merged_in_parts(
+    layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """4,096 rows of one instance in 8 runs of 512: at most two runs' worth is held at once."""
+    pa: Any = arrow()
+    types = arrow_types(layout)
+    numbers = list(range(4096))
+    random.Random(2).shuffle(numbers)
+    runs = row_order.Runs()
+    for start in range(0, 4096, 512):
+        told: list[Any] = [
+            {"instance": "i", "seq": number, "event": 0, "$.price": number}
+            for number in numbers[start : start + 512]
+        ]
+        runs.add(pa.Table.from_pylist(told, schema=types), 64)
+    held: list[int] = []
+    in_order = row_order.in_order
+
+    def counting(table: Any, rows: int) -> Any:
+        held.append(table.num_rows)
+        return in_order(table, rows)
+
+    monkeypatch.setattr(row_order, "in_order", counting)
+    found = [seq for each in runs.merged(64) for seq in each.column("seq").to_pylist()]
+    assert found == list(range(4096))
+    assert sum(held) == 4096
+    assert len(held) == 8
+    assert max(held) <= 2 * 512
+
+
+def test_the_tasks_of_a_worker_compile_a_machine_once(
+    layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each task of a worker gets the program anew, as bytes; a worker compiles it once."""
+    made: list[str] = []
+
+    def counting(machine: ir.Machine, world: World) -> Any:
+        made.append(machine.name)
+        return class_of(machine, world)
+
+    monkeypatch.setattr("lawful.checks.replay.columnar.steps.class_of", counting)
+    monkeypatch.setattr(program, "_known", {})  # As in a new worker.
+    pa: Any = arrow()
+    types = arrow_types(layout)
+    task = pickle.dumps(TallyPartition(counted()))
+    tallied: list[bytes] = []
+    for number in range(3):
+        told: list[Any] = [{"instance": f"i{number}", "seq": 0, "event": 0, "$.price": 1}]
+        packer = blocks.Packer(types, 1, number)
+        packed = [*packer.add(pa.Table.from_pylist(told, schema=types)), *packer.flushed()]
+        for batch in pickle.loads(task)(packed):
+            tallied += batch.column(0).to_pylist()
+    tallies, _ = together(tallied)
+    assert tallies.machines["Counted"].verdicts == {"fits": 3}
+    assert made == ["Counted"]
