@@ -9,6 +9,7 @@ from .program import ReplayProgram
 from .resuming import Policy
 from .sources import ReplayError
 from .spark.frames import ReplayFrames, replay_frame
+from .spark.property_columns import property_column
 from .spark.streaming import replay_stream
 from .storing import write_store
 from .tally import Demands
@@ -29,6 +30,7 @@ __all__ = [
     "RowForm",
     "TraceMapping",
     "TraceStore",
+    "property_column",
     "read_mapping",
     "replay",
     "replay_frame",
