@@ -70,7 +70,7 @@ class Meter(Machine):
         if self.state in (Mode.ON,) and not self.ok:
             return True
         left = self.half(self.n - self.most)
-        return left in {0, 1, 2} or -3 <= left < (self.o if self.o is not None else 2)
+        return left in {0, 1, 2} or -1 <= left < (self.o if self.o is not None else 2)
 
     @invariant
     def shared(self) -> bool:
