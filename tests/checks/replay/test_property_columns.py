@@ -63,7 +63,7 @@ class Meter(Machine):
 
     @invariant
     def odd(self) -> bool:
-        return self.o is None or self.o % 3 != 1
+        return self.o != 4 and (self.o is None or self.o % 3 != 1)
 
     @invariant
     def stepwise(self) -> bool:
