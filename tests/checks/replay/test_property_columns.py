@@ -75,7 +75,7 @@ class Meter(Machine):
     @invariant
     def shared(self) -> bool:
         share = 12 // self.n
-        return share > 3
+        return self.ok or share > 3
 
     @invariant
     def far(self) -> bool:
