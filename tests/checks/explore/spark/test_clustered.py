@@ -238,7 +238,7 @@ class LosesReports(NewStates):
 def test_a_broken_level_is_noticed(broken: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(level_tasks, "NewStates", broken)
     try:
-        found = clustered_check(PetersonWithoutFlags, 0, Limits(states=1_500))
+        found = clustered_check(PetersonWithoutFlags, 0, Limits(states=150))
     except AssertionError as error:
         assert "no step leads from state" in str(error)
     else:
@@ -256,7 +256,9 @@ def test_of_equal_states_the_least_step_is_kept() -> None:
 # Snapshots.
 
 
-@pytest.mark.parametrize("writes", [1, 5, 9])
+@pytest.mark.parametrize(
+    "writes", [5, *(pytest.param(each, marks=pytest.mark.nightly) for each in (1, 9))]
+)
 @pytest.mark.usefixtures("tiny")
 def test_a_search_that_was_killed_goes_on(
     writes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -65,8 +65,13 @@ def same(cls: type[Machine], folder: Path) -> bool:
 
 @pytest.mark.parametrize(
     "cls",
-    [TwoPhase, PetersonWithoutFlags, AlternatingBitWithoutBit, Fischer, Crowd],
-    ids=lambda cls: cls.__name__,
+    [
+        pytest.param(TwoPhase, id="TwoPhase"),
+        pytest.param(PetersonWithoutFlags, id="PetersonWithoutFlags"),
+        pytest.param(Fischer, id="Fischer"),
+        pytest.param(Crowd, id="Crowd"),
+        pytest.param(AlternatingBitWithoutBit, id="AlternatingBit", marks=pytest.mark.nightly),
+    ],
 )
 @pytest.mark.usefixtures("tiny")
 def test_the_result_is_that_of_the_search_in_memory(cls: type[Machine], tmp_path: Path) -> None:
@@ -169,7 +174,7 @@ def test_a_broken_level_is_noticed(
     whole = checked(PetersonWithoutFlags, Limits(workers=1))
     monkeypatch.setattr(owner, name, broken)
     try:
-        found = checked(PetersonWithoutFlags, Limits(states=5_000, spill=tmp_path))
+        found = checked(PetersonWithoutFlags, Limits(states=150, spill=tmp_path))
     except AssertionError as error:
         assert "no step leads from state" in str(error)
     else:
@@ -208,7 +213,9 @@ def killed_after(writes: int, monkeypatch: pytest.MonkeyPatch, of: Any = Spilled
     monkeypatch.setattr(of, "advance", killed)
 
 
-@pytest.mark.parametrize("writes", [1, 4, 9])
+@pytest.mark.parametrize(
+    "writes", [4, *(pytest.param(each, marks=pytest.mark.nightly) for each in (1, 9))]
+)
 @pytest.mark.usefixtures("tiny")
 def test_a_search_that_was_killed_goes_on(
     writes: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
