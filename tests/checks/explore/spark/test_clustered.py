@@ -34,6 +34,15 @@ from tests.checks.explore.spill.test_spilled import Killed, at_once, killed_afte
 from tests.classics.broken import AlternatingBitWithoutBit, PetersonWithoutFlags
 from tests.classics.table import CLASSICS
 from tests.classics.two_phase import TwoPhase
+from tests.machines.test_large import named
+
+SYSTEMS = (
+    "message_scheduler.system:MessagingFixed",
+    "object_diffusion.declaration:InboundPeerFixed",
+    "queue_cluster.declaration:QueueOwnerFixed",
+    "read_only_windows.declaration:WindowFixed",
+    "unicast.declaration:SenderEntryFixed",
+)
 
 
 class Here(LevelJobs):
@@ -133,6 +142,14 @@ def test_a_state_that_is_left_to_the_reference_engine() -> None:
 @pytest.mark.parametrize("row", CLASSICS, ids=lambda row: row.machine.__name__)
 def test_every_classic(row: Any) -> None:
     assert comparable(clustered_check(row.machine)) == comparable(in_memory(row.machine))
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("row", SYSTEMS)
+def test_every_system(row: str) -> None:
+    """A machine of each, every level as a job."""
+    cls = named(row)
+    assert comparable(clustered_check(cls)) == comparable(in_memory(cls))
 
 
 class Counted(Here):
