@@ -77,11 +77,18 @@ class Client:
     @classmethod
     async def connect(cls, port: int, config: Config | None = None, window: int = 256) -> Self:
         """A client of the broker at this port. Errors: OSError; ConnectionLost, CommandFailed if
-        the broker is no member of the cluster now."""
+        the broker is no member of the cluster now; ConnectionLost, too, where nobody greets within
+        `Config.silence` seconds."""
+        config = config or Config()
         client = cls(config, window)
         dial = asyncio.get_running_loop().create_connection(lambda: client._link, LOOPBACK, port)
-        await dial
-        await client._welcome
+        try:
+            async with asyncio.timeout(config.silence):
+                await dial
+                await client._welcome
+        except TimeoutError:
+            client.abort()
+            raise ConnectionLost(f"no broker greets at port {port}") from None
         return client
 
     def close(self) -> None:

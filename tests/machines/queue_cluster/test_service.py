@@ -282,3 +282,15 @@ def test_words_that_are_no_command_say_so(capsys: pytest.CaptureFixture[str]) ->
     assert "--to" in capsys.readouterr().err
     assert main(["publish", "q", "--to", "1"]) == 5
     assert "lawful run queue_cluster: " in capsys.readouterr().out
+
+
+def test_a_client_does_not_wait_for_ever_for_a_broker_that_says_nothing() -> None:
+    async def work() -> None:
+        loop = asyncio.get_running_loop()
+        silent = await loop.create_server(asyncio.Protocol, LOOPBACK, 0)
+        port = silent.sockets[0].getsockname()[1]
+        with pytest.raises(ConnectionLost, match=f"no broker greets at port {port}"):
+            await Client.connect(port, Config(beat=0.01, silence=0.02))
+        silent.close()
+
+    asyncio.run(work())
