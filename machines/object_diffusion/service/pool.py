@@ -61,8 +61,11 @@ class SqlitePool:
             return "invalid"
         if x in self._ids:
             return "known"
-        self._file.execute("INSERT INTO objects (id, body) VALUES (?, ?)", (str(x), body))
+        insert = "INSERT OR IGNORE INTO objects (id, body) VALUES (?, ?)"
+        added = self._file.execute(insert, (str(x), body)).rowcount
         self._ids[x] = None
+        if not added:  # Another node has added it to the same file.
+            return "known"
         while len(self._ids) > self._most:
             oldest = next(iter(self._ids))
             self._file.execute("DELETE FROM objects WHERE id = ?", (str(oldest),))

@@ -240,6 +240,21 @@ def test_a_pool_keeps_its_objects_and_drops_the_oldest(tmp_path: Path) -> None:
     again.close()
 
 
+def test_two_nodes_add_to_one_pool(tmp_path: Path) -> None:
+    async def fill() -> list[str]:
+        one, two = SqlitePool(tmp_path / "pool"), SqlitePool(tmp_path / "pool")
+        made = [await pool.add(name_of(b"x"), b"x") for pool in (one, two, two)]
+        made.append(await two.add(name_of(b"y"), b"y"))
+        one.close()
+        two.close()
+        return made
+
+    assert asyncio.run(fill()) == ["added", "known", "known", "added"]
+    both = SqlitePool(tmp_path / "pool")
+    assert (len(both), both.body(name_of(b"x")), both.body(name_of(b"y"))) == (2, b"x", b"y")
+    both.close()
+
+
 def test_the_program_says_what_it_cannot_use(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["peer", "A", "--never", "0.6", "--late", "0.6"]) == 5
     assert capsys.readouterr().out.startswith(
