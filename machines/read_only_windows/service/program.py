@@ -92,6 +92,7 @@ def _serve(config: Config, port: int, file: Path | None, path: Path | None) -> i
         if path is not None:
             journal = stack.enter_context(Journal(path))
         table = GuardedTable(SystemThreads(), file)
+        stack.callback(table.close)
         executor, front = serve(config, table, Options(journal=journal), port)
         counts = {**executor.stats().counts, **front.counts}
         print(", ".join(f"{name} {n}" for name, n in sorted(counts.items())) or "nothing")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Generator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 from .settings import Threads
@@ -40,19 +40,34 @@ class View:
 
 
 class GuardedTable:
-    """Keys and values in memory; with `path`, also in a file of SQLite."""
+    """Keys and values in memory; with `path`, also in a file of SQLite, which nobody else may use
+    until `close`. Errors: sqlite3.Error for a file that is none, or that another table has."""
 
     def __init__(self, threads: Threads, path: Path | None = None) -> None:
         self._data: dict[str, Value] = {}
-        self._path = path
+        self._file: sqlite3.Connection | None = None
         self._lock = threads.lock()
         self._readers = 0
         self._writers = 0
         self.broken = ""
         if path is not None:
-            with closing(sqlite3.connect(path)) as file, file:
-                file.execute("CREATE TABLE IF NOT EXISTS state (key TEXT PRIMARY KEY, value)")
-                self._data.update(file.execute("SELECT key, value FROM state"))
+            # One thread at a time writes; which one it is may change.
+            file = sqlite3.connect(path, timeout=0.0, check_same_thread=False)
+            try:
+                file.execute("PRAGMA locking_mode = EXCLUSIVE")
+                with file:
+                    file.execute("BEGIN EXCLUSIVE")
+                    file.execute("CREATE TABLE IF NOT EXISTS state (key TEXT PRIMARY KEY, value)")
+                    self._data.update(file.execute("SELECT key, value FROM state"))
+            except sqlite3.Error as error:
+                file.close()
+                raise sqlite3.OperationalError(f"{path}: {error}") from error
+            self._file = file
+
+    def close(self) -> None:
+        """Let others have the file; once nobody writes."""
+        if self._file is not None:
+            self._file.close()
 
     @contextmanager
     def reading(self) -> Generator[View, None, None]:
@@ -77,9 +92,9 @@ class GuardedTable:
             self._enter(0, -1)
 
     def _keep(self, changes: Mapping[str, Value]) -> None:
-        if self._path is not None and changes:
-            with closing(sqlite3.connect(self._path)) as file, file:
-                file.executemany("REPLACE INTO state VALUES (?, ?)", [*changes.items()])
+        if self._file is not None and changes:
+            with self._file:
+                self._file.executemany("REPLACE INTO state VALUES (?, ?)", [*changes.items()])
 
     def _enter(self, readers: int, writers: int) -> None:
         comes = readers + writers > 0

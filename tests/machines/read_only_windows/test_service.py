@@ -211,10 +211,27 @@ def test_the_guard_fails_hard_and_for_good() -> None:
 
 def test_the_state_outlives_the_node(tmp_path: Path) -> None:
     for values in ((1,), (2,)):
-        executor = WindowedExecutor(SINGLE, GuardedTable(SystemThreads(), tmp_path / "s.db"))
+        table = GuardedTable(SystemThreads(), tmp_path / "s.db")
+        executor = WindowedExecutor(SINGLE, table)
         answer = executor.call(Kind.WRITE, (Step("add", "n", number=1),))
         executor.shutdown()
+        table.close()
         assert answer == Answer("answered", values, "", 1)
+
+
+def test_a_file_is_of_one_node_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "s.db"
+    table = GuardedTable(SystemThreads(), path)
+    with table.writing() as view:
+        view.put("n", 1)
+    assert main(["serve", "--file", str(path)]) == 5
+    said = capsys.readouterr().out
+    assert said == f"lawful run read_only_windows: {path}: database is locked\n"
+    table.close()
+    again = GuardedTable(SystemThreads(), path)
+    with again.reading() as view:
+        assert view.get("n") == 1
+    again.close()
 
 
 @pytest.mark.parametrize(
