@@ -22,13 +22,14 @@ from lawful.spec import types as t
 from lawful.spec.analysis.walk import everything
 from lawful.spec.text.statements import path
 
-from .transition_labels import PRIME, Label, label_of
+from .transition_labels import PRIME, Label, Mark, label_of
 
 WIDTH = 40  # Columns of a line of a label, about.
 MOST = 5  # Lines of guards in a label; the others are cut.
 OPERATOR = re.compile(r"[-=<>!+*/%|&^]+|and|or|for|in|if|else|is")
 # What ends a line in some reader: text behind it would be a statement of the language.
 LINE_ENDS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+SIGNS: dict[Mark, str] = {"": "", "lost": "\N{MINUS SIGN} ", "won": "+ "}
 LabelPart = Literal["event", "timer", "guard", "output"]
 
 
@@ -39,6 +40,7 @@ class Control:
     name: str
     initial: bool
     terminal: bool
+    mark: Mark = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +294,7 @@ def _parts(m: ir.Machine) -> Iterator[Chart]:
 
 def pieces(label: Label, width: int = WIDTH) -> list[tuple[LabelPart, str]]:
     """The label in pieces of about `width` columns, at most `MOST` of them guards."""
-    out: list[tuple[LabelPart, str]] = [("event", label.event)]
+    out: list[tuple[LabelPart, str]] = [("event", SIGNS[label.mark] + label.event)]
     if label.timer:
         out.append(("timer", f"after {label.timer}"))
     guards = _guards(label.guards, width)

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from .chart import Chart, Edge, Region, Stay, lines
+from .chart import SIGNS, Chart, Edge, Region, Stay, lines
 from .transition_labels import Label
 
 
@@ -54,8 +54,9 @@ class Dialect:
         for state in region.states:
             stay = stays.get(state.name)
             rows = _inner_rows(stay) if stay is not None else ()
-            if stay is not None or self.id(prefix + state.name) != state.name:
-                yield from self._box(prefix + state.name, state.name, rows)
+            title = SIGNS[state.mark] + state.name
+            if stay is not None or self.id(prefix + state.name) != title:
+                yield from self._box(prefix + state.name, title, rows)
         if region.leaves_any:
             rows = (row for label in region.anywhere for row in _rows(label))
             yield from self._box(f"{prefix}any", "in every state", rows)

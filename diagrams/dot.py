@@ -12,11 +12,25 @@ from collections.abc import Iterable, Iterator
 
 from lawful.spec import ir
 
-from .chart import Chart, Control, Edge, LabelPart, Region, Stay, chart, lines, one_line, words
-from .transition_labels import Label
+from .chart import (
+    SIGNS,
+    Chart,
+    Control,
+    Edge,
+    LabelPart,
+    Region,
+    Stay,
+    chart,
+    lines,
+    one_line,
+    words,
+)
+from .transition_labels import Label, Mark
 
 INK, QUIET, GUARD, OUTPUT = "#1b1f24", "#57606a", "#1d4e89", "#2e6b34"
 COLOURS: dict[LabelPart, str] = {"event": INK, "timer": QUIET, "guard": GUARD, "output": OUTPUT}
+# What one version has and the other lacks; signs tell them apart without colour, too.
+MARKED: dict[Mark, str] = {"lost": "#b42318", "won": "#1a7f37"}
 FILL, BORDER, FRAME = "#eef3f8", "#33475b", "#9fb0c0"
 FONT = "Helvetica,Arial,sans-serif"
 PLAIN = 'BORDER="0" CELLBORDER="0" CELLSPACING="0" CELLPADDING="1"'
@@ -28,10 +42,14 @@ COLUMNS = ("Event", "Guard", "Steps of parts", "Output")
 
 def text(m: ir.Machine, dpi: int | None = None) -> str:
     """The state diagram as DOT text; `dpi` is the resolution of pixel formats."""
-    shown = chart(m)
+    return chart_text(chart(m), dpi)
+
+
+def chart_text(shown: Chart, dpi: int | None = None) -> str:
+    """The diagram of a chart as DOT text."""
     below = [*_below(shown)]
     out = [
-        f"digraph {quoted(m.name)} {{",
+        f"digraph {quoted(shown.title)} {{",
         *indented(defaults(dpi)),
         *indented([f"label=<{_rows(below)}>"] if below else []),
         "    subgraph cluster_machine {",
@@ -102,8 +120,11 @@ def _state(state: Control, stay: Stay | None, prefix: str) -> Iterator[str]:
         dot = f"shape=circle style=filled fillcolor={quoted(BORDER)} width=0.13 margin=0"
         yield f'{start} [{dot} fixedsize=true label=""]'
         yield f"{start} -> {name}"
-    title = f'<FONT POINT-SIZE="14"><B>{html.escape(state.name)}</B></FONT>'
+    called = html.escape(SIGNS[state.mark] + state.name)
+    title = f'<FONT POINT-SIZE="14"><B>{called}</B></FONT>'
     rim = " peripheries=2" if state.terminal else ""
+    if state.mark:
+        rim += f" color={quoted(MARKED[state.mark])} fontcolor={quoted(MARKED[state.mark])}"
     if stay is None:
         yield f"{name} [label=<{title}>{rim}]"
         return
@@ -119,7 +140,9 @@ def _repeated(state: str, labels: tuple[Label, ...]) -> str:
 
 def _edge(edge: Edge, prefix: str) -> str:
     ends = f"{quoted(prefix + (edge.source or '*'))} -> {quoted(prefix + edge.target)}"
-    dashed = " style=dashed" if edge.source is None else ""
+    dashed = " style=dashed" if edge.source is None or edge.label.mark == "lost" else ""
+    if edge.label.mark:
+        dashed += f" color={quoted(MARKED[edge.label.mark])}"
     return f"{ends} [label=<{_rows(_items([edge.label]))}>{dashed}{_tooltip([edge.label])}]"
 
 
@@ -143,7 +166,8 @@ def _items(labels: Iterable[Label]) -> Iterator[str]:
     for label in labels:
         for i, line in enumerate(lines(label)):
             yield (INDENT if i else "") + " ".join(
-                _coloured(piece, COLOURS[part], part) for part, piece in line
+                _coloured(piece, MARKED.get(label.mark, COLOURS[part]), part)
+                for part, piece in line
             )
 
 
@@ -202,7 +226,8 @@ def _hanging(step: str) -> Iterator[str]:
 
 def _head(label: Label) -> str:
     after = f" {_coloured(f'after {label.timer}', QUIET)}" if label.timer else ""
-    return _coloured(label.event, INK, "event") + after
+    called = SIGNS[label.mark] + label.event
+    return _coloured(called, MARKED.get(label.mark, INK), "event") + after
 
 
 def _cell(inside: list[str]) -> str:

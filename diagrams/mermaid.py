@@ -36,7 +36,11 @@ DIALECT = Dialect(safe, "<br/>", RESERVED)
 
 def text(m: ir.Machine) -> str:
     """The state diagram as text of Mermaid's `stateDiagram-v2`."""
-    shown = chart(m)
+    return chart_text(chart(m))
+
+
+def chart_text(shown: Chart) -> str:
+    """The diagram of a chart as text of Mermaid's `stateDiagram-v2`."""
     head = ["---", f"title: {shown.title}", "---", "stateDiagram-v2", "    direction LR"]
     body = [*DIALECT.body(shown), *_notes(shown)]
     return "\n".join([*head, *(f"    {line}" for line in body)]) + "\n"

@@ -27,7 +27,11 @@ DIALECT = Dialect(safe, "\\n", RESERVED)
 
 def text(m: ir.Machine) -> str:
     """The state diagram as text of PlantUML."""
-    shown = chart(m)
+    return chart_text(chart(m))
+
+
+def chart_text(shown: Chart) -> str:
+    """The diagram of a chart as text of PlantUML."""
     head = ["@startuml", f"title {safe(shown.title)}", "hide empty description"]
     body = ["left to right direction", *DIALECT.body(shown), *_legend(shown)]
     return "\n".join([*head, *body, "@enduml"]) + "\n"

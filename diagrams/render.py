@@ -16,6 +16,7 @@ from typing import Literal, get_args
 from lawful.spec import ir
 
 from . import dot, mermaid, plantuml
+from .chart import Chart, chart
 
 Format = Literal["svg", "png", "pdf", "dot", "mermaid", "plantuml"]
 FORMATS: tuple[Format, ...] = get_args(Format)
@@ -38,21 +39,26 @@ class RenderError(Exception):
 
 def render(machine: ir.Machine, path: Path, format: str) -> Drawn:
     """Write the state diagram of a machine to `path`, atomically. Raises RenderError."""
+    return render_chart(chart(machine), path, format)
+
+
+def render_chart(shown: Chart, path: Path, format: str) -> Drawn:
+    """Write the diagram of a chart to `path`, atomically. Raises RenderError."""
     if format not in FORMATS:
         raise RenderError(
             f"{format} is no format of a diagram; the formats are {', '.join(FORMATS)}"
         )
     known: Format = format
     if known == "mermaid":
-        return write(path, mermaid.text(machine), known)
+        return write(path, mermaid.chart_text(shown), known)
     if known == "plantuml":
-        return write(path, plantuml.text(machine), known)
+        return write(path, plantuml.chart_text(shown), known)
     try:
-        return graph(lambda dpi: dot.text(machine, dpi), path, known)
+        return graph(lambda dpi: dot.chart_text(shown, dpi), path, known)
     except Missing as missing:
         beside = path.with_suffix(".mmd")
         note = f"{missing}, so {beside.name} has Mermaid instead of {known}; {WITHOUT_GRAPHVIZ}"
-        return write(beside, mermaid.text(machine), "mermaid", note)
+        return write(beside, mermaid.chart_text(shown), "mermaid", note)
 
 
 def graph(text: Callable[[int | None], str], path: Path, format: Format) -> Drawn:

@@ -21,6 +21,7 @@ from lawful.spec.text.statements import path
 PRIME = "\N{PRIME}"
 SHORT = 24  # Characters; of a longer output only the type is shown.
 Env = Mapping[str, ir.Expr]
+Mark = Literal["", "lost", "won"]  # What became of something between two versions.
 Ending = Literal["goes on", "returns", "refuses"]
 
 
@@ -39,6 +40,7 @@ class Label:
     steps: tuple[str, ...]
     outputs: tuple[str, ...]
     brief: str
+    mark: Mark = ""
 
     @property
     def head(self) -> str:

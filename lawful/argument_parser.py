@@ -579,6 +579,25 @@ def _diff(commands: Subparsers) -> None:
         metavar="OLD",
         help="a variable of the older machine that the newer one drops on purpose; may be repeated",
     )
+    parser.add_argument(
+        "--no-loss",
+        action="store_true",
+        help="end with 1 where the newer machine lacks a transition, a state or a property",
+    )
+    parser.add_argument(
+        "--approve",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="what --no-loss allows to be lost; may be repeated",
+    )
+    parser.add_argument(
+        "--format",
+        choices=("svg", "png", "pdf", "dot", "mermaid", "plantuml"),
+        default="",
+        help="draw both versions in one diagram: lost red with a minus, won green with a plus",
+    )
+    _folder(parser)
     _scope(parser)
     _solver(parser)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lawful import targets
@@ -10,14 +10,20 @@ from lawful.checks.prove.migration import Versions, evolve
 from lawful.checks.prove.result import Obligation
 from lawful.checks.smt.solver import cache
 from lawful.checks.verdict import Verdict
+from lawful.diagrams.chart import chart
+from lawful.diagrams.chart_difference import difference
+from lawful.diagrams.render import Drawn, RenderError, render_chart
 from lawful.progress import progress
 from lawful.runtime.instance import Machine
 from lawful.spec.codec.as_json import Fingerprints
 from lawful.spec.ir import Json
 from lawful.spec.resolve import resolve
 from lawful.spec.text.reasons import text as value_text
+from lawful.spec.text.version_changes import VersionChange, version_changes
 from lawful.spec.verdicts import PROVED
 
+from . import files
+from .draw import SUFFIX
 from .errors import CommandError
 from .exit_codes import ExitCode
 from .options import DiffOptions
@@ -33,14 +39,51 @@ class Difference:
     fingerprints: tuple[Fingerprints, Fingerprints]
     obligations: tuple[Obligation, ...]
 
+    @property
+    def changes(self) -> tuple[VersionChange, ...]:
+        """What the newer version lost, won and changed."""
+        return version_changes(self.versions.old, self.versions.new)
+
+    def unapproved(self, approved: Sequence[str]) -> list[str]:
+        """The names of what was lost and is not approved."""
+        return [c.name for c in self.changes if c.change == "lost" and c.name not in approved]
+
 
 def diff(options: DiffOptions, output: Output) -> int:
     """Compare two versions, and prove that the newer one takes over every state of the older."""
     old, new = targets.machine(options.old), targets.machine(options.target)
     with progress(new.__name__, output.quiet):
         found = between(old, new, options)
-    output.answer(text(found), [to_json(found)])
-    return exit_code(found)
+    losses = _unapproved(found, options)
+    drawn = _drawn(found, options) if options.format else None
+    lines = [text(found), *(f"lost without --approve: {name}" for name in losses)]
+    row = to_json(found)
+    row["unapproved"] = [*losses]
+    if drawn is not None:
+        lines.append(f"{drawn.path}{f'  ({drawn.note})' if drawn.note else ''}")
+        row["picture"] = str(drawn.path)
+    output.answer("\n".join(lines), [row])
+    return ExitCode.VIOLATED if losses else exit_code(found)
+
+
+def _unapproved(found: Difference, options: DiffOptions) -> list[str]:
+    """What was lost and must not be. Raises CommandError for an approval of what is not lost."""
+    lost = {each.name for each in found.changes if each.change == "lost"}
+    for name in options.approve:
+        if name not in lost:
+            raise CommandError(f"--approve {name}: {found.versions.new.name} does not lose it")
+    return found.unapproved(options.approve) if options.no_loss else []
+
+
+def _drawn(found: Difference, options: DiffOptions) -> Drawn:
+    """Write the diagram of both versions in one. Raises CommandError."""
+    files.folder(options.out)
+    old, new = found.versions.old, found.versions.new
+    path = options.out / f"{new.name}.diff.{SUFFIX.get(options.format, options.format)}"
+    try:
+        return render_chart(difference(chart(old), chart(new)), path, options.format)
+    except RenderError as error:
+        raise CommandError(str(error)) from error
 
 
 def between(old: type[Machine], new: type[Machine], options: DiffOptions) -> Difference:
@@ -71,6 +114,7 @@ def text(found: Difference) -> str:
         was, now = getattr(old, kind), getattr(new, kind)
         lines.append(f"  {kind:<9}  {f'{was} -> {now}' if was != now else 'the same'}")
     lines += [f"  {line}" for line in found.versions.lines()]
+    lines += [f"  {each}" for each in found.changes]
     good = sum(o.verdict.proved for o in found.obligations)
     counts = f"{good} of {len(found.obligations)} proved"
     lines.append(f"states of the older version taken over: {counts}")
@@ -91,7 +135,7 @@ def _shown(o: Obligation) -> Iterator[str]:
             yield from (f"  {name} = {value_text(value)}" for name, value in rows.items())
 
 
-def to_json(found: Difference) -> Json:
+def to_json(found: Difference) -> dict[str, Json]:
     """The difference as one row."""
     return {
         "machine": found.versions.new.name,
@@ -101,6 +145,10 @@ def to_json(found: Difference) -> Json:
         "dropped": list(found.versions.dropped),
         "vanished": [each for each in found.versions.lost() if each not in found.versions.dropped],
         "changes": list(found.versions.lines()),
+        "behaviour": [
+            {"change": c.change, "kind": c.kind, "name": c.name, "detail": c.detail}
+            for c in found.changes
+        ],
         "obligations": [
             {
                 "property": o.property,

@@ -238,6 +238,10 @@ class DiffOptions:
     dropped: Sequence[str]
     scope: Sequence[str]
     solver: SolverBudget
+    no_loss: bool
+    approve: Sequence[str]
+    format: str
+    out: Path
 
 
 @dataclass(frozen=True, slots=True)

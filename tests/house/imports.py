@@ -79,7 +79,7 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "diagrams": (
         ("transition_labels",),
         ("chart",),
-        ("dialect",),
+        ("chart_difference", "dialect"),
         ("dot", "mermaid", "plantuml"),
         ("sequence", "state_space"),
         ("render",),
