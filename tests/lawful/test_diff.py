@@ -137,6 +137,9 @@ def test_both_versions_are_one_diagram(pair: tuple[str, str], tmp_path: Path) ->
         '"state.OPEN" -> "state.LOCKED"': "won",
         '"state.OPEN" -> "state.STUCK"': "lost",
     }
+    (jam,) = (line for line in lines if '-> "state.STUCK"' in line)
+    assert '<FONT COLOR="#b42318"><B>\N{MINUS SIGN} jam</B>()</FONT>' in jam
+    assert " style=dashed" in jam
 
 
 @pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
