@@ -23,6 +23,23 @@ from tests.classics.peterson import Peterson
 TARGET = "tests.checks.declarations.turns:Turns"
 NAME = "Turns.certificate.json"
 SCRIPT = "Turns.go.known.smt2"
+GROWING = """\
+from lawful import Expect, Machine, Nat, Scope, invariant, transition
+
+
+class Growing(Machine):
+    n: Nat = 0
+
+    @transition
+    def grow(self) -> None:
+        self.n += 1
+
+    @invariant
+    def small(self) -> bool:
+        return self.n < 2
+
+    scope = Scope(Nat=range(0, 4))
+"""
 
 
 @pytest.fixture(scope="module")
@@ -118,6 +135,27 @@ def solver(folder: Path, says: str) -> tuple[str, str]:
     program = folder / "solver.py"
     program.write_text(f"print({says!r})")
     return "--second-solver", f"{sys.executable} {program}"
+
+
+def test_a_violation_is_no_success(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "growing.py").write_text(GROWING)
+    words = ["certify", f"{tmp_path}/growing.py", "--out", str(tmp_path), "--parts", "states"]
+    for more in ([], ["--verify"]):
+        assert main([*words, *more]) == 1
+        assert capsys.readouterr().out.splitlines()[-1] == "  not as expected  small: violated"
+    expected = GROWING + '    expects = Expect(small="violated")\n'
+    (tmp_path / "expected.py").write_text(expected)
+    words[1] = f"{tmp_path}/expected.py"
+    assert [main(words), main([*words, "--verify"])] == [0, 0]
+
+
+def test_a_proof_that_nothing_shows_stays_open(copy: Path) -> None:
+    made = json.loads((copy / NAME).read_text())
+    made["proofs"]["properties"]["no_loss"] = made["proofs"]["properties"]["known"]
+    (copy / NAME).write_text(json.dumps(made))
+    code, answer = verified(copy)
+    assert (code, answer["differences"]) == (3, [])
+    assert answer["open"] == ["no_loss is proved by induction, but nothing had to be shown for it"]
 
 
 def test_a_second_solver_that_disagrees_is_told(copy: Path, tmp_path: Path) -> None:
