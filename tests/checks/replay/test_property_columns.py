@@ -66,6 +66,10 @@ class Meter(Machine):
         return self.o != 4 and (self.o is None or self.o % 3 != 1)
 
     @invariant
+    def exact(self) -> bool:
+        return self.o == 1
+
+    @invariant
     def stepwise(self) -> bool:
         if self.state in (Mode.ON,) and not self.ok:
             return True
@@ -159,7 +163,7 @@ def test_columns_answer_as_the_reference_engine(frames: Any) -> None:
         [True, False, None],
     )
     rows = [(*each, (by,)) for each, by in product(product(*values), (0, 3))]
-    names = ("within", "odd", "stepwise", "shared", "far", "full")
+    names = ("within", "odd", "exact", "stepwise", "shared", "far", "full")
     frame = frames.createDataFrame(rows, SCHEMA)
     columns = [property_column(frame, Meter, name, MAPPING) for name in (*names, "grow")]
     found = [tuple(row) for row in frame.select(*columns).collect()]
