@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -217,6 +218,7 @@ def _lint(commands: Subparsers) -> None:
         metavar="FILE",
         help="mutants: add each answer to FILE, and go on from the answers that it has",
     )
+    annotating(parser)
 
 
 def _mutants(text: str) -> int | str:
@@ -281,7 +283,18 @@ def _reporting(parser: _Parser) -> _Parser:
     parser.add_argument(
         "--itf", type=Path, metavar="DIR", help="write each counterexample as a trace (ITF)"
     )
+    annotating(parser)
     return parser
+
+
+def annotating(parser: argparse.ArgumentParser) -> None:
+    """The option for annotations of GitHub."""
+    parser.add_argument(
+        "--github",
+        action=argparse.BooleanOptionalAction,
+        default=os.environ.get("GITHUB_ACTIONS") == "true",
+        help="print what fails as annotations of GitHub; default: in a workflow of GitHub",
+    )
 
 
 def _prove(commands: Subparsers) -> None:

@@ -17,6 +17,7 @@ from typing import Any, TypeVar, cast
 
 from lawful.spec.errors import DeclarationError
 
+from . import argument_parser
 from .argument_parser import Usage, parser
 from .commands import error_report, options
 from .commands.errors import CommandError, Ended
@@ -182,7 +183,7 @@ def _output(given: argparse.Namespace) -> Output:
 def _write_error(given: argparse.Namespace, output: Output, ended: Ended) -> None:
     reports = options.Reports()
     if output.command in REPORTING:
-        reports = options.Reports(given.junit, given.sarif)
+        reports = options.Reports(given.junit, given.sarif, github=given.github)
     targets = " ".join(getattr(given, "targets", ()))
     target = str(getattr(given, "target", targets or output.command))
     error_report.write(ended, output, reports, target)
@@ -194,6 +195,7 @@ def _files_asked_for(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--json")
     parser.add_argument("--junit", type=Path)
     parser.add_argument("--sarif", type=Path)
+    argument_parser.annotating(parser)
     try:
         given, rest = parser.parse_known_args(words)
     except argparse.ArgumentError:  # One of these options has no value.

@@ -22,6 +22,9 @@ from lawful.checks.smt.solver import cache, z3_terms
 from tests.processor_time import Measuring
 from tests.runtime.faults.counting import FAULT, Count, table
 
+# What a command prints is the same in a workflow of GitHub.
+os.environ.pop("GITHUB_ACTIONS", None)
+
 # Without a profile of our own, Hypothesis takes another one where CI is set. Its check for slow
 # drawing reads the clock, so that a busy machine would fail it.
 settings.register_profile(

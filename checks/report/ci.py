@@ -32,8 +32,9 @@ class Case:
     """One test case. `failed`: the result is not the expected one; `skipped`: it is undecided;
     `error`: the command could not run.
 
-    `kind` is the rule of SARIF, `message` a sentence, `type` the type of a failure in JUnit,
-    `lines` the evidence, `place` where the subject is declared.
+    `kind` is the rule of SARIF, `message` a sentence, `type` the verdict (the type of a failure in
+    JUnit), empty where the command does not ask; `lines` the evidence, `place` where the subject is
+    declared.
     """
 
     name: str

@@ -1,4 +1,5 @@
-"""The files of a command that has no answer: `--json`, `--junit` and `--sarif` say why."""
+"""The files of a command that has no answer: `--json`, `--junit` and `--sarif` say why, and so does
+an annotation of `--github`."""
 
 from __future__ import annotations
 
@@ -29,7 +30,7 @@ def write(ended: Ended, output: Output, reports: Reports, target: str) -> None:
             print(files.json_text(document), end="", file=output.stdout, flush=True)
     elif output.json is not None:
         _save(Path(output.json), files.json_text(document))
-    if reports.junit or reports.sarif:
+    if reports.junit or reports.sarif or reports.github:
         _write_reports(ended, output.command, reports, target)
 
 
@@ -41,6 +42,10 @@ def _write_reports(ended: Ended, command: str, reports: Reports, target: str) ->
     whole = ci.Case(ended.kind, ended.kind, "error", ended.message, ended.kind)
     cases = tuple(_case(each) for each in ended.problems) or (whole,)
     suites = [ci.Suite(target, 0.0, cases)]
+    if reports.github:
+        from .exports import annotate
+
+        annotate(True, suites)
     if reports.junit:
         _save(reports.junit, ci.junit(command, suites))
     if reports.sarif:

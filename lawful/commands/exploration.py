@@ -84,7 +84,9 @@ def report(
     verdicts = [each.judged for each in checked]
     # Verdicts are printed first: a file that cannot be written must not take them away.
     output.answer(text, [each.row for each in checked], verdicts)
-    verdict_files = exports.verdicts(reports, output.command, [each.suite for each in checked])
+    suites = [each.suite for each in checked]
+    exports.annotate(reports.github, suites)
+    verdict_files = exports.verdicts(reports, output.command, suites)
     trace_files = _counterexamples(options, reports, checked)
     files.save_all(chain(verdict_files, trace_files), reports.itf, options.pytest)
     return gravest(each.code for each in verdicts)

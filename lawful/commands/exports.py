@@ -1,16 +1,18 @@
-"""Verdicts as files for other tools: JUnit, SARIF, and traces in the format ITF."""
+"""Verdicts for other tools: JUnit, SARIF, traces in the format ITF, annotations of GitHub."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from lawful.checks.report import ci, itf
+from lawful.checks.report import ci, github, itf
 from lawful.checks.verdict import Trace
 from lawful.spec import ir
 
 from . import files
 from .options import Reports
+from .output import printable
 
 Files = Iterator[tuple[Path, str]]
 
@@ -28,6 +30,15 @@ def verdicts(reports: Reports, command: str, suites: Sequence[ci.Suite]) -> File
         yield reports.junit, ci.junit(command, suites)
     if reports.sarif is not None:
         yield reports.sarif, files.json_text(ci.sarif(suites, lawful_version()))
+
+
+def annotate(wanted: bool, suites: Sequence[ci.Suite]) -> None:
+    """Print the annotations of `--github`, where they are wanted.
+
+    They go to standard error, which the runner of GitHub reads, too: standard output may be JSON.
+    """
+    for line in github.lines(suites) if wanted else ():
+        print(printable(line), file=sys.stderr, flush=True)
 
 
 def trace(

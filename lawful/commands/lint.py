@@ -14,11 +14,13 @@ from lawful.checks.mutation.judge import Judge
 from lawful.checks.mutation.mutants import Mutant, mutants
 from lawful.checks.mutation.survey import Survey, survey
 from lawful.checks.mutation.survey import chosen as chosen_mutants
+from lawful.checks.report import ci
 from lawful.progress import Tell, progress
 from lawful.run_summary import Judged
 from lawful.spec.ir import Json
 from lawful.targets import Chosen, scoped
 
+from . import exports
 from .errors import CommandError
 from .exit_codes import ExitCode, gravest
 from .options import LintOptions
@@ -33,6 +35,7 @@ def lint(options: LintOptions, output: Output) -> int:
         [each.row for each in reports],
         [each.judged for each in reports],
     )
+    exports.annotate(options.github, [each.suite for each in reports])
     return gravest(each.judged.code for each in reports)
 
 
@@ -41,6 +44,7 @@ class _Report:
     judged: Judged
     text: str
     row: Json
+    suite: ci.Suite
 
 
 def _linted(chosen: Chosen, options: LintOptions, output: Output) -> _Report:
@@ -60,7 +64,11 @@ def _linted(chosen: Chosen, options: LintOptions, output: Output) -> _Report:
     except ValueError as error:
         raise CommandError(str(error)) from error
     code = ExitCode.VIOLATED if odd else ExitCode.AS_EXPECTED
-    return _Report(Judged(cls.__name__, code), text, row)
+    cases = (
+        ci.Case(each.kind, each.kind, "failed", each.what, place=each.place) for each in found.rows
+    )
+    suite = ci.Suite(cls.__name__, 0.0, tuple(cases))
+    return _Report(Judged(cls.__name__, code), text, row, suite)
 
 
 def _surveyed(target: str, options: LintOptions, tell: Tell) -> Survey:

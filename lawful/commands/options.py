@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Reports:
-    """Files for other tools. None where one is not wanted; `itf` is a folder."""
+    """Files for other tools, None where one is not wanted; `itf` is a folder. `github`: whether
+    annotations are printed."""
 
     junit: Path | None = None
     sarif: Path | None = None
     itf: Path | None = None
+    github: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +129,7 @@ class LintOptions:
     workers: int
     max_seconds: float | None
     answers: Path | None
+    github: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from lawful.checks.certificate.proof_scripts import ProofScripts
 from lawful.checks.prove import strategy, strengthening
 from lawful.checks.prove.nonvacuity import transitions_seen
 from lawful.checks.prove.result import ProofResult
-from lawful.checks.report import ci_proofs, proofs
+from lawful.checks.report import ci, ci_proofs, proofs
 from lawful.checks.smt.solver import cache as proof_cache
 from lawful.progress import Tell, progress
 from lawful.project import Settings
@@ -64,7 +64,9 @@ def prove(options: ProveOptions, output: Output) -> int:
     text = "\n\n".join(proofs.text(each.result, each.expects) for each in rows)
     verdicts = [each.judged for each in rows]
     output.answer(text, [proofs.to_json(each.result) for each in rows], verdicts)
-    files.save_all(_files(options, rows), options.reports.itf, options.smtlib)
+    suites = [ci_proofs.suite(resolve(row.cls).machine, row.result, row.expects) for row in rows]
+    exports.annotate(options.reports.github, suites)
+    files.save_all(_files(options, rows, suites), options.reports.itf, options.smtlib)
     return gravest(each.code for each in verdicts)
 
 
@@ -74,19 +76,17 @@ def _proved(cls: type[Machine], options: ProveOptions, settings: Settings, tell:
     return _Proved(cls, own, proved(cls, own, tell), expects)
 
 
-def _files(options: ProveOptions, rows: Sequence[_Proved]) -> exports.Files:
+def _files(
+    options: ProveOptions, rows: Sequence[_Proved], suites: Sequence[ci.Suite]
+) -> exports.Files:
     """The files of `--junit`, `--sarif`, `--smtlib` and `--itf`."""
-    machines = [resolve(each.cls).machine for each in rows]
-    suites = [
-        ci_proofs.suite(machine, each.result, each.expects)
-        for machine, each in zip(machines, rows, strict=True)
-    ]
     yield from exports.verdicts(options.reports, "prove", suites)
     if options.smtlib is not None:
         for name, text in chain(*(scripts(row.cls, row.options, row.result) for row in rows)):
             yield options.smtlib / name, text
     if options.reports.itf is not None:
-        for machine, each in zip(machines, rows, strict=True):
+        for each in rows:
+            machine = resolve(each.cls).machine
             for name, about, trace in ci_proofs.traces(machine, each.result):
                 yield exports.trace(options.reports.itf, machine, name, about, trace)
 

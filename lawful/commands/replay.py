@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from lawful.checks.replay.mapping import TraceMapping, read_mapping
 from lawful.checks.replay.storing import only_store, write_store
 from lawful.checks.replay.studies.version_comparison import compared
 from lawful.checks.report import (
+    ci,
     ci_replays,
     deviation_tests,
     replay_metrics,
@@ -46,7 +47,9 @@ def replay(options: ReplayOptions, output: Output) -> int:
     with progress("replaying", output.quiet) as tell, _plain_errors():
         program, demands = _program(classes, options), _demands(options)
         result = _replayed(options, program, demands, tell)
-    files.save_all(_files(options, result, classes), options.reports.itf, options.pytest)
+    suites = ci_replays.suites(result)
+    exports.annotate(options.reports.github, suites)
+    files.save_all(_files(options, result, classes, suites), options.reports.itf, options.pytest)
     output.write(replays.text(result), result.to_json())
     return result.exit_code
 
@@ -123,10 +126,13 @@ def _demands(options: ReplayOptions) -> Demands:
 
 
 def _files(
-    options: ReplayOptions, result: ReplayResult, classes: Iterable[type[Machine]]
+    options: ReplayOptions,
+    result: ReplayResult,
+    classes: Iterable[type[Machine]],
+    suites: Sequence[ci.Suite],
 ) -> exports.Files:
     """The files of `--junit`, `--sarif` and `--report`, the way to each deviation, and tests."""
-    yield from exports.verdicts(options.reports, "replay", ci_replays.suites(result))
+    yield from exports.verdicts(options.reports, "replay", suites)
     if options.reports.itf is not None:
         if only_store(options.traces) is not None:
             raise CommandError("--itf needs the traces themselves, not a store")
