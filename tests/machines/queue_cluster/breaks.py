@@ -59,7 +59,8 @@ SCOPES: Mapping[str, Mapping[str, object]] = {
 
 @dataclass(frozen=True)
 class Break:
-    """In a module, `old` becomes `new`; then `noticed` fails within this scope of the brokers."""
+    """In a module, `old` becomes `new`; then `noticed` fails within this scope of the brokers: of
+    `BrokersLive`, if it says what happens in the end."""
 
     what: str
     demands: str
@@ -68,6 +69,7 @@ class Break:
     new: str
     noticed: str
     scope: str = "scope"
+    brokers: str = "BrokersFixed"
 
 
 def broken(row: Break) -> type[Machine]:
@@ -77,7 +79,7 @@ def broken(row: Break) -> type[Machine]:
     assert text.count(row.old) == 1, (row.what, text.count(row.old))
     found[row.module] = text.replace(row.old, row.new)
     whole = "\n".join(RELATIVE.sub("", each) for each in found.values())
-    machine: type[Machine] = vars(texts.module(whole, head=""))["BrokersFixed"]
+    machine: type[Machine] = vars(texts.module(whole, head=""))[row.brokers]
     return machine
 
 
@@ -288,5 +290,52 @@ BREAKS = (
         "                    pass",
         "what_has_its_place_is_handled",
         "joining",
+    ),
+    Break(
+        "a node that joins is told nothing of an empty queue",
+        "Q56",
+        "joining",
+        "            self.to_send[c.queue] = list(c.ids)\n",
+        "            if len(c.ids) > 0:\n                self.to_send[c.queue] = list(c.ids)\n",
+        "an_update_goes_on_until_it_is_done",
+        "joining",
+    ),
+    Break(
+        "who waits for busy consumers does not count them out",
+        "Q31",
+        "ownership",
+        "source=(Ownership.OWNED, Ownership.STOPPING, Ownership.ENDED)",
+        "source=(Ownership.OWNED, Ownership.ENDED)",
+        "who_is_busy_ends",
+        brokers="BrokersLive",
+    ),
+    Break(
+        "what came back can no longer be accepted",
+        "Q20 Q26",
+        "replica",
+        "        require(key in self.held, ",
+        "        require(key in self.held and key not in self.redelivered, ",
+        "what_is_acquired_is_settled",
+        brokers="BrokersLive",
+    ),
+    Break(
+        "an update does not end",
+        "Q56",
+        "joining",
+        "        self.forget_update(m.queue)\n",
+        "        pass\n",
+        "who_joins_gets_every_queue",
+        "joining",
+        "BrokersLive",
+    ),
+    Break(
+        "who has joined may never own a queue",
+        "Q48 Q56",
+        "declaration",
+        "source=Ownership.UPDATING, target=Ownership.STOPPED",
+        "source=Ownership.UPDATING",
+        "who_joins_gets_every_queue",
+        "joining",
+        "BrokersLive",
     ),
 )

@@ -7,7 +7,7 @@ import pytest
 from lawful import Machine, Scope
 from lawful.checks.explore import Limits, explore
 from lawful.checks.verdict import Verdict
-from lawful.machines.queue_cluster.promises import BrokersFixed
+from lawful.machines.queue_cluster.promises import BrokersFixed, BrokersLive
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 
@@ -39,7 +39,14 @@ def test_a_break_is_noticed_by_name(row: Break) -> None:
     assert row.noticed in failing(broken(row), row.scope)
 
 
+LIVE = sorted({row.scope for row in BREAKS if row.brokers == BrokersLive.__name__})
+
+
 @pytest.mark.nightly
-@pytest.mark.parametrize("scope", SCOPES)
-def test_what_is_not_broken_fails_nowhere(scope: str) -> None:
-    assert not failing(BrokersFixed, scope)
+@pytest.mark.parametrize(
+    ("cls", "scope"),
+    [*((BrokersFixed, scope) for scope in SCOPES), *((BrokersLive, scope) for scope in LIVE)],
+    ids=lambda each: getattr(each, "__name__", each),
+)
+def test_what_is_not_broken_fails_nowhere(cls: type[Machine], scope: str) -> None:
+    assert not failing(cls, scope)
