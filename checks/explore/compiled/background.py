@@ -16,6 +16,7 @@ import time
 from typing import TYPE_CHECKING
 
 from ..expansion.successors import Text
+from .forecast import Forecast
 
 if TYPE_CHECKING:
     import subprocess
@@ -23,8 +24,10 @@ if TYPE_CHECKING:
     from .llvm import Native
 
 # Processor seconds of plain steps before there is any machine code: a small search is done by then.
-# To import the compiler and to make code that is not optimised takes about as long.
-PATIENCE = 0.2
+PATIENCE = 0.15
+# Processor seconds until there is machine code that is not optimised: to import the compiler and to
+# compile the search take so many, and each character of the steps some more.
+COMPILER, CHARACTER = 0.25, 2.5e-6
 # Processor seconds of a search before a second process makes optimised code, which takes seconds.
 LONGER = 1.0
 
@@ -35,18 +38,29 @@ class Compiler:
 
     def __init__(self, text: Text) -> None:
         self.text = text
-        self.began = time.process_time()
+        self.price = COMPILER + CHARACTER * len(text.steps)
+        self.begin(0, 0)
         self.possible = importlib.util.find_spec("llvmlite") is not None
         self.seconds = 0.0  # That the second process took.
         self._quick = False
         self._process: subprocess.Popen[bytes] | None = None
         self._started = 0.0
 
-    def better(self) -> Native | None:
-        """Better steps than those that the search has, if it is time to go over to them."""
-        spent = time.process_time() - self.began
-        if not self.possible or spent < PATIENCE:
+    def begin(self, expanded: int, count: int) -> None:
+        """The search goes on now, from so many expanded states of those that it knows."""
+        self.began = time.process_time()
+        self.forecast = Forecast(expanded, count)
+
+    def better(self, expanded: int, count: int) -> Native | None:
+        """Better steps than those that the search has, if it is time to go over to them: it has
+        expanded so many states of those that it knows."""
+        if not self.possible:
             return None
+        spent = time.process_time() - self.began
+        if not self._quick:
+            self.forecast.note(expanded, count)
+            if spent < PATIENCE or self.forecast.left(spent) < self.price:
+                return None
         if self._process is not None:
             return None if self._process.poll() is None else self._best()
         if self._quick and spent < LONGER:

@@ -278,6 +278,8 @@ class PackedSearch:
         self, progress: Callable[[Progress], None] | None = None, into: Snapshots | None = None
     ) -> None:
         """Level by level, until nothing is new or a limit is met."""
+        if self.compiler is not None:
+            self.compiler.begin(self.expanded, self.count)
         try:
             while self.complete and self.expanded < self.count:
                 if self.expanded == self.last:
@@ -330,7 +332,7 @@ class PackedSearch:
             seconds += self.earlier
             progress(Progress(self.count, generated, self.depth, waiting, seconds))
         if self.compiler is not None:
-            code = self.compiler.better()
+            code = self.compiler.better(self.expanded, self.count)
             if code is not None:
                 self.earlier_code += self.store.compile_seconds
                 self.store = as_machine_code(self.store, code, self.limits.workers)

@@ -62,24 +62,21 @@ COMPARED: dict[type[ast.cmpop], str] = {
 
 
 def assembly(sources: Sequence[str], numbers: Mapping[str, int], seen: Collection[str]) -> str:
-    """All functions of these texts, in which these names are numbers; some are seen from outside.
+    """The functions of these texts that are seen from outside, and those that they call.
+
+    These names are numbers in them.
 
     Arrays that a text declares outside of its functions are shared by all of them: each function
     gets one more parameter in front, which points to the pointers to these arrays, in their order.
     A function that only raises an error is built in. Raises `ValueError` for what the texts are
     not to contain.
     """
-    made = [intrinsics.TEXT]
+    known: dict[str, _Function] = {}
     sharing: set[str] = set()
     for source in sources:
         body = ast.parse(source).body
-        shared = [
-            node.target.id
-            for node in body
-            if isinstance(node, ast.AnnAssign)
-            and isinstance(node.target, ast.Name)
-            and node.target.id in ARRAYS
-        ]
+        declared = (node.target for node in body if isinstance(node, ast.AnnAssign))
+        shared = [at.id for at in declared if isinstance(at, ast.Name) and at.id in ARRAYS]
         functions = [
             node
             for node in body
@@ -89,9 +86,15 @@ def assembly(sources: Sequence[str], numbers: Mapping[str, int], seen: Collectio
         ]
         if shared:
             sharing.update(node.name for node in functions)
-        for node in functions:
-            made.append(_Function(node, numbers, shared, sharing).text(node.name in seen))
-    return "\n".join(made)
+        known |= {node.name: _Function(node, numbers, shared, sharing) for node in functions}
+    made: dict[str, str] = {}
+    wanted = [*seen]
+    while wanted:
+        name = wanted.pop()
+        if name in known and name not in made:
+            made[name] = known[name].text(name in seen)
+            wanted += known[name].called
+    return "\n".join((intrinsics.TEXT, *made.values()))
 
 
 class _Function:
@@ -108,6 +111,7 @@ class _Function:
         self.numbers = numbers
         self.shared = shared
         self.sharing = sharing  # The functions that have the parameter for shared rows.
+        self.called: dict[str, None] = {}
         self.lines: list[str] = []
         self.count = 0
         self.open = True  # Whether control comes to the end of what is written.
@@ -402,6 +406,7 @@ class _Function:
             place = self.place(args[0].id, args[1])
             self.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 3, i32 1)")
             return ZERO
+        self.called.setdefault(name)
         first = ["ptr %rows"] if name in self.sharing else []
         given = first + [
             f"ptr %{a.id}"

@@ -174,8 +174,9 @@ def test_a_parameter_without_a_default_is_what_parts_are_made_with() -> None:
     both_establish_the_same(Market, "generated")
 
 
-def at_once(compiler: Compiler) -> Native | None:
+def at_once(compiler: Compiler, expanded: int, count: int) -> Native | None:
     """Code that is not optimised after the first look, optimised code after the second."""
+    assert 0 < expanded <= count
     looks.append(compiler)
     if len(looks) == 1:
         return quick(compiler.text)
@@ -199,7 +200,7 @@ def test_going_over_to_machine_code_shows_in_nothing(monkeypatch: pytest.MonkeyP
 
 def test_what_is_done_soon_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "PATIENCE", 1e6)
-    assert Compiler(flat_steps(Jugs).text).better() is None
+    assert Compiler(flat_steps(Jugs).text).better(1, 9) is None
     assert explored(TwoPhase, "auto").engine == "generated"
 
 

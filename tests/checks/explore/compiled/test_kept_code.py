@@ -37,16 +37,16 @@ def test_a_second_process_compiles(alone: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(waiting, "LONGER", 0.0)
     text = steps_of_jugs()
     compiler = Compiler(text)
-    assert [compiler.better() is None for _ in range(2)] == [False, True]
+    assert [compiler.better(1, 9) is None for _ in range(2)] == [False, True]
     assert compiler.seconds == 0.0
-    while (best := compiler.better()) is None:
+    while (best := compiler.better(1, 9)) is None:
         time.sleep(0.1)
     assert best.seconds == 0.0 < compiler.seconds
-    assert compiler.better() is None
+    assert compiler.better(1, 9) is None
     files = set((alone / "lawful" / "steps").iterdir())
     assert files == {kept(text, llvm.QUICK), kept(text, llvm.SPEED)}
     assert len(files) == 2
-    assert Compiler(text).better() is not None
+    assert Compiler(text).better(1, 9) is not None
 
 
 def test_code_that_is_not_optimised_is_kept_too(
@@ -55,7 +55,7 @@ def test_code_that_is_not_optimised_is_kept_too(
     """The next search that lasts longer than a moment need not make it again."""
     monkeypatch.setattr(waiting, "PATIENCE", 0.0)
     text = steps_of_jugs()
-    first, second = (Compiler(text).better() for _ in range(2))
+    first, second = (Compiler(text).better(1, 9) for _ in range(2))
     assert first is not None and second is not None
     assert first.seconds > 0.0 == second.seconds
     assert list((alone / "lawful" / "steps").iterdir()) == [kept(text, llvm.QUICK)]

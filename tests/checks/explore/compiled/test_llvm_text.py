@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -164,3 +165,13 @@ def test_the_first_item_is_taken_as_any_item(items: list[tuple[int, int]], more:
     prelude.take_out(known, 1, 2, 0)
     prelude.take_first(taken, 1, 2 * room, 2)
     assert taken == known
+
+
+def test_what_nothing_calls_is_not_compiled() -> None:
+    """The prelude has functions that few machines need."""
+    text = "".join(
+        f"def {name}(w):\n    return {called}\n"
+        for name, called in [("a", "b(w)"), ("b", "c(w)"), ("c", "1"), ("d", "c(w)"), ("e", "e(w)")]
+    )
+    found = re.findall(r"define (.*)i64 @(\w)\(ptr", assembly((text,), {}, ("a", "c")))
+    assert sorted(found, key=lambda each: each[1]) == [("", "a"), ("internal ", "b"), ("", "c")]
