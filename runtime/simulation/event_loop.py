@@ -38,7 +38,8 @@ class _Selector:
 
 
 class SimulatedLoop(asyncio.BaseEventLoop):
-    """The one event loop of a world."""
+    """An event loop of a world: the only one, or that of one simulated process among others, each
+    in a thread of the world."""
 
     def __init__(self, world: World, network: Network, datagrams: Datagrams | None = None) -> None:
         super().__init__()
@@ -66,7 +67,7 @@ class SimulatedLoop(asyncio.BaseEventLoop):
         self, protocol_factory: Callable[[], Any], host: Any = None, port: Any = None, **_: Any
     ) -> Any:
         """Listen at the port, or at a free one for 0. Errors: OSError if somebody does."""
-        return Port(self._network, port, protocol_factory)
+        return Port(self._network, self, protocol_factory, port)
 
     async def create_datagram_endpoint(
         self, protocol_factory: Callable[[], Any], local_addr: Any = None, *_: Any, **__: Any

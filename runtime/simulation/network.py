@@ -1,5 +1,8 @@
 """The network of a simulated world: streams that are late, cut into pieces, stopped, or lost.
 
+The ends of a stream may be in different event loops: each belongs to the loop that connected, or
+that listens.
+
 A connection keeps the order of its bytes, as TCP does; between connections there is none. Who
 simulates faults calls `cut`, `refuse`, `freeze`, `mute` and `thaw`, each for the connections of a
 port.
@@ -32,7 +35,7 @@ class Network:
         self._world = world
         self._latency = latency
         self._pieces = pieces
-        self._listening: dict[int, Factory] = {}
+        self._listening: dict[int, tuple[asyncio.AbstractEventLoop, Factory]] = {}
         self._streams: dict[int, list[Stream]] = {}
         self._refused: set[int] = set()
         self._frozen: set[int] = set()
@@ -79,13 +82,13 @@ class Network:
 
     # What the event loop calls.
 
-    def listen(self, port: int, factory: Factory) -> int:
+    def listen(self, loop: asyncio.AbstractEventLoop, factory: Factory, port: int) -> int:
         """Begin to listen; the port. Errors: OSError."""
         if port == 0:
             port, self._free = self._free, self._free + 1
         if port in self._listening:
             raise OSError(f"port {port} is in use")
-        self._listening[port] = factory
+        self._listening[port] = loop, factory
         return port
 
     def deafen(self, port: int) -> None:
@@ -103,11 +106,17 @@ class Network:
             self.counts["refused"] += 1
             raise ConnectionRefusedError(f"nobody takes connections at port {port}")
         self.counts["connected"] += 1
-        near, far = (Stream(self, loop, port, made()) for made in (factory, self._listening[port]))
+        there, made = self._listening[port]
+        near, far = Stream(self, loop, port), Stream(self, there, port)
         near.far, far.far, far.listens = far, near, True
         self._streams.setdefault(port, []).extend((near, far))
-        far.protocol.connection_made(far)
-        near.protocol.connection_made(near)
+        if there is loop:
+            near.protocol = factory()
+            far.made(made)
+            near.protocol.connection_made(near)
+        else:
+            there.call_soon_threadsafe(far.made, made)
+            near.made(factory)
         return near, near.protocol
 
     def delay(self) -> float:
@@ -129,9 +138,11 @@ class Network:
 class Port:
     """A server: what `create_server` returns."""
 
-    def __init__(self, network: Network, port: int, factory: Factory) -> None:
+    def __init__(
+        self, network: Network, loop: asyncio.AbstractEventLoop, factory: Factory, port: int
+    ) -> None:
         self._network = network
-        self._port = network.listen(port, factory)
+        self._port = network.listen(loop, factory, port)
 
     @property
     def sockets(self) -> tuple[Port]:
@@ -149,12 +160,10 @@ class Port:
 class Stream(asyncio.Transport):
     """One end of a connection: what is written comes out of the other end, later."""
 
-    def __init__(
-        self, network: Network, loop: asyncio.AbstractEventLoop, port: int, protocol: Any
-    ) -> None:
+    def __init__(self, network: Network, loop: asyncio.AbstractEventLoop, port: int) -> None:
         super().__init__()
         self.port = port
-        self.protocol = protocol
+        self.protocol: Any = None
         self.far: Stream | None = None
         self.listens = False
         self._network = network
@@ -163,14 +172,45 @@ class Stream(asyncio.Transport):
         self._coming: deque[bytes | None] = deque()  # On the way to this end, None for the end.
         self._waiting: deque[bytes | None] = deque()  # Has come, and is held back.
         self._under_way = 0  # Bytes.
+        self._most = 2**16  # Of them, before the protocol is told not to write.
+        self._full = False
+        self._reading = True
         self._closing = False
         self._ended = False
+
+    def made(self, factory: Factory) -> None:
+        """This end of the connection has its protocol."""
+        self.protocol = factory()
+        self.protocol.connection_made(self)
 
     def write(self, data: Any) -> None:
         """Send bytes; after the end of the connection nothing happens."""
         if not self._closing and data:
             for piece in self._network.cuts(bytes(data)):
                 self._send(piece)
+            self._tell_fill()
+
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        """From how many bytes on the protocol is told to pause; it may go on at a quarter."""
+        self._most = 2**16 if high is None else high
+        self._tell_fill()
+
+    def _tell_fill(self) -> None:
+        if not self._full and self._under_way > self._most:
+            self._full = True
+            self.protocol.pause_writing()
+        elif self._full and self._under_way <= self._most // 4:
+            self._full = False
+            self.protocol.resume_writing()
+
+    def pause_reading(self) -> None:
+        """From now on nothing is handed to the protocol."""
+        self._reading = False
+
+    def resume_reading(self) -> None:
+        """What has come meanwhile is handed over, and what comes."""
+        self._reading = True
+        self._loop.call_soon(self.thawed)
 
     def _send(self, piece: bytes | None) -> None:
         far = self.far
@@ -178,7 +218,7 @@ class Stream(asyncio.Transport):
         self._under_way += len(piece or b"")
         self._due = max(self._due, self._loop.time() + self._network.delay())
         far._coming.append(piece)
-        self._loop.call_at(self._due, far.arrives)  # Of equal times any may be the first.
+        _call_at(far._loop, self._due, far.arrives)  # Of equal times any may be the first.
 
     def arrives(self) -> None:
         """A piece, or the end, has come to this end of the connection."""
@@ -190,14 +230,23 @@ class Stream(asyncio.Transport):
         """Hand on what has come."""
         far = self.far
         assert far is not None
-        while self._waiting:
+        while self._waiting and (self._closing or self._may_hand_on()):
             piece = self._waiting.popleft()
             if piece is None:
                 self.abort()
             elif not self._closing:
-                far._under_way -= len(piece)
+                far.got(len(piece))
                 self._network.counts["pieces"] += 1
                 self.protocol.data_received(piece)
+
+    def _may_hand_on(self) -> bool:
+        return self._reading and not self._network.holds_back(self)
+
+    def got(self, size: int) -> None:
+        """The other end has got so many bytes."""
+        self._under_way -= size
+        if self._full:
+            _call_at(self._loop, self._loop.time(), self._tell_fill)
 
     def get_write_buffer_size(self) -> int:
         """Bytes that the other end has not got."""
@@ -211,7 +260,7 @@ class Stream(asyncio.Transport):
         if not self._closing:
             self._closing = True
             self._send(None)
-            self._loop.call_later(self._network.delay(), self._end)
+            _call_at(self._loop, self._loop.time() + self._network.delay(), self._end)
 
     def close(self) -> None:
         """End the connection after what was written."""
@@ -222,3 +271,11 @@ class Stream(asyncio.Transport):
             self._ended = True
             self._network.forget(self)
             self.protocol.connection_lost(None)
+
+
+def _call_at(loop: asyncio.AbstractEventLoop, due: float, call: Callable[[], object]) -> None:
+    """Of any loop of the world."""
+    if asyncio.get_running_loop() is loop:
+        loop.call_at(due, call)
+    else:
+        loop.call_soon_threadsafe(loop.call_at, due, call)

@@ -3,6 +3,9 @@
 It asks the bus to let it join, again and again, listens for clients, and does what they command. If
 its connection to the bus is lost it is no member any more: it hangs up on its clients, forgets its
 queues, and joins again under another name. What it had is on the others.
+
+It says only so much at a time (`Config.under_way`), and hears its clients no more while much has to
+wait. So whoever publishes is as fast as the broker handles what comes back in the order.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from functools import partial
 
 from lawful import Refused
 
+from ..ledger import Joined
 from ..messages import Node, QueueName
 from .connection import Connection
 from .desk import Desk
@@ -35,8 +39,10 @@ from .frames import (
     Told,
 )
 from .node import LocalNode
+from .round_robin import RoundRobin
 from .settings import LOOPBACK, Config, Options
-from .wire import Raw, WireError, coder, decoder
+from .sliding_window import SlidingWindow
+from .wire import Raw, WireError, coder, decoder, encode
 
 PARSE_SAID, PARSE_TOLD = decoder(Said), decoder(Told)
 CODE_SAID, CODE_TOLD = coder(Said), coder(Told)
@@ -59,6 +65,8 @@ class Broker:
         self._config = config or Config()
         self._options = options or Options()
         self._link: Connection[FromBus] | None = None
+        self._ordered, self._commands = RoundRobin(), RoundRobin()
+        self._window = self._new_window()
         self._desks: dict[Desk, None] = {}  # In the order in which they came.
         self._server: asyncio.AbstractServer | None = None
         self._task: asyncio.Task[None] | None = None
@@ -91,9 +99,11 @@ class Broker:
         self._leave()
 
     def stats(self) -> Mapping[str, int]:
-        """What happened, and how many `clients`, `queues` and `messages` there are now."""
+        """What happened, how many `clients`, `queues` and `messages` there are now, and how many
+        bytes of what has a place are `unhandled`."""
         now = Counter(self.counts)
         now["clients"] = len(self._desks)
+        now["unhandled"] = 0 if self._link is None else self._link.unhandled
         if self.node is not None:
             now += self.node.counts
             now["queues"] = len(self.node.replica.queues)
@@ -118,13 +128,20 @@ class Broker:
             await asyncio.sleep(self._config.redial)
 
     def _connection(self) -> Connection[FromBus]:
-        kinds = FromBus, FromMember
-        link = Connection[FromBus](self._config, kinds, self._config.longest_stall, self.counts)
+        kinds, longest = (FromBus, FromMember), self._config.longest_stall
+        link = Connection[FromBus](self._config, kinds, longest, self.counts, self._ordered)
         link.on_made = lambda: self._ask(link)
         link.on_frame = self._take
         link.on_end = self._leave
         self._link = link
         return link
+
+    def _new_window(self) -> SlidingWindow:
+        return SlidingWindow(self._config.under_way, self._send_line, self._commands.hold)
+
+    def _send_line(self, line: bytes) -> None:
+        if self._link is not None:
+            self._link.send_line(line)
 
     def _ask(self, link: Connection[FromBus]) -> None:
         link.send(Join(VERSION, self.name))
@@ -141,6 +158,8 @@ class Broker:
             self.counts += node.counts
             self.counts["left"] += 1
             node.end()
+        self._window = self._new_window()
+        self._commands.hold(False)
 
     def _take(self, frame: FromBus) -> None:
         node = self.node
@@ -193,6 +212,8 @@ class Broker:
             self._unexpected(str(error))
         else:
             node.placed(place.sender, said)
+            if place.sender == node.me and not isinstance(said, Joined):
+                self._window.came_back()
 
     def _unexpected(self, why: str) -> None:
         if self._link is not None:
@@ -201,8 +222,7 @@ class Broker:
     # What the node says: a `Group`.
 
     def say(self, said: Said) -> None:
-        if self._link is not None:
-            self._link.send(Say(Raw(CODE_SAID(said))))
+        self._window.add(encode(Say(Raw(CODE_SAID(said))), FromMember))
 
     def tell(self, to: Node, told: Told) -> None:
         if self._link is not None:
@@ -215,7 +235,7 @@ class Broker:
     # Clients.
 
     def _accept(self) -> Connection[Command]:
-        desk = Desk(self, self._config, self.counts)
+        desk = Desk(self, self._config, self.counts, self._commands)
         self._desks[desk] = None
         return desk.link
 

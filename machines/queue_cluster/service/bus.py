@@ -5,6 +5,9 @@ itself, too, and a member that left has a place in the order as well: after it n
 it. A broker that comes gets a name that nobody had before, and a member that updates it. One broker
 joins at a time. If its updater leaves meanwhile, it has to leave, too, and to join again.
 
+A member that does not keep up with the order slows the others: while more than `Config.unsent`
+bytes wait to be sent to it, nothing gets a place but joins and leavings. It stays a member.
+
 The bus does not look into what it orders. Who is no member hears nothing and can say nothing:
 a broker that is cut off serves nobody, and no majority is needed (Q-B16). The bus itself is one
 process; if it ends, the cluster ends.
@@ -34,6 +37,7 @@ from .frames import (
     Say,
     Tell,
 )
+from .round_robin import RoundRobin
 from .settings import LOOPBACK, Config
 from .wire import Raw, WireError, coder, encode
 
@@ -42,19 +46,22 @@ Link = Connection[FromMember]
 
 class Bus:
     """Orders what members say. `counts`: `placed`, `joined`, `left`, `founded`, `expelled` (a node
-    whose updater left), `told`, `turned_away` (beyond `connections`), and what goes wrong on
-    connections; `unexpected` is a line that has no meaning where it came."""
+    whose updater left), `told`, `delayed` (what had to wait for a slow member), `turned_away`
+    (beyond `connections`), and what goes wrong on connections; `unexpected` is a line that has no
+    meaning where it came."""
 
     def __init__(self, config: Config | None = None) -> None:
         self.counts: Counter[str] = Counter()
         self._config = config or Config()
         self._servers: list[asyncio.AbstractServer] = []
+        self._turns = RoundRobin()
         self._links: dict[Link, None] = {}  # In the order in which they came.
         self._members: dict[Node, Link] = {}
         self._nodes: dict[Link, Node] = {}
         self._ready: deque[Node] = deque()
         self._waiting: deque[tuple[Link, str]] = deque()
         self._joining: tuple[Node, Node] | None = None
+        self._unplaced: deque[tuple[Node, Raw]] = deque()
         self._places = count()
         self._lives = count(1)
 
@@ -78,11 +85,18 @@ class Bus:
         """Who is a member now."""
         return tuple(sorted(self._members))
 
+    @property
+    def unsent(self) -> int:
+        """Bytes that wait to be sent to the member for which most do."""
+        return max((link.waiting for link in self._members.values()), default=0)
+
     def _accept(self) -> Link:
-        link = Link(self._config, (FromMember, FromBus), self._config.longest_stall, self.counts)
+        kinds, longest = (FromMember, FromBus), self._config.longest_stall
+        link = Link(self._config, kinds, longest, self.counts, self._turns)
         link.on_frame = lambda frame: self._take(link, frame)
         link.on_end = lambda: self._end(link)
         link.on_made = lambda: self._greet(link)
+        link.on_room = self._order
         self._links[link] = None
         return link
 
@@ -101,7 +115,9 @@ class Bus:
             case Join(version=version, name=name) if node is None:
                 self._ask(link, version, name)
             case Say(said=said) if node is not None:
-                self._put(node, said)
+                self._unplaced.append((node, said))
+                self._order()
+                self.counts["delayed"] += len(self._unplaced) > 0
             case Tell(to=to, told=told) if node is not None:
                 if to in self._members:
                     self.counts["told"] += 1
@@ -157,6 +173,7 @@ class Bus:
         if node in self._ready:
             self._ready.remove(node)
         self.counts["left"] += 1
+        self._unplaced = deque(each for each in self._unplaced if each[0] != node)
         self._place(node, Left())
         joining, self._joining = self._joining, None
         if joining is not None and node == joining[1]:
@@ -166,6 +183,12 @@ class Bus:
         elif joining is not None and node != joining[0]:
             self._joining = joining
         self._admit()
+        self._order()
+
+    def _order(self) -> None:
+        """Give what was said its place, while every member keeps up."""
+        while self._unplaced and not any(link.full for link in self._members.values()):
+            self._put(*self._unplaced.popleft())
 
     def _place(self, sender: Node, said: Said) -> None:
         self._put(sender, Raw(coder(Said)(said)))

@@ -42,6 +42,7 @@ from .frames import (
     Welcome,
 )
 from .node import alternate_of
+from .round_robin import RoundRobin
 from .settings import LOOPBACK, Config
 
 
@@ -70,7 +71,7 @@ class Client:
         self._came = asyncio.Event()
         self._welcome: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         kinds, longest = (Answer, Command), config.longest_line
-        self._link = Connection[Answer](config, kinds, longest, Counter())
+        self._link = Connection[Answer](config, kinds, longest, Counter(), RoundRobin())
         self._link.on_frame = self._take
         self._link.on_end = self._end
 

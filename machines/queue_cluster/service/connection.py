@@ -1,12 +1,19 @@
-"""One connection that carries lines: its heartbeats, its limits, its end."""
+"""One connection that carries lines: its heartbeats, its limits, its end.
+
+Lines that have come are handled by turns with other connections (`RoundRobin`). While many wait,
+nothing more is read, so that the other end has to wait, too. Whether the other end is there does
+not depend on that: each byte that comes is a sign of life, and nobody is silent while we do not
+read.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from .round_robin import RoundRobin
 from .settings import Config
 from .wire import Lines, Oversized, WireError, decode, encode
 
@@ -14,29 +21,44 @@ F = TypeVar("F")  # What comes in.
 
 
 class Connection(asyncio.Protocol, Generic[F]):
-    """Reads and writes lines; who uses it sets the three `on_...`.
+    """Reads and writes lines; who uses it sets the `on_...`.
 
     `on_frame(frame)`: a line has come. `on_fault(error)`: a line that nobody understands; also
-    counted. `on_end()`: the connection has ended, once. `counts`: what went wrong, `malformed`,
+    counted. `on_end()`: the connection has ended, and all that came before is handled; once.
+    `on_room()`: it was `full`, and is not any more. `counts`: what went wrong, `malformed`,
     `oversized`, `overrun` (the other end does not read), `silent`.
     """
 
     def __init__(
-        self, config: Config, kinds: tuple[object, object], longest: int, counts: Counter[str]
+        self,
+        config: Config,
+        kinds: tuple[object, object],
+        longest: int,
+        counts: Counter[str],
+        turns: RoundRobin,
     ) -> None:
-        """`kinds`: what comes in, what goes out; `longest`: bytes of a line that comes in."""
+        """`kinds`: what comes in, what goes out; `longest`: bytes of a line that comes in;
+        `turns`: who handles its lines."""
         self.on_frame: Callable[[F], None] = _nothing
         self.on_fault: Callable[[WireError], None] = _nothing
         self.on_end: Callable[[], None] = lambda: None
         self.on_made: Callable[[], None] = lambda: None
+        self.on_room: Callable[[], None] = lambda: None
         self.ended = asyncio.Event()
+        self.full = False  # More bytes wait to be sent than `Config.unsent`.
         self._config = config
         self._incoming, self._outgoing_kinds = kinds
         self._counts = counts
+        self._turns = turns
         self._lines = Lines(longest)
+        self.unhandled = 0  # Bytes that have come and wait to be handled.
+        self._come: deque[bytes | Oversized | None] = deque()  # None is the end.
+        self._reading = True
+        self._hung_up = False
         self._faults = 0
         self._heard = 0.0
         self._outgoing: list[bytes] = []
+        self._outgoing_bytes = 0
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._watch: asyncio.TimerHandle | None = None
@@ -52,7 +74,7 @@ class Connection(asyncio.Protocol, Generic[F]):
         """Bytes that are not yet sent."""
         transport = self._transport
         written = 0 if transport is None else transport.get_write_buffer_size()
-        return written + sum(map(len, self._outgoing))
+        return written + self._outgoing_bytes
 
     def send(self, frame: object) -> None:
         """Send the frame, if the connection still stands."""
@@ -65,6 +87,8 @@ class Connection(asyncio.Protocol, Generic[F]):
             if not self._outgoing:
                 self._loop.call_soon(self._flush)
             self._outgoing.append(line)
+            self._outgoing_bytes += len(line)
+            self.full = self.full or self.waiting > self._config.unsent
 
     def keep_alive(self, frame: object) -> None:
         """From now on send this in each beat, and give the connection up after a silence."""
@@ -73,14 +97,16 @@ class Connection(asyncio.Protocol, Generic[F]):
         self._beat(frame)
 
     def close(self) -> None:
-        """End the connection after what was sent."""
+        """End the connection after what was sent; what has come is not handled any more."""
+        self._hung_up = True
         self._flush()
         if self._transport is not None:
             self._transport.close()
 
     def abort(self) -> None:
-        """End the connection now; what was not yet sent is lost."""
-        self._outgoing.clear()
+        """End the connection now; what was not yet sent, or handled, is lost."""
+        self._hung_up = True
+        self._drop()
         if self._transport is not None:
             self._transport.abort()
 
@@ -89,25 +115,65 @@ class Connection(asyncio.Protocol, Generic[F]):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
+        transport.set_write_buffer_limits(self._config.unsent)
         self.on_made()
 
     def data_received(self, data: bytes) -> None:
         self._heard = self._loop.time()
         try:
             for line in self._lines.feed(data):
-                if self.alive:
-                    self._read_line(line)
+                self._put(line)
         except Oversized as error:
-            self.on_fault(error)
-            self._give_up("oversized")
+            self._put(error)
+
+    def resume_writing(self) -> None:
+        self._tell_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
         for handle in (self._watch, self._heartbeat):
             if handle is not None:
                 handle.cancel()
-        self._outgoing.clear()
-        self.ended.set()
-        self.on_end()
+        self._drop()
+        self._put(None)
+
+    # What has come.
+
+    def _put(self, come: bytes | Oversized | None) -> None:
+        self._come.append(come)
+        if isinstance(come, bytes):
+            self.unhandled += len(come)
+        if len(self._come) == 1:
+            self._turns.add(self._step)
+        self._read_on()
+
+    def _read_on(self) -> None:
+        """Read, or do not, by how much waits to be handled."""
+        most = self._config.unhandled
+        if self._transport is None or self._transport.is_closing():
+            return
+        if self._reading and self.unhandled > most:
+            self._reading = False
+            self._transport.pause_reading()
+        elif not self._reading and self.unhandled <= most // 2:
+            self._reading = True
+            self._heard = self._loop.time()
+            self._transport.resume_reading()
+
+    def _step(self) -> bool:
+        """Handle the first that has come; whether there is more."""
+        come = self._come.popleft()
+        if isinstance(come, bytes):
+            self.unhandled -= len(come)
+            if not self._hung_up:
+                self._read_line(come)
+        elif come is None:
+            self.ended.set()
+            self.on_end()
+        elif not self._hung_up:
+            self.on_fault(come)
+            self._give_up("oversized")
+        self._read_on()
+        return bool(self._come)
 
     def _read_line(self, line: bytes) -> None:
         try:
@@ -130,11 +196,15 @@ class Connection(asyncio.Protocol, Generic[F]):
         self.close() if what == "oversized" else self.abort()
 
     def _listen(self) -> None:
+        if not self._reading:  # What was sent meanwhile is not read yet.
+            self._heard = self._loop.time()
         left = self._heard + self._config.silence - self._loop.time()
         if left <= 0:
             self._give_up("silent")
         else:
             self._watch = self._loop.call_later(left, self._listen)
+
+    # What goes out.
 
     def _beat(self, frame: object) -> None:
         self.send(frame)
@@ -142,11 +212,21 @@ class Connection(asyncio.Protocol, Generic[F]):
 
     def _flush(self) -> None:
         data = b"".join(self._outgoing)
-        self._outgoing.clear()
+        self._drop()
         if self._transport is not None and data and not self._transport.is_closing():
             self._transport.write(data)
             if self._transport.get_write_buffer_size() > self._config.backlog:
                 self._give_up("overrun")
+            self._tell_room()
+
+    def _drop(self) -> None:
+        self._outgoing.clear()
+        self._outgoing_bytes = 0
+
+    def _tell_room(self) -> None:
+        if self.full and self.waiting <= self._config.unsent:
+            self.full = False
+            self.on_room()
 
 
 def _nothing(_: object) -> None:

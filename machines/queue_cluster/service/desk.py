@@ -33,6 +33,7 @@ from .frames import (
     Welcome,
 )
 from .node import LocalNode, Subscription, Then
+from .round_robin import RoundRobin
 from .settings import Config
 from .wire import WireError
 
@@ -57,8 +58,11 @@ class Desk:
     """One client, over its connection `link`: a `Subscriber`. What it may not do is answered by
     `Failed`, counted as `refused_commands`, and changes nothing."""
 
-    def __init__(self, broker: Place, config: Config, counts: Counter[str]) -> None:
-        self.link = Connection[Command](config, (Command, Answer), config.longest_line, counts)
+    def __init__(
+        self, broker: Place, config: Config, counts: Counter[str], turns: RoundRobin
+    ) -> None:
+        kinds, longest = (Command, Answer), config.longest_line
+        self.link = Connection[Command](config, kinds, longest, counts, turns)
         self._broker = broker
         self._config = config
         self._counts = counts

@@ -61,6 +61,7 @@ from .stalls import contents, stall
 
 Then = Callable[[], None]
 AT_ONCE = 50  # Messages that an updater sends before it lets others go on.
+HANDED_OUT = 10  # Messages that consumers of a queue get before others go on.
 
 
 class Group(Protocol):
@@ -120,6 +121,7 @@ class LocalNode:
         self.replica = Updatee(me=me, clock=self._clock)
         self._outstanding: deque[Then | None] = deque()
         self._subscriptions: dict[QueueName, deque[Subscription]] = {}
+        self._to_pump: set[QueueName] = set()
         self._alarms: dict[QueueName, asyncio.TimerHandle] = {}
         self._unobserved: dict[object, Callable[[], None]] = {}
         self._journal(self.replica, "replica")
@@ -212,21 +214,38 @@ class LocalNode:
 
     def _pump(self, q: QueueName) -> None:
         """Hand out messages while the consumers of this queue run and one is free."""
-        while (owner := self.owners.get(q)) is not None and owner.state == Ownership.OWNED:
-            subscription = self._next_consumer(q)
-            if subscription is None:
-                return
-            owner.dispatch()
-            try:
-                delivery, said = self.replica.acquire(q)
-            except Refused:
-                return
-            finally:
-                owner.dispatched()
-            self._say(said, partial(self._granted, subscription, delivery))
-            subscription.has.add(delivery.key)
-            if not subscription.consumes:
-                self._owner_said(q, owner.cancel())
+        if q not in self._to_pump:
+            for _ in range(HANDED_OUT):
+                if not self._hand_out(q):
+                    return
+            self._to_pump.add(q)
+            self._loop.call_soon(self._pump_on, q)
+
+    def _pump_on(self, q: QueueName) -> None:
+        self._to_pump.discard(q)
+        if not self.over:
+            self._pump(q)
+
+    def _hand_out(self, q: QueueName) -> bool:
+        """A message to a consumer; whether there was one, and one who takes it."""
+        owner = self.owners.get(q)
+        if owner is None or owner.state != Ownership.OWNED:
+            return False
+        subscription = self._next_consumer(q)
+        if subscription is None:
+            return False
+        owner.dispatch()
+        try:
+            delivery, said = self.replica.acquire(q)
+        except Refused:
+            return False
+        finally:
+            owner.dispatched()
+        self._say(said, partial(self._granted, subscription, delivery))
+        subscription.has.add(delivery.key)
+        if not subscription.consumes:
+            self._owner_said(q, owner.cancel())
+        return True
 
     def _next_consumer(self, q: QueueName) -> Subscription | None:
         """By turns."""

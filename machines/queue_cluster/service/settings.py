@@ -21,7 +21,11 @@ class Config:
     two heartbeats of a broker or the bus; `silence`: a connection on which nothing was heard for so
     long is given up. `redial`: the pause before a broker that is not a member asks again.
     `connections`: to one broker at once, or to the bus. `longest_body`: of a message. `backlog`:
-    that wait to be sent on one connection; one with more is given up. `outstanding`: commands of
+    that wait to be sent on one connection; one with more is given up. `unsent`: bytes that wait to
+    be sent to a member; while there are more, nothing of any member gets a place in the order.
+    `unhandled`: bytes that have come on one connection; while there are more, it is not read.
+    `under_way`: bytes that a broker has said and that have not come back; while as many more wait,
+    its clients are not heard. `outstanding`: commands of
     one client without an answer. `queues`: at most. `messages`: on one queue, as far as the
     publisher's broker knows. `credit`: of one subscription at most. `tolerated`: lines on one
     connection that nobody understands; after one more it is given up. Errors: ValueError for a
@@ -35,6 +39,9 @@ class Config:
     connections: int = 1_000
     longest_body: int = 1_000_000
     backlog: int = 64_000_000
+    unsent: int = 1_000_000
+    unhandled: int = 262_144
+    under_way: int = 1_000_000
     outstanding: int = 1_024
     queues: int = 1_000
     messages: int = 100_000
@@ -51,6 +58,9 @@ class Config:
             "connections": (1, 2**20),
             "longest_body": (0, 16_000_000),
             "backlog": (1, 2**40),
+            "unsent": (0, 2**30),
+            "unhandled": (0, 2**30),
+            "under_way": (0, 2**30),
             "outstanding": (1, 2**20),
             "queues": (1, 2**20),
             "messages": (1, 2**24),
