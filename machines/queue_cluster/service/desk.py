@@ -32,9 +32,10 @@ from .frames import (
     Unsubscribe,
     Welcome,
 )
-from .node import LocalNode, Subscription, Then
+from .node import LocalNode, Then
 from .round_robin import RoundRobin
 from .settings import Config
+from .subscription import Subscription
 from .wire import WireError
 
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 import asyncio
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
@@ -58,6 +57,7 @@ from ..system import Left
 from .frames import Said, Stall, Told
 from .settings import Clock, Config, LoopClock, Options, SteadyClock
 from .stalls import contents, stall
+from .subscription import Subscription
 
 Then = Callable[[], None]
 AT_ONCE = 50  # Messages that an updater sends before it lets others go on.
@@ -75,31 +75,6 @@ class Group(Protocol):
 
     def complete(self) -> None:
         """This node has all queues."""
-
-
-class Subscriber(Protocol):
-    """Whoever gets messages."""
-
-    def deliver(self, subscription: Subscription, delivery: Delivery) -> None: ...
-
-    def ended(self, subscription: Subscription) -> None:
-        """The queue was destroyed."""
-
-
-@dataclass(eq=False)
-class Subscription:
-    """`credit`: how many messages it may have unsettled; `has`: those that it has."""
-
-    subscriber: Subscriber
-    queue: QueueName
-    credit: int
-    has: set[Key] = field(default_factory=set[Key])
-    ended: bool = False
-
-    @property
-    def consumes(self) -> bool:
-        """Whether it takes another message: it counts as a consumer then (Q33)."""
-        return not self.ended and len(self.has) < self.credit
 
 
 class LocalNode:

@@ -11,7 +11,8 @@ from lawful.machines.queue_cluster.service import broker
 from lawful.machines.queue_cluster.service.bus import Bus
 from lawful.machines.queue_cluster.service.desk import Desk, message_of
 from lawful.machines.queue_cluster.service.frames import Interest, Said, Stall
-from lawful.machines.queue_cluster.service.node import LocalNode, Subscription, Then
+from lawful.machines.queue_cluster.service.node import LocalNode, Then
+from lawful.machines.queue_cluster.service.subscription import Subscription
 from lawful.machines.queue_cluster.system import Left
 from tests.machines.queue_cluster import simulated
 
