@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, cast
 
 from .databases.database import SAVEPOINT, Database, StoreError, Values
 from .databases.tables import Statements, statements
-from .instances.observers import UNKNOWN, Observed, foremost
+from .instances.observers import Observed, foremost
 from .kernel.dispatch import save_all, undoing
+from .kernel.state import UNKNOWN
 from .store_rows import Position
 
 if TYPE_CHECKING:

@@ -28,6 +28,7 @@ from .generated_code import GeneratedCode, returning
 from .global_names import GlobalNames
 from .guard_tests import GuardedBody, guards_of
 from .header import Header
+from .logged_method import LoggedMethod
 from .method import Method
 from .observed_method import ObservedMethod
 from .part_steps import PartCall, part_calls
@@ -106,6 +107,7 @@ class Compiler:
         plan.parameters = dict(zip((p.name for p in m.parameters), checks, strict=True))
         plan.assumed = tuple(p.name for p in m.of_kind("assume"))
         plan.text, plan.watched, plan.observed = self.code.text, self.watched, self.observed
+        plan.logged = functools.partial(self.observed, kind=LoggedMethod)
         plan.fresh_but = self.fresh_but
         plan.rows = self.rows
         plan.constructor = self.constructor
@@ -324,17 +326,17 @@ class Compiler:
             self.code.define()
             return self.code.names.globals[made]
 
-    def observed(self, key: str) -> Any:
-        """Compile and return the method of instances whose observers alone are told; None where a
-        step needs more: where it may change parts, where it reads the time, where an argument is
-        copied, where the method would leave every step to `commit.choose`."""
+    def observed(self, key: str, kind: type[ObservedMethod] = ObservedMethod) -> Any:
+        """Compile and return the method of instances whose observers alone are told, or of another
+        kind; None where a step needs more: where it may change parts, where an argument is copied,
+        where the method would leave every step to `commit.choose`."""
         with ONE_AT_A_TIME:
             way = self.plan.ways[key]
-            bodies = [] if way.composite or way.copies or self.plan.timed else self.bodies(way)
+            bodies = [] if way.composite or way.copies else self.bodies(way)
             if not bodies:
                 return None
             code = self.code
-            emitter = ObservedMethod(code.names, code.called, self.plan.fields, way, watched=True)
+            emitter = kind(code.names, code.called, self.plan.fields, way, watched=True)
             made = code.names.reserve(way.name)
             code.add(made, self._place(way), emitter.params(), emitter.body(bodies), way.name)
             code.define()

@@ -131,6 +131,10 @@ class Method:
         """Undo, and raise what the caller sees."""
         return ast.ExceptHandler(name(kinds), self.error, [*undo, self.after(commit.failed)])
 
+    def undoing(self, undo: list[ast.stmt]) -> ast.ExceptHandler:
+        """What becomes of a step that was interrupted or fails."""
+        return self.handler("BaseException", undo)
+
     def after(self, function: Callable[..., Any]) -> ast.Return:
         """Return what a function of `commit` gives after an exception in this call."""
         args = [name(self.error), name("self"), name(self.way_name), self.given()]
@@ -196,7 +200,7 @@ class Method:
         undo += [made for each in reversed(in_place.values()) for made in each.undo()]
         out += [each.begin() for each in calls.values()]
         undo += [made for each in reversed(calls.values()) for made in each.undo()]
-        return [*out, ast.Try(made, [self.handler("BaseException", undo)], [], [])]
+        return [*out, ast.Try(made, [self.undoing(undo)], [], [])]
 
     def in_place(self, inline: GuardedBody) -> dict[int, PlaceChanged]:
         """What changes its place in a container, by the `id` of the statement."""

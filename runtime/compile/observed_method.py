@@ -109,7 +109,7 @@ class ObservedMethod(Method):
         output: ast.expr | None,
         values: list[ast.expr],
     ) -> list[ast.stmt]:
-        """Fill the record, and let the observers wait for it."""
+        """Fill the record, and report it."""
         of = [
             name("self"),
             name(self.way_name),
@@ -121,10 +121,12 @@ class ObservedMethod(Method):
             name(self.names.local("time")),
             *values,
         ]
+        record = assign(attribute(name(self.done), "_of"), ast.Tuple(of, ast.Load()))
+        return [record, *self.queued()]
+
+    def queued(self) -> list[ast.stmt]:
+        """Let the observers wait for the record."""
         watch = self.names.local(self.WATCH)
         row = ast.Tuple([attribute(name(watch), "observers"), name(self.done)], ast.Load())
         queue = ast.Attribute(name(watch), "_untold", ast.Store())
-        return [
-            assign(attribute(name(self.done), "_of"), ast.Tuple(of, ast.Load())),
-            ast.AugAssign(queue, ast.Add(), ast.Tuple([row], ast.Load())),
-        ]
+        return [ast.AugAssign(queue, ast.Add(), ast.Tuple([row], ast.Load()))]

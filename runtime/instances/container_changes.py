@@ -246,7 +246,8 @@ class _Map(Told):
 
     def imaged(self, old: BeforeImage, new: Any) -> Any:
         keys = [*old.changed]
-        return None if len(keys) >= max(len(new), 1) else self.of_keys(keys, old, new)
+        whole = self.least == LEAST and len(keys) >= max(len(new), 1)
+        return None if whole else self.of_keys(keys, old, new)
 
     def of_keys(self, keys: list[Any], old: Any, new: Mapping[Any, Any]) -> Any:
         put: list[Any] = []

@@ -14,7 +14,7 @@ from ..kernel.commit import UNDECIDED
 from ..kernel.dispatch import CONTROL, save, undoing
 from ..kernel.event_record import Stepped
 from ..kernel.plan import Asserted, Way
-from ..kernel.state import Closed, State
+from ..kernel.state import UNKNOWN, State
 from .enforcement import judge, kept
 from .part_changes import PartsBefore
 
@@ -47,9 +47,6 @@ class Log(Protocol):
         ...
 
 
-UNKNOWN = Closed(
-    "its log does not say whether it has the last event: restore the instance, and use that one"
-)
 # Who runs an event, and who calls observers, is taken and tested without a lock, which would take a
 # third of the memory of an instance. With the global lock no thread comes between a test and an
 # assignment that follows it, since CPython changes threads where it delivers interrupts. Without it
@@ -85,14 +82,15 @@ class Observed:
 
     def call(self, machine: State, way: str, args: tuple[Any, ...]) -> Any:
         """Run the event and call the observers; returns or raises what the event did."""
-        plan = machine.__plan__
-        step = plan.tells.get(way, UNDECIDED)
-        if step is None or self.log is not None or self.asserted is not None or not LOCKED:
+        plan, log = machine.__plan__, self.log
+        steps = plan.tells if log is None else plan.logs
+        step = steps.get(way, UNDECIDED)
+        if step is None or self.asserted is not None or not LOCKED:
             return self._run(machine, way, args)
-        if self._untold is _NOBODY:  # It had a log alone, and has none any more.
+        if log is None and self._untold is _NOBODY:  # It had a log, and has none any more.
             return self._run(machine, way, args)
         if step is UNDECIDED:
-            plan.tells[way] = plan.observed(way)
+            steps[way] = plan.observed(way) if log is None else plan.logged(way)
             return self.call(machine, way, args)
         mine = get_ident()
         if self._runs is not None:
@@ -100,7 +98,12 @@ class Observed:
         self._runs = mine  # No call since the test: no other thread.
         try:
             try:
-                output = step(machine, self, args)
+                if log is not None:
+                    log.begin()
+                if plan.timed:
+                    output = self._paused(machine, step, machine, self, args)
+                else:
+                    output = step(machine, self, args)
             except Refused as refusal:
                 self._refused(machine, plan.ways[way], args, refusal)
                 raise
@@ -111,6 +114,8 @@ class Observed:
             raise
         if output is UNDECIDED:
             return self._run(machine, way, args)
+        if log is not None:
+            log.kept = ()  # The event is over: nobody asks.
         self.tell()
         return output
 
@@ -137,7 +142,7 @@ class Observed:
         try:
             try:
                 if machine.__plan__.timed:
-                    output = self._event(machine, way, args, step)
+                    output = self._paused(machine, self._step, machine, way, args, step)
                 else:
                     output = self._step(machine, way, args, step)
             finally:
@@ -175,18 +180,16 @@ class Observed:
         how = "send the events of all threads through one runner, lawful.runtime.runner.Runner"
         return RuntimeError(f"{type(machine).__name__}.{way}: {who}; {how}")
 
-    def _event(
-        self, machine: State, way: Way, args: tuple[Any, ...], step: Callable[..., Any]
-    ) -> Any:
-        """Run the event with the time paused: observers get the time that the step read."""
+    def _paused(self, machine: State, act: Callable[..., Any], *given: Any) -> Any:
+        """Act with the time paused: observers get the time that the step read."""
         time = machine.__environment__
         clock = time.clock.now
         if time.now != clock:
-            return self._step(machine, way, args, step)
+            return act(*given)
         instant = clock()
         time.now = lambda: instant
         try:
-            return self._step(machine, way, args, step)
+            return act(*given)
         finally:
             time.now = clock
 

@@ -141,9 +141,9 @@ class Plan:
 
     `slots` are those of `variables`; `families` says of each variable of parts whether it is a map
     of them. `fresh` gives a new state its initial values, `fresh_but(names)` returns one without
-    these variables. `runs` and `tells` have what `watched` and `observed` compiled. `hints` are the
-    guards of a transition that need no argument. `judged`: the bounds of initial values were found
-    to hold. `growth` are the ways in which sorts grow.
+    these variables. `runs`, `tells` and `logs` have what `watched`, `observed` and `logged`
+    compiled. `hints` are the guards of a transition that need no argument. `judged`: the bounds of
+    initial values were found to hold. `growth` are the ways in which sorts grow.
     """
 
     resolved: Resolved
@@ -165,9 +165,11 @@ class Plan:
     constructor: Callable[..., Any] = print
     watched: Callable[[str], Callable[..., Any]] = lambda name: print
     observed: Callable[[str], Callable[..., Any] | None] = lambda name: None
+    logged: Callable[[str], Callable[..., Any] | None] = lambda name: None
     rows: Callable[[str], tuple[tuple[str, Row], ...]] = lambda name: ()
     runs: dict[str, Callable[..., Any]] = field(default_factory=dict[str, Callable[..., Any]])
     tells: dict[str, Any] = field(default_factory=dict[str, Any])
+    logs: dict[str, Any] = field(default_factory=dict[str, Any])
     parameters: dict[str, Check] = field(default_factory=dict[str, Check])
     required: tuple[str, ...] = ()
     assumed: tuple[str, ...] = ()

@@ -68,6 +68,9 @@ class Unstarted(Closed):
         return self.why.format(", ".join(machine.__plan__.starts))
 
 
+UNKNOWN = Closed(
+    "its log does not say whether it has the last event: restore the instance, and use that one"
+)
 PART = Closed("a part changes by the transitions of its whole only")
 UNSTARTED = Unstarted("one of {} has to be called first")
 
