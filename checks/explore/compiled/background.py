@@ -2,16 +2,18 @@
 
     python -m lawful.checks.explore.compiled.background
 
-compiles the steps that come as JSON at its input, and keeps the machine code on disk. A search ends
-this process when it ends itself.
+compiles the steps that come as a line of JSON at its input, and keeps the machine code on disk. A
+search ends this process when it ends itself. If it is killed, the end of the input tells that.
 """
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import json
 import os
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -84,7 +86,7 @@ class Compiler:
         self.possible = False
         if self._process is not None:
             self.seconds = time.perf_counter() - self._started
-            self._process = None
+            self._left()
         return compiled(self.text)
 
     def end(self) -> None:
@@ -92,25 +94,47 @@ class Compiler:
         self.possible = False
         if self._process is not None:
             self._process.kill()
-            self._process.wait()
+            self._left()
+
+    def _left(self) -> None:
+        """The second process has ended, or is about to."""
+        assert self._process is not None
+        with contextlib.suppress(BrokenPipeError), self._process:
             self._process = None
 
 
 def _started(text: Text) -> subprocess.Popen[bytes]:
-    import subprocess  # Only a long search needs these.
-    import tempfile
+    import subprocess  # Only a long search needs it.
 
     env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     command = (sys.executable, "-m", __name__)
     nothing = subprocess.DEVNULL
-    with tempfile.TemporaryFile() as given:  # A pipe would keep the search waiting.
-        given.write(json.dumps(text).encode())
-        given.seek(0)
-        return subprocess.Popen(command, env=env, stdin=given, stdout=nothing, stderr=nothing)
+    process = subprocess.Popen(
+        command, env=env, stdin=subprocess.PIPE, stdout=nothing, stderr=nothing
+    )
+    # The search does not wait until all is read.
+    threading.Thread(target=tell, args=(process, text), daemon=True).start()
+    return process
+
+
+def tell(process: subprocess.Popen[bytes], text: Text) -> None:
+    """Give a process the steps. Its input stays open, as long as this process lives."""
+    assert process.stdin is not None
+    with contextlib.suppress(BrokenPipeError, ValueError):  # It has ended, or was closed.
+        process.stdin.write(json.dumps(text).encode() + b"\n")
+        process.stdin.flush()
+
+
+def _end_with_input() -> None:
+    """Wait for the end of the input: whoever wanted the machine code is not there any more."""
+    while os.read(sys.stdin.fileno(), 1):
+        pass
+    os._exit(1)
 
 
 if __name__ == "__main__":
+    read = Text(*json.loads(sys.stdin.readline()))
+    threading.Thread(target=_end_with_input, daemon=True).start()
     from .llvm import SPEED, kept, make
 
-    read = Text(*json.load(sys.stdin))
     make(read, kept(read, SPEED), SPEED)

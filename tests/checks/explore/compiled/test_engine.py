@@ -6,9 +6,6 @@ import dataclasses
 import functools
 import random
 import re
-import signal
-import subprocess
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,12 +15,12 @@ from annotated_types import Interval
 from lawful import Machine, Nat, Param, Scope, Serial, invariant, require, transition
 from lawful.checks.explore import CheckResult, Engine, Limits, NoEngine, explore
 from lawful.checks.explore.compiled import background as waiting
-from lawful.checks.explore.compiled import llvm, pace, plain
+from lawful.checks.explore.compiled import pace, plain
 from lawful.checks.explore.compiled.background import Compiler
 from lawful.checks.explore.compiled.engine import Tier, search
-from lawful.checks.explore.compiled.llvm import Native, compiled, kept, quick
+from lawful.checks.explore.compiled.llvm import Native, compiled, quick
 from lawful.checks.explore.compiled.memory import Memory
-from lawful.checks.explore.expansion.successors import Stepping, Text
+from lawful.checks.explore.expansion.successors import Stepping
 from lawful.checks.explore.layout.packing import pack, unpack
 from lawful.checks.explore.search import search as plainly
 from lawful.checks.explore.space import Space
@@ -202,26 +199,6 @@ def test_what_is_done_soon_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.setattr(waiting, "PATIENCE", 1e6)
     assert Compiler(flat_steps(Jugs).text).better(1, 9) is None
     assert explored(TwoPhase, "auto").engine == "generated"
-
-
-@pytest.mark.optimised
-def test_nothing_is_compiled_after_the_search(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second process ends with the search that started it."""
-    monkeypatch.setattr(plain, "SLICE", 7)
-    monkeypatch.setattr(waiting, "PATIENCE", 0.0)
-    monkeypatch.setattr(waiting, "LONGER", 0.0)
-    started: list[subprocess.Popen[bytes]] = []
-
-    def noted(text: Text) -> subprocess.Popen[bytes]:
-        del text
-        started.append(subprocess.Popen((sys.executable, "-c", "import time; time.sleep(60)")))
-        return started[0]
-
-    monkeypatch.setattr(waiting, "_started", noted)
-    assert explored(TwoPhase, "auto").engine == "compiled"
-    assert [each.returncode for each in started] == [-signal.SIGKILL]
-    quickly = kept(flat_steps(TwoPhase).text, llvm.QUICK)
-    assert list(alone.glob("lawful/steps/*")) == [quickly]
 
 
 def test_seconds_of_compiling_are_counted_once(alone: Path) -> None:

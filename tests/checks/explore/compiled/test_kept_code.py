@@ -3,20 +3,27 @@
 from __future__ import annotations
 
 import gc
+import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from lawful import Machine
 from lawful.checks.explore.compiled import background as waiting
-from lawful.checks.explore.compiled import llvm, llvm_text
+from lawful.checks.explore.compiled import llvm, llvm_text, plain
 from lawful.checks.explore.compiled.background import Compiler
+from lawful.checks.explore.compiled.engine import PackedSearch, search
 from lawful.checks.explore.compiled.llvm import kept
 from lawful.checks.explore.expansion.successors import Text, stepping
+from lawful.checks.explore.limits import Limits
 from lawful.checks.explore.space import Space
 from tests.checks.explore.compiled.both_engines import flat_of
 from tests.classics.jugs import Jugs
+from tests.classics.two_phase import TwoPhase
 
 
 @pytest.fixture
@@ -25,9 +32,71 @@ def alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+def space_of(cls: type[Machine]) -> Space:
+    flat, resolved = flat_of(cls)
+    return Space(flat, resolved.world)
+
+
+def steps_of(cls: type[Machine]) -> Text:
+    return stepping(space_of(cls)).text
+
+
 def steps_of_jugs() -> Text:
-    flat, resolved = flat_of(Jugs)
-    return stepping(Space(flat, resolved.world)).text
+    return steps_of(Jugs)
+
+
+def sleeping(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
+    """The second processes of searches that are started from now on: each waits for a minute."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def noted(text: Text) -> subprocess.Popen[bytes]:
+        del text
+        started.append(subprocess.Popen((sys.executable, "-c", "import time; time.sleep(60)")))
+        return started[-1]
+
+    monkeypatch.setattr(plain, "SLICE", 7)
+    monkeypatch.setattr(waiting, "PATIENCE", 0.0)
+    monkeypatch.setattr(waiting, "LONGER", 0.0)
+    monkeypatch.setattr(waiting, "_started", noted)
+    return started
+
+
+def test_nothing_is_compiled_after_the_search(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second process ends with the search that started it."""
+    monkeypatch.setattr(llvm, "SPEED", llvm.QUICK + 1)
+    started = sleeping(monkeypatch)
+    assert search(space_of(TwoPhase), Limits()).tier == "compiled"
+    assert [each.returncode for each in started] == [-signal.SIGKILL]
+    quickly = kept(steps_of(TwoPhase), llvm.QUICK)
+    assert list(alone.glob("lawful/steps/*")) == [quickly]
+
+
+def test_nothing_is_compiled_after_a_search_that_is_interrupted(
+    alone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert alone.is_dir()
+    monkeypatch.setattr(llvm, "SPEED", llvm.QUICK + 1)
+    started, over = sleeping(monkeypatch), PackedSearch.over
+
+    def interrupted(self: PackedSearch) -> bool:
+        if started:
+            raise KeyboardInterrupt
+        return over(self)
+
+    monkeypatch.setattr(PackedSearch, "over", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        search(space_of(TwoPhase), Limits())
+    assert [each.returncode for each in started] == [-signal.SIGKILL]
+
+
+@pytest.mark.optimised
+def test_a_second_process_ends_where_the_first_was_killed(alone: Path) -> None:
+    """Its input ends then. Otherwise it would leave the machine code, and end with 0."""
+    command = (sys.executable, "-m", waiting.__name__)
+    with subprocess.Popen(command, stdin=subprocess.PIPE) as process:
+        waiting.tell(process, steps_of(TwoPhase))
+    assert process.returncode == 1
+    assert not (alone / "lawful").exists()
 
 
 @pytest.mark.optimised
