@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -18,14 +18,14 @@ from lawful.spec.values.world import World
 from lawful.spec.words import Expected
 
 from ..reference.properties import unjudged
-from ..verdict import PropertyResult
+from ..verdict import PropertyResult, Verdict
 from .checkpoints import Items, Snapshots, Unfit
 from .compiled.engine import NotGenerated, PackedSearch
 from .compiled.engine import search as packed
 from .coverage import Coverage
 from .coverage import coverage as by_reference
 from .limits import Limits, Progress
-from .result import CheckResult
+from .result import ByReference, CheckResult
 from .search import search
 from .search_result import Explored
 from .space import Space
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .spark.level_jobs import LevelJobs
     from .spill.spilled_search import Made
 
+MANY_STARTS = 1_000  # To make so many takes longer than to start the search.
 Engine = Literal["auto", "reference", "generated", "compiled"]
 __all__ = ["CheckResult", "Engine", "Limits", "NoEngine", "Progress", "explore", "explore_on_spark"]
 
@@ -199,6 +200,7 @@ def _result(
         engine=used,
         not_generated=found.not_generated,
         handed_back=found.handed_back,
+        by_reference=tuple(_of_reference(found, properties)),
         compile_seconds=found.compile_seconds,
         complete=found.complete,
         stopped=found.stopped,
@@ -217,6 +219,13 @@ def _result(
         },
         properties=tuple(properties),
     )
+
+
+def _of_reference(found: Explored, judged: Sequence[PropertyResult]) -> Iterator[ByReference]:
+    if found.space.begun >= MANY_STARTS:
+        yield "initial states"
+    if any(p.kind == "refines" and p.verdict is not Verdict.UNKNOWN for p in judged):
+        yield "refinements"
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,7 @@ def begin(search: Beginning) -> None:
     except OutOfBudget as end:
         search.interrupted(end)
     search.depth = 1 if search.states else 0
+    search.space.begun = search.generated
 
 
 def _begin(search: Beginning) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import Literal
 
 from lawful.spec.quick_dataclass import dataclass, field
 
@@ -15,6 +16,9 @@ from .coverage import Coverage
 from .limits import Reason
 from .playback import Played
 
+# What no faster engine does: it makes many initial states, and compares starts and steps with those
+# of abstract machines; it shortens the runs of walks.
+ByReference = Literal["initial states", "refinements", "shrinking"]
 OURS = "which is a fault of lawful: please report it with these lines"
 
 
@@ -136,7 +140,7 @@ class CheckResult:
     `steps` names the engine whose steps a simulation took. `compile_seconds` is the time for making
     machine code, 0 if none was made. `not_generated` names the construct for which no steps can be
     generated, if the reference engine explored the machine because of it; `handed_back` is how many
-    states it expanded for a faster engine.
+    states it expanded for a faster engine; `by_reference` names what it does for every engine.
     """
 
     machine: str
@@ -155,6 +159,7 @@ class CheckResult:
     compile_seconds: float = 0.0
     not_generated: str = ""
     handed_back: int = 0
+    by_reference: tuple[ByReference, ...] = ()
     stopped: Reason = ""
     unjudged: tuple[str, ...] = ()
     orbits: int | None = None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Literal
@@ -22,14 +22,14 @@ from lawful.spec.words import Expected
 from ..reference import Done, Fault, Refusal
 from ..reference.states import State
 from ..verdict import PropertyResult, Verdict
-from .check import NoEngine
+from .check import MANY_STARTS, NoEngine
 from .compiled.single_steps import with_room
 from .initial_states import begin
 from .layout.forms import Form
 from .layout.layouts import NotGenerated
 from .limits import Budget, OutOfBudget
 from .refinement import refinements
-from .result import CheckResult
+from .result import ByReference, CheckResult
 from .retrace import judged
 from .search import Limits, Progress, Search
 from .short_search import short_search
@@ -80,6 +80,7 @@ def simulate(
         steps=walker.engine,
         not_generated=search.not_generated,
         handed_back=search.handed_back,
+        by_reference=tuple(_of_reference(search)),
         complete=False,
         distinct=len(search.states),
         generated=search.generated,
@@ -94,6 +95,15 @@ def simulate(
         },
         properties=tuple(properties),
     )
+
+
+def _of_reference(search: Search) -> Iterator[ByReference]:
+    if search.space.begun >= MANY_STARTS:
+        yield "initial states"
+    if search.refinements:
+        yield "refinements"
+    if search.failures:
+        yield "shrinking"
 
 
 def _within(walks: Walks) -> Limits:

@@ -58,13 +58,13 @@ class Space:
     """Enumerates a machine within its scope with the reference engine.
 
     `tried` counts the starts and events that were tried so far, the refused ones as well: a measure
-    of work that is the same on every machine.
+    of work that is the same on every machine. `begun` is how many starts a search began with.
     """
 
     def __init__(self, flat: Flat, world: World, values: bounds.Values | None = None) -> None:
         """`values` are those that arguments have; by default all within the scope."""
         self.flat = flat
-        self.tried = 0
+        self.tried = self.begun = 0
         self.machine = flat.machine
         self.world = world
         self.reference = Reference(flat.machine, world)

@@ -93,8 +93,9 @@ class Proposal:
 @dataclass(frozen=True, slots=True)
 class ProofResult:
     """The result of a proof about one machine. `not_generated` names the construct for which no
-    steps can be generated, if the reference engine walked or explored because of it. `no_proposal`
-    says why strengthening, where it was asked for, proposes nothing."""
+    steps can be generated, if the reference engine walked or explored because of it; `by_reference`
+    names what that engine does in any case. `no_proposal` says why strengthening, where it was
+    asked for, proposes nothing."""
 
     machine: str
     obligations: tuple[Obligation, ...]
@@ -104,6 +105,7 @@ class ProofResult:
     proposal: Proposal | None = None
     no_proposal: str = ""
     not_generated: str = ""
+    by_reference: tuple[str, ...] = ()
 
     @property
     def counted(self) -> tuple[Obligation, ...]:

@@ -134,7 +134,7 @@ def proposed(machine: ir.Machine, seen: Seen, how: Limits, result: ProofResult) 
     """
     proposal = _propose(machine, seen, how, result.counted)
     none = "" if proposal else "no clause that it tried proves more of what is open"
-    return replace(result, proposal=proposal, no_proposal=none)
+    return replace(result, proposal=proposal, no_proposal=none, by_reference=("candidates",))
 
 
 def _propose(

@@ -69,6 +69,8 @@ def _summary(result: CheckResult) -> Iterable[str]:
     if result.handed_back:
         share = f"{result.handed_back:,} of {result.distinct:,} states"
         yield f"slow      the reference engine expanded {share}"
+    if result.by_reference and "reference" not in (result.engine, result.steps):
+        yield f"slow      by the reference engine: {', '.join(result.by_reference)}"
     if result.cuts:
         by = ", ".join(f"{name} {count:,}" for name, count in result.cut_by.items())
         steps = "step that leaves" if result.cuts == 1 else "steps that leave"
@@ -128,6 +130,7 @@ def check_json(result: CheckResult, fingerprint: str, total_seconds: float) -> d
         **({"steps": result.steps} if result.steps else {}),
         **({"not_generated": result.not_generated} if result.not_generated else {}),
         **({"handed_back": result.handed_back} if result.handed_back else {}),
+        **({"by_reference": [*result.by_reference]} if result.by_reference else {}),
         "verdict": result.verdict.value,
         "as_expected": result.as_expected,
         "complete": result.complete,

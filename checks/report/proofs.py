@@ -32,6 +32,8 @@ def text(result: ProofResult, expects: Mapping[str, Expected]) -> str:
     lines += [f"{INDENT}covers     {covers}"] if covers else []
     why = result.not_generated
     lines += [f"{INDENT}slow       steps cannot be generated for {why}"] if why else []
+    slow = ", ".join(result.by_reference)
+    lines += [f"{INDENT}slow       by the reference engine: {slow}"] if slow else []
     rows = [("property", "verdict", "method", "obligations", "seconds", "")]
     for p, judged in zip(asked, judgements(result, expects), strict=True):
         own = [o for o in counted if o.property == p.name]
@@ -156,6 +158,7 @@ def to_json(result: ProofResult) -> Json:
         "machine": result.machine,
         "seconds": round(result.seconds, 3),
         **({"not_generated": result.not_generated} if result.not_generated else {}),
+        **({"by_reference": [*result.by_reference]} if result.by_reference else {}),
         "obligations": [_obligation(o) for o in result.obligations],
         "properties": [
             {

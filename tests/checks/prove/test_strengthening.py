@@ -113,12 +113,15 @@ def test_the_command_prints_what_can_be_pasted(
     asked = ["prove", str(path), "--method", "induction"]
     assert main(asked) == 3
     said = "its state keeps all invariants, and is not the 1 state there is: strengthen"
-    assert said in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert said in out and "reference engine" not in out
     assert main([*asked, "--strengthen"]) == 3
     out = capsys.readouterr().out
     lines = ["@invariant", "def clause_1(self) -> bool:", "    return not self.first"]
+    assert "slow       by the reference engine: candidates\n" in out
     assert "with these 12 of 12 obligations are proved" in out
     assert "\n".join(f"    {line}" for line in lines) in out
     assert main([*asked, "--strengthen", "--json", "-"]) == 3
     (row,) = json.loads(capsys.readouterr().out)["machines"]
     assert row["proposal"] == {"clauses": ["\n".join(lines)], "proved": 12}
+    assert row["by_reference"] == ["candidates"]
