@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import resource
+import signal
 import tempfile
 from typing import Any
 
@@ -60,6 +61,8 @@ YOUNG = 200_000
 
 def pytest_configure(config: pytest.Config) -> None:
     gc.set_threshold(YOUNG, 50, 100)
+    # A shell starts background jobs with SIGINT ignored, and so would be every process of a test.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     if not hasattr(config, "workerinput"):  # A worker shares the folder of the run it works for.
         folder = tempfile.TemporaryDirectory(prefix="lawful-cache-")
         config.add_cleanup(folder.cleanup)

@@ -82,7 +82,8 @@ def test_a_package_without_source_runs_and_replays(shipped: tuple[Path, Path]) -
 
 
 @pytest.mark.parametrize(
-    "command", ["check", "show", pytest.param("prove", marks=pytest.mark.nightly)]
+    "command",
+    ["show", *(pytest.param(each, marks=pytest.mark.nightly) for each in ("check", "prove"))],
 )
 def test_the_command_line_answers_as_with_the_source(
     command: str, shipped: tuple[Path, Path]
@@ -160,6 +161,7 @@ print(halves.counts(), Halves.lawful.fingerprint)
 """
 
 
+@pytest.mark.nightly
 def test_a_machine_that_refines_another_is_shipped_with_it(tmp_path: Path) -> None:
     home = package(tmp_path / "src")
     for module, text in (("abstract", ABSTRACT), ("refining", REFINING)):
@@ -180,6 +182,7 @@ def test_a_machine_that_refines_another_is_shipped_with_it(tmp_path: Path) -> No
     )
 
 
+@pytest.mark.nightly
 def test_a_zip_holds_it_too(shipped: tuple[Path, Path], tmp_path: Path) -> None:
     _, away = shipped
     archive = Path(shutil.make_archive(str(tmp_path / "app"), "zip", away))
@@ -187,7 +190,7 @@ def test_a_zip_holds_it_too(shipped: tuple[Path, Path], tmp_path: Path) -> None:
     assert told(done).startswith(OUTPUT)
 
 
-@pytest.mark.parametrize("option", ["-O", "-OO"])
+@pytest.mark.parametrize("option", [pytest.param("-O", marks=pytest.mark.nightly), "-OO"])
 def test_code_without_asserts_or_docstrings_is_the_same_code(
     option: str, shipped: tuple[Path, Path], tmp_path: Path
 ) -> None:

@@ -13,7 +13,7 @@ import pytest
 from lawful.checks.explore.spark.level_jobs import PARTITIONS, LevelJobs
 from tests.checks.explore.spark.test_clustered import comparable, in_memory, on_jobs
 from tests.checks.replay.conftest import NEEDS_SPARK
-from tests.classics.commit import TCommit
+from tests.classics.channel import Channel
 from tests.classics.table import CLASSICS
 
 pytestmark = NEEDS_SPARK
@@ -28,8 +28,8 @@ def jobs(session: Any) -> Iterator[LevelJobs]:
 
 
 def test_every_level_is_a_job(jobs: LevelJobs) -> None:
-    found = on_jobs(TCommit, jobs)
-    assert comparable(found) == comparable(in_memory(TCommit))
+    found = on_jobs(Channel, jobs)
+    assert comparable(found) == comparable(in_memory(Channel))
 
 
 @pytest.mark.nightly

@@ -79,6 +79,7 @@ class DiffusionForgetting(DiffusionFixed):
         )
 
 
+@pytest.mark.nightly
 def test_a_round_that_changes_more_than_decisions_is_noticed() -> None:
     assert "deciding_changes_decisions_alone" in failing(DiffusionForgetting, most=MOST)
 

@@ -148,15 +148,15 @@ class Volatile(Disk):
 
 # With the seed that finds each first, or another soon after it.
 BUGS = (
-    (Unaware, 0),
+    pytest.param(Unaware, 0, marks=pytest.mark.nightly),
     (Generous, 9),
-    (Patient, 3),
+    pytest.param(Patient, 3, marks=pytest.mark.nightly),
     (Forgiving, 0),
     (Lenient, 9),
     (Proud, 0),
     (Hasty, 1),
 )
-OF_DISKS = ((Trusting, 0), (Volatile, 0))
+OF_DISKS = ((Trusting, 0), pytest.param(Volatile, 0, marks=pytest.mark.nightly))
 
 
 @pytest.mark.parametrize(("bug", "first"), BUGS)

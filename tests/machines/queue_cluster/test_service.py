@@ -267,6 +267,7 @@ def test_a_configuration_out_of_its_range_is_an_error(name: str, value: float) -
 # The program.
 
 
+@pytest.mark.nightly
 def test_the_demo_kills_a_broker_and_every_promise_is_kept(
     capfd: pytest.CaptureFixture[str],
 ) -> None:

@@ -57,10 +57,8 @@ def test_every_fault_and_every_transition_happens() -> None:
 # Bugs that are planted in the service: `planted.py`.
 
 AT_ONCE = {
-    "Endless": 0,
     "Hasty": 5,
     "AcceptsEarly": 1,
-    "LosesTheEnded": 0,
 }  # With a seed that finds it.
 
 

@@ -119,14 +119,14 @@ class SenderLate(SenderInTime):
     ("cls", "noticed"),
     [
         (AckPutOff, "acked_in_time"),
-        (AckAtOnce, "acks_are_apart"),
+        pytest.param(AckAtOnce, "acks_are_apart", marks=pytest.mark.nightly),
         (AckForgotten, "acked_in_time"),
         (ReceiverNeverIdle, "removed_in_time"),
         pytest.param(ReceiverKeepsItsTime, "silence_ends_it", marks=pytest.mark.nightly),
         (SenderKeepsItsTime, "silence_ends_it"),
-        (SenderDeaf, "closed_in_time"),
+        pytest.param(SenderDeaf, "closed_in_time", marks=pytest.mark.nightly),
         (SenderHasty, "closed_in_time"),
-        (SenderLate, "silence_ends_it"),
+        pytest.param(SenderLate, "silence_ends_it", marks=pytest.mark.nightly),
     ],
     ids=lambda given: getattr(given, "__name__", ""),
 )

@@ -8,6 +8,7 @@ read the difference.
 
 from __future__ import annotations
 
+import functools
 import os
 from pathlib import Path
 
@@ -81,6 +82,7 @@ def judged(entry: type[Machine]) -> dict[str, str]:
     return {name: found.get(name, "survived") for name in identity.values()}
 
 
+@functools.cache
 def every() -> dict[str, Mutant]:
     return {
         name: keyed(entry, entry.__name__)[key]

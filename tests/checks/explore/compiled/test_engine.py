@@ -127,7 +127,11 @@ def test_the_figures_of_classics(classic: Classic) -> None:
     assert not found.escaped
 
 
-@pytest.mark.parametrize("cls", [*EVERY, conformance.Faults], ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize(
+    "cls",
+    [*EVERY, pytest.param(conformance.Faults, marks=pytest.mark.nightly)],
+    ids=lambda cls: cls.__name__,
+)
 def test_both_establish_the_same_compiled(cls: type[Machine]) -> None:
     both_establish_the_same(cls, "compiled")
 
