@@ -29,7 +29,10 @@ class ProofScript:
 
 
 class ProofScripts:
-    """The scripts of a machine. A property that is not `proved` is not assumed in them."""
+    """The scripts of a machine. A property that is not `proved` is not assumed in them.
+
+    `asked` are the properties that induction judges, proved or not.
+    """
 
     def __init__(
         self, lowered: Sized, effort: Effort, workers: int, proved: Collection[str]
@@ -37,6 +40,7 @@ class ProofScripts:
         self.lowered = lowered
         self.induction = Induction(lowered, effort, workers)
         rows = list(self.induction.questions())
+        self.asked = frozenset(name for _, name in rows)
         self.induction.exact.dropped.update(name for _, name in rows if name not in proved)
         self.due = [row for row in rows if row[1] in proved]  # All that a proof of them rests on.
 

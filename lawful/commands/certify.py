@@ -41,6 +41,7 @@ from .options import CertifyOptions, ProveOptions
 from .output import Output
 from .prove import machine_of, proved, sizes_of, workers
 
+VERSION = 1  # Of the certificate.
 Certificate = dict[str, Any]
 PROVED_TEXT = frozenset(verdict.value for verdict in PROVED)
 
@@ -71,7 +72,7 @@ def _written(cls: type[Machine], options: CertifyOptions, tell: Tell) -> Work:
     """Explore and prove a machine, and write its certificate."""
     machine = targets.scoped(cls, options.scope)
     made: Certificate = {
-        "version": 1,
+        "version": VERSION,
         "machine": cls.__name__,
         "fingerprint": machine.fingerprint,
         "given": list(options.scope),
@@ -134,7 +135,7 @@ def _proofs(
         for p in result.properties
         if p.method != "none"
     }
-    scripts = _scripts(cls, asked, _by_induction(properties))
+    scripts = _texts(_scripts(cls, asked, _by_induction(properties)))
     solver = None if options.no_second_solver else _solver(options)
     proofs: Certificate = {
         "second": None if solver is None else solver.name,
@@ -157,11 +158,14 @@ def _by_induction(properties: Mapping[str, Mapping[str, str]]) -> frozenset[str]
     )
 
 
-def _scripts(cls: type[Machine], asked: ProveOptions, names: frozenset[str]) -> list[ProofScript]:
+def _scripts(cls: type[Machine], asked: ProveOptions, names: frozenset[str]) -> ProofScripts:
     """The scripts on which the proofs of these properties rest."""
     lowered = sized(machine_of(cls, asked), sizes_of(cls, asked))
-    made = ProofScripts(lowered, asked.solver.effort, workers(), names)
-    return [*made.of(made.due), *made.of_timers()] if names else []
+    return ProofScripts(lowered, asked.solver.effort, workers(), names)
+
+
+def _texts(made: ProofScripts) -> list[ProofScript]:
+    return [*made.of(made.due), *made.of_timers()] if made.due else []
 
 
 def _solver(options: CertifyOptions) -> SecondSolver:
@@ -240,6 +244,7 @@ def _verified(cls: type[Machine], options: CertifyOptions, tell: Tell) -> Work:
     lines: list[str] = []
     unsure: list[str] = []
     missed: list[str] = []
+    unsure += [f"the certificate has no {part}" for part in options.parts if part not in kept]
     if kept["fingerprint"] != machine.fingerprint:
         lines.append(f"is of another declaration: {kept['fingerprint']}, now {machine.fingerprint}")
         return {"machine": cls.__name__, "differences": list(lines)}, lines, ExitCode.VIOLATED
@@ -266,8 +271,9 @@ def _read(path: Path) -> Certificate:
         data: Any = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise CommandError(f"{path} cannot be read: {error}") from error
-    if not isinstance(data, dict) or cast(Certificate, data).get("version") != 1:
-        raise CommandError(f"{path} is no certificate: expected version 1")
+    found = cast(Certificate, data).get("version") if isinstance(data, dict) else None
+    if found != VERSION:
+        raise CommandError(f"{path} is no certificate of version {VERSION}: its version is {found}")
     if not is_well_formed(data):
         raise CommandError(f"{path} is no certificate: a field is missing or has another type")
     return cast(Certificate, data)
@@ -289,10 +295,13 @@ def _proofs_repeated(
     """What is wrong with the scripts of a certificate, and what stays open."""
     proofs = kept["proofs"]
     asked = ProveOptions(scope=kept["given"], any_size=kept["any_size"], solver=options.solver)
-    scripts = _scripts(cls, asked, _by_induction(proofs["properties"]))
+    made = _scripts(cls, asked, _by_induction(proofs["properties"]))
+    scripts = _texts(made)
     due = {each.name: each for each in scripts}
     given = {row["file"]: row for row in proofs["scripts"]}
     wrong = [f"{name} is missing" for name in due.keys() - given.keys()]
+    judged = made.asked - proofs["properties"].keys()
+    wrong += [f"{name} is a property of the machine, and not in the certificate" for name in judged]
     wrong += [f"{name} belongs to no proof" for name in given.keys() - due.keys()]
     open = [
         f"{name} is proved by {how}, which has no script" for name, how in _without_script(proofs)

@@ -34,6 +34,8 @@ from .output import Output
 
 Entry = dict[str, Any]
 
+VERSION = 1
+
 
 def lock(options: LockOptions, output: Output) -> int:
     """Renew the entries of the target's machines in the file, or say which of them are stale."""
@@ -95,9 +97,12 @@ def read(path: Path) -> dict[str, Entry]:
         return {}
     except (OSError, ValueError) as error:
         raise CommandError(f"{path} cannot be read: {error}") from error
-    kept = cast(Entry, data).get("machines") if isinstance(data, dict) else None
-    if not isinstance(kept, dict) or cast(Entry, data).get("version") != 1:
-        raise CommandError(f"{path} is not a file of lawful lock: expected version 1 and machines")
+    known = cast(Entry, data) if isinstance(data, dict) else {}
+    kept, version = known.get("machines"), known.get("version")
+    if not isinstance(kept, dict):
+        raise CommandError(f"{path} is not a file of lawful lock: it has no machines")
+    if version != VERSION:
+        raise CommandError(f"{path} is of version {version}; this lawful reads {VERSION}")
     return cast(dict[str, Entry], kept)
 
 
@@ -106,7 +111,7 @@ def write(path: Path, machines: Mapping[str, Entry]) -> None:
 
     Raises CommandError where it cannot be written.
     """
-    text = json.dumps({"version": 1, "machines": machines}, indent=1, sort_keys=True) + "\n"
+    text = json.dumps({"version": VERSION, "machines": machines}, indent=1, sort_keys=True) + "\n"
     beside = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         beside.write_text(text, encoding="utf-8")

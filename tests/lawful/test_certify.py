@@ -112,6 +112,15 @@ CHANGES: dict[str, tuple[Callable[[Path], None], int, str]] = {
     "a file less": (lambda f: (f / SCRIPT).unlink(), 1, f"{SCRIPT} is not what"),
     "a row less": (changed(_left_out), 1, f"{SCRIPT} is missing"),
     "more than is shown": (changed(_claims_more), 3, "more is proved by spacer"),
+    "a property less": (
+        changed(lambda m: m["proofs"]["properties"].pop("bounds")),
+        1,
+        "bounds is a property of the machine",
+    ),
+    "no property": (changed(lambda m: m["proofs"].update(properties={}, scripts=[])), 1, "bounds"),
+    "no proofs": (changed(lambda m: m.pop("proofs")), 3, "the certificate has no proofs"),
+    "no states": (changed(lambda m: m.pop("states")), 3, "the certificate has no states"),
+    "a verdict less": (changed(lambda m: m["states"]["verdicts"].pop("bounds")), 1, "bounds: None"),
     "a proof less": (
         changed(lambda m: m["proofs"]["properties"]["bounds"].update(verdict="unknown")),
         1,

@@ -60,7 +60,8 @@ def restored(program: ReplayProgram, text: str) -> tuple[Fold, tuple[Row, ...]]:
     another format, or of a version of the machine that the program does not have."""
     data: dict[str, Any] = json.loads(text)
     if data.get("v") != VERSION:
-        raise ReplayError("a state of another format; replay the whole log")
+        found = f"version {data.get('v')}; this lawful reads {VERSION}"
+        raise ReplayError(f"a state of another format, {found}: replay the whole log")
     fold = Fold(program, data["instance"])
     for name in PLAIN:
         setattr(fold, name, data[name])

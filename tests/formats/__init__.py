@@ -1,0 +1,1 @@
+"""The formats of files, each version as it was written."""
