@@ -25,7 +25,7 @@ from tests.runtime.services.test_store import died
 
 from .depot import Depot, Parcel
 
-TARGET = "tests.formats.depot"
+TARGET = "tests.release.depot"
 SUFFIXES = {
     "ir": ".json",
     "snapshot": ".json",

@@ -1,1 +1,0 @@
-"""The formats of files, each version as it was written."""

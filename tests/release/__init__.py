@@ -1,0 +1,1 @@
+"""What a release promises: the formats of its files, and what is installed of it."""
