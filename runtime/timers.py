@@ -17,6 +17,8 @@ from lawful.spec.values.time import passed, until_due
 
 from .elements import NO_ELEMENTS, Elements, Members
 
+MILLISECONDS = 1_000.0  # Of a second.
+
 
 class Clock(Protocol):
     """A source of the time in seconds, which never decrease; each clock has its own zero."""
@@ -53,6 +55,33 @@ class SimulatedClock:
             raise ValueError(f"a clock goes forward, not by {seconds} seconds")
         self._now += seconds
         return self._now
+
+
+class SteadyClock:
+    """A clock that never goes back: while the other one does, no time passes.
+
+    `unit`: how many of its units are one second of the other clock, `MILLISECONDS` for example.
+    When the other clock goes back, time goes on from where it was: nobody waits until the other
+    clock has caught up. When it goes forward, as much time has passed.
+    """
+
+    __slots__ = ("_clock", "_last", "_latest", "_lost", "_unit")
+
+    def __init__(self, clock: Clock, unit: float = 1.0) -> None:
+        self._clock = clock
+        self._unit = unit
+        self._last = clock.now()
+        self._lost = 0.0  # Seconds that the other clock has gone back, in all.
+        self._latest = self._last * unit
+
+    def now(self) -> float:
+        """The time in this clock's units."""
+        now = self._clock.now()
+        if now < self._last:
+            self._lost += self._last - now
+        self._last = now
+        self._latest = max(self._latest, (now + self._lost) * self._unit)  # It was rounded.
+        return self._latest
 
 
 class Environment:

@@ -108,6 +108,7 @@ class Updatee(ReplicaFixed):
         key, said = m.key, self.heard.get(m.key)
         if key.queue in self.updating and (said is None or not said.gone):
             self.queues[key.queue].insert(0, key.id)
+            self.queued.add(key)
             self.bodies[key.id] = m.body
             holder = m.holder if said is None else said.holder
             if m.redelivered or (said is not None and said.redelivered):

@@ -28,6 +28,7 @@ from functools import partial
 from itertools import count
 
 from lawful import Refused
+from lawful.runtime.timers import MILLISECONDS, SteadyClock
 
 from ..declaration import (
     Call,
@@ -43,7 +44,7 @@ from ..declaration import (
     Type,
 )
 from .offering import Link, Message, Offering, OfferOver, Receiver, Sender
-from .settings import Config, Milliseconds, Options, Stats
+from .settings import Config, Options, Stats
 from .wire import Notification, Request, encode, encode_text
 
 
@@ -60,7 +61,7 @@ class MessageScheduler:
     def __init__(self, config: Config | None = None, options: Options | None = None) -> None:
         self._config = config or Config()
         self._options = options or Options()
-        self._clock = Milliseconds(self._options.clock)
+        self._clock = SteadyClock(self._options.clock, MILLISECONDS)
         self._machine = Scheduler(
             least=self._config.least, greatest=self._config.greatest, clock=self._clock
         )

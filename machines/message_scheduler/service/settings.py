@@ -115,8 +115,8 @@ def logged(error: Exception) -> None:
 class Options:
     """What a scheduler works with besides its configuration.
 
-    `name`: that of its machine in the journal. `clock`: seconds; one that goes back stands still
-    here until it has caught up. `journal`: receives a row for each event of the machine, its time
+    `name`: that of its machine in the journal. `clock`: seconds; when it goes back, no time
+    has passed. `journal`: receives a row for each event of the machine, its time
     in milliseconds. `failed`: hears of each exception of a callback, by default a function that
     logs it.
     """
@@ -126,18 +126,6 @@ class Options:
     journal: Recorder | None = None
     threads: Threads = field(default_factory=SystemThreads)
     failed: Callable[[Exception], None] = logged
-
-
-class Milliseconds:
-    """A clock in milliseconds that never goes back: the machine's times are whole numbers."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._latest = 0.0
-
-    def now(self) -> float:
-        self._latest = max(self._latest, self._clock.now() * 1_000)
-        return self._latest
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from functools import partial
 from itertools import count
 
 from lawful import Refused
+from lawful.runtime.timers import SteadyClock
 
 from ..attribution import Peer
 from ..connection import ReplyIds
@@ -30,7 +31,7 @@ from ..messages import ObjectId
 from ..registry import Registry
 from .inbound import Connection
 from .pool import Pool
-from .settings import LOOPBACK, Config, Forward, Options
+from .settings import LOOPBACK, Config, Options
 from .wire import Objects
 
 
@@ -56,7 +57,7 @@ class Node:
         options = options or Options()
         self._pool = pool
         self._peers = dict(peers)
-        self._clock = Forward(options.clock)
+        self._clock = SteadyClock(options.clock)
         self.registry = self._registry()
         if options.journal is not None:
             options.journal.attach(self.registry, options.name)

@@ -71,21 +71,9 @@ class Recorder(Protocol):
 
 @dataclass(frozen=True)
 class Options:
-    """`name`: of the machine in the journal. `clock`: seconds; one that goes back stands still here
-    until it has caught up. `journal`: gets a row for each event of the machine."""
+    """`name`: of the machine in the journal. `clock`: seconds; when it goes back, no time has
+    passed. `journal`: gets a row for each event of the machine."""
 
     name: str = "node"
     clock: Clock = REAL
     journal: Recorder | None = None
-
-
-class Forward:
-    """A clock that never goes back."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._latest = 0.0
-
-    def now(self) -> float:
-        self._latest = max(self._latest, self._clock.now())
-        return self._latest

@@ -38,7 +38,7 @@ from .frames import (
     Tell,
     Told,
 )
-from .node import LocalNode
+from .node import LocalNode, prepare
 from .round_robin import RoundRobin
 from .settings import LOOPBACK, Config, Options
 from .sliding_window import SlidingWindow
@@ -77,6 +77,7 @@ class Broker:
     async def open(self, port: int = 0) -> int:
         """Listen for clients on 127.0.0.1, at a free port for 0, and begin to join; the port.
         Errors: OSError."""
+        prepare()
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(self._accept, LOOPBACK, port)
         self._task = loop.create_task(self._keep())

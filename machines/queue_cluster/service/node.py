@@ -24,6 +24,7 @@ from typing import Protocol
 
 from lawful import Refused
 from lawful.runtime.instance import Machine
+from lawful.runtime.timers import Clock, SteadyClock
 
 from ..declaration import QueueOwnerFixed
 from ..joining import Updatee, Updater
@@ -55,7 +56,7 @@ from ..messages import (
 from ..ownership import Ownership
 from ..system import Left
 from .frames import Said, Stall, Told
-from .settings import Clock, Config, LoopClock, Options, SteadyClock
+from .settings import Config, LoopClock, Options
 from .stalls import contents, stall
 from .subscription import Subscription
 
@@ -75,6 +76,13 @@ class Group(Protocol):
 
     def complete(self) -> None:
         """This node has all queues."""
+
+
+def prepare() -> None:
+    """Compile the machines, which takes a good part of a second, before anybody waits for them."""
+    Updatee(me=Node("?"))
+    QueueOwnerFixed(me=Node("?"))
+    Updater()
 
 
 class LocalNode:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from lawful.runtime.instance import Machine
+from lawful.runtime.timers import Clock
 
 LOOPBACK = "127.0.0.1"
 
@@ -82,12 +83,6 @@ class Config:
         return 16 * self.longest_line + 4_000 * self.queues
 
 
-class Clock(Protocol):
-    """Seconds, of which only differences count."""
-
-    def now(self) -> float: ...
-
-
 class LoopClock:
     """The running event loop's clock."""
 
@@ -96,18 +91,6 @@ class LoopClock:
 
     def now(self) -> float:
         return self._loop.time()
-
-
-class SteadyClock:
-    """A clock that never goes back: it stands still until the other has caught up."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._latest = clock.now()
-
-    def now(self) -> float:
-        self._latest = max(self._latest, self._clock.now())
-        return self._latest
 
 
 class Recorder(Protocol):
@@ -120,8 +103,8 @@ class Recorder(Protocol):
 class Options:
     """What a broker works with besides its configuration.
 
-    `clock`: that of time slices, by default the event loop's. `journal`: receives a row for each
-    event of each machine.
+    `clock`: that of time slices, by default the event loop's; when it goes back, no time has
+    passed. `journal`: receives a row for each event of each machine.
     """
 
     clock: Clock | None = None

@@ -27,11 +27,12 @@ from functools import partial
 from itertools import count
 
 from lawful import Refused
+from lawful.runtime.timers import MILLISECONDS, SteadyClock
 
 from ..declaration import Phase, Place
 from ..transaction import FINAL, Stage, Transaction
 from .scripts import Failed, Script, run
-from .settings import Config, Event, Milliseconds, Options, Stats
+from .settings import Config, Event, Options, Stats
 from .table import GuardedTable, Overlap, Value
 
 
@@ -87,7 +88,7 @@ class WindowedExecutor:
         self._table = table
         self._options = options or Options()
         self._threads = self._options.threads
-        self._clock = Milliseconds(self._options.clock)
+        self._clock = SteadyClock(self._options.clock, MILLISECONDS)
         self._window = config.window(self._clock)
         self._window.start()
         if self._options.journal is not None:

@@ -124,7 +124,7 @@ def logged(error: BaseException) -> None:
 class Options:
     """What an executor works with besides its configuration.
 
-    `clock`: seconds; when it goes back, time stands still for that moment alone. `journal`:
+    `clock`: seconds; when it goes back, no time has passed. `journal`:
     receives a row for each event of the window and of each transaction. `failed`: hears of each
     exception of a caller's function, by default a function that logs it.
     """
@@ -133,21 +133,6 @@ class Options:
     journal: Recorder | None = None
     threads: Threads = field(default_factory=SystemThreads)
     failed: Callable[[BaseException], None] = logged
-
-
-class Milliseconds:
-    """A clock in milliseconds that never goes back: the machines' times are whole numbers."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._last = clock.now()
-        self._passed = 0.0
-
-    def now(self) -> float:
-        now = self._clock.now()
-        self._passed += max(0.0, now - self._last) * 1_000
-        self._last = now
-        return self._passed
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,9 @@ from collections.abc import Awaitable, Callable
 
 import pytest
 
+from lawful.machines.queue_cluster.joining import Updatee
 from lawful.machines.queue_cluster.messages import QueueName
-from lawful.machines.queue_cluster.service import Client, CommandFailed, ConnectionLost
+from lawful.machines.queue_cluster.service import Client, CommandFailed, ConnectionLost, node
 from lawful.machines.queue_cluster.service.broker import Broker
 from lawful.machines.queue_cluster.service.bus import Bus
 from lawful.machines.queue_cluster.service.frames import Delivered
@@ -94,6 +95,21 @@ def test_a_message_goes_from_one_broker_to_another() -> None:
         assert dict(cluster.brokers[1].stats())["messages"] == 0
 
     clustered("AB", work)
+
+
+class Fresh(Updatee):
+    """A machine of which there is no instance yet."""
+
+
+def test_a_broker_compiles_its_machines_before_it_joins(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def work() -> None:
+        broker = Broker("A", 1, CONFIG)  # Nobody listens there.
+        await broker.open()
+        broker.close()
+
+    monkeypatch.setattr(node, "Updatee", Fresh)
+    asyncio.run(work())
+    assert "__plan__" in vars(Fresh)
 
 
 def test_a_rejected_message_goes_to_the_alternate_and_an_exchange_routes() -> None:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lawful import (
     Machine,
@@ -16,7 +20,7 @@ from lawful import (
     transition,
 )
 from lawful.runtime.instances.access import Fired
-from lawful.runtime.timers import RealClock, SimulatedClock
+from lawful.runtime.timers import MILLISECONDS, RealClock, SimulatedClock, SteadyClock
 
 
 class Lamp(State):
@@ -192,3 +196,25 @@ def test_firing_by_the_real_clock() -> None:
     deadline = lamp.lawful.next_deadline()
     assert deadline is not None
     assert lamp.lawful.fire_due(deadline)[0] == Fired("sound", "sound", 1)
+
+
+class Set:
+    """A clock that somebody sets, back too."""
+
+    time = 0.0
+
+    def now(self) -> float:
+        return self.time
+
+
+@given(st.lists(st.floats(-1e6, 1e6), min_size=1), st.sampled_from([1.0, MILLISECONDS]))
+def test_a_steady_clock_counts_what_goes_forward(times: list[float], unit: float) -> None:
+    clock = Set()
+    clock.time = times[0]
+    steady = SteadyClock(clock, unit)
+    told = [steady.now()]
+    for clock.time in times[1:]:
+        told.append(steady.now())
+    assert told == sorted(told)
+    forward = sum(max(0.0, after - before) for before, after in itertools.pairwise(times))
+    assert told[-1] - told[0] == pytest.approx(forward * unit, rel=1e-6, abs=1e-3)
