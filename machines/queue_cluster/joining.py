@@ -77,6 +77,8 @@ class Updatee(ReplicaFixed):
     # The number of each queue's declaration, among those that made a queue.
     declared: dict[QueueName, Nat] = {}
     declarations: Nat = 0
+    # What is on some queue, known without searching queues, which may be long.
+    queued: set[Key] = set()
 
     @transition()
     def welcome(
@@ -191,6 +193,21 @@ class Updatee(ReplicaFixed):
         if q in self.declared:
             del self.declared[q]
 
+    def push(self, key: Key) -> None:
+        if key.queue in self.queues:
+            self.queued.add(key)
+        super().push(key)
+
+    def take_off(self, key: Key) -> None:
+        super().take_off(key)
+        self.queued.discard(key)
+
+    def has(self, key: Key) -> bool:
+        return key in self.queued
+
+    def is_needed(self, id: MessageId) -> bool:
+        return id in self.routing or any(Key(id, q) in self.queued for q in self.queues)
+
     def forget_told(self) -> None:
         """What nobody has any more."""
         self.told = {key for key in self.told if key in self.acquired}
@@ -207,6 +224,12 @@ class Updatee(ReplicaFixed):
         self.heard = {key: said for key, said in self.heard.items() if key.queue != q}
         if len(self.updating) == 0:
             self.left.clear()
+
+    @invariant
+    def what_is_queued_is_known(self) -> bool:
+        return all(
+            key.queue in self.queues and key.id in self.queues[key.queue] for key in self.queued
+        ) and all(Key(id, q) in self.queued for q, ids in self.queues.items() for id in ids)
 
     @invariant
     def each_queue_has_its_number(self) -> bool:

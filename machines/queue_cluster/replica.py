@@ -413,31 +413,7 @@ class Replica(Wiring, abstract=True):
 
 
 class ReplicaFixed(Replica):
-    """A message is created before it is pushed, and pushed when its enqueue is delivered. It knows
-    what is on some queue without searching the queues, which may be long."""
-
-    queued: set[Key] = set()
-
-    def push(self, key: Key) -> None:
-        if key.queue in self.queues:
-            self.queued.add(key)
-        super().push(key)
-
-    def take_off(self, key: Key) -> None:
-        super().take_off(key)
-        self.queued.discard(key)
-
-    def has(self, key: Key) -> bool:
-        return key in self.queued
-
-    def is_needed(self, id: MessageId) -> bool:
-        return id in self.routing or any(Key(id, q) in self.queued for q in self.queues)
-
-    @invariant
-    def what_is_queued_is_known(self) -> bool:
-        return all(
-            key.queue in self.queues and key.id in self.queues[key.queue] for key in self.queued
-        ) and all(Key(id, q) in self.queued for q, ids in self.queues.items() for id in ids)
+    """A message is created before it is pushed, and pushed when its enqueue is delivered."""
 
     @invariant
     def no_key_is_used_twice(self) -> bool:
