@@ -11,12 +11,14 @@ from annotated_types import Interval
 from lawful import Machine, Scope, transition
 from lawful.checks.explore.compiled import arrays, kernel_rows, threads
 from lawful.checks.explore.compiled.engine import search
+from lawful.checks.explore.compiled.memory import Memory
 from lawful.checks.explore.limits import Limits
 from lawful.checks.explore.space import Space
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
+from tests.classics.two_phase import TwoPhase
 
-BEHIND, UNTOUCHED = 64, -7_777_777
+UNTOUCHED = -7_777_777
 Digit = Annotated[int, Interval(ge=0, le=499)]
 
 
@@ -38,24 +40,53 @@ class Pairs(Machine):
     scope = Scope()
 
 
-@pytest.mark.parametrize("workers", [1, 2])
-def test_nothing_is_written_behind_an_array(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A state has as many successors as are gathered before they are looked up, and one less."""
+@pytest.fixture
+def guarded(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The arrays that are made from now on, each twice as long as it is said to be: nobody is to
+    touch its second half."""
     whole = list[Any]()
 
-    def guarded(size: int) -> Any:
-        made = np.full(size + BEHIND, UNTOUCHED, np.int64)
-        made[:size] = 0
+    def zeros(size: int) -> Any:
+        if size == 0:
+            return np.zeros(0, np.int64)
+        held = bytearray(2 * size * 8)
+        made: Any = np.frombuffer(held, np.int64)
+        made[size:] = UNTOUCHED
         whole.append(made)
-        return made[:size]
+        return np.frombuffer(held, np.int64, size)  # No view of an array: it could grow there.
 
-    monkeypatch.setattr(arrays, "_zeros", guarded)
-    monkeypatch.setattr(threads, "LEAST", 2 * kernel_rows.CHUNK)
-    resolved = resolve(Pairs)
-    space = Space(lower(resolved.machine, resolved.scopes["scope"]), resolved.world)
-    found = search(space, Limits(states=20_000, workers=workers), tier="compiled")
+    monkeypatch.setattr(arrays, "_zeros", zeros)
+    return whole
+
+
+def untouched(whole: list[Any]) -> bool:
+    return all((made[len(made) // 2 :] == UNTOUCHED).all() for made in whole)
+
+
+def space_of(cls: type[Machine], scope: Scope | None = None) -> Space:
+    resolved = resolve(cls)
+    return Space(lower(resolved.machine, scope or resolved.scopes["scope"]), resolved.world)
+
+
+def test_nothing_is_written_behind_the_arrays_of_one_thread(guarded: list[Any]) -> None:
+    """A state leads to more new states than are gathered before they are looked up."""
+    found = search(space_of(Pairs), Limits(states=20_000, workers=1), tier="compiled")
     assert found.count >= 20_000
-    filled = [made for made in whole if len(made) > kernel_rows.BATCH + BEHIND]
-    assert len(filled) > 5 * workers
-    assert all((made[-BEHIND:] == UNTOUCHED).all() for made in whole)
-    assert any(made[kernel_rows.BATCH] != 0 for made in filled)
+    filled = [made for made in guarded if len(made) > 2 * kernel_rows.BATCH]
+    assert len(filled) > 5 and any(made[kernel_rows.BATCH] != 0 for made in filled)
+    assert untouched(guarded)
+
+
+def test_nothing_is_written_behind_the_arrays_of_several_threads(
+    guarded: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each place for a chunk of states is used."""
+    monkeypatch.setattr(threads, "LEAST", 2 * kernel_rows.CHUNK)
+    found = search(space_of(TwoPhase, Scope(RM=6)), Limits(workers=2), tier="compiled")
+    assert found.count == 50_816 and isinstance(found.store, Memory)
+    size = 2 * len(found.store.arrays.fresh)
+    rows = [
+        made[: size // 2].reshape(kernel_rows.SLOTS, -1) for made in guarded if len(made) == size
+    ]
+    assert any((fresh[:, 0] != 0).all() for fresh in rows)  # A hash.
+    assert untouched(guarded)
