@@ -19,7 +19,7 @@ from ..layout.layouts import (
     SparseMap,
     SparseSet,
     Sum,
-    elements,
+    key_count,
     offsets,
     row_size,
     stride,
@@ -80,7 +80,7 @@ class _Tests:
             case SetLayout():
                 return self.behind(behind(layout, at))
             case MapLayout():
-                return self.in_table(layout, at, elements(layout.key)) + self.behind(
+                return self.in_table(layout, at, key_count(layout.key)) + self.behind(
                     behind(layout, at)
                 )
             case ListLayout(item=item, most=most):

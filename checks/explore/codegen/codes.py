@@ -26,8 +26,8 @@ from ..layout.layouts import (
     SparseSet,
     Sum,
     card,
-    elements,
     inner,
+    key_count,
     longer,
     offsets,
     one_cell,
@@ -251,7 +251,7 @@ def _row_code(f: Writer, layout: ListLayout) -> None:
 def _repeated(f: Writer, layout: MapLayout) -> None:
     of, base = layout.value, card(layout.value) or 0
     f.line("n = 0")
-    for number in range(elements(layout.key)):
+    for number in range(key_count(layout.key)):
         at = plus("at", number * stride(layout))
         if layout.total:
             own = code(f, f.load(of, at))
@@ -308,7 +308,7 @@ def _write_uncode(f: Writer, layout: Layout) -> None:
         case MapLayout(key=key, value=of):
             f.line(f"clear(w, at, {width(layout)})")
             base = (card(of) or 0) + (not layout.total)
-            for i in reversed(range(elements(key))):
+            for i in reversed(range(key_count(key))):
                 at = plus("at", i * stride(layout))
                 digit = f.hold(f"n % {base}")
                 f.line(f"n = n // {base}")

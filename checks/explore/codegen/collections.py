@@ -23,6 +23,7 @@ from ..layout.layouts import (
     SparseMap,
     SparseSet,
     elements,
+    key_count,
     spare_at,
     stride,
     width,
@@ -74,7 +75,7 @@ def _len(f: Expressions, e: ir.Op) -> Value:
             most = elements(layout.item) + layout.spare
             return Value(Number(0, most), f.hold(" + ".join(total)))
         case MapLayout() as table if table.total:
-            count, rows = elements(table.key), behind(table, value.text)
+            count, rows = key_count(table.key), behind(table, value.text)
             text = str(count) if rows is None else f.hold(f"{count} + w[{rows[1]}]")
             return Value(Number(count, count + table.spare), text)
         case _:
@@ -177,7 +178,7 @@ def _put_dense(f: Expressions, to: tuple[str, MapLayout], of: tuple[str, MapLayo
     """The entries with codes of one map put into another one of the same keys."""
     (at, layout), (place, wanted) = to, of
     i = f.temporary()
-    with f.block(f"for {i} in range({elements(layout.key)}):"):
+    with f.block(f"for {i} in range({key_count(layout.key)}):"):
         there = f.hold(f"{place} + {i} * {stride(wanted)}")
         here = f.hold(f"{at} + {i} * {stride(layout)}")
         if not wanted.total:

@@ -26,6 +26,7 @@ from ..layout.layouts import (
     SparseSet,
     before_value,
     elements,
+    key_count,
     one_cell,
     row_size,
     spare,
@@ -313,7 +314,7 @@ def entries(f: Writer, value: Value) -> Generator[tuple[str, str]]:
             f.line(f"{place} = {plus(at, 1)} + {i} * {stride(layout)}")
             yield place, plus(place, before_value(layout))
         return
-    count = elements(layout.key)
+    count = key_count(layout.key)
     more = behind(layout, at)
     last = count if more is None else f"{count} + w[{more[1]}]"
     with f.loop(f"for {i} in range({last}):", count + layout.spare):

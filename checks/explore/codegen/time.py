@@ -20,7 +20,7 @@ from ..layout.layouts import (
     NotGenerated,
     Number,
     SparseMap,
-    elements,
+    key_count,
     offsets,
     stride,
     width,
@@ -127,7 +127,7 @@ def _in_map(
     m: Owner, kind: t.Timer | t.Part, layout: MapLayout, where: tuple[int, tuple[int, ...]]
 ) -> Iterator[TimeCell]:
     begin, present = where
-    for i in range(elements(layout.key)):
+    for i in range(key_count(layout.key)):
         entry = begin + i * stride(layout)
         known = present if layout.total else (*present, entry)
         at = entry + (not layout.total)

@@ -30,6 +30,7 @@ from ..layout.layouts import (
     Sum,
     elements,
     inner,
+    key_count,
     offsets,
     row_size,
     spare,
@@ -206,7 +207,7 @@ class Signatures:
                     with f.block(f"if {one} != 0:"):
                         self._held(f, to, "2", [(item, i, True)])
             case MapLayout(key=key, value=value):
-                with f.block(f"for {i} in range({elements(key)}):"):
+                with f.block(f"for {i} in range({key_count(key)}):"):
                     here = f.hold(f"{of} + {i} * {stride(layout)}")
                     if layout.total:
                         self._held(f, to, "3", [(key, i, True), (value, here, False)])

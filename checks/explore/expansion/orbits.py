@@ -40,6 +40,7 @@ from ..layout.layouts import (
     Sum,
     elements,
     inner,
+    key_count,
     offsets,
     row_size,
     spare,
@@ -206,7 +207,7 @@ class OrbitSteps(Stepping):
                     with f.block(f"if {one} != 0:"):
                         set_bit(f, to, layout, f.hold(self._code(item, i)))
             case MapLayout(key=key, value=value):
-                with f.block(f"for {i} in range({elements(key)}):"):
+                with f.block(f"for {i} in range({key_count(key)}):"):
                     here = f.hold(f"{of} + {i} * {stride(layout)}")
                     number = self._code(key, i) if self.touches(key) else i
                     there = f.hold(f"{to} + {number} * {stride(layout)}")

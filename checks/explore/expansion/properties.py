@@ -17,7 +17,7 @@ from ..codegen.module import Module
 from ..codegen.text import Value, plus
 from ..layout.codec import Codec
 from ..layout.forms import tight
-from ..layout.layouts import MachineLayout, MapLayout, elements, offsets, rounds, stride
+from ..layout.layouts import MachineLayout, MapLayout, key_count, offsets, rounds, stride
 from ..space import Args
 from .notes import Notes
 
@@ -83,7 +83,7 @@ class Judging:
             at, after = plus(at, place), plus(after, place) if after else ""
             if isinstance(inside, MapLayout):
                 i = f.temporary()
-                stack.enter_context(f.block(f"for {i} in range({elements(inside.key)}):"))
+                stack.enter_context(f.block(f"for {i} in range({key_count(inside.key)}):"))
                 step = f"{i} * {stride(inside)}"
                 at = f.hold(f"{at} + {step}")
                 after = f.hold(f"{after} + {step}") if after else ""

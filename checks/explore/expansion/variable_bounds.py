@@ -17,7 +17,15 @@ from ..codegen.bounds import (
 from ..codegen.text import Program
 from ..layout.codec import Codec
 from ..layout.entries import Entries
-from ..layout.layouts import Layout, MachineLayout, MapLayout, elements, offsets, stride, width
+from ..layout.layouts import (
+    Layout,
+    MachineLayout,
+    MapLayout,
+    key_count,
+    offsets,
+    stride,
+    width,
+)
 from .footprint import Span
 
 
@@ -89,7 +97,7 @@ class _Tests:
             return self.part(layout, place, (f"{prefix}{name}.", guard))
         if isinstance(layout, MapLayout) and isinstance(layout.value, MachineLayout):
             found: list[Bounds] = []
-            for i in range(elements(layout.key)):
+            for i in range(key_count(layout.key)):
                 begin = place + i * stride(layout)
                 there = guard if layout.total else f"{guard}w[{self.base}{begin}] != 0 and "
                 inside = begin + (not layout.total)

@@ -25,6 +25,7 @@ from .layouts import (
     SparseSet,
     Sum,
     elements,
+    key_count,
     offsets,
     spare,
     spare_at,
@@ -130,7 +131,8 @@ def _bag(codec: Elements, layout: BagLayout) -> Read:
 
 def _table(codec: Elements, layout: MapLayout) -> Read:
     value, step = reader(codec, layout.value), stride(layout)
-    keys, shift = range(elements(layout.key)), not layout.total  # What has no fields takes no cell.
+    keys = range(key_count(layout.key))
+    shift = not layout.total  # What has no fields takes no cell.
     behind, begin = spare(layout), spare_at(layout)
     more = None if behind is None else reader(codec, behind)
 

@@ -13,7 +13,7 @@ from lawful.spec import ir
 from lawful.spec.analysis.walk import everything
 from lawful.spec.quick_dataclass import dataclass
 
-from .layouts import MOST_BITS, MachineLayout, MapLayout, elements, offsets, spare_at, stride
+from .layouts import MOST_BITS, MachineLayout, MapLayout, key_count, offsets, spare_at, stride
 from .packing import Slot, is_large
 
 COSTLY = (ir.Call, ir.Comp, ir.Can, ir.Enabled, ir.If)  # In a key that is not evaluated twice.
@@ -56,7 +56,7 @@ def entries(whole: MachineLayout, places: Sequence[Slot]) -> dict[str, Entries]:
     begins = offsets(layout for _, layout in whole.fields)
     for (name, layout), begin in zip(whole.fields, begins, strict=True):
         if isinstance(layout, MapLayout) and is_large(layout):
-            count = elements(layout.key)
+            count = key_count(layout.key)
             mine = places[begin : begin + spare_at(layout)]
             row = _regular(begin, stride(layout), count, bit, mine)
             if row is not None and bit + count <= MOST_BITS:

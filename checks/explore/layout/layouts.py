@@ -39,6 +39,7 @@ from lawful.spec.quick_dataclass import dataclass
 
 MOST_BITS = 62  # Of a code, a cell's range or a word of a set; the sign and one more stay free.
 MOST_ELEMENTS = 4096  # Of the universe of a set: beyond it, one bit an element is too much.
+MOST_PLACES = 1 << 16  # Of the keys of a map that are always there: generated code names each.
 MOST_ROOM = 128  # Elements of a sparse set in a state: beyond it, a state is too large.
 
 
@@ -273,7 +274,7 @@ def spare_at(layout: Dense) -> int:
         case SetLayout(item=item):
             return words(elements(item))
         case MapLayout(key=key):
-            return elements(key) * stride(layout)
+            return key_count(key) * stride(layout)
         case BagLayout(room=room):
             return 1 + 2 * room
 
@@ -314,8 +315,16 @@ def before_value(layout: Maps) -> int:
 
 def elements(layout: Layout) -> int:
     """The size of a universe; NotGenerated where it is without bounds or too large."""
-    count = card(layout)
-    if count is None or count > MOST_ELEMENTS:
+    return _at_most(MOST_ELEMENTS, card(layout))
+
+
+def key_count(key: Layout) -> int:
+    """The same of the keys of a map, each of which has its place."""
+    return _at_most(MOST_PLACES, card(key))
+
+
+def _at_most(most: int, count: int | None) -> int:
+    if count is None or count > most:
         raise NotGenerated(f"a place for each of {_number(count)} values")
     return count
 
@@ -392,7 +401,7 @@ def cells(layout: Layout) -> tuple[Cell, ...]:
             return (*made, *(Cell(0, 0),) * (width(layout) - len(made)))
         case MapLayout(key=key, value=value):
             one = cells(value) if layout.total else (Cell(0, 1), *_or_blank(value))
-            made = one * elements(key)
+            made = one * key_count(key)
             return (*made, *(Cell(0, 0),) * (width(layout) - len(made)))
         case ListLayout(item=item, most=most, room=room):
             gap = (Cell(0, 0),) * (width(item) * (room - most))

@@ -20,7 +20,7 @@ from .layouts import (
     Sum,
     blank,
     card,
-    elements,
+    key_count,
     longer,
     offsets,
     spare_at,
@@ -106,7 +106,7 @@ def uncode(layout: Layout, number: int) -> list[int]:
             return [which, *(c for part in parts for c in part)]
         case MapLayout(key=key, value=of):
             base = (card(of) or 0) + (not layout.total)
-            rows = [_entry(layout, d) for d in _digits(number, base, elements(key))]
+            rows = [_entry(layout, d) for d in _digits(number, base, key_count(key))]
             cells = [c for row in rows for c in row]
             return [*cells, *blank(layout)[len(cells) :]]
         case ListLayout(item=item):

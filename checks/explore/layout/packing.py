@@ -14,8 +14,8 @@ from .layouts import (
     MapLayout,
     NotGenerated,
     cells,
-    elements,
     inner,
+    key_count,
     spare_at,
     stride,
 )
@@ -72,7 +72,7 @@ def _groups(layout: Layout, regular: bool) -> Iterator[tuple[int, Sequence[Cell]
         if not (regular and isinstance(part, MapLayout) and is_large(part)):
             yield 0, all_cells
             continue
-        step, count = stride(part), elements(part.key)
+        step, count = stride(part), key_count(part.key)
         bits = sum(cell.bits for cell in all_cells[:step])
         whole = bits * count
         yield (whole if whole <= MOST_BITS + 1 else MOST_BITS + 2), ()
@@ -83,7 +83,7 @@ def _groups(layout: Layout, regular: bool) -> Iterator[tuple[int, Sequence[Cell]
 
 def is_large(layout: MapLayout) -> bool:
     """Whether the entries of a map are packed one by one."""
-    return spare_at(layout) >= LEAST and elements(layout.key) > 1
+    return spare_at(layout) >= LEAST and key_count(layout.key) > 1
 
 
 def pack(places: Sequence[Slot], held: Sequence[int]) -> tuple[int, ...]:
