@@ -5,8 +5,9 @@ A service embeds `QueueOwnerFixed` of `declaration.py` (the ownership of one que
 it brings up to date). `brokers.py` composes these very classes for all nodes; `ledger.py` has what
 their multicasts amount to, and `promises.py` the promises to clients.
 
-`clients.py` puts one `Updatee` among its callers (`acceptance.py` has the properties), and
-`subscribers.py` one `QueueOwnerFixed`.
+`clients.py` puts one `Updatee` among its callers (`acceptance.py` has the properties),
+`subscribers.py` one `QueueOwnerFixed`, and `updates.py` an `Updater` and the `Updatee` that it
+brings up to date. `deliveries.py` and `group.py` are what these and the brokers share.
 
 The parts: `messages.py` has what travels, `ownership.py` the ownership without joins and
 destruction, `wiring.py` the queues and bindings, `replica.py` the messages. For proofs, the two

@@ -19,7 +19,7 @@ from lawful import Nat, Param, initial, rank, require, terminal, total, transiti
 
 from .declaration import QueueOwnerFixed
 from .deliveries import Deliveries
-from .joining import Content, Count, Declared, Route, Updatee, Updater
+from .joining import Updatee, Updater
 from .ledger import Joined, Of, Ordered, Said
 from .messages import (
     Bind,
@@ -32,7 +32,6 @@ from .messages import (
     Exchange,
     Front,
     Key,
-    MessageId,
     Node,
     QueueName,
     Release,
@@ -359,33 +358,13 @@ class Brokers(Deliveries, abstract=True):
 
     def handle_join(self, u: Node, n: Node) -> None:
         """The stall: what the new node has to know before it goes on [seed:407-411,418]."""
-        one = self.replicas[u]
-        queues, bindings = frozenset(one.queues), frozenset(one.bindings)
-        contents, counts, routes = self.contents(u), self.counts(u), self.routes(u)
-        declared = tuple(Declared(q, one.declared[q]) for q in sorted(queues))
-        self.replicas[n].welcome(declared, one.declarations, bindings, counts, routes)
         self.updaters[u, n] = Updater()
-        self.updaters[u, n].begin(contents)
-        for q in sorted(queues):
+        self.updaters[u, n].begin(self.welcome(u, n))
+        for q in sorted(self.replicas[u].queues):
             owner, consumers = self.owners[u, q].owner, frozenset(self.owners[u, q].consumers)
             self.owners[n, q] = QueueOwnerFixed(me=n)
             self.owners[n, q].join(owner, consumers)
         self.waiting.discard(n)
-
-    def contents(self, u: Node) -> tuple[Content, ...]:
-        queues = self.replicas[u].queues
-        return tuple(Content(q, tuple(queues[q])) for q in sorted(QueueName) if q in queues)
-
-    def counts(self, u: Node) -> tuple[Count, ...]:
-        created = self.replicas[u].created
-        return tuple(Count(n, created[n]) for n in sorted(Node) if n in created)
-
-    def routes(self, u: Node) -> tuple[Route, ...]:
-        one = self.replicas[u]
-        ids = [MessageId(n, seq) for n in sorted(Node) for seq in range(one.created.get(n, 0))]
-        return tuple(
-            Route(i, frozenset(one.routing[i]), one.bodies[i]) for i in ids if i in one.routing
-        )
 
     def handle_leaving(self, n: Node, member: Node) -> None:
         self.replicas[n].member_leaves(member)

@@ -14,7 +14,7 @@ within a budget. Nobody joins: `promises.py` has that.
 
 from lawful import Ghost, Nat, Param, initial, require, transition
 
-from .deliveries import Deliveries
+from .group import Group
 from .joining import Updatee
 from .ledger import Ordered
 from .messages import (
@@ -41,19 +41,15 @@ from .messages import (
 from .system import Left
 
 
-class Clients(Deliveries, abstract=True):
+class Clients(Group, abstract=True):
     """The queues at the node `me`, and everything that calls its `Updatee`."""
 
     said: list[AboutMessages | AboutWiring] = []
-    absent: set[Node] = set()
     wired: Nat = 0
     # What clients have; what this node's threads route; how many numbers it has used.
     having: Ghost[set[Key]] = set()
     threads: Ghost[dict[Nat, set[QueueName]]] = {}
     numbers: Ghost[Nat] = 0
-    # In the order: the messages that are being routed, and how many numbers each node has used.
-    routes: Ghost[dict[MessageId, set[QueueName]]] = {}
-    used: Ghost[dict[Node, Nat]] = {}
     misspoken: Ghost[bool] = False
 
     me: Param[Node]
@@ -203,10 +199,8 @@ class Clients(Deliveries, abstract=True):
         require(n != self.me, "this node is here")
         require(n not in self.absent, "has left")
         self.replicas[self.me].member_leaves(n)
-        self.absent.add(n)
+        self.note_absence(n)
         self.note(Ordered(n, Left()))
-        self.routes = {id: set(qs) for id, qs in self.routes.items() if id.node != n}
-        self.used = {k: count for k, count in self.used.items() if k != n}
 
     def deliver(self, n: Node, m: AboutMessages) -> None:
         completes = self.handle_message(self.me, n, m)
@@ -216,30 +210,8 @@ class Clients(Deliveries, abstract=True):
         self.note_ring()
 
     def deliver_wiring(self, n: Node, m: AboutWiring) -> None:
-        match m:
-            case Declare(queue=q):
-                self.replicas[self.me].declare_delivered(q)
-            case Bind():
-                self.replicas[self.me].bind_delivered(m)
-            case Destroy(queue=q):
-                self.replicas[self.me].destroy_delivered(q)
+        self.handle_wiring(self.me, m)
         self.note(Ordered(n, m))
-
-    def note_routing(self, n: Node, m: AboutMessages) -> None:
-        match m:
-            case Create(seq=seq):
-                self.routes[MessageId(n, seq)] = set()
-                self.used[n] = seq + 1
-            case Enqueue(key=key):
-                if key.id in self.routes:
-                    self.routes[key.id].add(key.queue)
-            case Routed(seq=seq):
-                if MessageId(n, seq) in self.routes:
-                    del self.routes[MessageId(n, seq)]
-            case Reject(seq=seq):
-                self.used[n] = seq + 1
-            case _:
-                pass
 
     def note_ring(self) -> None:
         """A full ring loses the oldest message that nobody has [seed:102-107] (Q17)."""

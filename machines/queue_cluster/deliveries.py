@@ -1,17 +1,23 @@
-"""The queue cluster, composed: what a multicast about messages is to the replica of a node.
+"""The queue cluster, composed: what a multicast is to the replica of a node, and a join.
 
 Source: `new-cluster-plan.org`, as in `declaration.py`.
 """
 
-from .joining import Updatee
+from .joining import Content, Count, Declared, Route, Updatee
 from .ledger import Ledger
 from .messages import (
     AboutMessages,
+    AboutWiring,
     Acquire,
+    Bind,
     Create,
+    Declare,
     Dequeue,
+    Destroy,
     Enqueue,
+    MessageId,
     Node,
+    QueueName,
     Reject,
     Requeue,
     Routed,
@@ -41,3 +47,38 @@ class Deliveries(Ledger, abstract=True):
             case Reject():
                 self.replicas[n].reject_delivered(sender, said)
         return False
+
+    def handle_wiring(self, n: Node, said: AboutWiring) -> None:
+        match said:
+            case Declare(queue=q):
+                self.replicas[n].declare_delivered(q)
+            case Bind():
+                self.replicas[n].bind_delivered(said)
+            case Destroy(queue=q):
+                self.replicas[n].destroy_delivered(q)
+
+    # A node joins, and another one brings it up to date.
+
+    def welcome(self, u: Node, n: Node) -> tuple[Content, ...]:
+        """The stall: what the new node n has to know before it goes on; return what u is to send
+        [seed:407-411,418]."""
+        one = self.replicas[u]
+        declared = tuple(Declared(q, one.declared[q]) for q in sorted(one.queues))
+        bindings, counts, routes = frozenset(one.bindings), self.counts_of(u), self.routes_of(u)
+        self.replicas[n].welcome(declared, one.declarations, bindings, counts, routes)
+        return self.contents_of(u)
+
+    def contents_of(self, u: Node) -> tuple[Content, ...]:
+        queues = self.replicas[u].queues
+        return tuple(Content(q, tuple(queues[q])) for q in sorted(QueueName) if q in queues)
+
+    def counts_of(self, u: Node) -> tuple[Count, ...]:
+        created = self.replicas[u].created
+        return tuple(Count(n, created[n]) for n in sorted(Node) if n in created)
+
+    def routes_of(self, u: Node) -> tuple[Route, ...]:
+        one = self.replicas[u]
+        ids = [MessageId(n, seq) for n in sorted(Node) for seq in range(one.created.get(n, 0))]
+        return tuple(
+            Route(i, frozenset(one.routing[i]), one.bodies[i]) for i in ids if i in one.routing
+        )

@@ -205,6 +205,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "promises.BrokersFixed.replicas_have_what_was_said",
         "promises.BrokersFixed.owners_know_what_was_said",
         "promises.BrokersLive.who_joins_gets_every_queue",
+        "updates.UpdatesFixed.what_is_told_at_once_is_as_said",
     ),
     "Q49": ("persistence",),
     "Q50": (
@@ -233,6 +234,8 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "promises.BrokersFixed.replicas_have_what_was_said",
         "promises.BrokersFixed.what_has_its_place_is_handled",
         "joining.Updatee.what_was_told_is_acquired",
+        "updates.UpdatesFixed.replicas_have_what_was_said",
+        "updates.UpdatesFixed.what_is_heard_is_as_said",
     ),
     "Q57": ("no stall for wiring",),
     "Q58": ("observers of queues",),

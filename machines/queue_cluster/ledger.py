@@ -129,7 +129,8 @@ class Ledger(Machine, abstract=True):
                 self.note_removal(key)
             case Reject(key=key, seq=seq, to=to):
                 new = MessageId(m.sender, seq)
-                self.content[new] = self.content[key.id]
+                if key.id in self.content:
+                    self.content[new] = self.content[key.id]
                 if to is not None and to in self.queued and key in self.taken:
                     self.queued[to].append(new)
                 self.note_removal(key)

@@ -36,6 +36,7 @@ SLOW = {
     "machines.queue_cluster.subscribers",
     "machines.queue_cluster.system",
     "machines.queue_cluster.system_as_seed",
+    "machines.queue_cluster.updates",
     "machines.read_only_windows.in_time",
     "machines.read_only_windows.system_as_seed",
     "machines.unicast.callers",
