@@ -7,7 +7,7 @@ their multicasts amount to, and `promises.py` the promises to clients.
 
 `clients.py` puts one `Updatee` among its callers (`acceptance.py` has the properties),
 `subscribers.py` one `QueueOwnerFixed`, and `updates.py` an `Updater` and the `Updatee` that it
-brings up to date. `deliveries.py` and `group.py` are what these and the brokers share.
+brings up to date. `deliveries.py` is what these and the brokers share.
 
 The parts: `messages.py` has what travels, `ownership.py` the ownership without joins and
 destruction, `wiring.py` the queues and bindings, `replica.py` the messages. For proofs, the two

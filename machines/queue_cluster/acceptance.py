@@ -218,3 +218,5 @@ class ClientsFixed(Clients):
     dead_letters = Scope(QueueName=2, queued=1, queues=1, said=1)
     # Nobody else is there, so that two messages are few enough.
     alone = Scope({"MessageId.seq": range(0, 2)}, Node=1, Nat=range(0, 3))
+    # Two queues and two exchanges come and go.
+    rewiring = Scope(Node=1, QueueName=2, Exchange=2, queues=1, queued=1, said=2, wirings=(4,))

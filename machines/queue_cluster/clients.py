@@ -14,7 +14,7 @@ within a budget. Nobody joins: `promises.py` has that.
 
 from lawful import Ghost, Nat, Param, initial, require, transition
 
-from .group import Group
+from .deliveries import Group
 from .joining import Updatee
 from .ledger import Ordered
 from .messages import (

@@ -113,11 +113,9 @@ class Updatee(ReplicaFixed):
             self.queued.add(key)
             self.bodies[key.id] = m.body
             holder = m.holder if said is None else said.holder
-            if m.redelivered or (said is not None and said.redelivered):
+            if m.redelivered or self.comes_again(key) or self.has_left(m.holder):
                 self.redelivered.add(key)
-            if holder is not None and holder in self.left:
-                self.redelivered.add(key)
-            elif holder is not None:
+            if holder is not None and holder not in self.left:
                 self.acquired[key] = holder
                 if said is None:
                     self.told.add(key)
@@ -216,8 +214,13 @@ class Updatee(ReplicaFixed):
         return key.queue in self.updating and not self.has(key)
 
     def comes_again(self, key: Key) -> bool:
+        """As was heard: it was given back, or who had it has left (Q26, Q29)."""
         said = self.heard.get(key)
-        return said is not None and said.redelivered
+        return said is not None and (said.redelivered or self.has_left(said.holder))
+
+    def has_left(self, n: Node | None) -> bool:
+        """During the update."""
+        return n is not None and n in self.left
 
     def forget_update(self, q: QueueName) -> None:
         self.updating.discard(q)

@@ -29,7 +29,7 @@ from lawful import (
     transition,
 )
 
-from .group import Group
+from .deliveries import Group
 from .joining import Updatee, Updater
 from .ledger import Ordered
 from .messages import (
@@ -359,3 +359,5 @@ class UpdatesFixed(Updates):
         Nat=range(0, 3),
         filled=(2,),
     )
+    # Two nodes speak and leave, with the message of one of them.
+    crowded = Scope({"MessageId.seq": range(0, 1), "Create.seq": range(1, 2)}, Node=4, filled=(1,))

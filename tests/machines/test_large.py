@@ -29,6 +29,8 @@ LARGE: dict[tuple[str, str], Counts] = {
     ("queue_cluster.acceptance:ClientsFixed", "ringing"): (15_176, 139_232, 22),
     ("queue_cluster.acceptance:ClientsFixed", "wiring"): (30_067, 359_881, 22),
     ("queue_cluster.updates:UpdatesFixed", "wiring"): (9_166, 44_072, 26),
+    ("queue_cluster.acceptance:ClientsFixed", "rewiring"): (1_180, 10_532, 16),
+    ("queue_cluster.updates:UpdatesFixed", "crowded"): (16_332, 118_610, 27),
     ("queue_cluster.updates:UpdatesFixed", "several"): (38_343, 225_455, 32),
     ("queue_cluster.promises:BrokersFixed", "joining"): (12_787, 45_251, 40),
     ("queue_cluster.promises:BrokersFixed", "declaring"): (139_993, 432_273, 42),

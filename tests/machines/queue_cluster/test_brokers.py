@@ -140,6 +140,27 @@ def test_an_updater_may_be_ahead_of_a_node_that_joins() -> None:
     assert (late.acquired, late.redelivered) == ({key: B}, {key})
 
 
+def test_a_message_comes_again_after_who_had_it_left_though_another_has_it() -> None:
+    """Q29, Q56: A had it at the join and leaves; then B acquires it, and only then it comes."""
+    key, late = Key(FIRST, Q), Updatee(me=LATE)
+    late.welcome((Declared(Q, 0),), 1, frozenset(), (Count(A, 2),), ())
+    late.member_leaves(A)
+    late.acquire_delivered(B, key)
+    late.receive(Front(key, b"one", A, False))
+    assert (late.acquired, late.redelivered) == ({key: B}, {key})
+
+
+def test_a_message_comes_again_after_who_was_heard_of_left() -> None:
+    """Q29, Q56: A acquires it after the join and leaves; then B acquires it."""
+    key, late = Key(FIRST, Q), Updatee(me=LATE)
+    late.welcome((Declared(Q, 0),), 1, frozenset(), (Count(A, 2),), ())
+    late.acquire_delivered(A, key)
+    late.member_leaves(A)
+    late.acquire_delivered(B, key)
+    late.receive(Front(key, b"one", None, False))
+    assert (late.acquired, late.redelivered) == ({key: B}, {key})
+
+
 def test_what_was_told_ends_with_the_message() -> None:
     """Of A, which had acquired it before the join."""
     key = Key(FIRST, Q)
@@ -190,3 +211,15 @@ def test_a_node_that_joins_gets_what_is_on_the_queues_from_the_back() -> None:
     for name in (*names, "declared", "declarations"):
         assert getattr(late, name) == getattr(b, name)
     assert (late.updating, late.heard) == (set(), {})
+
+
+def test_a_member_is_not_welcomed_and_an_updater_begins_once() -> None:
+    """Q48, Q56: whoever knows a queue or a number is no new node."""
+    late, updater = Updatee(me=LATE), Updater()
+    late.create_delivered(A, 0, b"one")
+    for member in (filled(), replica(A), late):
+        with pytest.raises(Refused, match="is a member"):
+            member.welcome((), 0, frozenset(), (), ())
+    updater.begin((Content(Q, (FIRST,)),))
+    with pytest.raises(Refused, match="sends already"):
+        updater.begin(())
