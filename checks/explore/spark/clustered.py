@@ -30,7 +30,7 @@ from .level_tasks import FILE, Expansion, buckets_of, by_bucket
 from .search_program import Report, SearchProgram
 
 CHUNK = 1 << 20  # States that move at a time.
-FEWEST, MOST = 1 << 14, 1 << 20  # States that a task expands.
+FEWEST, MOST = 1 << 17, 1 << 20  # States that a task expands.
 
 
 class Part(NamedTuple):

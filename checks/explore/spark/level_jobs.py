@@ -32,6 +32,9 @@ class LevelJobs:
     ) -> Sequence[tuple[int, bytes]]:
         """Run a level; what its tasks told."""
         frame: Any = self.session.createDataFrame(spans, SPANS)
-        states = frame.repartitionById(1 + spans[-1][0], "task").mapInArrow(expansion, SENT)
-        kept = states.repartitionById(expansion.buckets, "bucket").mapInArrow(new, TOLD)
+        tasks = 1 + spans[-1][0]
+        states = frame.repartitionById(tasks, "task").mapInArrow(expansion, SENT)
+        # A task takes Spark longer than a small bucket takes, so that it gets several of these.
+        shares = min(tasks, expansion.buckets)
+        kept = states.repartitionById(shares, "bucket").mapInArrow(new, TOLD)
         return [(row["kind"], bytes(row["told"])) for row in kept.collect()]
