@@ -66,9 +66,10 @@ def listed(path: Path) -> tuple[int, dict[int, str]]:
 
 
 def test_at_most_two_in_a_hundred_are_refused() -> None:
-    (machines, before), (same, now) = listed(BEFORE), listed(TODAY)
-    assert machines == same > 1_800
-    assert len(before) * 4 > machines
+    """More of the machines have a scope today than then."""
+    (then, before), (machines, now) = listed(BEFORE), listed(TODAY)
+    assert 1_800 < then <= machines
+    assert len(before) * 4 > then
     assert len(now) * 50 <= machines
 
 

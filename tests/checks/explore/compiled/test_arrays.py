@@ -77,6 +77,7 @@ def test_nothing_is_written_behind_the_arrays_of_one_thread(guarded: list[Any]) 
     assert untouched(guarded)
 
 
+@pytest.mark.nightly
 def test_nothing_is_written_behind_the_arrays_of_several_threads(
     guarded: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
