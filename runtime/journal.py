@@ -34,9 +34,9 @@ from io import FileIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
 
+from .instances.journal_lines import LineWriter
 from .instances.journal_rows import HIDDEN, KEYS, UNIVERSE, WALL, Hidden, RowWriter
 from .instances.observers import Observed
-from .json_text import text_of
 
 if sys.platform != "win32":
     import fcntl
@@ -126,7 +126,7 @@ class Journal:
             raise ValueError(f"the journal {self.path} is closed")
         if instance in self._known:
             raise ValueError(f"the journal {self.path} has an instance {instance} already")
-        writer = RowWriter(entry, instance, self._write, hidden, refused)
+        writer = LineWriter(entry, instance, self._write, hidden, refused)
         writer.at = writer.at._replace(seq=self._number(instance))
         ends = [entry.lawful.observe(each) for each in (writer.waiting.append, writer.drain)]
         self._known.add(instance)
@@ -203,14 +203,13 @@ class Journal:
             self._file.close()
             self._file = None
 
-    def _write(self, writer: RowWriter, row: dict[str, Any]) -> None:
+    def _write(self, writer: RowWriter, line: str) -> None:
         if self._error is not None:
             raise self._error
         if self._process != os.getpid():
             raise RuntimeError("a journal is written by the process that opened it")
-        text = text_of(row) + "\n"
         with self._lock:
-            self._rows += [text]
+            self._rows += [line]
             writer.at = writer.next  # No call between: see `RowWriter`.
             if len(self._rows) > self.buffer and not self._preparing:
                 self._flush()

@@ -14,7 +14,7 @@ from __future__ import annotations
 import functools
 import json
 import time as clocks
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakKeyDictionary
 
@@ -28,9 +28,9 @@ from .instances.armed_timers import armed_timers
 from .instances.container_changes import Teller
 from .instances.observers import Observed
 from .instances.snapshots import keep, plain, snapshot, written
-from .json_text import text_of
+from .json_text import Column, column, object_text, text_of
 from .kernel.event_record import Stepped
-from .kernel.plan import Plan
+from .kernel.plan import Plan, Way
 from .store_rows import NOTHING_ARMED, Position, unwritten
 from .store_transactions import Transactions
 
@@ -103,7 +103,6 @@ class StoredInstance:
         """The row of an event without its checksum, and the position after it. StoreError for a
         value that cannot be written."""
         plan, at = self.entry.__plan__, self.at
-        step = plan.steps[transition]
         seq, wall, time = at.seq + 1, clocks.time(), float(done.time)
         timers, due = at.timers, at.due
         new: dict[str, float] = {}
@@ -111,21 +110,19 @@ class StoredInstance:
             timers = self.started(done.time)
             new = {place: r[1] for place, r in timers.items() if at.timers.get(place) != r}
             due = self.due(wall, time)
+        forms = _forms_of(plan)
+        way = forms.ways[transition]
         try:
-            forms = _forms_of(plan)
-            given = done.args.items()
-            of = forms.of(transition)
-            args = text_of({name: of[name](value) for name, value in given}) if given else "{}"
-            told: dict[str, Any] = {"variables": forms.teller.changes(done)}
+            args = object_text(forms.args[done.way.name], done.given)
+            changed = f'{{"variables":{forms.teller.text(done)[0]}'
             if new:
-                told["started"] = new
-            if step.grows:
-                told["universe"] = self.entry.__environment__.universe.texts()
-            changed = text_of(told)
+                changed += f',"started":{text_of(new)}'
+            if way.grows:
+                changed += f',"universe":{text_of(self.entry.__environment__.universe.texts())}'
+            changed += "}"
         except ValueError as error:  # An integer of more digits than Python writes.
             raise unwritten(f"{self.name}: {transition}", error) from error
-        head = self.name, seq, time, wall, behaviour_of(plan)
-        row = (*head, transition, args, done.after, changed)
+        row = self.name, seq, time, wall, forms.behaviour, transition, args, done.after, changed
         size = at.bytes + len(args) + len(changed)
         total = sum_of_event(at.sum, row)
         return row, Position(seq, time, wall, timers, bytes.fromhex(total), at.rows + 1, size, due)
@@ -167,23 +164,29 @@ def _of_timers(kind: t.Type) -> bool:
     return isinstance(kind.value if isinstance(kind, t.Map) else kind, t.Timer)
 
 
+class _Args(dict[str, tuple[Column, ...]]):
+    """The texts of the arguments of a machine's ways, by their names."""
+
+    def __init__(self, ways: Mapping[str, Way], form: Callable[[t.Type], Encoder]) -> None:
+        super().__init__()
+        self.ways = ways
+        self.form = form
+
+    def __missing__(self, way: str) -> tuple[Column, ...]:
+        params = self.ways[way].params
+        made = self[way] = tuple(column(name, kind, self.form(kind)) for name, kind in params)
+        return made
+
+
 class _Forms:
     """What makes the rows of all instances of a machine."""
 
     def __init__(self, plan: Plan) -> None:
         form = functools.partial(_form_of, plan)
         self.teller = Teller(plan, form)
-        self._form = form
-        self._steps = plan.steps
-        self._known: dict[str, dict[str, Encoder]] = {}
-
-    def of(self, transition: str) -> dict[str, Encoder]:
-        """The forms of the arguments of a transition."""
-        known = self._known.get(transition)
-        if known is None:
-            params = self._steps[transition].params
-            known = self._known[transition] = {name: self._form(kind) for name, kind in params}
-        return known
+        self.ways = plan.steps
+        self.args = _Args(self.ways, form)
+        self.behaviour = behaviour_of(plan)
 
 
 _KNOWN: WeakKeyDictionary[type[Any], _Forms] = WeakKeyDictionary()

@@ -23,13 +23,13 @@ from lawful.spec.ir import Json
 from lawful.spec.values.unlike import unlike_keys, unlike_span
 from lawful.spec.values.world import TAGS, rank
 
-from ..kernel.before_images import BeforeImage, ListBefore
+from ..json_text import Form, head_of, text_of, texter
+from ..kernel.before_images import ABSENT, BeforeImage, ListBefore, Recorded
 from ..kernel.dispatch import UNSET
 from ..kernel.event_record import Stepped
 from ..kernel.plan import Plan
 from .touched_entries import Both, Touched, touched_by
 
-Form = Callable[[Any], Json]
 CHANGED = "$changed"  # The one key of a change.
 LEAST = 8
 
@@ -38,37 +38,70 @@ class Teller:
     """Tells what events of one machine changed; `forms` gives for a type the function that makes
     the JSON form of its values. One serves all instances of a machine."""
 
-    __slots__ = ("forms", "known", "plan", "touches")
+    __slots__ = ("forms", "heads", "known", "plan", "touches")
 
     def __init__(self, plan: Plan, forms: Callable[[t.Type], Form]) -> None:
         self.plan = plan
         self.forms = forms
         self.known: dict[str, Told] = {}
+        self.heads: dict[str, str] = {}
         self.touches: dict[str | None, Mapping[str, Touched]] = {}
 
     def changes(self, done: Stepped) -> dict[str, Json]:
         """What an event changed, by the names of variables."""
         out: dict[str, Json] = {}
-        moved, plan = done.moved, self.plan
-        for name in done.changed if plan.families else moved:
-            told = self.known.get(name)
-            if told is None:
-                told = self.known[name] = told_as(plan.fields[name], self.forms)
+        moved = done.moved
+        for name in done.changed if self.plan.families else moved:
+            told = self.known.get(name) or self._known(name)
             if name not in moved:  # Parts are told whole.
                 out[name] = told.form(done.changed[name])
                 continue
-            old, new = moved[name]
-            data: Any = None
-            known = old is not UNSET and not isinstance(old, BeforeImage)
-            if known and told.least is not None and len(new) > told.least:
-                touched = self.touched(done.transition).get(name)
-                if touched is not None:
-                    data = told.touched(Both(old, new, touched, done.given, done.instance))
-            if data is None:
-                data = UNSET if old == new else told.told(old, new)
+            data = self._change(told, name, done, *moved[name])
             if data is not UNSET:
                 out[name] = data
         return out
+
+    def text(self, done: Stepped) -> tuple[str, bool]:
+        """The same as text, and whether some container has a change in it."""
+        if self.plan.families:
+            changes = self.changes(done)
+            return text_of(changes), has_change(changes)
+        members: list[str] = []
+        partly = False
+        for name, old, new, place in done.rows:
+            told = self.known.get(name) or self._known(name)
+            text: str | None = None
+            if told.__class__ is Told:
+                text = told.text(new) if old != new else ""
+            elif place is not None:
+                text = told.placed(place, new)
+                partly = partly or bool(text)
+            else:
+                data = self._change(told, name, done, old, new)
+                text = "" if data is UNSET else text_of(data)
+                partly = partly or has_change({name: data})
+            if text is None:
+                text = told.text(new)
+            if text:
+                members.append(self.heads[name] + text)
+        return "{" + ",".join(members) + "}", partly
+
+    def _known(self, name: str) -> Told:
+        kind = self.plan.fields[name]
+        told = self.known[name] = told_as(kind, self.forms)
+        self.heads[name] = head_of(name)
+        return told
+
+    def _change(self, told: Told, name: str, done: Stepped, old: Any, new: Any) -> Any:
+        """What to tell of a variable; UNSET where there is nothing."""
+        known = old is not UNSET and not isinstance(old, BeforeImage)
+        if known and told.least is not None and len(new) > told.least:
+            touched = self.touched(done.transition).get(name)
+            if touched is not None:
+                data = told.touched(Both(old, new, touched, done.given, done.instance))
+                if data is not None:
+                    return data
+        return UNSET if old == new else told.told(old, new)
 
     def touched(self, transition: str | None) -> Mapping[str, Touched]:
         """What a transition does to containers."""
@@ -83,24 +116,29 @@ def is_change(data: Json) -> TypeGuard[dict[str, Any]]:
     return is_object(data) and CHANGED in data
 
 
+def has_change(changes: Mapping[str, Any]) -> bool:
+    """Whether some of these are changes, not values."""
+    return any([each.__class__ is dict and CHANGED in each for each in changes.values()])
+
+
 def told_as(kind: t.Type, forms: Callable[[t.Type], Form]) -> Told:
     """How values of this type are told."""
     form = forms(kind)
     match kind:
         case t.Timer():
-            return _Timer(form)
+            return _Timer(kind, form)
         case t.Map(value=t.Part()):
-            return Told(form)
+            return Told(kind, form)
         case t.Set(item=item):
-            return _Set(form, _least(item), forms(item))
+            return _Set(kind, form, _least(item), told_as(item, forms))
         case t.Seq(item=item):
-            return _List(form, _least(item), forms(item))
+            return _List(kind, form, _least(item), told_as(item, forms))
         case t.Map(key=key, value=of):
-            return _Map(form, _least(of), forms(key), told_as(of, forms))
+            return _Map(kind, form, _least(of), told_as(key, forms), told_as(of, forms))
         case t.Bag(item=item):
-            return _Bag(form, _least(item), forms(item), told_as(t.INT, forms))
+            return _Bag(kind, form, _least(item), told_as(item, forms), told_as(t.INT, forms))
         case _:
-            return Told(form)
+            return Told(kind, form)
 
 
 def _least(item: t.Type) -> int:
@@ -111,15 +149,20 @@ def _least(item: t.Type) -> int:
 class Told:
     """How values of a type are told: always whole, where `least` is None."""
 
-    __slots__ = ("form", "least")
+    __slots__ = ("form", "least", "text")
 
-    def __init__(self, form: Form, least: int | None = None) -> None:
+    def __init__(self, kind: t.Type, form: Form, least: int | None = None) -> None:
         self.form = form
         self.least = least
+        self.text = texter(kind, form)
+
+    def is_small(self, new: Any) -> bool:
+        """Whether a value is told whole, whatever has changed in it."""
+        return self.least is None or len(new) <= self.least
 
     def told(self, old: Any, new: Any) -> Any:
         """The change or the new value; UNSET where both values have the same form."""
-        if old is UNSET or self.least is None or len(new) <= self.least:
+        if old is UNSET or self.is_small(new):
             return self.form(new)
         differs = self.imaged if isinstance(old, BeforeImage) else self.differs
         found = differs(old, new)
@@ -132,6 +175,11 @@ class Told:
     def imaged(self, old: BeforeImage, new: Any) -> Any:
         """The same as `differs` of a container that was changed in place."""
         return self.differs(old.whole(), new)
+
+    def placed(self, place: Recorded, new: Any) -> str | None:
+        """The text of the change of a container that was changed at this one place; "" where it is
+        as before, None where it is told whole."""
+        return None
 
     def touched(self, both: Both) -> Any:
         """The change of a container of which it is known which entries may have changed: no other
@@ -148,11 +196,12 @@ class _Timer(Told):
 
 
 class _List(Told):
-    __slots__ = ("item",)
+    __slots__ = ("item", "item_text")
 
-    def __init__(self, form: Form, least: int, item: Form) -> None:
-        super().__init__(form, least)
-        self.item = item
+    def __init__(self, kind: t.Type, form: Form, least: int, item: Told) -> None:
+        super().__init__(kind, form, least)
+        self.item = item.form
+        self.item_text = item.text
 
     def differs(self, old: Any, new: Any) -> Json | None:
         at, same = unlike_span(old, new)
@@ -172,6 +221,16 @@ class _List(Told):
             return None
         return {CHANGED: {"at": at, "removed": less, "added": rows}}
 
+    def placed(self, place: Recorded, new: Any) -> str | None:
+        assert place is not None
+        _, pops, _, length = place
+        if self.is_small(new):
+            return None
+        if pops:
+            return f'{{"{CHANGED}":{{"at":0,"removed":1,"added":[]}}}}'
+        item = self.item_text(new[length])
+        return f'{{"{CHANGED}":{{"at":{length},"removed":0,"added":[{item}]}}}}'
+
     def touched(self, both: Both) -> Any:
         place = both.place()
         if place is None:
@@ -184,11 +243,12 @@ class _List(Told):
 
 
 class _Set(Told):
-    __slots__ = ("item",)
+    __slots__ = ("item", "item_text")
 
-    def __init__(self, form: Form, least: int, item: Form) -> None:
-        super().__init__(form, least)
-        self.item = item
+    def __init__(self, kind: t.Type, form: Form, least: int, item: Told) -> None:
+        super().__init__(kind, form, least)
+        self.item = item.form
+        self.item_text = item.text
 
     def differs(self, old: Any, new: Any) -> Json | None:
         added = new - old
@@ -207,6 +267,18 @@ class _Set(Told):
         keys = [*old.changed]
         return None if len(keys) >= max(len(new), 1) else self.of_keys(keys, old, new)
 
+    def placed(self, place: Recorded, new: Any) -> str | None:
+        assert place is not None
+        _, _, at, was = place
+        there = at in new
+        if there == was:
+            return ""
+        if self.is_small(new):
+            return None
+        item = self.item_text(at)
+        added, gone = (item, "") if there else ("", item)
+        return f'{{"{CHANGED}":{{"added":[{added}],"removed":[{gone}]}}}}'
+
     def of_keys(self, keys: list[Any], old: Any, new: Any) -> Any:
         added = [k for k in keys if k in new and k not in old]
         gone = [k for k in keys if k in old and k not in new]
@@ -218,11 +290,12 @@ class _Set(Told):
 
 
 class _Map(Told):
-    __slots__ = ("key", "value")
+    __slots__ = ("key", "key_text", "value")
 
-    def __init__(self, form: Form, least: int, key: Form, value: Told) -> None:
-        super().__init__(form, least)
-        self.key = key
+    def __init__(self, kind: t.Type, form: Form, least: int, key: Told, value: Told) -> None:
+        super().__init__(kind, form, least)
+        self.key = key.form
+        self.key_text = key.text
         self.value = value
 
     def differs(self, old: Any, new: Any) -> Json | None:
@@ -248,6 +321,22 @@ class _Map(Told):
         keys = [*old.changed]
         whole = self.least == LEAST and len(keys) >= max(len(new), 1)
         return None if whole else self.of_keys(keys, old, new)
+
+    def placed(self, place: Recorded, new: Any) -> str | None:
+        assert place is not None
+        _, _, at, was = place
+        now = new.get(at, ABSENT)
+        if now is was or now == was:
+            return ""
+        if self.is_small(new):
+            return None
+        if now is ABSENT:
+            return f'{{"{CHANGED}":{{"set":[],"removed":[{self.key_text(at)}]}}}}'
+        if self.value.__class__ is Told:
+            text = self.value.text(now)
+        else:
+            text = text_of(self.value.told(UNSET if was is ABSENT else was, now))
+        return f'{{"{CHANGED}":{{"set":[[{self.key_text(at)},{text}]],"removed":[]}}}}'
 
     def of_keys(self, keys: list[Any], old: Any, new: Mapping[Any, Any]) -> Any:
         put: list[Any] = []

@@ -29,7 +29,7 @@ from ..kernel.plan import Plan, Way
 from ..kernel.state import State
 from ..timers import Environment
 from .access import behaviour_of
-from .container_changes import CHANGED, Teller
+from .container_changes import Teller, has_change
 from .make import bare, begin, plan_of
 
 KEYS = (
@@ -161,7 +161,7 @@ class RowWriter:
                     rest[side] = self.hidden.recorded(STATE, rest[side])
             rest["output"] = self.hidden.recorded(f"{rest['event']}.output", rest["output"])
         row = {
-            "v": 2 if _has_change(rest["changed"]) else 1,
+            "v": 2 if has_change(rest["changed"]) else 1,
             "instance": self.instance,
             "seq": self.at.seq,
             "time": time,
@@ -269,10 +269,6 @@ def _forms_of(plan: Plan) -> _Forms:
     if known is None:
         known = _KNOWN[plan.cls] = _Forms(plan)
     return known
-
-
-def _has_change(changed: Mapping[str, Any]) -> bool:
-    return any([each.__class__ is dict and CHANGED in each for each in changed.values()])
 
 
 def _is_new(entry: State) -> bool:

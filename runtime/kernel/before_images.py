@@ -10,7 +10,7 @@ which there are others (see `compile.in_place`, which records).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 
 from .dispatch import UNSET
@@ -145,6 +145,26 @@ def images(olds: Iterable[tuple[str, Any]], records: Iterable[Recorded]) -> dict
         if isinstance(there, BeforeImage) and there.container is holder:
             _record(there, pops, at, was)
     return made
+
+
+def single_places(
+    variables: Sequence[str],
+    olds: Sequence[Any],
+    news: Sequence[Any],
+    records: Sequence[Recorded],
+) -> dict[str, Recorded] | None:
+    """What was recorded of each variable, if that is one place of its container, and the variable
+    has the same one before and after; None if some variable is otherwise."""
+    single: dict[str, Recorded] = {}
+    for row in records:
+        if row is None:
+            continue
+        name = row[0]
+        at = variables.index(name)
+        if len(row) != 4 or name in single or olds[at] is not news[at]:
+            return None
+        single[name] = row
+    return single
 
 
 def _last_first(records: Iterable[Recorded]) -> Iterator[tuple[Any, ...]]:

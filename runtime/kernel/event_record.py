@@ -16,7 +16,7 @@ from lawful.spec import types as t
 from lawful.spec.analysis.callee import bind
 from lawful.spec.outcomes import Reason, Refused
 
-from .before_images import BeforeImage, images
+from .before_images import BeforeImage, Recorded, images, single_places
 from .plan import Way
 from .state import State
 from .views import viewed
@@ -186,6 +186,24 @@ class Stepped(Generic[M_co]):
             moved = self.moved.items()
             self._inside = {name: both for name, both in moved if both[0] != both[1]}
         return self._inside
+
+    @property
+    def rows(self) -> list[tuple[str, Any, Any, Recorded]]:
+        """The same as rows (variable, value before, value after, place). Where an event did nothing
+        to a container but change one place, the value before is the container, and `place` what was
+        recorded there; else `place` is None. Not of an event that may have changed parts."""
+        of = self._of
+        writes: tuple[str, ...] = of[9]
+        many = len(writes)
+        half, end = 10 + many, 10 + 2 * many
+        values = zip(writes, of[10:half], of[half:end])  # noqa: B905  # there are as many
+        if len(of) == end:
+            return [(name, was, now, None) for name, was, now in values if now is not was]
+        single = single_places(writes, of[10:half], of[half:end], of[end:])
+        if single is None:
+            return [(name, *both, None) for name, both in self.moved.items()]
+        get = single.get
+        return [(n, was, now, get(n)) for n, was, now in values if now is not was or n in single]
 
     @property
     def moved(self) -> Changes:
