@@ -22,8 +22,8 @@ from .databases.tables import COLUMNS, sum_of_event, sum_of_snapshot
 from .elements import other_elements
 from .instance import Machine
 from .instances.access import behaviour_of, fingerprint_of
-from .instances.container_changes import Merging
 from .instances.enforcement import judge, judgeable
+from .instances.merging import Merging
 from .instances.snapshots import elements_in, taken
 from .kernel.dispatch import control_name
 from .store_rows import Position, json_of, seconds_of, started_in

@@ -14,7 +14,7 @@ from lawful.checks.replay.difference import same
 from lawful.checks.replay.row_step import Stepper
 from lawful.checks.replay.rows import Rejected, journal_row
 from lawful.runtime.elements import Elements
-from lawful.runtime.instances.container_changes import Merging
+from lawful.runtime.instances.merging import Merging
 from lawful.runtime.journal import Journal, read
 from lawful.spec import ir
 from lawful.spec import types as t

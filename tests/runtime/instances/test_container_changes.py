@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from lawful import Machine, Nat, Param, Record, Sort, Timer, transition
 from lawful.checks.replay import ReplayProgram, replay
-from lawful.runtime.instances.container_changes import Merging
 from lawful.runtime.instances.journal_rows import variables
+from lawful.runtime.instances.merging import Merging
 from lawful.runtime.instances.touched_entries import touched_by
 from lawful.runtime.journal import Journal, read
 from lawful.runtime.timers import SimulatedClock

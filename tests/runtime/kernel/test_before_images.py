@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lawful import Machine, transition
-from lawful.runtime.instances.container_changes import Merging, Teller
+from lawful.runtime.instances.container_changes import Teller
 from lawful.runtime.instances.journal_rows import former, variables
+from lawful.runtime.instances.merging import Merging
 from lawful.runtime.journal import Journal, read
 from lawful.runtime.kernel.before_images import BeforeImage, whole
 from lawful.runtime.kernel.event_record import Stepped
