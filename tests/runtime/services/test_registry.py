@@ -169,6 +169,25 @@ def test_what_is_refused_is_tried_again_after_an_event(store: Store, wall: list[
     assert leases.next_due() is None
 
 
+def test_what_was_refused_is_not_visited_before_its_next_event(
+    store: Store, wall: list[float]
+) -> None:
+    clock, restored = Walled(wall, 0.0), list[str]()
+
+    def restore(name: str) -> Lease:
+        restored.append(name)
+        return store.restore(Lease, name, clock=clock, timers="deadline")
+
+    leases = Registry(store, Lease, most=1, restore=restore)
+    for name in "ab":
+        lease = leases.add(Lease(clock=clock), name)
+        lease.take(10)
+        lease.lock(True)
+    wall[0] += 20
+    assert [leases.fire_due(lambda *_: None) for _ in range(3)] == [0, 0, 0]
+    assert restored == ["a", "b"]
+
+
 def note(heard: list[str], name: str, _: Fired) -> None:
     heard.append(name)
 
