@@ -45,7 +45,7 @@ def blocks(kind: str, *pages: Path) -> list[tuple[str, str]]:
 # Pages whose blocks need a session of Spark; `tests/checks/replay` runs them.
 ON_SPARK = (ROOT / "docs" / "replay.md",)
 # Pages whose blocks are files that their reader saves.
-OF_FILES = tuple(ROOT / "docs" / f"{page}.md" for page in WALKED)
+OF_FILES = tuple(ROOT / "docs" / f"{page}.md" for page in (*WALKED, "foreign_logs"))
 PROGRAMS = [p for p in PAGES if blocks("python", p) and p not in (*ON_SPARK, *OF_FILES)]
 
 

@@ -88,32 +88,34 @@ def judged(folder: Path, told: list[Record], how: ReplayProgram | None = None) -
 
 # Published histories.
 
-WORD = re.compile(r"(\d+)([ioft])([rwc])(n|\d+)?(?:,(\d+))?")
-NAMES = {"r": "read", "w": "write", "c": "cas"}
+LINE = re.compile(
+    r"INFO  jepsen\.util - (\d+)\t:(\w+)\t:(\w+)\t(?:\[(\d) (\d)\]|(\d)|nil|:timed-out)"
+)
 
 
 def etcd(name: str) -> list[Record]:
     rows: list[tuple[Any, ...]] = []
-    for word in (FOLDER / name).read_text(encoding="utf-8").split():
-        match = WORD.fullmatch(word)
+    for line in (FOLDER / name).read_text(encoding="utf-8").splitlines():
+        match = LINE.fullmatch(line)
         assert match is not None
-        process, what, f, first, second = match.groups()
-        value = None if first in (None, "n") else int(first)
-        given = {"r": [], "w": [value], "c": [value, int(second or 0)]}[f]
-        gives = {"r": value, "w": None, "c": what == "o"}[f]
-        if what == "i":
-            rows.append((process, "call", NAMES[f], *given))
-        elif what == "t":
-            rows.append((process, "unknown", NAMES[f]))
+        process, what, f, old, new, number = match.groups()
+        value = None if number is None else int(number)
+        if what == "invoke":
+            pair = [int(old or 0), int(new or 0)]
+            given: dict[str, list[Any]] = {"read": [], "write": [value], "cas": pair}
+            rows.append((process, "call", f, *given[f]))
+        elif what == "info":
+            rows.append((process, "unknown", f))
         else:
-            rows.append((process, "return", NAMES[f], gives))
+            gives = {"read": value, "write": None, "cas": what == "ok"}[f]
+            rows.append((process, "return", f, gives))
     return records(*rows)
 
 
 PUBLISHED: dict[str, tuple[list[Record], str]] = {
     # porcupine, test_data/jepsen, with the verdicts of porcupine_test.go.
-    "etcd_000": (etcd("etcd_000.txt"), "deviates"),
-    "etcd_002": (etcd("etcd_002.txt"), "fits"),
+    "etcd_000": (etcd("etcd_000.log"), "deviates"),
+    "etcd_002": (etcd("etcd_002.log"), "fits"),
     # MIT 6.824, quiz 2 of 2017, section VII, as porcupine_test.go has it.
     "quiz, linearizable": (
         records(
