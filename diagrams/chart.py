@@ -25,6 +25,9 @@ from lawful.spec.text.statements import path
 from .transition_labels import PRIME, Label, Mark, label_of
 
 WIDTH = 40  # Columns of a line of a label, about.
+NARROW = 26  # The same at an edge of a large diagram, where labels stand beside each other.
+# States, and edges between them, that stand beside each other; more of them stand below each other.
+ACROSS, MOST_ACROSS = 4, 7
 MOST = 5  # Lines of guards in a label; the others are cut.
 OPERATOR = re.compile(r"[-=<>!+*/%|&^]+|and|or|for|in|if|else|is")
 # What ends a line in some reader: text behind it would be a statement of the language.
@@ -79,16 +82,26 @@ class Region:
         """Whether some edge leaves every state: then a node stands for all of them."""
         return any(edge.source is None for edge in self.edges)
 
+    @property
+    def bundles(self) -> tuple[tuple[Edge, ...], ...]:
+        """The edges in groups that are drawn as one: with equal ends and equal marks."""
+        out: dict[tuple[str | None, str, Mark], list[Edge]] = {}
+        for edge in self.edges:
+            out.setdefault((edge.source, edge.target, edge.label.mark), []).append(edge)
+        return tuple(map(tuple, out.values()))
+
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """The diagram of a machine; `title` says which part of another machine it is."""
+    """The diagram of a machine; `title` says which part of another machine it is. An `excerpt` has
+    some of the states and their neighbours."""
 
     title: str
     regions: tuple[Region, ...]
     always: tuple[Label, ...]
     ignored: tuple[str, ...]
     parts: tuple[Chart, ...]
+    excerpt: bool = False
 
     @property
     def notes(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -104,6 +117,18 @@ class Chart:
     def below(self) -> tuple[Label, ...]:
         """The transitions that are possible in every state and drawn at none."""
         return tuple(s for r in self.regions if not r.leaves_any for s in r.anywhere)
+
+    @property
+    def large(self) -> bool:
+        """Whether a row of its states would be too wide for a page or a screen."""
+        wide = any(len(r.states) > ACROSS or len(r.bundles) > MOST_ACROSS for r in self.regions)
+        return wide or any(part.large for part in self.parts)
+
+    @property
+    def downwards(self) -> bool:
+        """Whether edges go down. Those of an excerpt leave one state: its neighbours stand below
+        each other if edges go to the right."""
+        return self.large and not self.excerpt
 
     def labels(self) -> Iterator[Label]:
         """Every label of the chart and of its parts."""

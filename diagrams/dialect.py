@@ -8,7 +8,7 @@ label ends a line.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from .chart import SIGNS, Chart, Edge, Region, Stay, lines
@@ -63,7 +63,7 @@ class Dialect:
         for state in region.states:
             if state.initial:
                 yield f"[*] --> {self.id(prefix + state.name)}"
-        yield from (self._edge(edge, prefix) for edge in region.edges)
+        yield from (self._edges(bundle, prefix) for bundle in region.bundles)
         for state in region.states:
             if state.terminal:
                 yield f"{self.id(prefix + state.name)} --> [*]"
@@ -72,9 +72,11 @@ class Dialect:
         yield f"state {self._quoted(title)} as {self.id(name)}"
         yield from (f"{self.id(name)} : {self.safe(row)}" for row in rows)
 
-    def _edge(self, edge: Edge, prefix: str) -> str:
+    def _edges(self, bundle: Sequence[Edge], prefix: str) -> str:
+        """One edge for several transitions with the same ends."""
+        edge, rows = bundle[0], [row for each in bundle for row in _rows(each.label)]
         source, target = self.id(prefix + (edge.source or "any")), self.id(prefix + edge.target)
-        return f"{source} --> {target} : {self.line_end.join(map(self.safe, _rows(edge.label)))}"
+        return f"{source} --> {target} : {self.line_end.join(map(self.safe, rows))}"
 
     def id(self, name: str) -> str:
         """The name of a state in the language."""

@@ -8,12 +8,14 @@ the state. Long labels end with an ellipsis; the tooltip has all of them.
 from __future__ import annotations
 
 import html
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from lawful.spec import ir
 
 from .chart import (
+    NARROW,
     SIGNS,
+    WIDTH,
     Chart,
     Control,
     Edge,
@@ -47,45 +49,48 @@ def text(m: ir.Machine, dpi: int | None = None) -> str:
 
 def chart_text(shown: Chart, dpi: int | None = None) -> str:
     """The diagram of a chart as DOT text."""
-    below = [*_below(shown)]
+    below, width = [*_below(shown)], NARROW if shown.large else WIDTH
     out = [
         f"digraph {quoted(shown.title)} {{",
-        *indented(defaults(dpi)),
+        *indented(defaults(dpi, shown.downwards)),
         *indented([f"label=<{_rows(below)}>"] if below else []),
         "    subgraph cluster_machine {",
-        *indented([f"label={_title(shown.title, 15)}", "penwidth=0", *_body(shown)], 2),
+        *indented([f"label={_title(shown.title, 15)}", "penwidth=0", *_body(shown, width)], 2),
         "    }",
         "}",
     ]
     return "\n".join(out) + "\n"
 
 
-def defaults(dpi: int | None) -> list[str]:
-    """How graphs, nodes and edges look."""
+def defaults(dpi: int | None, downwards: bool = False) -> list[str]:
+    """How graphs, nodes and edges look, and whether edges go down or to the right."""
     font = f"fontname={quoted(FONT)} fontcolor={quoted(INK)}"
     look = f"shape=box style={quoted('rounded,filled')} fillcolor={quoted(FILL)}"
     pixels = f" dpi={dpi}" if dpi else ""
     return [
-        f"graph [rankdir=LR nodesep=0.35 ranksep=0.35 pad=0.15 labelloc=b labeljust=l {font}"
-        f" fontsize=11{pixels}]",
+        f"graph [rankdir={'TB' if downwards else 'LR'} nodesep=0.35 ranksep=0.35 pad=0.15"
+        f" labelloc=b labeljust=l {font} fontsize=11{pixels}]",
         f"node [{look} color={quoted(BORDER)} penwidth=1.2 margin={quoted('0.18,0.09')} {font}"
         " fontsize=11]",
         f"edge [color={quoted(BORDER)} arrowsize=0.75 {font} fontsize=11]",
     ]
 
 
-def _body(shown: Chart, prefix: str = "") -> list[str]:
-    """The lines inside a machine's cluster: its regions, its parts, its table of events."""
+def _body(shown: Chart, width: int, prefix: str = "") -> list[str]:
+    """The lines inside a machine's cluster: its regions, its parts, its table of events.
+
+    `width`: columns of the labels of edges.
+    """
     out = ["labelloc=t", "labeljust=l"]
     for region in shown.regions:
         # Events possible in every state stand inside a part, but below the whole machine.
         apart = region.leaves_any or bool(prefix and region.anywhere)
-        inside = _region(region, f"{prefix}{region.name}.", apart)
+        inside = _region(region, f"{prefix}{region.name}.", apart, width)
         several = len(shown.regions) > 1 or shown.parts
         out += _cluster(f"{prefix}{region.name}", region.name, inside) if several else inside
     for part in shown.parts:
         name = f"{prefix}{part.title.partition(':')[0]}"
-        out += _cluster(name, part.title, _body(part, f"{name}."))
+        out += _cluster(name, part.title, _body(part, width, f"{name}."))
     if shown.always and (prefix or not (shown.regions or shown.parts)):
         look = f"shape=plain style={quoted('')}"
         out.append(f"{quoted(prefix + 'events')} [{look} label=<{_table(shown.always)}>]")
@@ -101,7 +106,7 @@ def _cluster(name: str, title: str, inside: list[str]) -> list[str]:
     ]
 
 
-def _region(region: Region, prefix: str, apart: bool) -> list[str]:
+def _region(region: Region, prefix: str, apart: bool, width: int) -> list[str]:
     stays = {stay.state: stay for stay in region.stays}
     # Graphviz draws the first states at the top.
     states = sorted(region.states, key=lambda state: not state.initial)
@@ -111,7 +116,7 @@ def _region(region: Region, prefix: str, apart: bool) -> list[str]:
         look = f"style={quoted('rounded,dashed')} color={quoted(QUIET)}"
         tip = _tooltip(region.anywhere)
         out.append(f"{quoted(prefix + '*')} [{look} label=<{_rows(rows)}>{tip}]")
-    return [*out, *(_edge(edge, prefix) for edge in region.edges)]
+    return [*out, *(_edges(bundle, prefix, width) for bundle in region.bundles)]
 
 
 def _state(state: Control, stay: Stay | None, prefix: str) -> Iterator[str]:
@@ -138,12 +143,14 @@ def _repeated(state: str, labels: tuple[Label, ...]) -> str:
     return f"{names} {_coloured('as in ' + state, QUIET)}"
 
 
-def _edge(edge: Edge, prefix: str) -> str:
+def _edges(bundle: Sequence[Edge], prefix: str, width: int) -> str:
+    """One edge for several transitions with the same ends."""
+    edge, labels = bundle[0], [each.label for each in bundle]
     ends = f"{quoted(prefix + (edge.source or '*'))} -> {quoted(prefix + edge.target)}"
     dashed = " style=dashed" if edge.source is None or edge.label.mark == "lost" else ""
     if edge.label.mark:
         dashed += f" color={quoted(MARKED[edge.label.mark])}"
-    return f"{ends} [label=<{_rows(_items([edge.label]))}>{dashed}{_tooltip([edge.label])}]"
+    return f"{ends} [label=<{_rows(_items(labels, width))}>{dashed}{_tooltip(labels)}]"
 
 
 # Labels.
@@ -162,9 +169,9 @@ def _rows(rows: Iterable[str], title: str = "") -> str:
     return f"<TABLE {PLAIN}>{head}{body}</TABLE>"
 
 
-def _items(labels: Iterable[Label]) -> Iterator[str]:
+def _items(labels: Iterable[Label], width: int = WIDTH) -> Iterator[str]:
     for label in labels:
-        for i, line in enumerate(lines(label)):
+        for i, line in enumerate(lines(label, width)):
             yield (INDENT if i else "") + " ".join(
                 _coloured(piece, MARKED.get(label.mark, COLOURS[part]), part)
                 for part, piece in line

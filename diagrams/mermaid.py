@@ -41,8 +41,9 @@ def text(m: ir.Machine) -> str:
 
 def chart_text(shown: Chart) -> str:
     """The diagram of a chart as text of Mermaid's `stateDiagram-v2`."""
-    head = ["---", f"title: {shown.title}", "---", "stateDiagram-v2", "    direction LR"]
-    body = [*DIALECT.body(shown), *_notes(shown)]
+    head = ["---", f"title: {shown.title}", "---", "stateDiagram-v2"]
+    direction = f"direction {'TB' if shown.downwards else 'LR'}"
+    body = [direction, *DIALECT.body(shown), *_notes(shown)]
     return "\n".join([*head, *(f"    {line}" for line in body)]) + "\n"
 
 

@@ -33,7 +33,8 @@ def text(m: ir.Machine) -> str:
 def chart_text(shown: Chart) -> str:
     """The diagram of a chart as text of PlantUML."""
     head = ["@startuml", f"title {safe(shown.title)}", "hide empty description"]
-    body = ["left to right direction", *DIALECT.body(shown), *_legend(shown)]
+    direction = "top to bottom" if shown.downwards else "left to right"
+    body = [f"{direction} direction", *DIALECT.body(shown), *_legend(shown)]
     return "\n".join([*head, *body, "@enduml"]) + "\n"
 
 

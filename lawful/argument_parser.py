@@ -374,6 +374,13 @@ def _draw(commands: Subparsers) -> None:
         metavar="N",
         help="graph: refuse to draw more than N states; default 200",
     )
+    parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="STATE",
+        help="states: draw this state, its transitions and their other ends; may be repeated",
+    )
     _folder(parser)
 
 

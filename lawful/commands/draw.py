@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from lawful.diagrams import sequence
+from lawful.diagrams.chart import chart
+from lawful.diagrams.chart_excerpt import excerpt
 from lawful.diagrams.render import (
     FORMATS,
     Drawn,
@@ -13,7 +15,7 @@ from lawful.diagrams.render import (
     Missing,
     RenderError,
     graph,
-    render,
+    render_chart,
     write,
 )
 from lawful.runtime.instance import Machine
@@ -84,6 +86,8 @@ def _refuse_what_has_no_use(options: DrawOptions) -> None:
         )
     if options.max_states is not None and options.what != "graph":
         raise CommandError(f"--max-states has no meaning for --what {options.what}; use graph")
+    if options.only and options.what != "states":
+        raise CommandError(f"--only has no meaning for --what {options.what}; use states")
 
 
 def _names(classes: Sequence[type[Machine]]) -> dict[type[Machine], str]:
@@ -100,7 +104,9 @@ def _drawn(cls: type[Machine], name: str, options: DrawOptions, format: Format) 
     match options.what:
         case "states":
             path = options.out / f"{name}.{suffix}"
-            yield {}, render(resolve(cls).machine, path, format)
+            whole = chart(resolve(cls).machine)
+            part = excerpt(whole, options.only) if options.only else whole
+            yield {}, render_chart(part, path, format)
         case "graph":
             from lawful.reachable_graph import text
 

@@ -151,6 +151,7 @@ class DrawOptions:
     targets: Sequence[str]
     scope: Sequence[str]
     what: Literal["states", "graph", "trace"]
+    only: Sequence[str]
     format: Format | None
     max_states: int | None
     out: Path

@@ -152,3 +152,22 @@ def test_a_machine_with_two_names_is_drawn_once(
     target = declared(tmp_path, NOWHERE + "\nAgain = Nowhere\n")
     code, told, _ = run("draw", target, "--format", "dot", "--out", str(tmp_path), capsys=capsys)
     assert (code, told) == (0, f"{tmp_path / 'Nowhere.dot'}\n")
+
+
+def test_only_some_states_are_drawn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    target = "lawful.machines.queue_cluster.declaration:QueueOwnerFixed"
+    given = ("draw", target, "--format", "mermaid", "--out", str(tmp_path))
+    path = tmp_path / "QueueOwnerFixed.mmd"
+    assert run(*given, "--only", "STOPPING", capsys=capsys) == (0, f"{path}\n", "")
+    text = path.read_text(encoding="utf-8")
+    assert "UPDATING -->" not in text
+    assert "OWNED --> STOPPING" in text and "STOPPING --> ENDED" in text
+    wrong = "QueueOwnerFixed has no state GONE; it has ENDED, OWNED, STOPPED, STOPPING, UPDATING\n"
+    assert run(*given, "--only", "GONE", capsys=capsys) == (5, "", wrong)
+    assert path.read_text(encoding="utf-8") == text
+    useless = "--only has no meaning for --what trace; use states\n"
+    assert run("draw", target, "--what", "trace", "--only", "OWNED", capsys=capsys) == (
+        5,
+        "",
+        useless,
+    )
