@@ -79,7 +79,7 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "diagrams": (
         ("transition_labels",),
         ("chart",),
-        ("chart_difference", "dialect"),
+        ("chart_difference", "chart_excerpt", "dialect"),
         ("dot", "mermaid", "plantuml"),
         ("sequence", "state_space"),
         ("render",),
