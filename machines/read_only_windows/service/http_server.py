@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import signal
 import socket
 import threading
+from collections.abc import Generator
 from types import FrameType
 
 import uvicorn
@@ -18,6 +21,7 @@ from .table import GuardedTable
 LOOPBACK = "127.0.0.1"
 MOST_CONNECTIONS = 500
 GRACE = 5  # Seconds for the last answers.
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class _Connection(H11Protocol):
@@ -63,6 +67,16 @@ class _Server(uvicorn.Server):
         threading.Thread(target=self.executor.shutdown, name="shutdown").start()
         super().handle_exit(sig, frame)
 
+    @contextlib.contextmanager
+    def interruptible(self) -> Generator[None, None, None]:
+        """End by these signals from now on: Uvicorn takes them later, and gives them back here."""
+        before = {number: signal.signal(number, self.handle_exit) for number in SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
 
 def serve(
     config: Config, table: GuardedTable, options: Options, port: int
@@ -83,11 +97,10 @@ def serve(
         )
     )
     server.executor = executor
-    print(f"listens on {LOOPBACK} port {listening.getsockname()[1]}", flush=True)
     try:
-        server.run(sockets=[listening])
-    except KeyboardInterrupt:
-        pass  # Uvicorn raises the signal again when it has ended.
+        with server.interruptible():
+            print(f"listens on {LOOPBACK} port {listening.getsockname()[1]}", flush=True)
+            server.run(sockets=[listening])
     finally:
         executor.shutdown()
         listening.close()

@@ -92,6 +92,29 @@ def running(*words: str, limit: int | None = None) -> Generator[Node, None, None
         process.communicate()
 
 
+EARLY = """
+import signal, sys
+from lawful.cli import main
+from lawful.machines.read_only_windows.service import http_server
+
+class Early(http_server._Server):
+    def run(self, sockets=None):
+        signal.raise_signal(signal.{number})
+        super().run(sockets)
+
+http_server._Server = Early
+sys.exit(main(["run", "read_only_windows", "serve"]))
+"""
+
+
+@pytest.mark.parametrize("number", ["SIGTERM", "SIGINT"])
+def test_a_signal_before_the_server_is_up_ends_the_node(number: str) -> None:
+    words = [sys.executable, "-W", "error", "-c", EARLY.format(number=number)]
+    ended = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    assert ended.stdout.splitlines()[1:] == ["nothing"]
+
+
 # Killed, stopped, out of space.
 
 
