@@ -16,7 +16,7 @@ from .histories import counts, problems
 from .processes import ClusterProcess
 
 NAMES = "ABCDEFG"
-STILL = 4.0  # Seconds that a broker stands still: longer than `Config.silence`.
+STILL = 11.0  # Seconds that a broker stands still: longer than `Config.silence`.
 
 
 @dataclass(frozen=True)
