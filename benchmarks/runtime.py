@@ -93,6 +93,15 @@ def kinds() -> None:
         line(title, _by_turns(*make()), "ns", most)
     more, event = _by_turns(*pairs.observed())
     line("what an observer adds, its goal", (more - event, 1000.0), "ns", 1.0)
+    from benchmarks import _rows as kept
+
+    for title, (row, alone, ready) in kept.rows():
+        one, bare = _by_turns(row, alone)
+        two, plain = _by_turns(row, ready)
+        line(f"{title}; and ready bytes", (two, plain), "ns")
+        line(
+            "  beyond them and the event, its goal", (min(one, two) - bare - plain, 1e4), "ns", 1.0
+        )
 
 
 def _by_turns(mine: Callable[[], Any], theirs: Callable[[], Any]) -> tuple[float, float]:
