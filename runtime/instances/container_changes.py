@@ -87,8 +87,8 @@ class Teller:
 
     def _known(self, name: str) -> Told:
         kind = self.plan.fields[name]
+        self.heads[name] = head_of(name)  # First: an interrupt may come between both.
         told = self.known[name] = told_as(kind, self.forms)
-        self.heads[name] = head_of(name)
         return told
 
     def _change(self, told: Told, name: str, done: Stepped, old: Any, new: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lawful import Machine, Nat, State, event, require, transition
+from lawful.runtime.instances import container_changes
 from lawful.runtime.instances.container_changes import Teller, has_change
 from lawful.runtime.instances.journal_lines import LineWriter
 from lawful.runtime.instances.journal_rows import RowWriter, former
@@ -20,6 +22,7 @@ from tests.runtime.declarations.every_variable import Desk, Parcel, Who
 from tests.runtime.instances import test_container_changes as containers
 from tests.runtime.kernel.test_before_images import Shelves, run
 from tests.runtime.kernel.test_before_images import acts as shelved
+from tests.runtime.services.interrupting import at_every_place
 
 
 @pytest.fixture(autouse=True)
@@ -251,3 +254,20 @@ def test_lines_of_any_time(clock: Clock) -> None:
     both = Both(machine)
     machine.put(1, 1)
     assert both.agree() == 1
+
+
+def test_an_interrupt_leaves_a_teller_as_good_as_new() -> None:
+    kept = list[Stepped]()
+    places = Places.lawful.state(counts=dict.fromkeys(range(20), 0))
+    places.lawful.observe(kept.append)
+    places.put(3)
+
+    def play(attempt: Callable[..., bool]) -> None:
+        teller = Teller(Places.lawful.plan, former)
+        attempt(lambda: teller.text(kept[0]))
+        assert teller.text(kept[0]) == (
+            '{"counts":{"$changed":{"set":[[3,7]],"removed":[]}}}',
+            True,
+        )
+
+    assert at_every_place((container_changes.__file__,), play) > 10
