@@ -14,6 +14,8 @@ from . import serials, tuples
 from .context import Body, Resolver, facts_if, read_of
 from .expressions import expr, infer, join, looked_through, misfit, truth
 
+NEVER = "these are never equal: compare what can be"
+APART = "no type has all values of both: compare the elements one by one"
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "//": "floordiv", "%": "mod"}
 SETS = {"|": "union", "&": "intersection", "-": "difference", "^": "symmetric_difference"}
 ORDER = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
@@ -180,7 +182,7 @@ def _link(b: Body, op: str, node: tree.Compare, sides: tuple[ir.Expr, ir.Expr]) 
                 place,
                 f"{left.type} {op} {right.type}",
                 "two values of one type",
-                "these are never equal: compare what can be",
+                APART if _may_be_equal(left.type, right.type) else NEVER,
             )
             return b.wrong(place)
         return ir.Op(place, t.BOOL, "eq" if op == "==" else "ne", sides)
@@ -207,6 +209,16 @@ def _link(b: Body, op: str, node: tree.Compare, sides: tuple[ir.Expr, ir.Expr]) 
                 or "only integers, ordered sorts and sets have an order",
             )
     return b.wrong(place)
+
+
+def _may_be_equal(left: t.Type, right: t.Type) -> bool:
+    """Whether some tuple could be of both types, although no type takes all values of the other."""
+    pairs = [(one, two) for one in t.options(left) for two in t.options(right)]
+    return any(
+        len(one.items) == len(two.items) and all(map(t.alike, one.items, two.items))
+        for one, two in pairs
+        if isinstance(one, t.Tuple) and isinstance(two, t.Tuple)
+    )
 
 
 def _in_one_order(left: t.Type, right: t.Type) -> bool:

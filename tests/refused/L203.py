@@ -49,3 +49,7 @@ class Peer(Machine):
     @invariant
     def some(self) -> bool:
         return len(self.seen)
+
+    @transition()
+    def compare(self, known: tuple[Nat, Nat | None], said: tuple[Nat | None, Nat]) -> None:
+        assert known == said
