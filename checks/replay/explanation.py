@@ -1,9 +1,10 @@
 """What would have helped at a deviation: the nearest event that is possible instead, and the
 shortest way to a state in which the recorded event is possible.
 
-Both try events with arguments that the rows around, the state and the parameters have, and whole
-numbers beside them; so one may exist where none is found. The search for the way is bounded by a
-number of states.
+Both try events with arguments that the rows around, the state, the parameters and the declaration
+have, and whole numbers beside them; so one may exist where none is found. In the nearest event each
+number is then moved towards the recorded one for as long as the event is possible. The search for
+the way is bounded by a number of states.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Any
 from lawful.runtime.elements import NO_ELEMENTS, Elements
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.walk import everything
 from lawful.spec.codec.as_json import is_list, is_object, is_tuple
 from lawful.spec.ir import Json
 from lawful.spec.values import bounds
@@ -35,7 +37,8 @@ from .rows import Row
 
 STATES = 100  # States in which the search looks for a way.
 FORMS = 12  # Values of one type that are tried.
-CALLS = 24  # Calls of one event that are tried in one state; on the way a quarter of them.
+CALLS = 48  # Calls of one event that are tried in one state.
+CALLS_ON_THE_WAY = 6
 ELSEWHERE = 1000.0  # The distance of another event is larger than that of other arguments.
 NOT_POSSIBLE = ("refused", "fault", "argument", "ignored")
 
@@ -83,12 +86,13 @@ class Pool:
 
     calls: tuple[Call, ...]
     numbers: tuple[int, ...]
+    constants: tuple[int, ...]
     texts: tuple[str, ...]
     universe: Mapping[str, Any]
 
     @classmethod
     def of(cls, stepper: Stepper, finding: Mapping[str, Any]) -> Pool:
-        """The values around a deviation, and of the constants 0 and 1."""
+        """The values around a deviation, the constants of the declaration, 0 and 1."""
         around = finding.get("around", {})
         rows = [*around.get("before", ()), *around.get("after", ())]
         calls = tuple((r["event"], r["args"]) for r in rows if r["event"] in stepper.events)
@@ -98,12 +102,16 @@ class Pool:
         beside = [n + d for n in numbers for d in (1, -1)]
         texts = [each for each in seen if isinstance(each, str)]
         unique = tuple(dict.fromkeys([*numbers, 0, 1, *beside]))
-        return cls(calls, unique, tuple(dict.fromkeys(texts)), finding.get("universe", {}))
+        constants = tuple(dict.fromkeys(_constants(stepper.machine)))
+        universe = finding.get("universe", {})
+        return cls(calls, unique, constants, tuple(dict.fromkeys(texts)), universe)
 
     def forms(self, kind: t.Type, like: Any) -> list[Any]:
-        """Some JSON forms of values of a type, those most like `like` first."""
+        """Some JSON forms of values of a type, those most like `like` first; then constants."""
         found = itertools.islice(self._forms(kind, like), 4 * FORMS)
-        return sorted(found, key=lambda each: distance(each, like))[:FORMS]
+        near = sorted(found, key=lambda each: distance(each, like))[:FORMS]
+        constants = self.constants[:FORMS] if isinstance(kind, t.Int) else ()
+        return [*near, *(each for each in constants if each not in near)]
 
     def _forms(self, kind: t.Type, like: Any) -> Iterator[Any]:
         match kind:
@@ -143,6 +151,13 @@ class Pool:
                         yield {**{k: like[k] for k in each}, name: form}
         for row in itertools.islice(itertools.product(*each.values()), FORMS):
             yield dict(zip(each, row, strict=True))
+
+
+def _constants(machine: ir.Machine) -> Iterator[int]:
+    """The whole numbers that transitions and helpers name."""
+    for node in everything((*machine.transitions, *machine.functions)):
+        if isinstance(node, ir.Const) and type(node.value) is int:
+            yield node.value
 
 
 def _leaves(data: Any) -> Iterator[Any]:
@@ -193,7 +208,30 @@ class Tried:
         if not found:
             return None
         _, _, (event, args), transition = min(found, key=lambda each: each[:2])
+        if event == self.wanted[0]:
+            args, transition = self._closer(state, dict(args), transition)
         return {"event": event, "transition": transition, "args": args}
+
+    def _closer(
+        self, state: State, args: dict[str, Any], transition: str
+    ) -> tuple[dict[str, Any], str]:
+        """The arguments of a possible call with each number as near to the recorded one as a
+        bisection finds; where what is possible has gaps, a nearer one may exist."""
+        event = next(e for e in self.stepper.machine.events if e.name == self.wanted[0])
+        for name, goal in self.wanted[1].items():
+            if type(goal) is not int or type(args.get(name)) is not int:
+                continue
+            near, far = args[name], goal
+            tried = far  # First the recorded number itself, then halves of what is between.
+            while tried != near:
+                call = (event.name, {**args, name: tried})
+                done = [d for each in self._values(event, call) for d in self._done(state, each)]
+                if done:
+                    near, args, transition = tried, call[1], done[0].transition
+                else:
+                    far = tried
+                tried = near + (far - near) // 2 if abs(far - near) > 1 else near
+        return args, transition
 
     def _unlike(self, call: Call) -> float:
         event, args = call
@@ -213,7 +251,7 @@ class Tried:
             here = waiting.popleft()
             if looked > 1 and any(self._done(here, each) for each in wanted):
                 return ways[here], looked
-            for (event, args), done in self._possible(here, CALLS // 4):
+            for (event, args), done in self._possible(here, CALLS_ON_THE_WAY):
                 if done.state not in ways:
                     ways[done.state] = [*ways[here], {"event": event, "args": args}]
                     waiting.append(done.state)
@@ -235,18 +273,20 @@ class Tried:
         """The calls of an event whose arguments are values of their types."""
         params = dict(event.params)
         for call in itertools.islice(self._calls(event), CALLS):
-            _, args = call
-            if args.keys() != params.keys():
-                continue
-            try:
-                given = {
-                    name: decode(args[name], kind, self.stepper.world)
-                    for name, kind in event.params
-                }
-            except ValueError:
-                continue
-            if not any(bounds.breach(given[name], kind) for name, kind in event.params):
-                yield Decoded(call, tuple(given.values()))
+            if call[1].keys() == params.keys():
+                yield from self._values(event, call)
+
+    def _values(self, event: ir.Event, call: Call) -> Iterator[Decoded]:
+        """The call with its arguments as values; nothing where they are none of their types."""
+        try:
+            given = [
+                (decode(call[1][name], kind, self.stepper.world), kind)
+                for name, kind in event.params
+            ]
+        except ValueError:
+            return
+        if not any(bounds.breach(value, kind) for value, kind in given):
+            yield Decoded(call, tuple(value for value, _ in given))
 
     def _calls(self, event: ir.Event) -> Iterator[Call]:
         """Calls of an event: as recorded here and around, and with other arguments."""
