@@ -6,6 +6,8 @@ import re
 from html.parser import HTMLParser
 from pathlib import Path
 
+import pytest
+
 from lawful.checks.replay import ReplayProgram, replay
 from lawful.checks.report import replays
 from tests.checks.replay.journals import (
@@ -118,3 +120,79 @@ def test_what_was_never_done_is_told(tmp_path: Path) -> None:
     assert "0 of 4 transitions covered; never: take, finish_job, finish_all, lose_patience" in told
     assert "1 of 3 states covered; never: BUSY, OVER" in told
     assert "never" in replays.html(result)
+
+
+def told_by(page: str) -> list[str]:
+    """The texts of the page after its title and its style sheet."""
+    texts = [each for each in (" ".join(word.split()) for word in read(page).words) if each]
+    return texts[2:]
+
+
+def between(words: list[str], first: str, last: str) -> str:
+    start = words.index(first)
+    return " | ".join(words[start : words.index(last, start)])
+
+
+def test_the_whole_page_of_two_deviations(tmp_path: Path) -> None:
+    journal = [*worker("a"), *worker("b")]
+    of(journal, "a", 4)["output"] = 7
+    of(journal, "b", 12)["args"] = {"job": job(0, 4, 7)}
+    page = replays.html(replay([written(tmp_path / "j.jsonl", [*journal, {}])], PROGRAM))
+    words = told_by(page)
+    assert words[1] == "2 instances deviate"
+    assert "inconclusive | 0 | the rows have too little information" in between(
+        words, "Verdicts", "Kinds of problems"
+    )
+    assert between(words, "4 of 4 transitions", "First of each kind") == (
+        "4 of 4 transitions | take | 10 | finish_job | 10 | finish_all | 2 | lose_patience | 2 | "
+        "3 of 3 states | IDLE | 18 | BUSY | 10 | OVER | 4 | "
+        "Seconds since the row before | Times | Median | 90 % | 99 % | Most | "
+        "finish_all | 2 | 0.505 | 0.505 | 0.505 | 0.505 | "
+        "finish_job | 10 | 0.505 | 0.505 | 0.505 | 0.505 | "
+        "lose_patience | 2 | 0.505 | 0.505 | 0.505 | 0.505 | "
+        "take | 10 | 0.505 | 0.505 | 0.505 | 0.505"
+    )
+    assert re.findall(r'style="(?:flex|width):([^"]*)"', page) == [
+        *("2", "100.0%", "100.0%", "20.0%", "20.0%"),
+        *("100.0%", "55.6%", "22.2%"),
+    ]
+    assert between(words, "Difference", "caller") == (
+        "Difference | In the row | In the machine | output | 7 | 2 | State before the event | "
+        'state | IDLE | job | null | done | 1 | sizes | {"$map": [[1, 1]]} | patience | false | '
+        "Events possible in this state: | take"
+    )
+    around = between(words, "Rows around it", "refused").split(" | ")
+    assert around == ["Rows around it", "Row", "Event", "Outcome", "1", around[-1]]
+    assert "The row: | args" in between(words, "The row:", "Difference")
+    legal = 'take(job={"$": "Job", "size": 1, "tags": {"$set": [4, 7]}})'
+    assert f"Nearest possible event: {legal}" in words
+    assert "No way to it found in 14 states" in words
+    assert words[words.index("Rejected rows") :] == [
+        *("Rejected rows", "1 row", ": no instance, for example", "{}"),
+        *(f"({tmp_path}/j.jsonl:35)", "All instances", "deviates", "a", "deviates", "b"),
+    ]
+
+
+def test_the_page_says_what_was_not_judged(tmp_path: Path) -> None:
+    def first(journal: list[Row]) -> str:
+        return told_by(replays.html(replay([written(tmp_path / "j.jsonl", journal)], PROGRAM)))[1]
+
+    spoilt = worker("a")
+    of(spoilt, "a", 4)["v"] = 7
+    assert first(spoilt) == "Some instances could not be judged"
+    assert first([*worker("a"), {}]) == "Some instances could not be judged"
+    assert first(worker("a")) == "All instances agree with their machine"
+    assert first(worker("a")[:1]).startswith("No verdict: no event was judged")
+
+
+def test_a_long_page_says_what_it_leaves_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = [*worker("a"), *worker("b")]
+    of(journal, "a", 4)["output"] = 7
+    of(journal, "b", 12)["args"] = {"job": job(0, 4, 7)}
+    for name, most in (("LISTED", 1), ("KINDS", 1), ("LONGEST", 10)):
+        monkeypatch.setattr(replays, name, most)
+    words = told_by(replays.html(replay([written(tmp_path / "j.jsonl", journal)], PROGRAM)))
+    assert words[-4:] == ["All instances", "deviates", "a", "and 1 more"]
+    assert "and 1 more kinds" in words and '{"$map": [ ...' in words
