@@ -119,7 +119,8 @@ def test_what_was_never_done_is_told(tmp_path: Path) -> None:
     told = replays.text(result)
     assert "0 of 4 transitions covered; never: take, finish_job, finish_all, lose_patience" in told
     assert "1 of 3 states covered; never: BUSY, OVER" in told
-    assert "never" in replays.html(result)
+    page = replays.html(result)
+    assert page.count('<tr class="never">') == 6 and '<tr class=""><td>IDLE</td>' in page
 
 
 def told_by(page: str) -> list[str]:
@@ -183,6 +184,11 @@ def test_the_page_says_what_was_not_judged(tmp_path: Path) -> None:
     assert first([*worker("a"), {}]) == "Some instances could not be judged"
     assert first(worker("a")) == "All instances agree with their machine"
     assert first(worker("a")[:1]).startswith("No verdict: no event was judged")
+    nameless = [row | {"v": 7} for row in worker("b")]
+    result = replay([written(tmp_path / "j.jsonl", [*worker("a"), *nameless])], PROGRAM)
+    assert between(told_by(replays.html(result)), "unknown machine", "Kinds of problems") == (
+        "unknown machine | 1 | quarantined instances whose rows do not name their machine"
+    )
 
 
 def test_a_long_page_says_what_it_leaves_out(
