@@ -304,6 +304,12 @@ class UpdatesFixed(Updates):
         return any(m.said == Destroy(q) for m in self.inbox[n])
 
     @invariant
+    def a_node_may_join(self) -> bool:
+        """Once, where the member comes to that place in the order (Q48)."""
+        free = self.late not in self.replicas and len(self.inbox[self.member]) == 0
+        return can(self.join) == free
+
+    @invariant
     def what_is_sent_is_received(self) -> bool:
         """(Q56)"""
         return can(self.receive) == (len(self.link) > 0)

@@ -1,4 +1,4 @@
-"""The mutants of the ownership that a service embeds: who notices each."""
+"""The mutants of the ownership and of the updater that a service embeds: who notices each."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from lawful.checks.explore import Limits, explore
 from lawful.machines.queue_cluster.declaration import QueueOwnerFixed
 from lawful.machines.queue_cluster.subscribers import SubscribersFixed, SubscribersInTime
+from lawful.machines.queue_cluster.updates import UpdatesFixed
 from lawful.spec import ir
 from lawful.spec.lower import lower
 from lawful.spec.resolve import abstract_scopes, resolve
@@ -17,7 +18,7 @@ from lawful.targets import scope_of
 from tests.machines.mutation_tables import NO_MACHINE, SURVIVED, Asked, Table, judge_of
 
 # The cheapest judge is the first one.
-TABLE = Table(
+OWNERSHIP = Table(
     Path(__file__).with_name("mutants.txt"),
     QueueOwnerFixed,
     ("QueueOwnerFixed",),
@@ -28,14 +29,32 @@ TABLE = Table(
         Asked(SubscribersInTime),
     ),
 )
+UPDATER = Table(
+    Path(__file__).with_name("updater_mutants.txt"),
+    UpdatesFixed,
+    ("Updater",),
+    (
+        Asked(UpdatesFixed),
+        Asked(UpdatesFixed, "wiring"),
+        Asked(UpdatesFixed, "wiring", bounds=("QueueName=2", "Nat=0..3", "Create.seq=1..1")),
+        Asked(UpdatesFixed, "several"),
+    ),
+)
+TABLES = pytest.mark.parametrize("table", [OWNERSHIP, UPDATER], ids=["ownership", "updater"])
 
 
-def test_the_table_has_every_mutant_and_those_that_survive_are_marked() -> None:
-    table, every, marked = TABLE.kept(), TABLE.every(), TABLE.marked()
-    assert list(table) == list(every)
-    assert {name for name, by in table.items() if by == SURVIVED} == set(marked)
-    tried = sum(by != NO_MACHINE for by in table.values())
-    assert (len(marked), tried) == (9, 340)
+@pytest.mark.parametrize(
+    ("table", "marked", "tried"),
+    [(OWNERSHIP, 9, 340), (UPDATER, 1, 29)],
+    ids=["ownership", "updater"],
+)
+def test_the_table_has_every_mutant_and_those_that_survive_are_marked(
+    table: Table, marked: int, tried: int
+) -> None:
+    kept = table.kept()
+    assert list(kept) == list(table.every())
+    assert {name for name, by in kept.items() if by == SURVIVED} == set(table.marked())
+    assert (len(table.marked()), sum(by != NO_MACHINE for by in kept.values())) == (marked, tried)
 
 
 def size(machine: ir.Machine) -> tuple[int, int]:
@@ -49,12 +68,13 @@ def size(machine: ir.Machine) -> tuple[int, int]:
 
 @pytest.mark.nightly
 def test_what_is_marked_reaches_the_same_states() -> None:
-    sizes = {name: size(TABLE.every()[name].made()) for name in TABLE.marked()}
+    sizes = {name: size(OWNERSHIP.every()[name].made()) for name in OWNERSHIP.marked()}
     assert sizes == dict.fromkeys(sizes, size(resolve(QueueOwnerFixed).machine))
 
 
 @pytest.mark.nightly
-def test_every_mutant_is_noticed_as_the_table_says() -> None:
+@TABLES
+def test_every_mutant_is_noticed_as_the_table_says(table: Table) -> None:
     if os.environ.get("MUTANTS") == "write":
-        TABLE.write(TABLE.judged())
-    assert TABLE.confirmed() == {name: judge_of(by) for name, by in TABLE.kept().items()}
+        table.write(table.judged())
+    assert table.confirmed() == {name: judge_of(by) for name, by in table.kept().items()}
