@@ -214,6 +214,7 @@ sys.exit(main(sys.argv[2:]))
 """
 
 
+@pytest.mark.nightly
 def test_killed_by_the_system_it_goes_on_to_the_same(tmp_path: Path) -> None:
     target = f"{ROOT / 'tests' / 'classics' / 'two_phase.py'}:TwoPhase"
     asked = ["check", target, "--json", "-", "--engine", "generated", "--resume", str(tmp_path)]

@@ -105,6 +105,7 @@ def test_induction_over_several_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     assert left["m_is_small"] == ("proved", "induction", "")
 
 
+@pytest.mark.nightly
 def test_what_is_known_of_timers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without it less is proved, and the proof comes to its end."""
     how = How("induction", workers=2)

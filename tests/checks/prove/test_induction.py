@@ -116,6 +116,7 @@ def assert_is_a_step(cls: Any, example: dict[str, Any]) -> None:
     assert dict(zip(after, outcome.state, strict=False)) == after
 
 
+@pytest.mark.nightly
 def test_the_same_question_has_the_same_answer() -> None:
     first, second = proof(SenderEntryAsSeed), proof(SenderEntryAsSeed)
     answers = [
@@ -124,6 +125,7 @@ def test_the_same_question_has_the_same_answer() -> None:
     assert answers[0] == answers[1]
 
 
+@pytest.mark.nightly
 def test_progress_names_each_obligation() -> None:
     told: list[str] = []
     machine = resolve(SenderEntryFixed).machine
@@ -412,6 +414,7 @@ def test_an_event_of_several_transitions_is_asked_for_ambiguity() -> None:
     assert example["args"] == {"by": 3}
 
 
+@pytest.mark.nightly
 def test_what_is_for_exploration_is_listed_and_does_not_count() -> None:
     result = proof(SenderEntryFixed)
     rest = {p.name: p for p in result.properties if p.method == "none"}

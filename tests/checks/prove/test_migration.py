@@ -205,6 +205,7 @@ def test_a_state_less_is_proved_where_no_state_has_it(tmp_path: Path) -> None:
     assert (code, outcome(row)[1]) == (1, {"bounds": "violated", "few": "proved"})
 
 
+@pytest.mark.nightly
 def test_a_variable_that_vanishes_is_told_and_may_be_dropped_on_purpose(tmp_path: Path) -> None:
     less = OLD.replace("on: Nat = 0", "lit: Nat = 0").replace("self.on", "self.lit")
     old = LAMP.replace("on: Nat = 0", "on: Nat = 0\n    used: Nat = 0")

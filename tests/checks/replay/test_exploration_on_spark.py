@@ -16,7 +16,7 @@ from tests.checks.replay.conftest import NEEDS_SPARK
 from tests.classics.channel import Channel
 from tests.classics.table import CLASSICS
 
-pytestmark = NEEDS_SPARK
+pytestmark = [*NEEDS_SPARK, pytest.mark.nightly]  # `make test` has the same without a session.
 
 
 @pytest.fixture
@@ -32,7 +32,6 @@ def test_every_level_is_a_job(jobs: LevelJobs) -> None:
     assert comparable(found) == comparable(in_memory(Channel))
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize("row", CLASSICS, ids=lambda row: row.machine.__name__)
 def test_every_classic(row: Any, jobs: LevelJobs) -> None:
     assert comparable(on_jobs(row.machine, jobs)) == comparable(in_memory(row.machine))

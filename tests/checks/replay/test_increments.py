@@ -54,7 +54,13 @@ def told(case: Tampered | None = None) -> list[Row]:
     return sorted(mine, key=lambda row: row.seq)
 
 
-@pytest.mark.parametrize("case", list(tampered()), ids=lambda case: case.name)
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=case.name, marks=pytest.mark.nightly if n % 2 else ())
+        for n, case in enumerate(tampered())
+    ],
+)
 def test_any_cut_gives_the_verdict_of_all_rows(case: Tampered) -> None:
     its = told(case)
     for program in (PROGRAM, dataclasses.replace(PROGRAM, every=True, after="stop")):

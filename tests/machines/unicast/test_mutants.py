@@ -107,6 +107,7 @@ def test_the_table_has_every_mutant_and_a_reason_for_each_that_survives() -> Non
     assert len(survived) <= tried * 2 // 100
 
 
+@pytest.mark.nightly
 def test_a_few_mutants_are_noticed_as_the_table_says() -> None:
     table, mutants = kept(), every()
     for entry in JUDGES:

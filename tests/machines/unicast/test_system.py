@@ -130,7 +130,7 @@ def test_what_goes_wrong() -> None:
             marks=pytest.mark.nightly,
         ),
         (LinkReporting, (15_665, 87_638, 26), set[str]()),
-        (LinkPartitioned, (16_051, 67_302, 26), set[str]()),
+        pytest.param(LinkPartitioned, (16_051, 67_302, 26), set[str](), marks=pytest.mark.nightly),
         pytest.param(LinkClosed, (15_666, 99_261, 26), set[str](), marks=pytest.mark.nightly),
         pytest.param(Exchange, (18_225, 112_321, 27), set[str](), marks=pytest.mark.nightly),
         (SenderCalled, (301, 26_482, 14), set[str]()),

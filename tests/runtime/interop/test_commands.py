@@ -54,7 +54,8 @@ def test_it_can_be_drawn(path: Path, tmp_path: Path) -> None:
     (drawn,) = tmp_path.glob("*.mmd")
     guard = "temperature #62; 100<br/>and color == Color.RED"
     text = drawn.read_text(encoding="utf-8")
-    assert f"LIQUID --> GAS : burn(temperature, color)<br/>[{guard}]" in text
+    both = f"heat(hot, is_pressed) [hot]<br/>burn(temperature, color)<br/>[{guard}]"
+    assert f"LIQUID --> GAS : {both}" in text
 
 
 def test_it_can_be_replayed(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -241,9 +241,8 @@ def killed(place: Place, folder: Path, lefts: list[int]) -> None:
 SOME = [50, *range(18, 30), 9]
 
 
-@pytest.mark.parametrize(
-    "place", ["sqlite", pytest.param("postgres", marks=pytest.mark.nightly)], indirect=True
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("place", ["sqlite", "postgres"], indirect=True)
 def test_a_killed_process_loses_no_output(place: Place, tmp_path: Path) -> None:
     killed(place, tmp_path, SOME)
 

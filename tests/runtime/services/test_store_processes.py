@@ -40,6 +40,7 @@ def _opened(path: str, told: Connection) -> None:
         told.send(repr(error))
 
 
+@pytest.mark.nightly
 def test_of_processes_that_open_a_new_store_at_once_each_can(tmp_path: Path) -> None:
     ours, theirs = multiprocessing.Pipe(duplex=False)
     fork = multiprocessing.get_context("fork")

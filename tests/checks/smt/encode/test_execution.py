@@ -128,8 +128,19 @@ def both(cls: Any, test: str) -> Both:
     return MACHINES[cls.__name__, test]
 
 
-@pytest.mark.parametrize("late", [False, True], ids=["put in before", "put in after"])
-@pytest.mark.parametrize("cls", CLASSES, ids=lambda c: c.__name__)
+@pytest.mark.parametrize(
+    ("cls", "late"),
+    [  # `make test` has each machine in one of the two ways.
+        pytest.param(
+            cls,
+            late,
+            id=f"{cls.__name__}-put in {'after' if late else 'before'}",
+            marks=() if late == n % 2 else pytest.mark.nightly,
+        )
+        for n, cls in enumerate(CLASSES)
+        for late in (False, True)
+    ],
+)
 @settings(
     max_examples=3,
     deadline=None,
