@@ -40,7 +40,7 @@ def explore(options: ExploreOptions, output: Output) -> int:
 def _serve(found: ScopedMachine, options: ExploreOptions, output: Output) -> None:
     """Print the address, and answer until somebody ends it. Raises CommandError."""
     try:
-        server = ExplorerServer(_answers(found, options), options.port)
+        server = ExplorerServer(answers(found, options), options.port)
     except OSError as error:
         raise CommandError(f"cannot serve on port {options.port}: {error.strerror}") from error
     with server, contextlib.suppress(KeyboardInterrupt):
@@ -49,7 +49,7 @@ def _serve(found: ScopedMachine, options: ExploreOptions, output: Output) -> Non
         server.serve_forever()
 
 
-def _answers(found: ScopedMachine, options: ExploreOptions) -> Answers:
+def answers(found: ScopedMachine, options: ExploreOptions) -> Answers:
     walked = WalkedPath(found.flat, found.world)
     kept: list[Json] = []
 

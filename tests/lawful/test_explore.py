@@ -18,7 +18,7 @@ from lawful.checks.explorer.explorer_page import page
 from lawful.checks.explorer.explorer_server import Answers, ExplorerServer
 from lawful.checks.explorer.walked_path import NoPath, WalkedPath
 from lawful.cli import main
-from lawful.commands.explore import _answers
+from lawful.commands.explore import answers
 from lawful.commands.options import ExploreOptions
 from lawful.targets import machine, scoped
 
@@ -69,7 +69,7 @@ def target(tmp_path: Path) -> str:
 @pytest.fixture
 def server(target: str) -> Iterator[ExplorerServer]:
     found = scoped(machine(target), ())
-    made = ExplorerServer(_answers(found, ExploreOptions(target, (), None, 0, 30.0)))
+    made = ExplorerServer(answers(found, ExploreOptions(target, (), None, 0, 30.0)))
     thread = threading.Thread(target=made.serve_forever, args=(0.01,))
     thread.start()
     yield made

@@ -62,10 +62,28 @@ class Gate(Machine):
     scope = Scope(Nat=range(0, 4), Name=1)
 
 
+def no_picture(_machine: object) -> str:
+    return "<p>No diagram: x.</p>"
+
+
+def half_a_picture(machine: Any) -> str:
+    return f"<svg {machine.name}"
+
+
+def html(shown: Any) -> Any:
+    """What Jupyter asks for."""
+    return shown._repr_html_()
+
+
+def svg(shown: Any) -> Any:
+    """What Jupyter asks for first."""
+    return shown._repr_svg_()
+
+
 def test_an_instance_is_a_table_of_its_variables() -> None:
     gate = Gate()
     gate.shut(EVIL)
-    assert gate._repr_html_() == (
+    assert html(gate) == (
         "<table><caption>Gate</caption>"
         "<tr><th>state</th><td>&lt;Door.SHUT: &#x27;shut&#x27;&gt;</td></tr>"
         "<tr><th>n</th><td>1</td></tr>"
@@ -77,7 +95,7 @@ def test_an_instance_is_a_table_of_its_variables() -> None:
 def test_a_result_shows_counts_verdicts_and_counterexamples() -> None:
     good = '<td style="color:#1a7f37"><b>holds</b></td><td>holds</td><td></td></tr>'
     names = ("deadlock", "bounds", "asserts", "undefined", "ambiguous")
-    assert check(Gate)._repr_html_() == (
+    assert html(check(Gate)) == (
         "<div><b>Gate</b></div>"
         "<div>scope Nat=0..3, Name=1: 7 states, 7 generated, depth 7</div>"
         "<table><thead><tr><th>property</th><th>kind</th><th>verdict</th><th>expected</th>"
@@ -97,29 +115,31 @@ def test_a_result_shows_counts_verdicts_and_counterexamples() -> None:
 
 
 def test_a_replay_shows_verdicts_and_problems(tmp_path: Path) -> None:
-    head = {"v": 1, "machine": "Gate", "fingerprint": "any", "instance": EVIL}
-    rows = [{**head, "seq": n, "time": 0.0, "event": "open", "args": {}} for n in range(2)]
+    head: dict[str, Any] = {"v": 1, "machine": "Gate", "fingerprint": "any", "instance": EVIL}
+    rows: list[Any] = [
+        {**head, "seq": n, "time": 0.0, "event": "open", "args": {}} for n in range(2)
+    ]
     journal = tmp_path / "journal.jsonl"
     journal.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     shown = replay([journal], ReplayProgram((resolve(Gate).machine,), any_version=True))
-    assert shown._repr_html_() == REPLAYED
+    assert html(shown) == REPLAYED
 
 
 def test_a_check_that_stops_says_so() -> None:
-    shown = check(Gate, max_seconds=1e-9)._repr_html_()
+    shown = html(check(Gate, max_seconds=1e-9))
     assert "stopped before everything was explored" in shown
 
 
 def test_a_diagram_is_svg_where_graphviz_is_installed(monkeypatch: pytest.MonkeyPatch) -> None:
     if shutil.which("dot") is not None:
-        svg = diagram(Gate)._repr_svg_()
-        assert svg is not None
-        assert svg.startswith("<svg")
-        assert EVIL not in svg
-        assert diagram(Gate)._repr_html_() is None
-    monkeypatch.setattr("lawful.notebook.picture", lambda _machine: "<p>No diagram: x.</p>")
-    assert Diagram(Gate)._repr_svg_() is None
-    assert Diagram(Gate)._repr_html_() == "<p>No diagram: x.</p>"
+        drawn = svg(diagram(Gate))
+        assert drawn is not None
+        assert drawn.startswith("<svg")
+        assert EVIL not in drawn
+        assert html(diagram(Gate)) is None
+    monkeypatch.setattr("lawful.notebook.picture", no_picture)
+    assert svg(Diagram(Gate)) is None
+    assert html(Diagram(Gate)) == "<p>No diagram: x.</p>"
 
 
 class Formatter:
@@ -142,7 +162,7 @@ class Shell:
 
 
 def test_the_extension_shows_classes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("lawful.notebook.picture", lambda machine: f"<svg {machine.name}")
+    monkeypatch.setattr("lawful.notebook.picture", half_a_picture)
     shell = Shell()
     load_ipython_extension(shell)
     svg, html = (shell.formatters[kind].printers for kind in ("image/svg+xml", "text/html"))

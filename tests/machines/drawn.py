@@ -58,24 +58,22 @@ def _is_news(row: Mapping[str, Any]) -> bool:
     return bool(row["output"]) and row["output"] != {"$set": []}
 
 
-def _short(value: object) -> str:
+def _short(value: Any) -> str:
     """A value of a journal's row as a reader would say it."""
     match value:
         case {"$opaque": str(name)}:
             return name
-        case {"$tuple": list(held)}:
-            return "(" + ", ".join(_short(each) for each in held) + ")"
-        case {"$set": list(held)}:
+        case {"$tuple": held}:
+            return f"({', '.join(map(_short, held))})"
+        case {"$set": held}:
             return "{" + ", ".join(sorted(_short(each) for each in held)) + "}"
-        case {"$tuple": list(held)}:
-            return f"({', '.join(_short(each) for each in held)})"
-        case {"$map": list(rows)}:
+        case {"$map": rows}:
             return "{" + ", ".join(f"{_short(k)}: {_short(v)}" for k, v in rows) + "}"
         case {"$": str(name), **fields}:
-            held = [f"{k}={_short(v)}" for k, v in fields.items()]
-            return f"{name}({', '.join(held)})"
-        case list():
-            return f"[{', '.join(_short(each) for each in value)}]"
+            of = [f"{k}={_short(v)}" for k, v in fields.items()]
+            return f"{name}({', '.join(of)})"
+        case [*held]:
+            return f"[{', '.join(map(_short, held))}]"
         case _:
             return str(value)
 
