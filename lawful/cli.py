@@ -17,8 +17,9 @@ from typing import Any, TypeVar, cast
 
 from lawful.spec.errors import DeclarationError
 
-from . import argument_parser
-from .argument_parser import Usage, parser
+from .argument_parser import parser
+from .arguments.command_parser import Usage
+from .arguments.option_groups import annotating
 from .commands import error_report, options
 from .commands.errors import CommandError, Ended
 from .commands.exit_codes import ExitCode
@@ -195,7 +196,7 @@ def _files_asked_for(words: Sequence[str]) -> argparse.Namespace:
     parser.add_argument("--json")
     parser.add_argument("--junit", type=Path)
     parser.add_argument("--sarif", type=Path)
-    argument_parser.annotating(parser)
+    annotating(parser)
     try:
         given, rest = parser.parse_known_args(words)
     except argparse.ArgumentError:  # One of these options has no value.

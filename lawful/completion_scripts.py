@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from .argument_parser import CommandRow, Word, command_rows
+from .command_table import CommandRow, Word, command_rows
 from .commands.exit_codes import ExitCode
 from .commands.options import CompletionOptions
 from .commands.output import Output

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from lawful.argument_parser import COMMANDS, Usage, parser
+from lawful.argument_parser import COMMANDS, parser
+from lawful.arguments.command_parser import Usage
 
 Printed = pytest.CaptureFixture[str]
 

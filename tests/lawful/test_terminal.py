@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from lawful.argument_parser import COMMANDS, command_rows
+from lawful.argument_parser import COMMANDS
 from lawful.cli import main
 from lawful.colour import GREEN, OFF, RED, YELLOW, coloured, wanted
+from lawful.command_table import command_rows
 from lawful.completion_scripts import SCRIPTS, script
 
 GATE = """

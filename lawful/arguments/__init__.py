@@ -1,0 +1,1 @@
+"""The arguments of each command of the command line, and their help texts."""

@@ -1,0 +1,45 @@
+"""The parser of one command: how it tells an error, and what every command takes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import NoReturn, Protocol
+
+from lawful.commands.exit_codes import ExitCode
+
+
+class Usage(SystemExit):
+    """The command line cannot be parsed; the parser has printed why. The exit code is `USAGE`."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(int(ExitCode.USAGE))
+        self.message = message
+
+
+class CommandParser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        self.print_usage(sys.stderr)
+        print(f"{self.prog}: {message}", file=sys.stderr)
+        raise Usage(message)
+
+    @property
+    def actions(self) -> list[argparse.Action]:
+        """Its options and its arguments by position, in the order of its help."""
+        return list(self._actions)
+
+
+class Subparsers(Protocol):
+    """What `add_subparsers` returns."""
+
+    def add_parser(self, name: str, *, help: str, description: str) -> CommandParser: ...
+
+
+def command(commands: Subparsers, name: str, help: str) -> CommandParser:
+    parser = commands.add_parser(name, help=help, description=f"{help[0].upper()}{help[1:]}.")
+    parser.set_defaults(command=name)
+    parser.add_argument(
+        "--json", metavar="FILE", help="write the answer as JSON; - is standard output"
+    )
+    parser.add_argument("--quiet", action="store_true", help="print neither text nor progress")
+    return parser

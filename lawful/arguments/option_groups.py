@@ -1,0 +1,92 @@
+"""The arguments that several commands share: targets, scopes, files for other tools, budgets."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+
+from lawful import argument_types as types
+from lawful.checks.smt.solver import budget
+
+from .command_parser import CommandParser
+
+TARGET = "package.module[:Machine] or path/to/file.py[:Machine]"
+
+
+TARGETS = (
+    f"{TARGET}, or a folder or package with all its modules; several may be given; default: the "
+    "targets of [tool.lawful] in pyproject.toml"
+)
+
+
+def scoped(parser: CommandParser, *, several: bool = True) -> CommandParser:
+    """The targets, or the one target, and the scope."""
+    if several:
+        parser.add_argument("targets", metavar="TARGET", nargs="*", help=TARGETS)
+    else:
+        parser.add_argument("target", metavar="TARGET", help=TARGET)
+    scope(parser)
+    return parser
+
+
+def scope(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--scope",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE|NAME",
+        help="a bound (Node=4, Nat=0..7, beans=100) or the name of a scope; may be repeated",
+    )
+
+
+def reporting(parser: CommandParser) -> CommandParser:
+    """Files for other tools."""
+    parser.add_argument(
+        "--junit", type=Path, metavar="FILE", help="write verdicts for a CI server (JUnit XML)"
+    )
+    parser.add_argument(
+        "--sarif", type=Path, metavar="FILE", help="write verdicts for code review (SARIF)"
+    )
+    parser.add_argument(
+        "--itf", type=Path, metavar="DIR", help="write each counterexample as a trace (ITF)"
+    )
+    annotating(parser)
+    return parser
+
+
+def annotating(parser: argparse.ArgumentParser) -> None:
+    """The option for annotations of GitHub."""
+    parser.add_argument(
+        "--github",
+        action=argparse.BooleanOptionalAction,
+        default=os.environ.get("GITHUB_ACTIONS") == "true",
+        help="print what fails as annotations of GitHub; default: in a workflow of GitHub",
+    )
+
+
+def solver(parser: argparse.ArgumentParser) -> None:
+    """What Z3 may spend."""
+    parser.add_argument(
+        "--budget",
+        type=types.positive,
+        metavar="N",
+        help=f"units of Z3's work (rlimit) for each obligation; default {budget.UNITS:,}",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=types.seconds,
+        metavar="S",
+        help=f"seconds for each question to Z3; default {budget.SECONDS:g}. Without --budget, more "
+        f"than {budget.UNITS / budget.PER_SECOND:g} also raises the budget",
+    )
+
+
+def folder(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--out",
+        type=Path,
+        default=Path(),
+        metavar="DIR",
+        help="the folder to write into; default: the current one",
+    )
