@@ -11,6 +11,7 @@ import os
 import resource
 import signal
 import tempfile
+from collections import Counter
 from typing import Any
 
 import pytest
@@ -70,6 +71,24 @@ def pytest_configure(config: pytest.Config) -> None:
     if PROFILE == "nightly":
         resource.setrlimit(resource.RLIMIT_AS, (MEMORY, resource.getrlimit(resource.RLIMIT_AS)[1]))
     config.pluginmanager.register(Measuring(config))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of a test's cases that `one_in(n)` marks, every n-th is left to `make test`.
+
+    The others become nightly. One case that a command line selects is the first of the collected
+    ones, and so it runs.
+    """
+    cases: Counter[str] = Counter()
+    for item in items:
+        sampled = item.get_closest_marker("one_in")
+        if sampled is None:
+            continue
+        test = item.nodeid.partition("[")[0]
+        if cases[test] % sampled.args[0]:
+            item.add_marker(pytest.mark.nightly)
+        cases[test] += 1
 
 
 @pytest.fixture(autouse=True)

@@ -39,6 +39,7 @@ def steps(text: str) -> int:
     return count
 
 
+@pytest.mark.nightly
 def test_every_operator_means_the_same_in_tla() -> None:
     counts = [steps(path.read_text(encoding="utf-8")) for path in COMPILED]
     assert sum(map(bool, counts)) > len(counts) / 2

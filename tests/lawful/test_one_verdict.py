@@ -114,6 +114,7 @@ MACHINES = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("method", ["auto", "bounded"])
 @pytest.mark.parametrize("verdict", ["violated", "undefined"])
 @pytest.mark.parametrize("machine", MACHINES)
@@ -139,6 +140,7 @@ def test_what_exploration_refutes_is_refuted_by_prove(
     }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("method", ["auto", "induction", "spacer"])
 @pytest.mark.parametrize("verdict", ["violated", "undefined"])
 @pytest.mark.parametrize("machine", MACHINES)
@@ -167,6 +169,7 @@ def test_a_start_without_a_value_is_undefined(
         assert (code, proved["undefined"]["verdict"]) == (1, "undefined")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("wanted", ["holds", "violated", "undefined"])
 @pytest.mark.parametrize("verdict", BODIES)
 def test_both_commands_judge_what_is_expected_alike(

@@ -88,6 +88,7 @@ def affordable(space: Space, state: Any) -> bool:
     )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("cls", "states"),
     [*((cls, 150) for cls in PLANNED), *((cls, 12) for cls in EVERYONE)],

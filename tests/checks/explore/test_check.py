@@ -235,6 +235,7 @@ def test_the_entries_are_as_expected(cls: type[Machine], counts: tuple[int, int,
     assert result.as_expected, check_text(result)
 
 
+@pytest.mark.nightly
 def test_the_composed_system_as_written_loses_and_repeats() -> None:
     result = check(system.LinkAsSeed, limits=Limits(states=4_000))
     lost, twice = found(result, "no_loss"), found(result, "no_duplicate")

@@ -234,11 +234,13 @@ def same(cls: type[Machine], engine: Engine) -> None:
     assert dataclasses.replace(found, engine="reference") == covered(cls, "reference")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("cls", COUNTED, ids=lambda cls: cls.__name__)
 def test_generated_code_counts_as_the_reference_engine_does(cls: type[Machine]) -> None:
     same(cls, "generated")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("cls", [Gate, Resends], ids=lambda cls: cls.__name__)
 def test_machine_code_counts_so_too(cls: type[Machine]) -> None:
     same(cls, "compiled")

@@ -50,6 +50,7 @@ def test_the_limit_decides_which_steps_are_made(monkeypatch: pytest.MonkeyPatch)
     assert kinds == [SortedSteps, OrbitSteps]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("cls", [*FOLDED, LONG], ids=lambda cls: cls.__name__)
 def test_classics_have_the_same_orbits(cls: type[Machine]) -> None:
     assert alike(cls, "generated").handed_back == 0

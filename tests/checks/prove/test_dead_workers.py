@@ -94,6 +94,7 @@ def test_a_search_for_invariants(monkeypatch: pytest.MonkeyPatch) -> None:
     }
 
 
+@pytest.mark.nightly
 def test_induction_over_several_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     assert proof("k-induction", 3) == {
         "n_is_small": ("proved", "k-induction", ""),

@@ -185,6 +185,7 @@ def test_a_state_more_is_proved_and_the_runtime_takes_it_over(tmp_path: Path) ->
     assert (taken.on, taken.phase.name) == (3, "OPEN")
 
 
+@pytest.mark.nightly
 def test_a_state_less_is_proved_where_no_state_has_it(tmp_path: Path) -> None:
     less = OLD.replace('    SHUT = "shut"\n', "")
     code, row = diff_of(tmp_path, less, old=OLD)

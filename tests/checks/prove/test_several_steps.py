@@ -56,6 +56,7 @@ def assert_is_a_run(cls: type[Machine], name: str, trace: Trace) -> None:
     assert reference.call_named(p.function, judged, given) is False
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("cls", "name"), WRONG, ids=[f"{c.__name__}" for c, _ in WRONG])
 def test_a_violation_is_real_and_the_shortest(cls: type[Machine], name: str) -> None:
     found = resolve(cls)
@@ -249,6 +250,7 @@ def test_a_default_without_an_encoding_may_have_no_value() -> None:
         assert found.verdict is Verdict.UNKNOWN
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("method", "verdict"), [("bounded", Verdict.BOUNDED), ("auto", Verdict.PROVED)]
 )

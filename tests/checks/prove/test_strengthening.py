@@ -105,6 +105,7 @@ class Copied(Machine):
 """
 
 
+@pytest.mark.nightly
 def test_the_command_prints_what_can_be_pasted(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -231,6 +231,7 @@ WRONG: list[tuple[str, str, dict[str, Any], str]] = [
 ]
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("name", "schema", "changes", "why"), WRONG)
 def test_wrong_columns_are_refused(
     name: str, schema: str, changes: dict[str, Any], why: str, session: Any

@@ -78,6 +78,7 @@ def test_machines_together(tmp_path: Path) -> None:
     assert found["machines"][1]["coverage"] == {"transitions": {"ring": 3}, "states": {}}
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("case", list(tampered()), ids=lambda case: case.name)
 def test_what_becomes_of_a_spoilt_journal(case: Tampered, tmp_path: Path) -> None:
     journal = rows()

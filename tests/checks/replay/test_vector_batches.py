@@ -194,6 +194,7 @@ def both(path: Path, program: ReplayProgram, together: list[Judged]) -> tuple[Ta
     return tally_rows(files, program), columns
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("output", ["$.gave", None])
 @pytest.mark.parametrize("seed", range(6))
 def test_lots(

@@ -117,6 +117,7 @@ def test_what_goes_wrong(
     assert same_sequences(result) == violated
 
 
+@pytest.mark.nightly
 def test_in_time_everything_holds() -> None:
     """Until time ends."""
     result = checked(DiffusionInTime)

@@ -39,6 +39,7 @@ def test_everything_holds(scope: str, expected: tuple[int, int, int]) -> None:
     assert counts(result) == expected
 
 
+@pytest.mark.nightly
 def test_a_node_joins_while_the_last_consumer_leaves() -> None:
     """Between the release and the cancel nobody owns the queue, and one node is interested."""
     result = checked(BrokersLive, "leaving")

@@ -117,6 +117,7 @@ async def consumed(port: int) -> list[bytes]:
     return bodies
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("slowness", [(0.01, 0.01, 0.01), (0.0, 0.06, 0.0)], ids=["all", "another"])
 def test_slow_brokers_stay_members_and_nothing_is_lost(slowness: tuple[float, ...]) -> None:
     processes = Processes(slowness)

@@ -115,6 +115,7 @@ class SenderLate(SenderInTime):
         return data
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     ("cls", "noticed"),
     [

@@ -66,6 +66,7 @@ class Model(Matter):
         return bool(self.hot)
 
 
+@pytest.mark.nightly
 @settings(max_examples=25)
 @given(rows, st.booleans(), st.booleans())
 def test_random_machines_do_the_same(several: list[Any], hot: bool, pressed: bool) -> None:

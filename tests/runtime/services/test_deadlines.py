@@ -149,6 +149,7 @@ def counting(heard: Counter[int], number: int) -> Callable[[Fired], None]:
     return lambda _: heard.update((number,))
 
 
+@pytest.mark.nightly
 def test_ten_thousand_instances_each_fire_once_at_their_time() -> None:
     clock, deadlines, heard = SimulatedClock(), Deadlines(), Counter[int]()
     bells = [Bell(clock=clock) for _ in range(10_000)]

@@ -285,6 +285,7 @@ def interrupts_on_a_server(place: Place, files: tuple[str, ...], every: int) -> 
         return at_every_place(files, play, every)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("place", ON_A_SERVER, indirect=True)
 def test_so_is_one_on_a_server(place: Place) -> None:
     assert interrupts_on_a_server(place, FILES, every=7) > 60

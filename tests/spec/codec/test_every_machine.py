@@ -146,6 +146,7 @@ def kinds(value: Any) -> Iterator[type[Any]]:
 MET: set[type[Any]] = set()
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("cls", everyone(), ids=lambda cls: cls.__name__)
 def test_a_machine_comes_back_equal(cls: type[Machine]) -> None:
     machine = resolve(cls).machine
@@ -156,6 +157,7 @@ def test_a_machine_comes_back_equal(cls: type[Machine]) -> None:
     assert as_json.canonical(as_json.to_json(back)) == text
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("cls", everyone(), ids=lambda cls: cls.__name__)
 def test_a_machine_within_its_scope_comes_back_equal(cls: type[Machine]) -> None:
     flat = flat_of(cls)

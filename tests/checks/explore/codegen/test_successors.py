@@ -30,6 +30,7 @@ def agree(cls: type[Machine], limit: int) -> None:
     assert found.states > 0
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("cls", MACHINES, ids=lambda cls: cls.__name__)
 def test_machines(cls: type[Machine]) -> None:
     try:
@@ -38,6 +39,7 @@ def test_machines(cls: type[Machine]) -> None:
         pytest.skip(f"without a scope: {error.problems[0].number}")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(("title", "text"), ACCEPTED, ids=[row[0] for row in ACCEPTED])
 def test_texts(title: str, text: str) -> None:
     agree(texts.machine(text), 10)

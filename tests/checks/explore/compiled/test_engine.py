@@ -117,6 +117,7 @@ def test_states_are_found_in_the_same_order(cls: type[Machine]) -> None:
     assert list(mine.parents) == theirs.parents
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("classic", CLASSICS, ids=lambda c: c.machine.__name__)
 def test_the_figures_of_classics(classic: Classic) -> None:
     """Without the reference engine for any state."""
@@ -127,6 +128,7 @@ def test_the_figures_of_classics(classic: Classic) -> None:
     assert not found.escaped
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize(
     "cls",
     [*EVERY, pytest.param(conformance.Faults, marks=pytest.mark.nightly)],

@@ -80,6 +80,7 @@ def by_reference(cls: type[Machine]) -> CheckResult:
     return checked(cls, "reference")
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("engine", ["generated", "compiled"])
 @pytest.mark.parametrize(
     "cls",

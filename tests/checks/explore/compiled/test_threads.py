@@ -217,6 +217,7 @@ def test_folded_states_are_the_same_by_one_by_several_and_unfolded() -> None:
     assert seen[0].values == seen[1].values and seen[0].guards == seen[1].guards
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("workers", [1, 2])
 def test_where_the_room_for_pieces_ends_no_state_is_forgotten(
     workers: int, monkeypatch: pytest.MonkeyPatch
@@ -308,6 +309,7 @@ def test_they_go_on_after_what_was_not_kept(monkeypatch: pytest.MonkeyPatch) -> 
     assert len(taken) > 20
 
 
+@pytest.mark.nightly
 def test_none_takes_a_slot_that_is_not_free(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two slots for chunks of eight states: the threads wait for them all the time."""
     space = space_of(TwoPhase, Scope(RM=6))

@@ -29,6 +29,7 @@ DESKS = st.tuples(
 )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize("name", ["call", "leap", "divide", "lowest", "grow", "swap"])
 @settings(max_examples=10, deadline=None)

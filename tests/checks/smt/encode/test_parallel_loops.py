@@ -24,6 +24,7 @@ POSTS = st.tuples(
 )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize("name", ["put", "mark", "copy"])
 @settings(max_examples=15, deadline=None)

@@ -76,6 +76,7 @@ class Ticking(Both):
         return with_ticks(machine)
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("cls", TIMED, ids=lambda cls: cls.__name__)
 def test_every_step_counts_as_the_reference_does(cls: type[Machine]) -> None:
     both, space = Ticking(cls, SIZES), space_of(cls)
@@ -153,6 +154,7 @@ def test_when_timers_are_due_is_found() -> None:
     }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("cls", (*TIMED, AttemptsAsSeed), ids=lambda cls: cls.__name__)
 def test_what_is_known_is_true_wherever_exploration_gets(cls: type[Machine]) -> None:
     both = Ticking(cls, SIZES)
