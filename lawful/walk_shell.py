@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TextIO
 
 from lawful.checks.explore.limits import OutOfBudget
 from lawful.checks.explore.traces import trace_json
-from lawful.checks.explorer.explorer_server import read_path
+from lawful.checks.explorer.explorer_server import MOST_EVENTS, read_path
 from lawful.checks.explorer.walked_path import CLAUSES, MOST, NoPath, Path, WalkedPath
 from lawful.checks.report.lines import event_text, table, trace_text
 from lawful.spec.ir import Json
@@ -128,6 +128,27 @@ class WalkShell(cmd.Cmd):
             self.failed = True
         else:
             self._take(found[0])
+
+    def do_walk(self, line: str) -> None:
+        """walk [EVENTS [SEED]]: a random walk, of 10 events and with seed 1 unless given.
+
+        Equal seeds walk equally, here and on the page of `lawful explore`.
+        """
+        given = line.split()
+        if len(given) > 2 or not all(word.isdigit() for word in given):
+            raise WrongCommand(f"walk takes a number of events and a seed, not {line!r}")
+        events, seed = (*map(int, given), *(10, 1)[len(given) :])
+        if events > MOST_EVENTS:
+            raise WrongCommand(f"a random walk has at most {MOST_EVENTS:,} events, not {events:,}")
+        self._require_start()
+        before = len(self.path)
+        path = self.walked.random_walk(self.path, seed, events)
+        self._say(f"random walk with seed {seed}:")
+        for length in range(before, len(path)):
+            self.path = path[: length + 1]
+            self._say_step()
+        if len(path) - before < events:
+            self._say("no further event leads to a state within the scope")
 
     def do_start(self, line: str) -> None:
         """start [N]: go back to the start, or take the start with this number."""
@@ -279,8 +300,12 @@ class WalkShell(cmd.Cmd):
             self._say(_event(row).strip())
             return
         self.path = (*self.path, row["index"])
-        step = self.walked.trace(self.path).steps[-1]
-        self._say(f"{len(self.path) - 1:>3}  {event_text(step)}{_cut(row)}")
+        self._say_step(_cut(row))
+
+    def _say_step(self, cut: str = "") -> None:
+        """The last event of the path, what it changed, and the properties that fail after it."""
+        step = self.walked.last_step(self.path)
+        self._say(f"{len(self.path) - 1:>3}  {event_text(step)}{cut}")
         self._say(*(f"       {name} = {value_text(value)}" for name, value in step.changed.items()))
         self._say(*(f"     {line}" for line in self._failing()))
 

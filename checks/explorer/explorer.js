@@ -2,6 +2,8 @@
 const data = JSON.parse(document.getElementById("data").textContent);
 const live = !data.views;
 let path = [], view = null, failed = "", checked = data.checked || null, busy = false;
+/* The random walk that ends the path: its seed, its number of events. And the seed of the next. */
+let walked = null, seed = 1;
 function el(tag, text, cls) {
   const e = document.createElement(tag);
   if (text !== undefined) e.textContent = text;
@@ -10,59 +12,65 @@ function el(tag, text, cls) {
 }
 function show(v) {
   if (v === null) return "None";
+  if (v === true) return "True";
+  if (v === false) return "False";
   if (Array.isArray(v)) return "[" + v.map(show).join(", ") + "]";
   if (typeof v !== "object") return String(v);
-  if (v.$set) return "{" + v.$set.map(show).join(", ") + "}";
-  if (v.$tuple) return "(" + v.$tuple.map(show).join(", ") + ")";
+  if (v.$set) return v.$set.length ? "{" + v.$set.map(show).join(", ") + "}" : "set()";
+  if (v.$tuple) return "(" + v.$tuple.map(show).join(", ") + (v.$tuple.length === 1 ? ",)" : ")");
   if (v.$map) return "{" + v.$map.map(([k, x]) => show(k) + ": " + show(x)).join(", ") + "}";
   if (v.$opaque) return v.$opaque + "(" + v.id + ")";
   if (v.$int) return v.$int;
-  const rows = Object.entries(v).filter(([k]) => k !== "$").map(([k, x]) => k + ": " + show(x));
-  return v.$ ? v.$ + "(" + rows.join(", ") + ")" : "{" + rows.join(", ") + "}";
+  const rows = Object.entries(v).filter(([k]) => k !== "$");
+  if (v.$) return v.$ + "(" + rows.map(([k, x]) => k + "=" + show(x)).join(", ") + ")";
+  return "{" + rows.map(([k, x]) => k + ": " + show(x)).join(", ") + "}";
 }
 function call(r) {
   const args = Object.entries(r.args || {}).map(([k, v]) => k + "=" + show(v)).join(", ");
   const name = r.transition && r.transition !== r.event ? r.event + " → " + r.transition : r.event;
   return name + "(" + args + ")";
 }
-async function ask(name, at) {
-  if (!live) {
-    const found = data.views[at.join(".")];
-    return found || { error: "this file has only the states of its counterexamples" };
-  }
-  const answer = await fetch(name + "?path=" + at.join("."));
-  return answer.json();
+async function ask(name, at, more) {
+  if (live) return (await fetch(name + "?path=" + at.join(".") + (more || ""))).json();
+  const found = name === "view" ? data.views[at.join(".")] : (data.exports[at.join(".")] || {})[name];
+  return found || { error: "this file has only its counterexamples and witnesses" };
 }
-async function go(to) {
+/* One thing at a time: a click while another is under way does nothing. */
+async function alone(act) {
   if (busy) return;
   busy = true;
-  try {
-    const found = await ask("view", to);
-    failed = found.error || "";
-    if (!failed) { view = found; path = to; history.replaceState(null, "", "#" + to.join(".")); }
-  } catch (error) { failed = "the server of this page has ended"; }
+  failed = "";
+  try { await act(); } catch (error) { failed = "the server of this page has ended"; }
   busy = false;
   draw();
 }
-async function walk() {
-  for (let n = 0; n < 10; n++) {
-    const rows = view.starts || view.enabled.filter((r) => !r.fault && !r.cut);
-    if (!rows.length) return;
-    const before = path.length;
-    await go([...path, rows[Math.floor(Math.random() * rows.length)].index]);
-    if (path.length === before) return;
-  }
+async function move(to, walk) {
+  const found = await ask("view", to);
+  if (found.error) { failed = found.error; return; }
+  view = found;
+  path = to;
+  walked = walk || null;
+  history.replaceState(null, "", "#" + address());
 }
-async function download(name) {
-  const found = await ask(name, path);
-  failed = found.error || "";
-  if (!failed) {
+function go(to, walk) { return alone(() => move(to, walk)); }
+function walk(from, by) {
+  return alone(async () => {
+    const found = await ask("walk", from, "&events=10&seed=" + by);
+    if (found.error) { failed = found.error; return; }
+    seed = by + 1;
+    await move(found.path, { seed: by, events: found.path.length - Math.max(1, from.length) });
+  });
+}
+function check() { return alone(async () => { checked = await ask("check", []); }); }
+function download(name) {
+  return alone(async () => {
+    const found = await ask(name, path);
+    if (found.error) { failed = found.error; return; }
     const link = el("a");
     link.href = URL.createObjectURL(new Blob([found.text], { type: "text/plain" }));
     link.download = found.name;
     link.click();
-  }
-  draw();
+  });
 }
 function button(text, act, off) {
   const b = el("button", text);
@@ -109,11 +117,19 @@ function draw() {
   const bar = el("div", undefined, "bar");
   bar.append(button("restart", () => go([])), button("back", () => go(path.slice(0, -1)), !path.length));
   if (live) bar.append(
-    button("random walk (10 events)", walk),
-    button("check the whole scope", async () => { checked = await ask("check", []); draw(); }, checked),
+    button("random walk (10 events)", () => walk(path, seed)), seedField(),
+    button("check the whole scope", check, checked));
+  bar.append(
     button("export as test", () => download("test"), !path.length),
     button("export as sequence diagram", () => download("sequence"), !path.length));
   main.append(bar);
+  if (walked) {
+    const last = path.length - 1, said = el("p", "Random walk with seed " + walked.seed + ": ", "walked");
+    const from = path.slice(0, path.length - walked.events), by = walked.seed;
+    said.append(walked.events ? "events " + (last - walked.events + 1) + " to " + last + ". " : "no event is possible here. ");
+    if (live) said.append(button("again", () => walk(from, by)));
+    main.append(said);
+  }
   if (failed) main.append(el("p", failed, "bad"));
   if (!view) return;
   const cols = el("div", undefined, "cols"), left = el("div"), right = el("div");
@@ -127,10 +143,20 @@ function draw() {
   if (view.starts) return drawStarts(right), drawChecked(left);
   light(picture);
   drawState(left);
-  drawEvents(right);
-  drawProperties(right);
+  drawEnabled(right);
   drawPath(right);
+  drawProperties(right);
+  drawRefused(right);
   drawChecked(left);
+}
+function seedField() {
+  const label = el("label", "with seed "), field = el("input");
+  field.type = "number";
+  field.min = "0";
+  field.value = String(seed);
+  field.addEventListener("change", () => { seed = Math.max(0, Math.floor(Number(field.value)) || 0); });
+  label.append(field);
+  return label;
 }
 function drawStarts(into) {
   const s = box(into, "Starts");
@@ -141,7 +167,8 @@ function drawState(into) {
   const last = view.steps.length ? view.steps[view.steps.length - 1].changed : {};
   const touched = (k) => Object.keys(last).some((p) => p === k || p.startsWith(k + ".") || p.startsWith(k + "["));
   const parts = new Set(view.lanes.map((l) => l.name.split("[")[0]));
-  const s = box(into, parts.size ? "The whole, with messages in flight" : "State");
+  if (view.flights) box(into, "Messages in flight").append(messageLanes(view.flights, view.steps.map(call), show));
+  const s = box(into, parts.size ? "The whole" : "State");
   s.append(table(Object.entries(view.state).filter(([k]) => !parts.has(k)), touched));
   const timers = Object.entries(view.timers);
   if (timers.length) box(into, "Timers").append(table(timers));
@@ -154,7 +181,7 @@ function drawState(into) {
   }
   box(into, "Parts").append(lanes);
 }
-function drawEvents(into) {
+function drawEnabled(into) {
   const s = box(into, "Enabled events"), list = el("ul");
   for (const r of view.enabled) {
     const li = el("li"), no = r.fault || r.cut;
@@ -165,6 +192,8 @@ function drawEvents(into) {
   s.append(list);
   if (!view.enabled.length) s.append(el("p", "none", "soft"));
   if (view.more) s.append(el("p", "Not everything is shown: there is more than fits here.", "soft"));
+}
+function drawRefused(into) {
   const no = box(into, "Refused events"), rows = el("ul");
   for (const r of view.refused) {
     const li = el("li");
@@ -191,7 +220,8 @@ function drawPath(into) {
   list.append(el("li"));
   list.lastChild.append(button("0. start", () => go(path.slice(0, 1))));
   view.steps.forEach((r, n) => {
-    const li = el("li");
+    const li = el("li"), chosen = walked && n >= view.steps.length - walked.events;
+    if (chosen) li.className = "chosen";
     li.append(button(n + 1 + ". " + call(r), () => go(path.slice(0, n + 2))));
     const said = Object.entries(r.changed).map(([k, v]) => k + " = " + show(v));
     if (r.output !== null) said.push("output " + show(r.output));
@@ -210,17 +240,27 @@ function drawChecked(into) {
     const r = el("tr"), jump = el("td", undefined, "short"), as = p.as_expected ? "" : " (not expected)";
     const cls = p.as_expected ? "good" : "bad";
     if (p.path && p.path.length) jump.append(button("go to it", () => go(p.path)));
-    r.append(el("td", p.name), el("td", p.verdict + as, cls + " short"), el("td", p.why), jump);
+    const round = p.loop === null ? "" : p.loop + 1 < p.path.length
+      ? " Then events " + (p.loop + 1) + " to " + (p.path.length - 1) + " again and again."
+      : " Then nothing more happens.";
+    r.append(el("td", p.name), el("td", p.verdict + as, cls + " short"), el("td", p.why + round), jump);
     t.append(r);
   }
   s.append(t);
   const c = box(into, "Coverage: how often each transition was enabled");
   c.append(table(Object.entries(checked.transitions).map(([k, v]) => [k, String(v.enabled)])));
 }
-function fromAddress() {
-  const text = location.hash.slice(1);
-  return text && /^[0-9.]+$/.test(text) ? text.split(".").map(Number) : [];
+/* The path as numbers, and the random walk that ends it: `0.3.1&seed=7&events=2`. */
+function address() {
+  return path.join(".") + (walked ? "&seed=" + walked.seed + "&events=" + walked.events : "");
 }
-addEventListener("hashchange", () => { if (location.hash.slice(1) !== path.join(".")) go(fromAddress()); });
-const first = fromAddress();
-go(first.length ? first : []).then(() => { if (!view) go([]); });
+function goToAddress() {
+  const found = /^([0-9]+(?:[.][0-9]+)*)?(?:&seed=([0-9]{1,9})&events=([0-9]{1,4}))?$/.exec(location.hash.slice(1));
+  if (!found || !found[1]) return go([]);
+  const to = found[1].split(".").map(Number);
+  const by = found[2] && Number(found[3]) < to.length ? { seed: Number(found[2]), events: Number(found[3]) } : null;
+  if (by) seed = by.seed;
+  return go(to, by);
+}
+addEventListener("hashchange", () => { if (location.hash.slice(1) !== address()) goToAddress(); });
+goToAddress().then(() => { if (!view) go([]); });

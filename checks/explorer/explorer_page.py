@@ -36,7 +36,7 @@ def diagram(machine: ir.Machine) -> str:
 
 def page(title: str, picture: str, data: dict[str, ir.Json], *, live: bool) -> str:
     """The HTML text. `data` is what the script reads; a live page may ask its server for more."""
-    style, script = (_beside(f"explorer.{kind}") for kind in ("css", "js"))
+    style, script = _beside("explorer.css"), _beside("message_lanes.js") + _beside("explorer.js")
     policy = (
         f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
         f"connect-src {SELF if live else NONE}; "

@@ -11,7 +11,7 @@ import hmac
 import json
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import NamedTuple
 from urllib.parse import parse_qs, urlsplit
@@ -22,6 +22,7 @@ from ..explore.limits import OutOfBudget
 from .walked_path import NoPath, Path
 
 LOOPBACK = "127.0.0.1"
+MOST_EVENTS = 1000  # Of one random walk.
 HEADERS = {
     "Cache-Control": "no-store",
     "X-Content-Type-Options": "nosniff",
@@ -32,11 +33,19 @@ HEADERS = {
 }
 
 
+class Question(NamedTuple):
+    """What a request asks about: a path, and of a random walk its seed and number of events."""
+
+    path: Path
+    seed: int = 0
+    events: int = 0
+
+
 class Answers(NamedTuple):
-    """What the server tells: its page, and JSON for a path by the name of the question."""
+    """What the server tells: its page, and JSON for a question by its name."""
 
     page: str
-    questions: dict[str, Callable[[Path], Json]]
+    questions: dict[str, Callable[[Question], Json]]
 
 
 class ExplorerServer(ThreadingHTTPServer):
@@ -85,14 +94,15 @@ class _Handler(BaseHTTPRequestHandler):
         elif not name:
             self._send(200, "text/html; charset=utf-8", self.explorer.answers.page)
         elif name in self.explorer.answers.questions:
-            self._answer(name, parse_qs(asked.query).get("path", [""])[0])
+            self._answer(name, {key: given[0] for key, given in parse_qs(asked.query).items()})
         else:
             self._send(404, "text/plain", "there is no such page")
 
-    def _answer(self, name: str, text: str) -> None:
+    def _answer(self, name: str, given: Mapping[str, str]) -> None:
         try:
+            question = read_question(given)
             with self.explorer.one:
-                told = self.explorer.answers.questions[name](read_path(text))
+                told = self.explorer.answers.questions[name](question)
         except NoPath as error:
             self._send(400, "application/json", json.dumps({"error": str(error)}))
         except OutOfBudget:
@@ -113,6 +123,17 @@ class _Handler(BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *args: object) -> None:
         """Requests are not printed: the address has the token."""
+
+
+def read_question(given: Mapping[str, str]) -> Question:
+    """The question of a request with these parameters. Raises NoPath for what is no number."""
+    seed, events = (given.get(name, "0") for name in ("seed", "events"))
+    for name, text in (("seed", seed), ("number of events", events)):
+        if not (text.isascii() and text.isdigit() and len(text) < 10):
+            raise NoPath(f"the {name} {text[:40]!r} is not a number below 1,000,000,000")
+    if int(events) > MOST_EVENTS:
+        raise NoPath(f"a random walk has at most {MOST_EVENTS:,} events, not {int(events):,}")
+    return Question(read_path(given.get("path", "")), int(seed), int(events))
 
 
 def read_path(text: str) -> Path:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import itertools
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from random import Random
+from typing import Any, NamedTuple
 
 from lawful.spec import types as t
 from lawful.spec.analysis.callee import bind
@@ -20,11 +21,13 @@ from lawful.spec.values.world import World, encode
 from ..explore.limits import Budget, Limits, OutOfBudget
 from ..explore.retrace import judged
 from ..explore.space import Args, Edge, Space
+from ..explore.state_json import shown
 from ..explore.traces import trace_of
 from ..reference import Done, Fault, Refusal
 from ..reference.states import State
 from ..reference.time import timers
 from ..verdict import Trace, TraceStep
+from .message_flights import MessageFlights, Moves, members
 
 Path = tuple[int, ...]
 MOST = 200  # Events of a state, and starts, that a view lists.
@@ -32,10 +35,21 @@ TRIED = 50  # Arguments with which a refused transition is tried.
 CLAUSES = 3  # Different refusals of one transition that a view has.
 KEPT = 5000  # States of paths that are kept.
 SECONDS = 3.0  # The time for one view; what is left out is said.
+WALK_SECONDS = 30.0  # The time for a random walk.
 
 
 class NoPath(ValueError):
     """A path leads nowhere; the text says at which of its numbers."""
+
+
+class Point(NamedTuple):
+    """The end of a path; of one with events also the last event, as it was found and as a view has
+    it, and what it did to messages."""
+
+    state: State
+    edge: Edge | None = None
+    step: Json = None
+    moves: Moves | None = None
 
 
 class WalkedPath:
@@ -44,7 +58,8 @@ class WalkedPath:
     def __init__(self, flat: Flat, world: World, seconds: float = SECONDS) -> None:
         self.space = Space(flat, world)
         self.seconds = seconds
-        self._states: OrderedDict[Path, State] = OrderedDict()
+        self._flights = MessageFlights(self.space)
+        self._points: OrderedDict[Path, Point] = OrderedDict()
 
     def view(self, path: Path) -> dict[str, Json]:
         """The page's data at the end of a path; of the empty path only the starts.
@@ -59,7 +74,8 @@ class WalkedPath:
                 for i, name, args, state in starts
             ]
             return {"path": [], "starts": rows, "more": more}
-        states = [self.state(path[: n + 1]) for n in range(len(path))]
+        points = self._along(path)
+        states = [point.state for point in points]
         state = states[-1]
         edges, more = self._first(enumerate(self.space.edges(state)))
         properties, complete = self._properties(states)
@@ -69,7 +85,8 @@ class WalkedPath:
             "state": self.space.shown(state),
             "lanes": list(self._lanes(state)),
             "timers": self._timers(state),
-            "steps": [self._step(path[: n + 1]) for n in range(1, len(path))],
+            "flights": self._flights.picture(states, [p.moves for p in points if p.moves]),
+            "steps": [point.step for point in points[1:]],
             "enabled": [self._edge(i, edge) for i, edge in edges],
             "refused": refused,
             "properties": properties,
@@ -78,28 +95,43 @@ class WalkedPath:
 
     def state(self, path: Path) -> State:
         """The state at the end of a path that is not empty. Raises NoPath."""
-        known = self._states.get(path)
-        if known is not None:
-            self._states.move_to_end(path)
-            return known
-        if len(path) == 1:
-            found = next(itertools.islice(self._made(), path[0], None), None)
-        else:
-            edge = self._edge_at(path)
-            found = edge.outcome.state if isinstance(edge.outcome, Done) else None
-        if found is None:
-            raise NoPath(f"number {len(path)} of the path, {path[-1]}, leads to no state")
-        self._states[path] = found
-        if len(self._states) > KEPT:
-            self._states.popitem(last=False)
-        return found
+        return self._point(path).state
 
     def trace(self, path: Path) -> Trace:
         """The path as a trace, as `lawful check` has it. Raises NoPath."""
         self._begin()
-        states = [self.state(path[: n + 1]) for n in range(len(path))]
-        edges = [self._edge_at(path[: n + 1]) for n in range(1, len(path))]
+        points = self._along(path)
+        edges = [point.edge for point in points if point.edge is not None]
+        states = [point.state for point in points]
         return trace_of(self.space, states, [(edge.rule, edge.args) for edge in edges])
+
+    def last_step(self, path: Path) -> TraceStep:
+        """The last event of a path of at least two numbers. Raises NoPath."""
+        self._begin()
+        states, edge = [self.state(path[:-1]), self.state(path)], self._point(path).edge
+        assert edge is not None
+        return trace_of(self.space, states, [(edge.rule, edge.args)]).steps[0]
+
+    def random_walk(self, path: Path, seed: int, events: int) -> Path:
+        """The path, and so many further events, which the seed chooses: equal seeds walk equally.
+
+        Each is one of the first events of its state that lead to a state within the scope. The walk
+        is shorter where there is none. An empty path gets a start first, which is not counted.
+        Raises NoPath, and OutOfBudget where it takes too long.
+        """
+        self.space.budget = Budget(Limits(seconds=WALK_SECONDS))
+        chosen = Random(seed)
+        if not path:
+            starts = sum(1 for _ in itertools.islice(self._made(), MOST))
+            path = (int(chosen.random() * starts),)
+        self._along(path)
+        for _ in range(events):
+            edges = itertools.islice(enumerate(self.space.edges(self.state(path))), MOST)
+            able = [i for i, edge in edges if isinstance(edge.outcome, Done) and edge.cut is None]
+            if not able:
+                break
+            path = (*path, able[int(chosen.random() * len(able))])
+        return path
 
     def path_of(self, trace: Trace) -> Path:
         """The path of a trace of this machine, as far as its events lead to states."""
@@ -161,8 +193,7 @@ class WalkedPath:
     def failing(self, path: Path) -> list[tuple[str, str, str]]:
         """Name, kind and reason of each property that fails at the end of a path."""
         self._begin()
-        states = [self.state(path[: n + 1]) for n in range(len(path))]
-        rows, _ = self._properties(states)
+        rows, _ = self._properties([point.state for point in self._along(path)])
         failed = (row for row in rows if isinstance(row, dict) and row["now"] == "fails")
         return [(str(row["name"]), str(row["kind"]), str(row["why"])) for row in failed]
 
@@ -198,13 +229,50 @@ class WalkedPath:
             return rows, True
         return rows, False
 
-    def _edge_at(self, path: Path) -> Edge:
-        """The last event of a path of at least two numbers."""
-        edges = self.space.edges(self.state(path[:-1]))
-        edge = next(itertools.islice(edges, path[-1], None), None)
+    def _along(self, path: Path) -> list[Point]:
+        """The points from the start of a path to its end."""
+        return [self._point(path[: n + 1]) for n in range(len(path))]
+
+    def _point(self, path: Path) -> Point:
+        known = self._points.get(path)
+        if known is not None:
+            self._points.move_to_end(path)
+            return known
+        found = self._started(path) if len(path) == 1 else self._stepped(path)
+        if found is None:
+            raise NoPath(f"number {len(path)} of the path, {path[-1]}, leads to no state")
+        self._points[path] = found
+        if len(self._points) > KEPT:
+            self._points.popitem(last=False)
+        return found
+
+    def _started(self, path: Path) -> Point | None:
+        state = next(itertools.islice(self._made(), path[0], None), None)
+        return None if state is None else Point(state)
+
+    def _stepped(self, path: Path) -> Point | None:
+        """The point after the last event of a path of at least two numbers."""
+        before = self.state(path[:-1])
+        edge = next(itertools.islice(self.space.edges(before), path[-1], None), None)
         if edge is None:
             raise NoPath(f"number {len(path)} of the path, {path[-1]}: there is no such event")
-        return edge
+        if not isinstance(edge.outcome, Done):
+            return None
+        after = edge.outcome.state
+        row = self.space.rules[edge.rule][1]
+        changed = self.space.changed(before, after)
+        output = edge.outcome.output
+        step: Json = {
+            **self._call(edge.rule, edge.args),
+            "changed": changed,
+            "output": None if output is None else encode(output, row.function.output),
+        }
+        if not self._flights.channels:
+            return Point(after, edge, step)
+        named = bind(row.function.params, edge.args)
+        return Point(
+            after, edge, step, self._flights.moves(before, row.name, named, after, changed)
+        )
 
     def _args(self, rule: int, args: Args) -> dict[str, Json]:
         return self.space.shown_args(self.space.rules[rule][1].function, args)
@@ -222,18 +290,6 @@ class WalkedPath:
             "cut": edge.cut,
         }
 
-    def _step(self, path: Path) -> Json:
-        edge, before = self._edge_at(path), self.state(path[:-1])
-        row = self.space.rules[edge.rule][1]
-        output = edge.outcome.output if isinstance(edge.outcome, Done) else None
-        return {
-            "event": row.event,
-            "transition": row.name,
-            "args": self._args(edge.rule, edge.args),
-            "changed": self.space.changed(before, self.state(path)),
-            "output": None if output is None else encode(output, row.function.output),
-        }
-
     def _refused(self, state: State, taken: set[int]) -> tuple[list[Json], bool]:
         """Each transition that no argument enables, with the clauses that refuse it."""
         out: list[Json] = []
@@ -241,13 +297,18 @@ class WalkedPath:
             if index in taken:
                 continue
             clauses: dict[str, Json] = {}
+            met = set[str]()
             try:
                 given = self.space.arguments(rule, state, planned=False)
                 for args in itertools.islice(given, TRIED):
                     named = bind(row.function.params, args)
                     outcome = self.space.reference.step(state, row.name, named)
                     if isinstance(outcome, Refusal) and len(clauses) < CLAUSES:
-                        clauses.setdefault(str(outcome.reason()), self._args(index, args))
+                        reason = outcome.reason()
+                        # Those of equal words that differ in values say nothing new.
+                        if (words := reason.why or reason.clause) not in met:
+                            met.add(words)
+                            clauses[str(reason)] = self._args(index, args)
             except OutOfBudget:
                 return out, False
             except ValueError as error:
@@ -286,17 +347,15 @@ class WalkedPath:
 
     def _lanes(self, state: State) -> Iterator[Json]:
         """A lane of each part and each member of a family."""
-        shown: Mapping[str, Any] = self.space.shown(state)
-        for v in self.space.machine.variables:
-            if t.part_of(v.type) is None:
+        whole = self.space.machine
+        for i, v in enumerate(whole.variables):
+            part = t.part_of(v.type)
+            if part is None:
                 continue
-            members: Any = shown[v.name]
-            if not isinstance(v.type, t.Map):
-                yield {"name": v.name, "state": members}
-                continue
-            rows: Any = members["$map"] if "$map" in members else members.items()
-            for key, member in rows:
-                yield {"name": f"{v.name}[{key}]", "state": member}
+            row = whole.part(part.machine)
+            fixed = [p.name for p in row.parameters]
+            for name, member in members(v, state[i]):
+                yield {"name": name, "state": shown(whole, member, row, fixed)}
 
     def _timers(self, state: State) -> dict[str, Json]:
         """The timers, and what is left of each: ticks, or whether it is armed."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from lawful.checks.explore import CheckResult
 from lawful.checks.explore import explore as check
 from lawful.checks.explore.limits import Limits
 from lawful.checks.explorer.explorer_page import diagram, page
-from lawful.checks.explorer.explorer_server import Answers, ExplorerServer
+from lawful.checks.explorer.explorer_server import Answers, ExplorerServer, Question
 from lawful.checks.explorer.walked_path import NoPath, Path, WalkedPath
 from lawful.checks.report.regression_test import as_test
 from lawful.checks.verdict import PropertyResult, Verdict
@@ -29,7 +29,7 @@ def explore(options: ExploreOptions, output: Output) -> int:
     """Serve the page until Ctrl-C, or write it as a file."""
     found = scoped(machine(options.target), options.scope)
     if options.html is not None:
-        files.save(options.html, _file(found, options.max_seconds))
+        files.save(options.html, _file(found, options))
         row: Json = {"machine": found.flat.machine.name, "path": str(options.html)}
         output.answer(str(options.html), [row])
         return ExitCode.AS_EXPECTED
@@ -53,38 +53,57 @@ def answers(found: ScopedMachine, options: ExploreOptions) -> Answers:
     walked = WalkedPath(found.flat, found.world)
     kept: list[Json] = []
 
-    def checked(_path: Path) -> Json:
+    def checked(_: Question) -> Json:
         if not kept:
             kept.append(_checked(found, walked, options.max_seconds))
         return kept[0]
 
+    def walk(asked: Question) -> Json:
+        return {"path": list(walked.random_walk(asked.path, asked.seed, asked.events))}
+
     name = found.flat.machine.name
-    return Answers(
-        page(f"{name} — explorer", diagram(found.resolved.machine), {"machine": name}, live=True),
-        {
-            "view": walked.view,
-            "check": checked,
-            "test": functools.partial(
-                path_as_test, "explore", options.target, options.scope, walked
-            ),
-            "sequence": functools.partial(path_as_sequence, name, walked),
-        },
-    )
+    test = functools.partial(path_as_test, "explore", options.target, options.scope, walked)
+    questions: dict[str, Callable[[Question], Json]] = {
+        "view": lambda asked: walked.view(asked.path),
+        "walk": walk,
+        "check": checked,
+        "test": lambda asked: test(asked.path),
+        "sequence": lambda asked: path_as_sequence(name, walked, asked.path),
+    }
+    picture = diagram(found.resolved.machine)
+    return Answers(page(f"{name} — explorer", picture, {"machine": name}, live=True), questions)
 
 
-def _file(found: ScopedMachine, seconds: float) -> str:
+def _file(found: ScopedMachine, options: ExploreOptions) -> str:
     """The page with the states of the counterexamples and witnesses, which needs no server."""
     walked = WalkedPath(found.flat, found.world)
-    result = _explored(found, seconds)
-    paths = [walked.path_of(p.trace) for p in result.properties if p.trace is not None]
+    result = _explored(found, options.max_seconds)
+    paths = {walked.path_of(p.trace) for p in result.properties if p.trace is not None}
     prefixes = {path[:n] for path in paths for n in range(len(path) + 1)} | {()}
     name = found.flat.machine.name
     data: dict[str, Json] = {
         "machine": name,
         "checked": _told(result, walked),
-        "views": {".".join(map(str, path)): walked.view(path) for path in sorted(prefixes)},
+        "views": {_text(path): walked.view(path) for path in sorted(prefixes)},
+        "exports": {_text(path): _exports(found, options, walked, path) for path in sorted(paths)},
     }
     return page(f"{name} — explorer", diagram(found.resolved.machine), data, live=False)
+
+
+def _text(path: Path) -> str:
+    return ".".join(map(str, path))
+
+
+def _exports(
+    found: ScopedMachine, options: ExploreOptions, walked: WalkedPath, path: Path
+) -> dict[str, Json]:
+    """The end of a path as files that the page offers: always a diagram, a test where it can be."""
+    out: dict[str, Json] = {}
+    with contextlib.suppress(NoPath):
+        out["test"] = path_as_test("explore", options.target, options.scope, walked, path)
+    with contextlib.suppress(NoPath):
+        out["sequence"] = path_as_sequence(found.flat.machine.name, walked, path)
+    return out
 
 
 def _explored(found: ScopedMachine, seconds: float) -> CheckResult:
@@ -116,6 +135,7 @@ def _rows(result: CheckResult, walked: WalkedPath) -> Iterator[Json]:
             "as_expected": p.as_expected,
             "why": p.why,
             "path": None if p.trace is None else list(walked.path_of(p.trace)),
+            "loop": None if p.trace is None else p.trace.loop,
         }
 
 

@@ -22,6 +22,8 @@ from lawful.commands.explore import answers
 from lawful.commands.options import ExploreOptions
 from lawful.targets import machine, scoped
 
+from .browser import Browser
+
 TURN = """
 from lawful import Machine, Nat, Scope, State, invariant, reachable, require, terminal, transition
 
@@ -149,6 +151,34 @@ def test_exports_are_of_the_path(server: ExplorerServer) -> None:
     assert "1. shut()" in drawn["text"]
 
 
+def test_equal_seeds_walk_equally(server: ExplorerServer, target: str) -> None:
+    page = f"/{server.token}/"
+    ways = [
+        json.loads(got(server, f"{page}walk?path=0&events=6&seed={n % 9}")[1]) for n in range(18)
+    ]
+    assert ways[:9] == ways[9:]
+    # From the start: two events by turns, and each second one has two arguments.
+    assert all(len(way["path"]) == 7 and way["path"][:2] == [0, 0] for way in ways)
+    assert len({tuple(way["path"]) for way in ways}) > 4
+    # Where nothing leads on, the walk is shorter.
+    end = json.loads(got(server, f"{page}walk?path=0.0.0.0.0.0&events=6&seed=1")[1])
+    assert len(end["path"]) == 7
+    found = scoped(machine(target), ())
+    assert WalkedPath(found.flat, found.world).random_walk((0,), 8, 6) == tuple(ways[8]["path"])
+
+
+def test_a_walk_has_a_seed_and_few_events(server: ExplorerServer) -> None:
+    page = f"/{server.token}/walk?path=0"
+    assert got(server, f"{page}&events=2&seed=-1") == (
+        400,
+        json.dumps({"error": "the seed '-1' is not a number below 1,000,000,000"}),
+    )
+    assert got(server, f"{page}&events=1001&seed=1") == (
+        400,
+        json.dumps({"error": "a random walk has at most 1,000 events, not 1,001"}),
+    )
+
+
 def test_what_a_declaration_says_cannot_end_the_script() -> None:
     text = page("T", "", {"machine": "</script><img src=x>"}, live=False)
     inside = text.partition('id="data">')[2].partition("</script>")[0]
@@ -183,11 +213,129 @@ def test_the_file_shows_its_counterexample_in_a_browser(
     assert "<img" not in shown
 
 
+def test_the_file_exports_its_counterexamples(target: str, tmp_path: Path) -> None:
+    file = tmp_path / "turn.html"
+    assert main(["explore", target, "--html", str(file)]) == 0
+    inside = file.read_text(encoding="utf-8").partition('id="data">')[2].partition("</script>")[0]
+    data = json.loads(inside)
+    rows = {row["name"]: (row["path"], row["loop"]) for row in data["checked"]["properties"]}
+    assert rows["below_two"] == ([0, 0, 0, 0], None)
+    assert rows["two"] == ([0, 0, 0, 0], None)
+    assert sorted(data["views"]) == ["", "0", "0.0", "0.0.0", "0.0.0.0"]
+    (path,) = data["exports"]
+    assert path == "0.0.0.0"
+    assert {kind: made["name"] for kind, made in data["exports"][path].items()} == {
+        "test": "test_below_two.py",
+        "sequence": "Turn.mmd",
+    }
+
+
+@pytest.fixture
+def browser(tmp_path: Path) -> Iterator[Browser]:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("chromium is not installed")
+    with Browser(chromium, tmp_path / "profile") as made:
+        yield made
+
+
 @pytest.mark.nightly
-def test_the_live_page_runs_in_a_browser(server: ExplorerServer, tmp_path: Path) -> None:
-    shown = in_browser(f"{server.url}#0.0.0.0", tmp_path / "profile")
-    assert "state is SHUT, not OPEN" in shown
-    assert shown.count('class="node lit"') == 1
+def test_the_live_page_is_walked_in_a_browser(server: ExplorerServer, browser: Browser) -> None:
+    browser.open(f"{server.url}#0.0.0.0")
+    assert "state is SHUT, not OPEN" in browser.text()
+    assert browser.run("document.querySelectorAll('g.lit').length") == 1
+    browser.click("back")
+    assert browser.fragment() == "0.0.0"
+    browser.click("shut()")
+    assert browser.fragment() == "0.0.0.0"
+    browser.click("restart")
+    browser.click("start()")
+    browser.run("document.querySelector('input').value = 7")
+    browser.run("document.querySelector('input').dispatchEvent(new Event('change'))")
+    browser.click("random walk (10 events)")
+    walked = browser.fragment()
+    count = 6  # `shut` is refused the fourth time.
+    assert len(walked.partition("&")[0].split(".")) == count + 1
+    assert walked.endswith(f"&seed=7&events={count}")
+    said = f"Random walk with seed 7: events 1 to {count}."
+    assert said in browser.text()
+    # The same address in a new page shows the same walk; so does the same seed again.
+    browser.open(f"{server.url}#{walked}")
+    assert said in browser.text()
+    browser.click("again")
+    assert browser.fragment() == walked
+    browser.click("0. start")
+    assert browser.fragment() == "0"
+    assert "Random walk" not in browser.text()
+    browser.click("check the whole scope")
+    browser.click("go to it")
+    assert browser.fragment() == "0.0.0.0"
+
+
+PAIR = """
+from lawful import Machine, Nat, Record, Scope, require, transition
+
+class Ping(Record):
+    n: Nat
+
+class Side(Machine):
+    n: Nat = 0
+
+    @transition()
+    def strike(self) -> Ping:
+        self.n += 1
+        return Ping(self.n)
+
+    @transition()
+    def take(self, ping: Ping) -> None:
+        require(ping.n > 0)
+
+class Pair(Machine):
+    left: Side = Side()
+    right: Side = Side()
+    wire: list[Ping] = []
+
+    @transition()
+    def send(self) -> None:
+        self.wire.append(self.left.strike())
+
+    @transition()
+    def receive(self) -> None:
+        require(len(self.wire) > 0)
+        self.right.take(self.wire.pop(0))
+
+    deadlock_ok = True
+    scope = Scope(Nat=range(0, 3), wire=3)
+"""
+
+
+@pytest.mark.nightly
+def test_messages_in_flight_are_drawn_between_the_lanes(browser: Browser, tmp_path: Path) -> None:
+    path = tmp_path / "pair_explored.py"
+    path.write_text(PAIR, encoding="utf-8")
+    found = scoped(machine(f"{path}:Pair"), ())
+    file = tmp_path / "pair.html"
+    walked = WalkedPath(found.flat, found.world)
+    views: dict[str, Any] = {"": walked.view(()), "0.0.0.1": walked.view((0, 0, 0, 1))}
+    data: dict[str, Any] = {"machine": "Pair", "views": views, "exports": {}, "checked": None}
+    file.write_text(page("Pair", "", data, live=False), encoding="utf-8")
+    browser.open(f"{file.as_uri()}#0.0.0.1")
+    texts = "[...document.querySelectorAll('.flights > text')].map((t) => t.textContent)"
+    assert browser.run(texts) == [
+        "leftleft",
+        "rightright",
+        "in flight now",
+        "1. send()send()",
+        "2. send()send()",
+        "3. receive()receive()",
+    ]
+    sent = "[...document.querySelectorAll('.flights .way')].map((g) => g.textContent)"
+    assert browser.run(sent) == ["Ping(n=1)wire: Ping(n=1)"]
+    flying = sent.replace(".way", ".flying")
+    assert browser.run(flying) == ["wire: Ping(n=2)wire: Ping(n=2)"]
+    places = "[...document.querySelectorAll('.flights .way .line')].map((p) => p.getAttribute('d'))"
+    # From the lane of `left` in the first row to that of `right` in the third.
+    assert browser.run(places) == ["M360 78 C360 78 600 146 600 146"]
 
 
 def test_a_port_that_is_taken_is_said(target: str, capsys: pytest.CaptureFixture[str]) -> None:

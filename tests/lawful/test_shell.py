@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -334,3 +335,26 @@ def test_true_is_no_number() -> None:
     assert is_value('{"$": "Ack", "seqno": 1}', {"$": "Ack", "seqno": 1})
     assert not is_value("1", True)
     assert not is_value("0", False)
+
+
+@pytest.mark.usefixtures("folder")
+def test_equal_seeds_take_the_same_walk(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = "walk 4 7\npath\nstart\nwalk 4 7\npath\nwalk 9\nwalk x\nwalk 1001\n"
+    assert walked(script, "gate_walked.py", monkeypatch=monkeypatch) == 5
+    lines = capsys.readouterr().out.splitlines()
+    first = lines.index("random walk with seed 7:")
+    second = lines.index("random walk with seed 7:", first + 1)
+    begun = lines[first : second - 2]  # Behind it the state to which `start` goes back.
+    assert begun == lines[second : second + len(begun)]
+    assert begun[1] == "  1  shut()"
+    assert re.fullmatch("0.0.[01].0.[0-3]", begun[-1])
+    # To be shut a third time leaves the scope.
+    assert lines[-5:] == [
+        "random walk with seed 1:",
+        "no further event leads to a state within the scope",
+        "walk takes a number of events and a seed, not 'x'",
+        "a random walk has at most 1,000 events, not 1,001",
+        "Gate: 4 events after the start",
+    ]
