@@ -24,7 +24,7 @@ from lawful.spec.analysis.walk import statements, written
 from lawful.spec.syntax.declare import slot
 from lawful.spec.values.bounds import bounded
 
-from ..kernel import dispatch
+from ..kernel import commit, dispatch
 from ..kernel.plan import Plan, Way
 from .global_names import GlobalNames
 from .in_place import outside_loops
@@ -132,8 +132,10 @@ class PartStep:
         return [if_(compare(name(self.saved), ast.IsNot(), ast.Constant(None)), back)]
 
     def breached(self) -> ast.expr | None:
-        """The test that a variable of the part may be out of its bounds; None where none can."""
+        """The test that a variable of the part is out of its bounds; None where none can be. Of a
+        part that has begun it is exact, so that nobody judges parts that the step left alone."""
         tests: list[ast.expr] = []
+        judged: list[tuple[ast.expr, ast.expr]] = []  # Variables, and what they were.
         for i, variable in enumerate(self.of.way.writes):
             kind = self.of.plan.fields[variable]
             if not bounded(kind) or variable in self._kept():
@@ -143,10 +145,15 @@ class PartStep:
             was = ast.Subscript(name(self.saved), ast.Constant(i), ast.Load())
             changed = compare(self.field(variable), ast.IsNot(), was)
             tests.append(test or (ast.Constant(True) if self.of.start else changed))
+            judged.append((ast.Constant(variable), was))
         if not tests:
             return None
         ran = compare(name(self.saved), ast.IsNot(), ast.Constant(None))
-        return all_of([ran, any_of(tests)])
+        if self.of.start:
+            return all_of([ran, any_of(tests)])
+        names, before = (ast.Tuple([*each], ast.Load()) for each in zip(*judged, strict=True))
+        judge = name(self.names.put("part_breached", commit.part_breached))
+        return all_of([ran, any_of(tests), call(judge, name(self.part), names, before)])
 
     def _kept(self) -> frozenset[str]:
         """The variables that the transition keeps within their bounds, whatever it is given."""

@@ -60,15 +60,29 @@ def judge_variable(state: State, name: str, old: Any, whole: State | None = None
 
     `old` is its value before the step; `whole` is the outermost machine, which messages start from.
     """
+    found = _breach_of(state, name, old)
+    if found is not None:
+        where = "" if whole is None else path_to(whole, state)
+        raise out_of_bounds(f"{where}{name}", found)
+
+
+def part_breached(part: State, names: Sequence[str], before: Sequence[Any]) -> bool:
+    """Whether one of these variables of a part is out of its bounds; `before`: what they were when
+    the step began. It does not look at other parts."""
+    return any(
+        _breach_of(part, each, old) is not None for each, old in zip(names, before, strict=True)
+    )
+
+
+def _breach_of(state: State, name: str, old: Any) -> str | None:
+    """Where a variable that a step may have changed is out of its bounds, and how."""
     kind = state.__plan__.fields[name]
     value = getattr(state, slot(name), UNSET)
     if value is old or value is UNSET or not bounded(kind):
-        return
+        return None
     if id(state) in SUSPECT or old is UNSET or not _screened(kind):
-        found = breach(value, kind)
-        if found is not None:
-            where = "" if whole is None else path_to(whole, state)
-            raise out_of_bounds(f"{where}{name}", found)
+        return breach(value, kind)
+    return None
 
 
 def _screened(kind: t.Type) -> bool:
