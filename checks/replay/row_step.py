@@ -305,13 +305,24 @@ class Stepper:
         starts = [o.state for o in plain if isinstance(o, Done)]
         some = any(f.params for f in self.machine.initials)
         trusted = self.anywhere or row.outcome != "made"
-        if isinstance(row.changed, Absent) or not (trusted or self.machine.initials):
+        if isinstance(row.changed, Absent):
+            return self._unrecorded(state, [] if some else starts)
+        if not (trusted or self.machine.initials):
             return state
         recorded = self.reader.state(row.changed, state)
         if trusted or some or not starts:
             return recorded
         # Rows have no ghosts, so states are compared in their JSON form, which has none either.
         return next((s for s in starts if self.shown(s) == self.shown(recorded)), starts[0])
+
+    def _unrecorded(self, state: State, starts: list[State]) -> State:
+        """The state in which an instance begins of which no row tells how it was made."""
+        if not self.machine.initials:
+            return state
+        if not starts or any(each != starts[0] for each in starts):
+            names = ", ".join(f.name for f in self.machine.initials)
+            raise Inconclusive(f"the rows do not say how the @initial of the machine ran: {names}")
+        return starts[0]
 
     # Events.
 

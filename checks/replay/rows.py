@@ -58,6 +58,9 @@ class Absent:
     def __str__(self) -> str:
         return "(absent)"
 
+    def __reduce__(self) -> str:
+        return "ABSENT"  # In each process there is one, so that rows are compared by identity.
+
 
 ABSENT = Absent()
 

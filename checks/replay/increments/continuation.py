@@ -9,6 +9,7 @@ is too late: it is a problem of its instance, and is not judged.
 from __future__ import annotations
 
 import dataclasses
+from collections import deque
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -34,11 +35,13 @@ class Continuation:
         fold, waiting = restored(program, text) if text else (Fold(program, instance), ())
         fold.resumed = True
         self.queue = Queue(fold)
-        for row in waiting:
-            self.queue.take(row)
+        self.waited = deque(waiting)
 
     def take(self, row: Row) -> None:
         """Take the next row."""
+        # A row that waited comes in its turn: before it, a row of this increment may come twice.
+        while self.waited and self.waited[0].seq <= row.seq:
+            self.queue.take(self.waited.popleft())
         if self.queue.fold.program.dense:
             self.queue.take(row)
         else:
@@ -46,6 +49,8 @@ class Continuation:
 
     def end(self) -> InstanceVerdict:
         """The verdict on all rows of all increments, with the state to go on from."""
+        for row in self.waited:
+            self.queue.take(row)
         waiting = tuple(row for *_, row in sorted(self.queue.early, key=lambda each: each[:2]))
         kept = snapshot(self.queue.fold, waiting)
         return dataclasses.replace(self.queue.end().end(), snapshot=kept)

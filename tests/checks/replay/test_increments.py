@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import pickle
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from lawful.checks.replay.fold import fold
 from lawful.checks.replay.increments.continuation import Continuation, Increment
 from lawful.checks.replay.increments.state_files import read_states, states_text
 from lawful.checks.replay.problems import InstanceVerdict
-from lawful.checks.replay.rows import Row, journal_row, parse
+from lawful.checks.replay.rows import Row, combined, journal_row, parse, row_json
 from lawful.checks.replay.tally import Tallies
 from lawful.cli import main
 from lawful.commands.exit_codes import ExitCode
@@ -79,6 +80,14 @@ def test_a_row_that_is_missing_may_come_in_the_next_increment() -> None:
     assert (first.verdict, first.counts["gaps"]) == ("quarantined", 1)
 
 
+def test_a_missing_row_may_come_twice() -> None:
+    """What waited for it comes after both, not after the first."""
+    its = told()
+    whole = fold(PROGRAM, "a", [*its[:3], its[2], *its[3:]])
+    assert whole.counts["duplicates"] == 1
+    assert in_parts([[*its[:2], *its[3:]], [its[2], its[2]]], PROGRAM) == whole
+
+
 def test_a_row_that_is_too_late_is_a_problem() -> None:
     its = told()
     late = in_parts([its[:6], [its[1]], its[6:]], PROGRAM)
@@ -128,3 +137,10 @@ def test_states_in_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     first.write_text('{"instance": 1}\n', encoding="utf-8")
     assert main(["replay", str(days[1]), target, "--resume", str(first)]) == ExitCode.USAGE
     assert "line 1 is no state of an instance" in capsys.readouterr().err
+
+
+def test_a_row_that_came_from_another_process() -> None:
+    row = Row("a", 1, "Worker", event="take", outcome="happened")
+    sent = pickle.loads(pickle.dumps(row))
+    assert row_json(sent) == row_json(row)
+    assert combined(sent, dataclasses.replace(row, output=1)) == dataclasses.replace(row, output=1)

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from lawful import Machine, Nat, initial, require, transition
 from lawful.checks.replay import ReplayError, ReplayProgram, ReplayResult, replay
 from lawful.checks.replay.mapping import mapping_of, read_mapping
 from tests.checks.replay.journals import Bell, Worker, written
@@ -165,3 +166,47 @@ def test_a_mapping_is_of_one_machine() -> None:
         both, mapping=mapping_of(json.loads(json.dumps(data | {"machine": "Bell"})))
     )
     assert known.mapping is not None and known.mapping.machine == "Bell"
+
+
+class Begun(Machine):
+    """Its `@initial` gives the rest a value."""
+
+    rest: Nat
+    begun: bool = False
+
+    @initial
+    def begin(self, rest: Nat) -> None:
+        self.rest = rest
+
+    @transition()
+    def use(self) -> None:
+        self.begun = True
+
+
+class Full(Machine):
+    """Its `@initial` has no arguments."""
+
+    rest: Nat
+
+    @initial
+    def fill(self) -> None:
+        self.rest = 2
+
+    @transition()
+    def use(self) -> None:
+        require(self.rest > 0, "empty")
+        self.rest -= 1
+
+
+def test_a_machine_begins_as_its_initial_says(tmp_path: Path) -> None:
+    rows: list[Any] = [{"i": "a", "n": n, "e": "use"} for n in range(3)]
+    path = written(tmp_path / "t.jsonl", rows)
+    mapping = mapping_of({"instance": "$.i", "seq": "$.n", "event": "$.e"})
+    found = replay([path], ReplayProgram((Full.lawful.ir,), mapping=mapping)).total.found.rows
+    assert [(f.index, f.clause) for each in found.values() for _, f in each] == [
+        (2, "empty (0 > 0 is false)")
+    ]
+    unsaid = replay([path], ReplayProgram((Begun.lawful.ir,), mapping=mapping))
+    assert unsaid.verdicts["inconclusive"] == 1
+    [[(_, finding)]] = unsaid.total.found.rows.values()
+    assert finding.clause == "the rows do not say how the @initial of the machine ran: begin"
