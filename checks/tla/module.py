@@ -44,6 +44,7 @@ class Exported:
     """A module, its configurations, and the properties that are not in them.
 
     `config` names every property, `safety` only those that a single state or step can violate.
+    `rows` are the definitions of properties, `constants` what every configuration declares.
     """
 
     name: str
@@ -51,6 +52,16 @@ class Exported:
     config: str
     safety: str
     left_out: tuple[str, ...]
+    constants: tuple[str, ...]
+    rows: tuple[Written, ...]
+
+    def asking(self, rows: Sequence[Written], *, live: bool) -> str:
+        """A configuration that asks for these definitions alone, under fairness where `live`.
+
+        It does not say that TLC shall not look for deadlocks: TLC 2.15 reads no such line, and the
+        option `-deadlock` says the same to every version.
+        """
+        return "\n".join([*_head(self.constants, live), *_asked(rows), ""])
 
 
 def export(flat: Flat, expects: Mapping[str, Expected]) -> Exported:
@@ -88,7 +99,15 @@ def export(flat: Flat, expects: Mapping[str, Expected]) -> Exported:
         ]
     )
     config, safety = (_config(constants, rows, expects, live) for live in (True, False))
-    return Exported(name, text + "\n", config, safety, tuple(properties.left_out))
+    return Exported(
+        name,
+        text + "\n",
+        config,
+        safety,
+        tuple(properties.left_out),
+        tuple(constants),
+        tuple(rows),
+    )
 
 
 def module_name(machine: str) -> str:
@@ -179,11 +198,8 @@ def _config(
     """
     rows = [row for row in rows if live or not row.live]
     found = [row for row in rows if _to_hold(row, expects)]
-    lines = [f"SPECIFICATION {'Spec' if live else 'Safety'}", "CHECK_DEADLOCK FALSE", "CONSTANTS"]
-    lines += [f"  {name} = {name}" for name in constants]
-    for kind, temporal in (("INVARIANTS", False), ("PROPERTIES", True)):
-        names = [f"  {row.name}" for row in found if row.temporal is temporal]
-        lines += [kind, *names] if names else []
+    specification, *head = _head(constants, live)
+    lines = [specification, "CHECK_DEADLOCK FALSE", *head, *_asked(found)]
     others = [row for row in rows if row not in found]
     if others:
         lines += ASKED_ALONE
@@ -191,6 +207,19 @@ def _config(
         kind = "PROPERTY" if row.temporal else "INVARIANT"
         lines.append(f"\\* {kind} {row.name}")
     return "\n".join(lines) + "\n"
+
+
+def _head(constants: Sequence[str], live: bool) -> list[str]:
+    """The lines that every configuration has."""
+    given = [f"  {name} = {name}" for name in constants]
+    return [f"SPECIFICATION {'Spec' if live else 'Safety'}", "CONSTANTS", *given]
+
+
+def _asked(rows: Sequence[Written]) -> Iterator[str]:
+    """The lines that name definitions which TLC is to find true."""
+    for kind, temporal in (("INVARIANTS", False), ("PROPERTIES", True)):
+        names = [f"  {row.name}" for row in rows if row.temporal is temporal]
+        yield from [kind, *names] if names else []
 
 
 def _to_hold(row: Written, expects: Mapping[str, Expected]) -> bool:

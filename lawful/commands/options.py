@@ -203,9 +203,15 @@ class ShowOptions:
 
 @dataclass(frozen=True, slots=True)
 class ExportOptions:
+    """`check`: whether TLC explores the module; `tlc` is its jar, where one is named.
+    `max_seconds` limits lawful's exploration and each run of TLC."""
+
     target: str
     scope: Sequence[str]
     out: Path
+    check: bool
+    tlc: Path | None
+    max_seconds: float | None
 
 
 @dataclass(frozen=True, slots=True)

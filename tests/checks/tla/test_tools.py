@@ -6,6 +6,7 @@ many modules, and TLC for a few small machines.
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 from pathlib import Path
 
@@ -14,9 +15,11 @@ import pytest
 from lawful import Machine
 from lawful.checks.explore import explore
 from lawful.checks.explore.layout.layouts import NotGenerated
+from lawful.checks.tla.agreement import Told, compare
 from lawful.checks.tla.module import CannotWrite, Exported, export
-from lawful.checks.tla.properties import LIVE
+from lawful.checks.tla.tlc import Answer
 from lawful.checks.verdict import Verdict
+from lawful.cli import main
 from lawful.machines.read_only_windows.system import NodeFixed
 from lawful.machines.unicast.system import LinkFixed
 from lawful.spec.errors import DeclarationError
@@ -25,14 +28,13 @@ from tests.agree import planning
 from tests.agree.examine import HEAD, forget, seeded
 from tests.agree.test_telling import COMPILED
 from tests.checks.declarations import liveness, shadowing, timed
-from tests.checks.tla.test_export import LIVELY, NAMES, within
-from tests.checks.tla.tools import ask, asking, refused
+from tests.checks.tla.test_export import LIVELY, within
+from tests.checks.tla.tools import refused, tlc
 from tests.classics.peterson import Peterson
 from tests.classics.table import CLASSICS
 from tests.classics.two_phase import TwoPhase
 from tests.spec import texts
 
-SMALL: tuple[type[Machine], ...] = (Peterson,)
 MORE: tuple[type[Machine], ...] = (
     liveness.StrongSemaphore,
     TwoPhase,
@@ -59,13 +61,8 @@ def random(texts_: list[str]) -> dict[str, Exported]:
         if made is not None:
             # All are called alike, and a file has the name of its module.
             name = f"Random{number}"
-            found[name] = Exported(
-                name,
-                made.module.replace(f"MODULE {made.name} ", f"MODULE {name} ", 1),
-                made.config,
-                made.safety,
-                made.left_out,
-            )
+            renamed = made.module.replace(f"MODULE {made.name} ", f"MODULE {name} ", 1)
+            found[name] = dataclasses.replace(made, name=name, module=renamed)
     return found
 
 
@@ -111,45 +108,67 @@ def test_sany_takes_every_classic_every_system_and_random_machines(tmp_path: Pat
     assert refused(given, tmp_path) == []
 
 
-def agrees(cls: type[Machine], folder: Path) -> None:
-    """TLC finds as many states, as deep, and false what is violated: each asked alone."""
+def told(cls: type[Machine]) -> tuple[Exported, Told]:
+    """The module of a machine, and what lawful finds."""
     found = resolve(cls)
     flat, made = within(cls)
     result = explore(flat, found.world, found.expects)
-    failed = (Verdict.VIOLATED, Verdict.UNDEFINED)
-    answer = ask(made, made.safety, folder)
-    assert (answer.distinct, answer.depth, answer.wrong) == (result.distinct, result.depth, None)
-    left_out = {what.split(":")[0].split(" ")[1] for what in made.left_out}
-    for p in result.properties:
-        name = NAMES.get(p.name, p.name.replace(".", "_"))
-        if p.name in left_out or p.kind == "reachable":
-            continue
-        if p.kind in LIVE:
-            if p.verdict is not Verdict.UNDEFINED:  # Of which an invariant is false.
-                config = asking(made, [name], "PROPERTIES", live=True)
-                wrong = ask(made, config, folder).wrong
-                assert wrong == ("liveness" if p.verdict in failed else None), p.name
-        elif p.verdict in failed:
-            kinds = [(name, "PROPERTIES"), (f"{name}_at_rest", "INVARIANTS")]
-            if p.kind != "step_property":
-                kinds = [(name, "INVARIANTS")]
-            answers = [ask(made, asking(made, [n], kind), folder).wrong for n, kind in kinds]
-            assert any(answers) and set(answers) <= {None, *(n for n, _ in kinds)}, p.name
-
-
-@pytest.mark.parametrize("cls", SMALL, ids=lambda cls: cls.__name__)
-def test_tlc_agrees(cls: type[Machine], tmp_path: Path) -> None:
-    agrees(cls, tmp_path)
+    return made, Told(result.distinct, result.depth, {p.name: p.verdict for p in result.properties})
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("cls", MORE, ids=lambda cls: cls.__name__)
-def test_tlc_agrees_on_more_machines(cls: type[Machine], tmp_path: Path) -> None:
-    agrees(cls, tmp_path)
+def test_tlc_agrees_on_more_machines(cls: type[Machine]) -> None:
+    found = compare(*told(cls), tlc())
+    assert (found.outcome, found.differences, found.troubles) == ("agrees", [], [])
+    assert found.rows
+
+
+COUNTER = """
+from lawful import Machine, Nat, Scope, invariant, transition
+
+
+class Counter(Machine):
+    n: Nat = 0
+
+    @transition()
+    def up(self) -> None:
+        self.n += 1
+
+    @invariant
+    def small(self) -> bool:
+        return self.n < 5
+
+    scope = Scope(Nat=range(0, 4))
+"""
+
+
+def test_tlc_agrees(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tlc()
+    target = tmp_path / "counter.py"
+    target.write_text(COUNTER, encoding="utf-8")
+    assert main(["export", str(target), "--tla", "--check", "--out", str(tmp_path)]) == 0
+    said = capsys.readouterr().out.splitlines()
+    assert said[3:] == [
+        "  TLC: 4 distinct states, depth 4; of its 6 definitions 6 true and 0 false, as lawful says"
+    ]
 
 
 @pytest.mark.nightly
-def test_tlc_explores_the_page_s_example_with_the_configuration_of_safety(tmp_path: Path) -> None:
+def test_tlc_differs_from_what_lawful_did_not_find() -> None:
+    made, right = told(Peterson)
+    verdicts = {**right.verdicts, "mutual_exclusion": Verdict.VIOLATED}
+    wrong = Told(right.distinct + 1, right.depth, verdicts)
+    found = compare(made, wrong, tlc())
+    assert found.outcome == "differs"
+    assert found.differences == [
+        "distinct states: lawful 43, TLC 42",
+        "mutual_exclusion: lawful false, TLC true",
+    ]
+
+
+@pytest.mark.nightly
+def test_tlc_explores_the_page_s_example_with_the_configuration_of_safety() -> None:
     _, made = within(LinkFixed)
-    answer = ask(made, made.safety, tmp_path)
-    assert (answer.distinct, answer.depth, answer.wrong) == (15_665, 26, None)
+    config = made.safety.replace("CHECK_DEADLOCK FALSE\n", "")
+    assert tlc().ask(made.name, made.module, config) == Answer(15_665, 26)
