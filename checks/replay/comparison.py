@@ -15,7 +15,7 @@ from .deviations import Deviation, Malformed
 from .difference import pair, same, sentence
 from .row_state import Read, StateForm
 from .rows import Absent, Row
-from .told_containers import changed
+from .told_containers import changed, key_of_parts, parts_changed
 
 KINDS = (
     "output",
@@ -84,6 +84,11 @@ class Comparison:
         rows = dict(rows)
         for i, v in self.form.kept:
             if before is not None and is_change(data := rows.get(v.name)):
+                if (key := key_of_parts(v.type)) is not None:
+                    rows[v.name] = parts_changed(
+                        v.name, self.form.json(before[i], v.type), data, key
+                    )
+                    continue
                 value = changed(v.name, before[i], data, v.type, self.read)
                 if value == after[i]:
                     del rows[v.name]

@@ -20,7 +20,7 @@ from .difference import hidden
 from .row_state import CONTROL
 from .row_step import Stepper
 from .rows import WHOLE, Absent, Row
-from .told_containers import changed
+from .told_containers import changed, key_of_parts, parts_changed
 
 Policy = Literal["resync", "skip", "force", "stop"]
 POLICIES: tuple[Policy, ...] = ("resync", "skip", "force", "stop")
@@ -100,7 +100,9 @@ def _changed(stepper: Stepper, state: State, rows: Mapping[str, Json]) -> dict[s
     out: dict[str, Json] = copy.deepcopy(stepper.shown(state))
     for i, v in stepper.form.kept:
         data = rows.get(v.name)
-        if is_change(data):
+        if is_change(data) and (key := key_of_parts(v.type)) is not None:
+            out[v.name] = parts_changed(v.name, out[v.name], data, key)
+        elif is_change(data):
             value = changed(v.name, state[i], data, v.type, stepper.reader.read)
             out[v.name] = stepper.form.json(value, v.type)
         elif v.name in rows:

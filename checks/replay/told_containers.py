@@ -12,7 +12,7 @@ from lawful.runtime.instances.container_changes import CHANGED, is_change
 from lawful.spec import types as t
 from lawful.spec.codec.as_json import is_list, is_object
 from lawful.spec.ir import Json
-from lawful.spec.values.world import FrozenBag, FrozenMap
+from lawful.spec.values.world import FrozenBag, FrozenMap, rank
 
 from .deviations import Deviation, Malformed
 
@@ -44,6 +44,39 @@ def changed(name: str, old: Any, data: Json, kind: t.Type, read: Read) -> Any:
         case _:
             pass
     raise Malformed(f"the change of {name} is none of a {kind}")
+
+
+def key_of_parts(kind: t.Type) -> t.Type | None:
+    """The type of the keys of a map of parts; None for another type."""
+    match kind:
+        case t.Map(key=key, value=t.Part()):
+            return key
+        case _:
+            return None
+
+
+def parts_changed(name: str, old: Json, data: Json, key: t.Type) -> Json:
+    """The JSON form of a map of parts after a row, from the one before it: rows do not tell what
+    ghosts hold, so that no value follows from them.
+
+    Raises Malformed for a change of another form, Deviation where it removes what was not there."""
+    told: Any = data
+    rows = told[CHANGED]
+    whole: Any = old
+    if not is_object(rows) or rows.keys() != {"set", "removed"} or len(told) > 1:
+        raise Malformed(f"the change of {name} is none of a map of parts")
+    held = {str(k): (k, v) for k, v in whole.get("$map", whole.items())}
+    for k in rows["removed"] if is_list(rows["removed"]) else [None]:
+        if held.pop(str(k), None) is None:
+            raise Deviation("changed", f"{name}: removed {k!r}, which was not there")
+    for row in rows["set"] if is_list(rows["set"]) else [None]:
+        if not is_list(row) or len(row) != 2:
+            raise Malformed(f"the change of {name} has no list of [key, value]")
+        held[str(row[0])] = row[0], row[1]
+    pairs = sorted(held.values(), key=lambda row: rank(row[0]))
+    if isinstance(key, t.Enum | t.Sort):
+        return {str(k): v for k, v in pairs}
+    return {"$map": [[k, v] for k, v in pairs]}
 
 
 class Change:

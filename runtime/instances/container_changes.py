@@ -5,7 +5,8 @@
             | {"$changed": {"at": place, "removed": number, "added": [item]}}   of a list
 
 In a bag the value of an item is how often it is there. A map of containers has a change for each
-of them that differs, where it had that key. A container of at most `LEAST` entries that have no
+of them that differs, where it had that key. Of a map of parts those that differ are told whole,
+unless all do. A container of at most `LEAST` entries that have no
 containers in them is told whole, and so is one of which more has changed than is left.
 
 `merging` makes the state after an event from the JSON of the state before it, whatever the types.
@@ -25,7 +26,7 @@ from lawful.spec.values.world import rank
 from ..json_text import Form, head_of, text_of, texter
 from ..kernel.before_images import ABSENT, BeforeImage, ListBefore, Recorded
 from ..kernel.dispatch import UNSET
-from ..kernel.event_record import Stepped
+from ..kernel.event_record import ChangedParts, Stepped
 from ..kernel.plan import Plan
 from .touched_entries import Both, Touched, touched_by
 
@@ -49,11 +50,12 @@ class Teller:
     def changes(self, done: Stepped) -> dict[str, Json]:
         """What an event changed, by the names of variables."""
         out: dict[str, Json] = {}
-        moved = done.moved
-        for name in done.changed if self.plan.families else moved:
+        moved, parts = done.moved, done.parts
+        for name in self.plan.variables if parts else moved:
             told = self.known.get(name) or self._known(name)
-            if name not in moved:  # Parts are told whole.
-                out[name] = told.form(done.changed[name])
+            if name in parts:
+                out[name] = told.parts(parts[name])
+            if name not in moved:
                 continue
             data = self._change(told, name, done, *moved[name])
             if data is not UNSET:
@@ -126,8 +128,8 @@ def told_as(kind: t.Type, forms: Callable[[t.Type], Form]) -> Told:
     match kind:
         case t.Timer():
             return _Timer(kind, form)
-        case t.Map(value=t.Part()):
-            return Told(kind, form)
+        case t.Map(key=key, value=t.Part() as of):
+            return _Parts(kind, form, forms(key), forms(of))
         case t.Set(item=item):
             return _Set(kind, form, _least(item), told_as(item, forms))
         case t.Seq(item=item):
@@ -154,6 +156,10 @@ class Told:
         self.form = form
         self.least = least
         self.text = texter(kind, form)
+
+    def parts(self, change: ChangedParts) -> Any:
+        """The change of a variable that holds parts, or the new value: a part is told whole."""
+        return self.form(change.whole())
 
     def is_small(self, new: Any) -> bool:
         """Whether a value is told whole, whatever has changed in it."""
@@ -192,6 +198,24 @@ class _Timer(Told):
     def told(self, old: Any, new: Any) -> Any:
         whole = self.form(new)
         return UNSET if old is not UNSET and self.form(old) == whole else whole
+
+
+class _Parts(Told):
+    """A map of parts: those that have changed are told."""
+
+    __slots__ = ("key", "part")
+
+    def __init__(self, kind: t.Type, form: Form, key: Form, part: Form) -> None:
+        super().__init__(kind, form)
+        self.key = key
+        self.part = part
+
+    def parts(self, change: ChangedParts) -> Any:
+        if len(change.put) + len(change.gone) >= len(change):
+            return self.form(change.whole())
+        put = [[self.key(k), self.part(change.part(k))] for k in change.put]
+        gone = _ranked([self.key(k) for k in change.gone])
+        return {CHANGED: {"set": sorted(put, key=_rank_of_key), "removed": gone}}
 
 
 class _List(Told):

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol
 
 from lawful.spec import types as t
 from lawful.spec.analysis.callee import bind
@@ -32,6 +32,20 @@ else:  # A default is Python 3.13's; type checkers know it of every version.
 
 Changes = Mapping[str, tuple[Any, Any]]
 Outcome = Literal["done", "refused", "ignored"]
+
+
+class ChangedParts(Protocol):
+    """What an event changed of the parts that a variable holds: `part_changes.PartsChange`."""
+
+    put: list[Any]
+    gone: list[Any]
+    family: bool
+
+    def __len__(self) -> int: ...
+
+    def whole(self) -> Any: ...
+
+    def part(self, key: Any) -> State: ...
 
 
 class Fields(NamedTuple):
@@ -62,12 +76,12 @@ class Stepped(Generic[M_co]):
 
     Inside, `_of` is a tuple: instance, way, arguments, the transition that ran, the control states
     before and after, output, refusal, time, the variables that may differ, their values before,
-    those after, and the places that were changed in containers. `_changed` and `_inside` are there
-    once they were read, or from the start where parts may have changed; `_args` is there once it
-    was read. A slot for each would take longer.
+    those after, and the places that were changed in containers. `_inside` is there once
+    it was read, or from the start where parts may have changed, and then `_parts`, too; `_args` and
+    `_changed` are there once they were read. A slot for each would take longer.
     """
 
-    __slots__ = ("_args", "_changed", "_inside", "_of")
+    __slots__ = ("_args", "_changed", "_inside", "_of", "_parts")
 
     def __init__(self, of: Fields) -> None:
         params = tuple((name, t.NOTHING) for name in of.args)
@@ -101,10 +115,10 @@ class Stepped(Generic[M_co]):
         done._of = state, way, given, ran, *controls, output, refused, now, writes, *values
         return done
 
-    def with_parts(self, changed: Mapping[str, Any], inside: Changes) -> Stepped[M_co]:
+    def with_parts(self, parts: Mapping[str, ChangedParts], inside: Changes) -> Stepped[M_co]:
         """The record of an event that may have changed parts: they change where they stand, so
         what has changed is known from the start."""
-        self._changed, self._inside = changed, inside
+        self._parts, self._inside = parts, inside
         return self
 
     @property
@@ -156,11 +170,13 @@ class Stepped(Generic[M_co]):
     @property
     def changed(self) -> Mapping[str, Any]:
         if not hasattr(self, "_changed"):
-            plan, inside = self.instance.__plan__, self.inside
+            plan, inside, parts = self.instance.__plan__, self.inside, self.parts
             self._changed = {
-                name: viewed(inside[name][1], plan.fields[name])
+                name: parts[name].whole()
+                if name in parts
+                else viewed(inside[name][1], plan.fields[name])
                 for name in plan.variables
-                if name in inside
+                if name in inside or name in parts
             }
         return self._changed
 
@@ -177,6 +193,11 @@ class Stepped(Generic[M_co]):
     def time(self) -> float:
         time: float = self._of[8]
         return time
+
+    @property
+    def parts(self) -> Mapping[str, ChangedParts]:
+        """The variables whose parts have changed; for the runtime's own use."""
+        return getattr(self, "_parts", {})
 
     @property
     def inside(self) -> Changes:
