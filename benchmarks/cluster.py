@@ -81,7 +81,9 @@ def main() -> int:
         "the service with journals": journalled,
     }.items():
         middle = statistics.median(seconds)
-        print(f"{name:<36}{MESSAGES / middle:>7,.0f} messages/s  {middle / MESSAGES * 1e6:>6,.0f} µs")
+        print(
+            f"{name:<36}{MESSAGES / middle:>7,.0f} messages/s  {middle / MESSAGES * 1e6:>6,.0f} µs"
+        )
     shares = [watch.spent / seconds for seconds, watch in measured]
     micros = [watch.spent / watch.events * 1e6 for _, watch in measured]
     events = measured[0][1].events / MESSAGES
@@ -162,6 +164,7 @@ async def consumed(client: Client) -> None:
     async with asyncio.TaskGroup() as group:
         for number in range(MESSAGES):
             message = await client.next()
+            assert message is not None
             assert int.from_bytes(message.body[:8], "big") == number
             assert not message.redelivered
             group.create_task(client.accept(message))

@@ -23,7 +23,7 @@ from lawful.spec.values.time import clock_of
 from lawful.spec.values.world import Encoder, encoded_map, encoder
 
 from ..kernel.commit import choose
-from ..kernel.dispatch import control_name
+from ..kernel.dispatch import UNSET, control_name
 from ..kernel.event_record import Stepped
 from ..kernel.plan import Plan, Way
 from ..kernel.state import State
@@ -239,6 +239,7 @@ class RowWriter:
         return 0 if self.clock is None else getattr(state, slot(self.clock.name)).now
 
 
+_Field = tuple[str, str, Encoder]  # A variable or parameter, its slot, and its form.
 _FormsOfWay = tuple[list[tuple[str, Encoder]], Encoder]
 
 
@@ -247,6 +248,8 @@ class _Forms:
 
     def __init__(self, plan: Plan) -> None:
         self.teller = Teller(plan, former)
+        self.variables = tuple(_field(plan, name) for name in plan.variables)
+        self.parameters = tuple(_field(plan, name) for name in plan.parameters)
         self._steps = plan.steps
         self._known: dict[str, _FormsOfWay] = {}
 
@@ -259,6 +262,10 @@ class _Forms:
             params = [(name, former(kinds[name])) for name, _ in way.params]
             known = self._known[way.name] = params, former(step.output)
         return known
+
+
+def _field(plan: Plan, name: str) -> _Field:
+    return name, slot(name), former(plan.fields[name])
 
 
 _KNOWN: WeakKeyDictionary[type[Any], _Forms] = WeakKeyDictionary()
@@ -308,22 +315,18 @@ def _but_clocks(state: State) -> dict[str, Json]:
 
 def variables(state: State) -> dict[str, Json]:
     """The JSON form of all variables."""
-    return _fields(state, state.__plan__.variables)
+    return _fields(state, _forms_of(state.__plan__).variables)
 
 
 def _part(state: State) -> dict[str, Json]:
     """The JSON form of all variables and parameters."""
-    plan = state.__plan__
-    return _fields(state, (*plan.variables, *plan.parameters))
+    forms = _forms_of(state.__plan__)
+    return _fields(state, (*forms.variables, *forms.parameters))
 
 
-def _fields(state: State, names: Iterable[str]) -> dict[str, Json]:
-    kinds = state.__plan__.fields
-    return {
-        name: plain(getattr(state, slot(name)), kinds[name])
-        for name in names
-        if hasattr(state, slot(name))
-    }
+def _fields(state: State, fields: Iterable[_Field]) -> dict[str, Json]:
+    held = ((name, getattr(state, at, UNSET), form) for name, at, form in fields)
+    return {name: form(value) for name, value, form in held if value is not UNSET}
 
 
 def plain(value: Any, kind: t.Type) -> Json:
