@@ -26,8 +26,9 @@ from .transition_labels import PRIME, Label, Mark, label_of
 
 WIDTH = 40  # Columns of a line of a label, about.
 NARROW = 26  # The same at an edge of a large diagram, where labels stand beside each other.
-# States, and edges between them, that stand beside each other; more of them stand below each other.
-ACROSS, MOST_ACROSS = 4, 7
+# States of one control variable, states of all, and edges, that stand beside each other; of more of
+# them the states, and then the control variables, stand below each other.
+ACROSS, ALL_ACROSS, MOST_ACROSS = 4, 6, 7
 MOST = 5  # Lines of guards in a label; the others are cut.
 OPERATOR = re.compile(r"[-=<>!+*/%|&^]+|and|or|for|in|if|else|is")
 # What ends a line in some reader: text behind it would be a statement of the language.
@@ -121,14 +122,21 @@ class Chart:
     @property
     def large(self) -> bool:
         """Whether a row of its states would be too wide for a page or a screen."""
-        wide = any(len(r.states) > ACROSS or len(r.bundles) > MOST_ACROSS for r in self.regions)
-        return wide or any(part.large for part in self.parts)
+        states = [len(region.states) for region in self.all_regions()]
+        edges = sum(len(region.bundles) for region in self.all_regions())
+        return max(states, default=0) > ACROSS or sum(states) > ALL_ACROSS or edges > MOST_ACROSS
 
     @property
     def downwards(self) -> bool:
         """Whether edges go down. Those of an excerpt leave one state: its neighbours stand below
         each other if edges go to the right."""
         return self.large and not self.excerpt
+
+    def all_regions(self) -> Iterator[Region]:
+        """Its control variables, then those of its parts."""
+        yield from self.regions
+        for part in self.parts:
+            yield from part.all_regions()
 
     def labels(self) -> Iterator[Label]:
         """Every label of the chart and of its parts."""

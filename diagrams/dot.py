@@ -27,6 +27,7 @@ from .chart import (
     one_line,
     words,
 )
+from .frame_stack import Gap, apart, gaps, part_prefix
 from .transition_labels import Label, Mark
 
 INK, QUIET, GUARD, OUTPUT = "#1b1f24", "#57606a", "#1d4e89", "#2e6b34"
@@ -50,13 +51,17 @@ def text(m: ir.Machine, dpi: int | None = None) -> str:
 def chart_text(shown: Chart, dpi: int | None = None) -> str:
     """The diagram of a chart as DOT text."""
     below, width = [*_below(shown)], NARROW if shown.large else WIDTH
+    stacked = [line for gap in gaps(shown) for line in _gap(gap)] if shown.downwards else []
     out = [
         f"digraph {quoted(shown.title)} {{",
         *indented(defaults(dpi, shown.downwards)),
+        # Ranks of the whole rather than of each frame: only then can a frame be below another.
+        *indented(["newrank=true"] if stacked else []),
         *indented([f"label=<{_rows(below)}>"] if below else []),
         "    subgraph cluster_machine {",
         *indented([f"label={_title(shown.title, 15)}", "penwidth=0", *_body(shown, width)], 2),
         "    }",
+        *indented(stacked),
         "}",
     ]
     return "\n".join(out) + "\n"
@@ -83,18 +88,23 @@ def _body(shown: Chart, width: int, prefix: str = "") -> list[str]:
     """
     out = ["labelloc=t", "labeljust=l"]
     for region in shown.regions:
-        # Events possible in every state stand inside a part, but below the whole machine.
-        apart = region.leaves_any or bool(prefix and region.anywhere)
-        inside = _region(region, f"{prefix}{region.name}.", apart, width)
+        inside = _region(region, f"{prefix}{region.name}.", apart(region, prefix), width)
         several = len(shown.regions) > 1 or shown.parts
         out += _cluster(f"{prefix}{region.name}", region.name, inside) if several else inside
     for part in shown.parts:
-        name = f"{prefix}{part.title.partition(':')[0]}"
-        out += _cluster(name, part.title, _body(part, width, f"{name}."))
+        name = part_prefix(part, prefix)
+        out += _cluster(name[:-1], part.title, _body(part, width, name))
     if shown.always and (prefix or not (shown.regions or shown.parts)):
         look = f"shape=plain style={quoted('')}"
         out.append(f"{quoted(prefix + 'events')} [{look} label=<{_table(shown.always)}>]")
     return out
+
+
+def _gap(gap: Gap) -> Iterator[str]:
+    name = quoted(gap.name)
+    yield f'{name} [shape=point style=invis width=0 height=0 label=""]'
+    yield from (f"{quoted(above)} -> {name} [style=invis weight=0]" for above in gap.above)
+    yield from (f"{name} -> {quoted(below)} [style=invis weight=0]" for below in gap.below)
 
 
 def _cluster(name: str, title: str, inside: list[str]) -> list[str]:

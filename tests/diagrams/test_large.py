@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import re
+import shutil
 import struct
+import subprocess
+from dataclasses import replace
+from itertools import pairwise, permutations
 from pathlib import Path
 
 import pytest
@@ -14,6 +18,7 @@ from lawful.diagrams.chart_excerpt import excerpt
 from lawful.diagrams.render import render_chart
 from lawful.diagrams.transition_labels import Label
 
+DRAWN = Path(__file__).parents[2] / "diagrams" / "drawn"
 NAMES = tuple(f"STATE_{number}" for number in range(12))
 
 
@@ -60,6 +65,67 @@ def test_twelve_states_and_forty_transitions_fit_a_screen(tmp_path: Path) -> Non
         pytest.skip("Graphviz's dot is not installed")
     width, height = struct.unpack(">II", path.read_bytes()[16:24])
     assert width < 4_000 and height < 4_000
+
+
+def places(text: str) -> dict[str, tuple[float, float]]:
+    """Where Graphviz puts the nodes, by name: from the left and from the top, in inches."""
+    if shutil.which("dot") is None:
+        pytest.skip("Graphviz's dot is not installed")
+    done = subprocess.run(
+        ["dot", "-Tplain"], input=text, capture_output=True, text=True, check=True
+    )
+    rows = re.findall(r'^node "?([^" ]+)"? (\S+) (\S+) ', done.stdout, re.M)
+    return {name: (float(x), -float(y)) for name, x, y in rows}
+
+
+def test_control_variables_and_parts_stand_below_each_other() -> None:
+    """Beside each other, the machine of connections was 4,235 pixels wide."""
+    first, second = ring(4, 4).regions[0], ring(3, 3).regions[0]
+    inner = Chart("b: Part", (first, replace(second, name="pc")), (label("any"),), (), ())
+    # A ring that begins in its middle, and a variable whose events have a node of their own.
+    last = replace(first, states=first.states[::-1], anywhere=(label("any"),))
+    outer = Chart("c: Last", (last,), (), (), ())
+    shown = Chart("Whole", (first, replace(second, name="mode")), (), (), (inner, outer))
+    assert shown.downwards
+    found = places(dot.chart_text(shown))
+    frames = ["state.", "mode.", "b.state.", "b.pc.", "c.state."]
+    rows = [[y for name, (_, y) in found.items() if name.startswith(at)] for at in frames]
+    # Each state, its start, and the node for events in every state.
+    assert [len(row) for row in rows] == [5, 4, 5, 4, 6]
+    for above, below in pairwise(rows):
+        assert max(above) < min(below)
+
+
+def test_small_control_variables_together_are_a_large_diagram() -> None:
+    part = Chart("b: Part", ring(3, 3).regions, (), (), ())
+    assert not Chart("Whole", ring(3, 3).regions, (), (), (part,)).downwards
+    assert Chart("Seven states", ring(4, 4).regions, (), (), (part,)).downwards
+    both = tuple(Edge(a, b, label("to")) for a, b in permutations(NAMES[:3], 2))
+    more = replace(ring(3, 3).regions[0], edges=both)
+    assert Chart("Eight edges", (more,), (), (), (part,)).downwards
+
+
+def test_a_small_diagram_has_no_gaps() -> None:
+    small = ring(3, 3).regions[0]
+    text = dot.chart_text(Chart("Two", (small, replace(small, name="pc")), (), (), ()))
+    assert "newrank" not in text and "invis" not in text
+
+
+def test_the_committed_pictures_fit_a_screen() -> None:
+    """In points; a PNG has twice as many pixels."""
+    widths = {
+        path.stem: int(re.findall(r'<svg width="(\d+)pt"', path.read_text(encoding="utf-8"))[0])
+        for path in DRAWN.glob("*.svg")
+    }
+    assert len(widths) == 13
+    assert {name: width for name, width in widths.items() if width > 1_400} == {}
+
+
+@pytest.mark.parametrize("path", sorted(DRAWN.glob("*.svg")), ids=lambda path: path.stem)
+def test_a_committed_picture_has_the_events_of_its_text(path: Path) -> None:
+    text, svg = (path.with_suffix(end).read_text(encoding="utf-8") for end in (".dot", ".svg"))
+    bold = re.findall(r"<text[^>]* font-weight=\"bold\"[^>]*>(\w+)</text>", svg)
+    assert sorted(bold) == sorted(re.findall(r"<B>(\w+)</B>", text))
 
 
 def test_an_excerpt_has_the_states_and_their_neighbours() -> None:

@@ -79,7 +79,7 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "diagrams": (
         ("transition_labels",),
         ("chart",),
-        ("chart_difference", "chart_excerpt", "dialect"),
+        ("chart_difference", "chart_excerpt", "dialect", "frame_stack"),
         ("dot", "mermaid", "plantuml"),
         ("sequence", "state_space"),
         ("render",),
