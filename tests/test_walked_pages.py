@@ -16,7 +16,7 @@ from tests.root import ROOT
 PAGES = {
     "tutorial": (10, {"Order.svg", "report.html", "lawful.lock"}),
     "proofs": (2, {"tickets.py"}),
-    "state_space": (4, {"tickets.py", "window.py"}),
+    "state_space": (5, {"tickets.py", "window.py"}),
     "ci": (3, {"check.xml", "check.sarif", "prove.xml", "lawful.lock", "certificates"}),
 }
 # A file that the reader saves, commands, or what they print.

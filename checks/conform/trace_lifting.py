@@ -73,8 +73,13 @@ class UnscopedMachine:
     `less` says, in words, where the declared types have fewer values than the scope.
     """
 
-    def __init__(self, found: Resolved, scope: Scope) -> None:
-        abstracts = abstract_scopes(found)
+    def __init__(
+        self, found: Resolved, scope: Scope, abstracts: Mapping[str, Scope] | None = None
+    ) -> None:
+        """`abstracts`: the scopes of the machines that it refines, where its classes are not at
+        hand."""
+        if abstracts is None:
+            abstracts = abstract_scopes(found)
         self.world = found.world
         self.scoped = Space(lower(found.machine, scope, abstracts), found.world)
         self.flat = lower(found.machine, scope, abstracts, all_bits=True)

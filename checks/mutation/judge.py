@@ -13,13 +13,14 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from lawful.spec import ir
 from lawful.spec.errors import DeclarationError, Unsupported
 from lawful.spec.lower import lower
 from lawful.spec.resolve import Resolved, abstract_scopes
 from lawful.spec.text.expressions import expr
+from lawful.spec.values.world import World
 from lawful.spec.words import Scope
 
 from ..conform.trace_lifting import UnscopedMachine
@@ -60,7 +61,7 @@ class Judge:
     def __init__(
         self, found: Resolved, scope: Scope, limits: Limits, proving: bool = False
     ) -> None:
-        self.found, self.scope = found, scope
+        self.found, self.scope, self.abstracts = found, scope, abstract_scopes(found)
         result = self._explored(found.machine, limits)
         if not result.complete:
             raise ValueError(
@@ -76,6 +77,27 @@ class Judge:
         self.unfounded = unfounded(found.machine)
         self.proving = proving
         self.proved = self._proved(found.machine, self.happening) if proving else frozenset[str]()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A pickled judge needs no source where it arrives, and judges with one thread.
+
+        Opaque values keep the classes that annotate them, because those tell how many there are.
+        """
+        own = self.found.world
+        world = World({}, {}, {}, own.opaques, own.opaque_annotations, own.encodable)
+        found = Resolved(self.found.machine, world, {}, {}, {})
+        limits = dataclasses.replace(self.limits, stop=None, workers=1)
+        return {**vars(self), "found": found, "limits": limits}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Classes of the same names are made for the machine's values."""
+        vars(self).update(state)
+        machine = self.found.machine
+        made = World.made_of(t for each in (machine, *machine.abstracts) for t in each.types)
+        kept = dataclasses.replace(
+            self.found.world, enums=made.enums, records=made.records, sorts=made.sorts
+        )
+        self.found = dataclasses.replace(self.found, world=kept)
 
     def __call__(self, mutant: Mutant) -> Judgement:
         """What becomes of the mutant: exploration is asked first, then proof."""
@@ -112,7 +134,7 @@ class Judge:
         return ("noticed", f"coverage {lost[0]}") if lost else ("survived", "")
 
     def _explored(self, machine: ir.Machine, limits: Limits) -> CheckResult:
-        flat = lower(machine, self.scope, abstract_scopes(self.found))
+        flat = lower(machine, self.scope, self.abstracts)
         return explore(flat, self.found.world, {}, limits=limits)
 
     def _confirmed(self, machine: ir.Machine, result: CheckResult) -> dict[str, Verdict]:
@@ -120,7 +142,8 @@ class Judge:
         verdicts = {p.name: p.verdict for p in result.properties}
         if FAILING.isdisjoint(verdicts.values()):
             return verdicts
-        whole = UnscopedMachine(dataclasses.replace(self.found, machine=machine), self.scope)
+        found = dataclasses.replace(self.found, machine=machine)
+        whole = UnscopedMachine(found, self.scope, self.abstracts)
         return {
             p.name: p.verdict if confirmed(whole, p) else Verdict.UNKNOWN for p in result.properties
         }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -18,6 +18,8 @@ from .mutants import Mutant, identities
 
 Tell = Callable[[str], None]
 MakeJudge = Callable[[], tuple[Judge, Sequence[Mutant]]]
+# Who judges: the judge, the mutants, and the numbers of those that are to be judged -> the answers.
+Judging = Callable[[Judge, Sequence[Mutant], Sequence[int]], Iterable[tuple[int, Judgement]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,20 +73,23 @@ def chosen(every: Sequence[Mutant], most: int | None) -> Sequence[Mutant]:
 
 
 def survey(
-    make: MakeJudge, *, workers: int = 1, kept: Path | None = None, tell: Tell = lambda _: None
+    make: MakeJudge,
+    *,
+    judging: Judging | None = None,
+    kept: Path | None = None,
+    tell: Tell = lambda _: None,
 ) -> Survey:
     """Judge the mutants that `make` returns with the judge that it returns.
 
-    With several workers `make` is called in each process, and has to be picklable and to return
-    the same mutants in the same order. Answers are added to the file `kept`, from which an
-    interrupted survey goes on. Raises ValueError where the machine cannot be explored, or the file
-    is of something else.
+    `judging` says where; without it, here and one by one. Answers are added to the file `kept` as
+    they come, from which an interrupted survey goes on. Raises ValueError where the machine cannot
+    be explored, or the file is of something else.
     """
     judge, mutants = make()
     names = identities(mutants)
     with _answers(kept, _about(judge)) as (known, add):
         left = [i for i, name in enumerate(names) if name not in known]
-        for i, judgement in _judgements(make, (judge, mutants), left, workers):
+        for i, judgement in (judging or here)(judge, mutants, left) if left else ():
             known[names[i]] = judgement
             add(names[i], judgement)
             tell(f"{len(known)} of {len(names)}, {judgement.outcome}: {mutants[i].what}")
@@ -106,16 +111,27 @@ def with_marks(found: Survey, marks: Sequence[Mark]) -> Survey:
     return Survey(found.scope, found.every, found.judged, tuple(marked), tuple(wrong), tuple(stale))
 
 
-def _judgements(
-    make: MakeJudge, here: tuple[Judge, Sequence[Mutant]], left: Sequence[int], workers: int
+def here(
+    judge: Judge, mutants: Sequence[Mutant], left: Sequence[int]
 ) -> Iterator[tuple[int, Judgement]]:
-    """The answers of the mutants with these numbers, as they come."""
-    if workers == 1 or len(left) < 2:
-        judge, mutants = here
-        yield from ((i, judge(mutants[i])) for i in left)
-        return
-    with ProcessPoolExecutor(workers, get_context("spawn"), _prepare, (make,)) as pool:
-        yield from zip(left, pool.map(_judged, left), strict=True)
+    """Judge in this process, one by one."""
+    yield from ((i, judge(mutants[i])) for i in left)
+
+
+def in_processes(make: MakeJudge, workers: int) -> Judging:
+    """Judge in so many processes. `make` is called in each, and has to be picklable and to return
+    the same mutants in the same order."""
+
+    def judging(
+        judge: Judge, mutants: Sequence[Mutant], left: Sequence[int]
+    ) -> Iterator[tuple[int, Judgement]]:
+        if workers == 1 or len(left) < 2:
+            yield from here(judge, mutants, left)
+            return
+        with ProcessPoolExecutor(workers, get_context("spawn"), _prepare, (make,)) as pool:
+            yield from zip(left, pool.map(_judged, left), strict=True)
+
+    return judging
 
 
 _HERE: list[tuple[Judge, Sequence[Mutant]]] = []  # Of a process that judges: its one judge.

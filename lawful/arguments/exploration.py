@@ -23,7 +23,6 @@ def check(commands: Subparsers) -> None:
         help="reference: the definition; generated: Python made for the machine; compiled: machine "
         "code; spark: large levels as jobs of Spark; auto: what suits the machine's size (default)",
     )
-    parser.add_argument("--master", metavar="URL", help="Spark's master; default local[*]")
     parser.add_argument(
         "--symmetry",
         action="store_true",
@@ -81,6 +80,19 @@ def check(commands: Subparsers) -> None:
         type=Path,
         metavar="DIR",
         help="keep the states in files there while it explores, for more than memory holds",
+    )
+    _varying(parser)
+
+
+def _varying(parser: CommandParser) -> None:
+    parser.add_argument("--master", metavar="URL", help="Spark's master; default local[*]")
+    parser.add_argument(
+        "--vary",
+        action="append",
+        default=[],
+        metavar="KEY=A/B|NAME/NAME",
+        help="check once with each of these values of --scope, and print a row for each; may be "
+        "repeated: each with each; with --engine spark all checks are one job",
     )
 
 
@@ -156,6 +168,13 @@ def lint(commands: Subparsers) -> None:
         metavar="N",
         help="mutants: judge in N processes",
     )
+    parser.add_argument(
+        "--engine",
+        choices=("local", "spark"),
+        default="local",
+        help="mutants: judge on this computer (default), or all as one job of Spark",
+    )
+    parser.add_argument("--master", metavar="URL", help="Spark's master; default local[*]")
     parser.add_argument(
         "--max-seconds",
         type=types.seconds,

@@ -10,6 +10,7 @@ from lawful.checks.explore.limits import resident
 from lawful.checks.explore.space import Space
 from lawful.progress import Tell, interruption
 from lawful.project import Settings
+from lawful.spark_session import spark_session
 from lawful.targets import ScopedMachine
 
 from . import exploration
@@ -25,6 +26,10 @@ def check(options: CheckOptions, output: Output) -> int:
         with interruption() as stop:
             return explored(machine, options, limits_of(options, settings, stop), tell)
 
+    if options.vary:
+        from lawful.scope_checks import check_scopes
+
+        return check_scopes(options, output, lambda s: limits_of(options, s, None), run)
     changed = _on_what_answers_depend(options) if options.changed else None
     return exploration.report(options.exploration, options.reports, output, run, changed)
 
@@ -98,25 +103,19 @@ def _on_spark(
     if limits.spill is None and not master.startswith("local"):
         raise CommandError("--engine spark on a cluster needs --spill, a folder all workers see")
     from lawful.checks.explore.spark.level_jobs import LevelJobs
-    from lawful.checks.replay import ReplayError
-    from lawful.checks.replay.spark.session import plain_errors, session
 
-    try:
-        jobs = LevelJobs(session(options.master))
-        with plain_errors():
-            return explore_on_spark(
-                machine.flat,
-                machine.world,
-                machine.expects,
-                jobs,
-                limits=limits,
-                progress=lambda p: tell(_progress_text(p)),
-            )
-    except ReplayError as error:
-        raise CommandError(str(error)) from error
+    with spark_session(options.master) as session:
+        return explore_on_spark(
+            machine.flat,
+            machine.world,
+            machine.expects,
+            LevelJobs(session),
+            limits=limits,
+            progress=lambda p: tell(_progress_text(p)),
+        )
 
 
-def limits_of(options: CheckOptions, settings: Settings, stop: Callable[[], bool]) -> Limits:
+def limits_of(options: CheckOptions, settings: Settings, stop: Callable[[], bool] | None) -> Limits:
     """The budgets of the command line, and for those that it does not give the project's."""
     seconds, states = options.exploration.max_seconds, options.max_states
     if options.max_memory is not None and not resident():

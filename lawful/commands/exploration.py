@@ -56,7 +56,7 @@ class Checked:
         name, result = self.machine.cls.__name__, self.result
         if result is None:
             return Judged(name, ExitCode.AS_EXPECTED, unchanged=True)
-        return Judged(name, gravest(_codes(result)))
+        return Judged(name, code_of(result))
 
     @property
     def suite(self) -> ci.Suite:
@@ -107,15 +107,16 @@ def answered(
     row = None if name is None else kept_answers.kept(name)
     if row is not None:
         return Checked(chosen, scope, None, {**row, "unchanged": True})
-    result, row = _checked(machine, settings, options, output, run)
+    result, row = checked_now(machine, settings, options, output, run)
     found = Checked(chosen, scope, result, row)
     if name is not None and found.judged.code == ExitCode.AS_EXPECTED and result.complete:
         kept_answers.keep(name, row)
     return found
 
 
-def _codes(result: CheckResult) -> tuple[int, ExitCode]:
-    return exit_code(result.properties), _agreement(result)
+def code_of(result: CheckResult) -> int:
+    """The exit code of one result."""
+    return gravest((exit_code(result.properties), _agreement(result)))
 
 
 def _agreement(result: CheckResult) -> ExitCode:
@@ -129,18 +130,22 @@ def _agreement(result: CheckResult) -> ExitCode:
     return ExitCode.AS_EXPECTED if result.embedded.complete else ExitCode.UNKNOWN
 
 
-def _checked(
+def checked_now(
     machine: ScopedMachine,
     settings: Settings,
     options: ExplorationOptions,
     output: Output,
     run: Run,
 ) -> tuple[CheckResult, kept_answers.Row]:
+    """The result of a run and its JSON, with counterexamples played on the class.
+
+    Raises CommandError where the machine cannot be run.
+    """
     began, cls = time.perf_counter(), machine.cls
     with progress(f"checking {cls.__name__}", output.quiet, options.progress) as tell:
         try:
             space = Space(machine.flat, machine.world)
-            _require_properties(space, options.only)
+            require_properties(space, options.only)
             for name, count in many_arguments(space):
                 output.note(f"{cls.__name__}: {name} has {count:,} arguments to try in a state")
             result = run(machine, settings, tell)
@@ -156,7 +161,7 @@ def _checked(
     return result, exploration.check_json(result, machine.fingerprint, total)
 
 
-def _require_properties(space: Space, wanted: Sequence[str]) -> None:
+def require_properties(space: Space, wanted: Sequence[str]) -> None:
     """Raises CommandError for the name of a property that the machine does not have."""
     names = [name for name, _ in verdicts.rows(space)]
     for name in wanted:

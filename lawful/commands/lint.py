@@ -12,11 +12,12 @@ from lawful.checks.lint import findings
 from lawful.checks.mutation import survey_text
 from lawful.checks.mutation.judge import Judge
 from lawful.checks.mutation.mutants import Mutant, mutants
-from lawful.checks.mutation.survey import Survey, survey
+from lawful.checks.mutation.survey import Survey, in_processes, survey
 from lawful.checks.mutation.survey import chosen as chosen_mutants
 from lawful.checks.report import ci
 from lawful.progress import Tell, progress
 from lawful.run_summary import Judged
+from lawful.spark_session import spark_session
 from lawful.spec.ir import Json
 from lawful.targets import Chosen, scoped
 
@@ -29,6 +30,8 @@ from .output import Output
 
 def lint(options: LintOptions, output: Output) -> int:
     """Report what is odd about the target's machines. The exit code says whether anything is."""
+    if options.master is not None and options.engine != "spark":
+        raise CommandError("--master is for --engine spark")
     reports = [_linted(each, options, output) for each in output.chosen(options.targets)]
     output.answer(
         "\n\n".join(each.text for each in reports),
@@ -73,7 +76,13 @@ def _linted(chosen: Chosen, options: LintOptions, output: Output) -> _Report:
 
 def _surveyed(target: str, options: LintOptions, tell: Tell) -> Survey:
     make = partial(judge_of, target, options)
-    return survey(make, workers=options.workers, kept=options.answers, tell=tell)
+    if options.engine == "local":
+        judging = in_processes(make, options.workers)
+        return survey(make, judging=judging, kept=options.answers, tell=tell)
+    from lawful.checks.mutation.mutant_frames import on_session
+
+    with spark_session(options.master) as session:
+        return survey(make, judging=on_session(session), kept=options.answers, tell=tell)
 
 
 def judge_of(target: str, options: LintOptions) -> tuple[Judge, Sequence[Mutant]]:

@@ -71,6 +71,7 @@ class CheckOptions:
     reports: Reports = Reports()
     engine: Engine | Literal["spark"] = "auto"
     master: str | None = None
+    vary: Sequence[str] = ()
     symmetry: bool = False
     coverage: bool = False
     advice: bool = False
@@ -127,6 +128,8 @@ class LintOptions:
     mutants: int | Literal["all"] | None
     prove: bool
     workers: int
+    engine: Literal["local", "spark"]
+    master: str | None
     max_seconds: float | None
     answers: Path | None
     github: bool

@@ -14,18 +14,12 @@ from typing import Any
 
 import numpy as np
 
+from .arrow_rows import arrow
+
 GROUP = 1 << 16
 PLAIN = {"use_dictionary": False, "compression": "none", "write_statistics": False}
 STEPS = 1 << 16  # More than a machine has rules.
 STEP = 0  # The column of the step; those of the words follow.
-
-
-def arrow() -> Any:
-    """The library pyarrow, which has no types."""
-    import pyarrow
-    import pyarrow.parquet  # pyright: ignore[reportUnusedImport]  # it is an attribute then
-
-    return pyarrow
 
 
 def new_file(folder: Path, name: str) -> str:

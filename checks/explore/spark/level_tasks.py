@@ -18,7 +18,8 @@ import numpy as np
 from ..spill.run_code import run_code
 from ..spill.sorted_runs import Run, SortedRuns
 from ..spill.window import Met
-from .level_files import STEP, STEPS, arrow, new_file, words_in, write
+from .arrow_rows import batch_of, rows_of
+from .level_files import STEP, STEPS, new_file, words_in, write
 from .search_program import SearchProgram, expander_of
 
 SPANS = "task int, path string, first long, begin long, count long"
@@ -52,7 +53,7 @@ class Expansion:
         """Batches of `SENT`."""
         expander = expander_of(self.program)
         begun = False
-        for _, path, first, begin, count in _rows(batches):
+        for _, path, first, begin, count in rows_of(batches):
             if not begun:
                 expander.begin(first)
                 begun = True
@@ -62,14 +63,14 @@ class Expansion:
                     yield self._sent(met)
         if begun:
             yield self._sent(expander.window.take())
-            yield _batch([(0, REPORT, json.dumps(expander.report).encode())], SENT)
+            yield batch_of([(0, REPORT, json.dumps(expander.report).encode())], SENT)
 
     def _sent(self, met: Met) -> Any:
         rows = np.empty((len(met.words), 1 + met.words.shape[1]), np.int64)
         rows[:, STEP], rows[:, 1:] = met.parents * STEPS + met.rules, met.words
         rows, hashes = run_code(met.words.shape[1]).sort(rows)
         parts = by_bucket(rows, hashes, self.buckets)
-        return _batch([(bucket, STATES, part.tobytes()) for bucket, part in parts], SENT)
+        return batch_of([(bucket, STATES, part.tobytes()) for bucket, part in parts], SENT)
 
 
 class NewStates:
@@ -86,15 +87,15 @@ class NewStates:
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Batches of `TOLD`: the reports of the expansion, and a row for each file."""
         met: dict[int, list[Any]] = {}
-        for bucket, kind, rows in _rows(batches):
+        for bucket, kind, rows in rows_of(batches):
             if kind == REPORT:
-                yield _batch([(REPORT, rows)], TOLD)
+                yield batch_of([(REPORT, rows)], TOLD)
             else:
                 met.setdefault(bucket, []).append(np.frombuffer(rows, np.int64))
         for bucket in list(met):
             told = self.kept(bucket, np.concatenate(met.pop(bucket)).reshape(-1, 1 + self.words))
             if told is not None:
-                yield _batch([(FILE, json.dumps(told).encode())], TOLD)
+                yield batch_of([(FILE, json.dumps(told).encode())], TOLD)
 
     def kept(self, bucket: int, rows: Any) -> Mapping[str, Any] | None:
         """The files of a bucket with its new states; None where it has none."""
@@ -125,19 +126,4 @@ def done_here(
     spans: Sequence[tuple[Any, ...]], expansion: Expansion, new: NewStates
 ) -> Sequence[tuple[int, bytes]]:
     """What the two tasks tell of a level, done in this process. `spans` are rows of `SPANS`."""
-    return list(_rows(new(expansion([_batch(spans, SPANS)]))))
-
-
-def _rows(batches: Iterable[Any]) -> Iterator[tuple[Any, ...]]:
-    for batch in batches:
-        yield from zip(*(column.to_pylist() for column in batch.columns), strict=True)
-
-
-def _batch(rows: Sequence[tuple[Any, ...]], schema: str) -> Any:
-    """A batch of Arrow; `schema` is as Spark writes it."""
-    pa = arrow()
-    kinds = {"int": pa.int32(), "long": pa.int64(), "string": pa.string(), "binary": pa.binary()}
-    fields = [column.split() for column in schema.split(", ")]
-    columns = [[row[i] for row in rows] for i in range(len(fields))]
-    arrays = [pa.array(c, kinds[kind]) for c, (_, kind) in zip(columns, fields, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, [name for name, _ in fields])
+    return list(rows_of(new(expansion([batch_of(spans, SPANS)]))))

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from lawful.spec.codec import as_json
+from lawful.spec.flat import Flat
 from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.values.world import World
 
@@ -64,8 +65,7 @@ class Expander:
 
     def __init__(self, program: SearchProgram) -> None:
         flat = as_json.flat_from_json(json.loads(program.text))
-        machines = (flat.machine, *(each.machine for each in flat.abstracts))
-        world = World.made_of(kind for machine in machines for kind in machine.types)
+        world = world_of(flat)
         form = Form(FORM.dense, program.room)
         self.stepping = Stepping(flat, world, Space(flat, world), form=form)
         if digest_of(self.stepping) != program.digest:
@@ -98,6 +98,12 @@ class Expander:
         """What was noted since `begin`."""
         a = self.window.arrays
         return Report(a.totals.tolist(), a.firsts.tolist(), list(self.escaped))
+
+
+def world_of(flat: Flat) -> World:
+    """Classes for the values of a machine that came without its own."""
+    machines = (flat.machine, *(each.machine for each in flat.abstracts))
+    return World.made_of(kind for machine in machines for kind in machine.types)
 
 
 @functools.lru_cache(maxsize=8)

@@ -18,8 +18,9 @@ from lawful import Machine, Scope
 from lawful.checks.explore import CheckResult, Limits, explore, explore_on_spark
 from lawful.checks.explore.checkpoints import Snapshots, Unfit
 from lawful.checks.explore.spark import clustered, level_files, level_tasks, search_program
+from lawful.checks.explore.spark.arrow_rows import arrow
 from lawful.checks.explore.spark.clustered import Clustered
-from lawful.checks.explore.spark.level_files import STEP, arrow
+from lawful.checks.explore.spark.level_files import STEP
 from lawful.checks.explore.spark.level_jobs import LevelJobs, Span
 from lawful.checks.explore.spark.level_tasks import SENT, SPANS, Expansion, NewStates
 from lawful.checks.explore.spill import window
