@@ -71,7 +71,7 @@ class Fold:
         self.states: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
         self.latencies: Counter[str] = Counter()
-        self.near = Neighbours()
+        self.near = Neighbours(program.place)
         self.problems = Problems(program.every)
 
     # Sequence numbers.
@@ -401,7 +401,8 @@ class Fold:
     def _quarantine(
         self, index: int, reason: str, rank: int = 0, details: Mapping[str, Json] | None = None
     ) -> None:
-        made = Finding("quarantined", index, reason, details=details or {}, verdict="quarantined")
+        told = self.program.place(index) | {**(details or {})}
+        made = Finding("quarantined", index, reason, details=told, verdict="quarantined")
         if not self.problems.known(made.key):
             self.problems.add(made, rank)
         self._stop()
@@ -424,8 +425,8 @@ class Fold:
         if stepper is not None and state is not None:
             made = replace(made, control=stepper.control(state))
         if not self.problems.known(made.key):
-            around = self.near.around(row)
-            more = {**made.details, "row": row_claims(row), "around": around}
+            more = {**made.details, **self.program.place(row.seq)}
+            more |= {"row": row_claims(row), "around": self.near.around(row)}
             if stepper is not None and state is not None:
                 made = replace(made, state=stepper.shown(state), legal=stepper.legal(state))
                 more.update(stepper.form.fixed(state, self.universe))

@@ -10,7 +10,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Collection, Iterator
 
-from .columnar.layout import layout_of
+from .columnar.layout import layout_of_prepared
 from .engine_choice import Tell, silent
 from .fold import Fold, MakeFold, fold
 from .histories.history_fold import instance_fold
@@ -27,7 +27,7 @@ TOLD = 10_000  # Rows between two texts of progress.
 
 def tally_here(files: Sources, program: ReplayProgram, tell: Tell = silent) -> Tallies:
     """Replay the rows in this process: by columns where they are many and have such."""
-    layout = None if files.size < FEW else layout_of(program)
+    layout = None if files.size < FEW else layout_of_prepared(program)
     if layout is not None and has_arrow():
         from .columnar.local import tally_columns
 

@@ -51,6 +51,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -60,10 +61,19 @@ from lawful.spec.ir import Json
 from .histories.history_table import CALL, RETURN, HistoryTable, history_of
 from .preparation import preparation_table
 from .preparation.otlp import SAMPLED
-from .preparation.path_templates import MissingPath, filled, paths_in, put, value_at, wrong_template
+from .preparation.path_templates import (
+    Filled,
+    MissingPath,
+    filled,
+    filling,
+    paths_in,
+    put,
+    value_at,
+    wrong_template,
+)
 from .preparation.preparation_table import Preparation
 from .preparation.row_numbers import by_place, by_time
-from .preparation.steps import prepared
+from .preparation.steps import Preparer
 from .preparation.times import ISO, UNITS, is_unit, seconds
 from .rows import LARGEST, Rejected, Row, encodable, plain
 from .sources import ReplayError
@@ -110,8 +120,7 @@ class TraceMapping:
     @property
     def columnar(self) -> bool:
         """Whether typed columns may hold all that the mapping reads of a record."""
-        prepared = self.preparation or self.history or self.combine
-        return not (prepared or self.observed or self.unseen)
+        return not (self.history or self.combine or self.observed or self.unseen)
 
     @property
     def unseen(self) -> bool:
@@ -125,16 +134,29 @@ class TraceMapping:
         found = paths_in([*fields, dict(self.args), dict(self.observed)])
         return tuple(dict.fromkeys(found))
 
-    def rows_of(self, data: dict[str, Any], text: str, place: int = 0) -> list[Row | Rejected]:
-        """The rows of a record: of a prepared one any number. `place` is that of the record in the
-        files: `preparation.row_numbers.position`."""
+    def prepared(self, data: dict[str, Any], place: int) -> list[dict[str, Any]]:
+        """The records that are made of a record of a file: itself where nothing is prepared.
+        `place` is that of the record in the files: `preparation.row_numbers.position`."""
         how = self.preparation
         if how is None:
-            made = [self.row_of(data, text)]
-        else:
-            each = [self._numbered(how, place, form, one) for form, one in prepared(how, data)]
-            made = [self.row_of(one, text) for one in each]
-        return [row for row in made if row is not None]
+            return [data]
+        records = self._preparer.records(data)
+        return [self._numbered(how, place, form, one) for form, one in records]
+
+    @cached_property
+    def _preparer(self) -> Preparer:
+        return Preparer(self.preparation or Preparation())
+
+    @cached_property
+    def _fills(self) -> Mapping[str, Filled]:
+        """What fills in the fields of a row, by their names here."""
+        names = ("instance", "seq", "event", "output", "time")
+        return {name: filling(getattr(self, name)) for name in names}
+
+    @cached_property
+    def _arguments(self) -> Mapping[str, Filled]:
+        """What fills in the arguments of each event, by its name in the machine."""
+        return {name: filling(template) for name, template in self.args.items()}
 
     def _numbered(self, how: Preparation, place: int, form: int, data: dict[str, Any]) -> Any:
         """The record with the number that its order gives it, or the reason why it has none."""
@@ -147,21 +169,21 @@ class TraceMapping:
             put(NUMBER, data, number)
         return data
 
-    def row_of(self, data: dict[str, Any], text: str) -> Row | Rejected | None:
-        """The row of the JSON object in a line; `text` is what a rejection shows. None where the
+    def row_of(self, data: dict[str, Any], text: object) -> Row | Rejected | None:
+        """The row of the JSON object in a line; a rejection shows `text`. None where the
         event is skipped and the line lacks an instance or a number."""
         found = self._row_of(data, text)
         unusable = isinstance(found, Rejected) or found.seq < 0
         return None if unusable and _optional(self.event, data) in self.skip else found
 
-    def _row_of(self, data: dict[str, Any], text: str) -> Row | Rejected:
+    def _row_of(self, data: dict[str, Any], text: object) -> Row | Rejected:
         try:
-            instance, seq = filled(self.instance, data), filled(self.seq, data)
+            instance, seq = self._fills["instance"](data), self._fills["seq"](data)
         except MissingPath as error:
-            return Rejected(str(error), plain(text))
+            return Rejected(str(error), plain(str(text)))
         instance = shown(instance)
         if not isinstance(instance, str) or not encodable(instance):
-            return Rejected("no instance", plain(text))
+            return Rejected("no instance", plain(str(text)))
         if self.seq == NUMBER and isinstance(seq, str):
             return Row(instance, -1, flaw=seq)
         if type(seq) is not int or not 0 <= seq < LARGEST:
@@ -172,7 +194,7 @@ class TraceMapping:
             return Row(instance, seq, flaw=str(error))
 
     def _row(self, instance: str, seq: int, data: dict[str, Any]) -> Row:
-        theirs = filled(self.event, data)
+        theirs = self._fills["event"](data)
         if not isinstance(theirs, str):
             return Row(instance, seq, flaw="no event")
         if theirs in self.skip:
@@ -181,21 +203,22 @@ class TraceMapping:
         if self.history is not None:
             row = Row(instance, seq, self.machine, event=event)
             return self._of_history(self.history, row, data)
-        template = self.args.get(event, {})
-        lacking = self.combine or self.partial
-        args = _present(template, data) if lacking else filled(template, data)
+        if self.combine or self.partial:
+            args = _present(self.args.get(event, {}), data)
+        else:
+            args = self._arguments[event](data) if event in self.args else dict[str, Json]()
         row = Row(instance, seq, self.machine, event=event, args=args, outcome=HAPPENED)
         if self.preparation is not None and SAMPLED in data:
             row = dataclasses.replace(row, sampled=str(data[SAMPLED]))
         if self.observed:
             row = dataclasses.replace(row, observed=_present(self.observed, data))
         if self.time is not None:
-            when = seconds(filled(self.time, data), self.unit)
+            when = seconds(self._fills["time"](data), self.unit)
             row = dataclasses.replace(row, time=when, flaw="" if when is not None else NO_TIME)
         told = _present({"output": self.output}, data) if self.combine else None
         if self.output is None or told == {}:
             return row
-        return dataclasses.replace(row, output=filled(self.output, data))
+        return dataclasses.replace(row, output=self._fills["output"](data))
 
     def _of_history(self, history: HistoryTable, row: Row, data: dict[str, Any]) -> Row:
         """The row of a call, which has the arguments, or of a return, which has the output."""

@@ -11,22 +11,31 @@ from collections.abc import Iterator
 from .mapping import TraceMapping, key_of
 from .preparation.formats import Found, record_of_line, records_of_file
 from .preparation.masks import WITHHELD
+from .preparation.path_templates import Record
 from .preparation.preparation_table import Preparation
 from .preparation.row_numbers import position
-from .rows import Rejected, Row, object_of, plain
+from .rows import Rejected, Row, object_of
 from .sources import ReplayError, remote
+
+# A prepared record, and its row; a record that is no row has none of its own.
+Pair = tuple[Record, Row | Rejected]
 
 
 def rows_of_file(path: str, file: int, mapping: TraceMapping) -> Iterator[Row | Rejected]:
     """The rows of a file; `file` is its number among the files of the replay. ReplayError where it
     cannot be read."""
+    return (row for _, row in pairs_of_file(path, file, mapping))
+
+
+def pairs_of_file(path: str, file: int, mapping: TraceMapping) -> Iterator[Pair]:
+    """The same with the records of the rows."""
     how = mapping.preparation
     assert isinstance(how, Preparation)
     if remote(path):
         raise ReplayError(f"{path}: {FAR.format(how.format)}")
     for number, found in records_of_file(path, how):
-        for row in _rows(found, mapping, position(file, number)):
-            yield row if isinstance(row, Row) else row.at(path, number)
+        for data, row in _pairs(found, mapping, position(file, number)):
+            yield data, row if isinstance(row, Row) else row.at(path, number)
 
 
 TEXTS = ("text", "csv")
@@ -38,17 +47,22 @@ def rows_of_line(line: bytes, mapping: TraceMapping) -> list[Row | Rejected]:
     how = mapping.preparation
     assert isinstance(how, Preparation)
     found = record_of_line(line, how)
-    return [] if found is None else _rows(found, mapping, 0)
+    return [] if found is None else [row for _, row in _pairs(found, mapping, 0)]
 
 
 def rows_of_table_line(line: bytes, mapping: TraceMapping) -> list[Row | Rejected]:
     """The rows of a row of a table, as a JSON object."""
-    return _rows(object_of(line), mapping, 0, line.decode())
+    return [row for _, row in pairs_of_table_line(line, mapping)]
 
 
-def _rows(
+def pairs_of_table_line(line: bytes, mapping: TraceMapping) -> Iterator[Pair]:
+    """The same with the records of the rows."""
+    return _pairs(object_of(line), mapping, 0, line.decode())
+
+
+def _pairs(
     found: Found, mapping: TraceMapping, place: int, line: str | None = None
-) -> list[Row | Rejected]:
+) -> Iterator[Pair]:
     """The rows of a record; `line` is the row of a table that it is.
 
     In a column of a table, and where all values are texts, keys have one type; so no two of them
@@ -57,16 +71,19 @@ def _rows(
     how = mapping.preparation
     private = how is not None and how.private
     if isinstance(found, Rejected):
-        return [dataclasses.replace(found, text=WITHHELD) if private else found]
-    text = WITHHELD if private else plain(str(found) if line is None else line)
-    rows = mapping.rows_of(found, text, place)
-    if line is not None or (how is not None and how.format in TEXTS):
-        return [_with_key(row) if isinstance(row, Row) else row for row in rows]
-    return rows
+        yield {}, dataclasses.replace(found, text=WITHHELD) if private else found
+        return
+    text: object = WITHHELD if private else found if line is None else line
+    quoted = line is None and (how is None or how.format not in TEXTS)
+    for data in mapping.prepared(found, place):
+        row = mapping.row_of(data, text)
+        if row is not None:
+            yield data, row if quoted or isinstance(row, Rejected) else _with_key(row)
 
 
 def _with_key(row: Row) -> Row:
-    return dataclasses.replace(row, instance=str(key_of(row.instance)))
+    name = str(key_of(row.instance))
+    return row if name == row.instance else dataclasses.replace(row, instance=name)
 
 
 def check_order(mapping: TraceMapping | None, what: str) -> None:

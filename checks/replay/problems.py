@@ -7,7 +7,7 @@ kind is kept with its explanation, or every one of them.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lawful.spec.ir import Json
@@ -145,9 +145,11 @@ def decisive(findings: tuple[Finding, ...]) -> Finding | None:
 
 
 class Neighbours:
-    """The rows around each problem: the last few, and the next few when they come."""
+    """The rows around each problem: the last few, and the next few when they come. `place` says
+    where a row is, by its sequence number."""
 
-    def __init__(self) -> None:
+    def __init__(self, place: Callable[[int], dict[str, Json]]) -> None:
+        self.place = place
         self.last: deque[Row] = deque(maxlen=AROUND + 1)
         self.waiting: list[list[Json]] = []
 
@@ -156,20 +158,22 @@ class Neighbours:
         self.last.append(row)
         if self.waiting:
             for after in self.waiting:
-                after.append(brief(row))
+                after.append(brief(row, self.place(row.seq)))
             self.waiting = [after for after in self.waiting if len(after) < AROUND]
 
     def around(self, row: Row) -> Json:
         """The rows around the one that came last; those after it are filled in later."""
-        before: list[Json] = [brief(each) for each in self.last if each is not row]
+        before: list[Json] = [
+            brief(each, self.place(each.seq)) for each in self.last if each is not row
+        ]
         after: list[Json] = []
         self.waiting.append(after)
         return {"before": before[-AROUND:], "after": after}
 
 
-def brief(row: Row) -> Json:
-    """What a row says of its event, without the state."""
-    out: dict[str, Json] = {"seq": row.seq, "event": row.event, "args": dict(row.args)}
+def brief(row: Row, place: Mapping[str, Json]) -> Json:
+    """What a row says of its event and its place, without the state."""
+    out: dict[str, Json] = {"seq": row.seq, **place, "event": row.event, "args": dict(row.args)}
     if row.outcome != HAPPENED:
         out["outcome"] = row.outcome
     if isinstance(row.transition, str):

@@ -14,9 +14,11 @@ from functools import cached_property
 
 from lawful.spec import ir
 from lawful.spec.codec import as_json
+from lawful.spec.ir import Json
 from lawful.spec.values.time import clock_of
 
 from .mapping import TraceMapping, mapping_of
+from .preparation.row_numbers import record_at
 from .resuming import Policy
 from .row_step import Stepper
 from .rows import RowOf, journal_row
@@ -132,6 +134,13 @@ class ReplayProgram:
         """Whether rows of sampled traces are judged as if no row were missing."""
         how = None if self.mapping is None else self.mapping.preparation
         return how is not None and how.trust_samples
+
+    def place(self, seq: int) -> dict[str, Json]:
+        """What a finding says of where a row is: the `number` of its record in its file; nothing
+        where rows have numbers of their own."""
+        how = None if self.mapping is None else self.mapping.preparation
+        ordered = how is not None and how.order == "file"
+        return {"number": record_at(how, seq)} if how is not None and ordered else {}
 
     @property
     def tie(self) -> str:

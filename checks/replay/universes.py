@@ -33,7 +33,7 @@ def told_universe(machine: ir.Machine, world: World, row: Row, value: ValueOf) -
     for name, elements in found.items():
         if not elements or len(set(elements)) < len(elements):
             raise Malformed(f"the universe of {name} is empty or repeats: {row.universe[name]}")
-    named = named_elements(machine, row.args)
+    named = named_elements(machine, row.args) if found else {}
     rows = ((k, with_named(map(str, row), named.get(k, ()))) for k, row in found.items())
     return Elements(world.elements(rows))
 

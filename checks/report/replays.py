@@ -140,7 +140,8 @@ def _cut(text: str) -> str:
 
 def headline(finding: Mapping[str, Any]) -> str:
     """Where a finding is: instance, row, event, control state."""
-    row = f", row {finding['index']}" if finding["index"] >= 0 else ""
+    number = finding.get("number", finding["index"])
+    row = f", row {number}" if finding["index"] >= 0 else ""
     event = f", event {finding['event']}" if finding["event"] else ""
     control = f" in state {finding['control']}" if finding["control"] else ""
     return f"instance {finding['instance']}{row}{event}{control}"

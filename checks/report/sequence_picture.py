@@ -51,7 +51,8 @@ def _arrows(finding: Mapping[str, Any], around: Mapping[str, Any]) -> Iterator[_
             yield _brief(row)
     row = finding.get("row", {})
     kind = " wrong refused" if finding["kind"] in REFUSED else " wrong"
-    yield _Arrow(_call(finding["index"], finding["event"], row.get("args", {})), kind)
+    number = finding.get("number", finding["index"])
+    yield _Arrow(_call(number, finding["event"], row.get("args", {})), kind)
     if row.get("output") is not None:
         yield _Arrow(json.dumps(row["output"]), " wrong", back=True)
     for row in around["after"]:
@@ -62,7 +63,7 @@ def _arrows(finding: Mapping[str, Any], around: Mapping[str, Any]) -> Iterator[_
 def _brief(row: Mapping[str, Any]) -> _Arrow:
     """The arrow of a row beside the deviation."""
     kind = " refused" if row.get("outcome") in REFUSED else ""
-    return _Arrow(_call(row["seq"], row["event"], row["args"]), kind)
+    return _Arrow(_call(row.get("number", row["seq"]), row["event"], row["args"]), kind)
 
 
 def _call(number: int, event: str, args: Mapping[str, Any]) -> str:

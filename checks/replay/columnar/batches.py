@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..parquet import arrow
-from ..rows import Rejected, Row, decoded
-from ..sources import BLANK
+from ..rows import Rejected, Row
 from .layout import EVENT, INSTANCE, PLACE, RAW, SEQ, EventColumns, Layout
 from .regular import Keys
 from .steps import Steps
@@ -42,8 +41,7 @@ class Batch:
                 data = self.layout.data(row[INSTANCE], row[SEQ], row[EVENT], row)
                 found = self.layout.mapping.row_of(data, "")
             else:
-                blank = not line.strip(BLANK)
-                found = None if blank else decoded(line, self.layout.mapping.row_of)
+                found = self.layout.row_of_line(line)
             if found is not None:
                 yield found if isinstance(found, Row) else found.at(row[PLACE] or "", 0)
 

@@ -11,7 +11,7 @@ from lawful.spec.codec.as_json import is_list, is_object
 
 from ..mapping import TraceMapping
 from ..parquet import arrow
-from ..prepared_rows import check_order, rows_of_table_line
+from ..prepared_rows import Pair, check_order, pairs_of_table_line
 from ..rows import Rejected, Row, plain
 from ..sources import ReplayError
 from .layout import BOOLEAN, EVENT, INSTANCE, LONG, SEQ, STRING, Layout
@@ -37,6 +37,11 @@ def batches_of_table(path: str, layout: Layout) -> Iterator[Any]:
 
 def rows_of_table(path: str, mapping: TraceMapping) -> Iterator[Row | Rejected]:
     """The rows of a Parquet file, as the row fold takes them."""
+    return (row for _, row in pairs_of_table(path, mapping))
+
+
+def pairs_of_table(path: str, mapping: TraceMapping) -> Iterator[Pair]:
+    """The same with the records of the rows."""
     pa = arrow()
     try:
         with pa.parquet.ParquetFile(path) as file:
@@ -46,8 +51,8 @@ def rows_of_table(path: str, mapping: TraceMapping) -> Iterator[Row | Rejected]:
             batches = file.iter_batches(ROWS, columns=wanted)
             lines = (line for batch in batches for line in lines_of(batch))
             for number, line in enumerate(lines, 1):
-                for row in rows_of_table_line(line, mapping):
-                    yield row if isinstance(row, Row) else row.at(path, number)
+                for data, row in pairs_of_table_line(line, mapping):
+                    yield data, row if isinstance(row, Row) else row.at(path, number)
     except (OSError, pa.ArrowException) as error:
         raise ReplayError(f"{path}: {plain(str(error))}") from error
 

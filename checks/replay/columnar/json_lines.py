@@ -15,8 +15,8 @@ from lawful.spec.codec.as_json import is_object
 
 from ..mapping import QUOTED_TEXT
 from ..parquet import arrow
-from ..preparation.path_templates import filled
-from ..rows import LARGEST, Rejected, Row, decoded, encodable, loads
+from ..preparation.path_templates import Record, value_at
+from ..rows import LARGEST, Row, decoded, encodable, loads
 from ..sources import BLANK
 from .layout import BOOLEAN, EVENT, INSTANCE, LONG, PLACE, RAW, SEQ, STRING, Layout
 from .regular import arrow_types, marked
@@ -109,7 +109,9 @@ class LineDecoder:
             found = decoded(line, self.layout.mapping.row_of)
             if found is None:
                 continue
-            row = None if isinstance(found, Rejected) else self._regular(line, found)
+            row = None
+            if isinstance(found, Row):
+                row = regular_columns(self.layout, loads(line.decode()), found)
             if row is None:
                 row = dict[str, Any]({RAW: line})
                 if isinstance(found, Row):
@@ -120,23 +122,25 @@ class LineDecoder:
                 column.append(row.get(name))
         return pa.Table.from_pydict(columns, schema=self.schema)
 
-    def _regular(self, line: bytes, row: Row) -> dict[str, Any] | None:
-        """The columns of a line; None where they cannot hold what is in it."""
-        data, m = loads(line.decode()), self.layout.mapping
-        if row.flaw or row.seq < 0:
-            return None
-        event = filled(m.event, data)
-        if event not in self.layout.names:
-            return None
-        out = {INSTANCE: row.instance, SEQ: row.seq, EVENT: self.layout.names.index(event)}
-        if event in self.layout.skipped:
-            return out
-        for path in self.layout.events[event].paths:
-            value, kind = filled(path, data), self.layout.types[path]
-            if not _holds(kind, value):
-                return None
-            out[path] = value
+
+def regular_columns(layout: Layout, data: Record, row: Row) -> dict[str, Any] | None:
+    """The columns of a row that was made of this record; None where they cannot hold what is in
+    it."""
+    if row.flaw or row.seq < 0:
+        return None
+    event = value_at(layout.mapping.event, data)
+    code = layout.codes.get(event)
+    if code is None:
+        return None
+    out = {INSTANCE: row.instance, SEQ: row.seq, EVENT: code}
+    if event in layout.skipped:
         return out
+    for path in layout.events[event].paths:
+        value, kind = value_at(path, data), layout.types[path]
+        if not _holds(kind, value):
+            return None
+        out[path] = value
+    return out
 
 
 def _names(keys: Any) -> Any:

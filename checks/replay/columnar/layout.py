@@ -11,8 +11,10 @@ a row of no instance is.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from lawful.spec import ir
@@ -25,6 +27,8 @@ from lawful.spec.values.world import World, decode
 from ..difference import exact
 from ..mapping import TraceMapping, key_of
 from ..program import ReplayProgram
+from ..rows import Rejected, Row, decoded
+from ..sources import BLANK
 
 INSTANCE, SEQ, EVENT, RAW, PLACE = "instance", "seq", "event", "raw", "place"
 KEYS = (INSTANCE, SEQ, EVENT, RAW, PLACE)
@@ -103,6 +107,11 @@ class Layout:
         """The names of events in the trace; a row has the index of one."""
         return (*self.events, *sorted(self.skipped - self.events.keys()))
 
+    @cached_property
+    def codes(self) -> Mapping[str, int]:
+        """The index of each name of an event."""
+        return {name: code for code, name in enumerate(self.names)}
+
     @property
     def paths(self) -> tuple[str, ...]:
         """The paths with a column, beside the keys; in the order of the columns."""
@@ -129,9 +138,24 @@ class Layout:
             inside[last] = value
         return out
 
+    def row_of_line(self, line: bytes) -> Row | Rejected | None:
+        """The row in `raw`; None where it is none, such as a blank line."""
+        if self.mapping.preparation is not None:
+            row: Row | Rejected = pickle.loads(line)
+            return row
+        return decoded(line, self.mapping.row_of) if line.strip(BLANK) else None
+
 
 def layout_of(program: ReplayProgram) -> Layout | None:
-    """The layout of a program; None where the row fold replays everything."""
+    """The layout of a program; None where the row fold replays everything, and where records are
+    prepared, which only `layout_of_prepared` has columns for."""
+    mapping = program.mapping
+    return None if mapping is not None and mapping.preparation else layout_of_prepared(program)
+
+
+def layout_of_prepared(program: ReplayProgram) -> Layout | None:
+    """The same, also of prepared records: the line of a row that is not regular is the row itself,
+    pickled."""
     mapping = program.mapping
     stepper = None if mapping is None else program.steppers.get(mapping.machine)
     if mapping is None or stepper is None or program.anywhere or not _has_kernel(stepper.machine):

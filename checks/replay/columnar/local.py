@@ -11,14 +11,16 @@ from typing import Any
 
 from ..engine_choice import Tell, silent
 from ..parquet import arrow
+from ..prepared_rows import pairs_of_file
 from ..program import ReplayProgram
 from ..rows import Rejected
 from ..sources import ReplayError, Sources, opened, remote
 from ..tally import Tallies
 from . import kernel
-from .foreign_tables import batches_of_table, places
+from .foreign_tables import batches_of_table, pairs_of_table, places
 from .json_lines import LineDecoder
 from .layout import Layout
+from .prepared_columns import batches_of_pairs
 from .row_order import in_order
 
 BLOCK = 1 << 23  # Bytes of lines that are parsed at once.
@@ -51,6 +53,13 @@ def _counted(batches: Iterable[Any], tell: Tell) -> Iterator[Any]:
 
 def batches_of_files(files: Sources, layout: Layout) -> Iterator[Any]:
     """The columns of all files."""
+    mapping = layout.mapping
+    if mapping.preparation is not None:
+        for number, path in enumerate(files.lines):
+            yield from batches_of_pairs(pairs_of_file(path, number, mapping), layout)
+        for path in files.tables:
+            yield from batches_of_pairs(pairs_of_table(path, mapping), layout)
+        return
     decoder = LineDecoder(layout)
     for path in files.lines:
         before = 0

@@ -85,11 +85,11 @@ def _csv(_read: Callable[[], bytes], lines: Iterator[bytes], how: Preparation) -
 
 def _cells(head: list[str], row: list[str], delimiter: str) -> Found:
     """The record of a row of CSV; an empty cell is no value."""
-    shown = plain(delimiter.join(row))
-    if not all(map(encodable, row)):
-        return Rejected("not UTF-8", shown)
+    line = delimiter.join(row)
+    if not encodable(line):
+        return Rejected("not UTF-8", plain(line))
     if len(row) != len(head):
-        return Rejected(f"{len(row)} cells in place of {len(head)}", shown)
+        return Rejected(f"{len(row)} cells in place of {len(head)}", plain(line))
     return named((name, cell) for name, cell in zip(head, row, strict=True) if cell)
 
 

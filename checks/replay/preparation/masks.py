@@ -9,12 +9,11 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping
 from typing import Any
 
 from lawful.spec.codec.as_json import is_object
 
-from .path_templates import MissingPath, Record, put, value_at
+from .path_templates import MissingPath, Record, names_in, put, value_at
 from .preparation_table import Preparation
 
 DIGITS = 32  # Hexadecimal ones of a hash: 128 bits.
@@ -29,7 +28,7 @@ def mask(how: Preparation, record: Record) -> None:
         except MissingPath:
             continue
     for path in how.drop:
-        _remove(record, path[2:].split("."))
+        _remove(path, record)
 
 
 def hashed(value: Any, salt: str) -> str:
@@ -38,10 +37,13 @@ def hashed(value: Any, salt: str) -> str:
     return "h" + hmac.new(salt.encode(), text.encode(), hashlib.sha256).hexdigest()[:DIGITS]
 
 
-def _remove(record: Mapping[str, Any], names: list[str]) -> None:
-    *outer, last = names
+def _remove(path: str, record: Record) -> None:
+    """Remove the value at a path, if there is one."""
+    *outer, last = names_in(path)
     inside: Any = record
     for name in outer:
-        inside = inside.get(name) if is_object(inside) else None
-    if is_object(inside):
-        inside.pop(last, None)
+        if not is_object(inside.get(name)):
+            return
+        inside[name] = dict(inside[name])  # Other records may share it.
+        inside = inside[name]
+    inside.pop(last, None)

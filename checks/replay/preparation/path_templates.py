@@ -18,7 +18,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from lawful.spec.codec.as_json import is_list, is_object
@@ -36,33 +37,67 @@ class MissingPath(Exception):
 def value_at(path: str, data: Mapping[str, Any]) -> Any:
     """The value at a path. Raises MissingPath where there is none."""
     found: Any = data
-    for name in path[2:].split("."):
-        if not is_object(found) or name not in found:
-            raise MissingPath(f"no value at {path}")
-        found = found[name]
+    try:
+        for name in names_in(path):
+            found = found[name]
+    except (KeyError, TypeError):  # A TypeError where something on the way is no object.
+        raise MissingPath(f"no value at {path}") from None
     return found
 
 
+@lru_cache(maxsize=1024)
+def names_in(path: str) -> tuple[str, ...]:
+    """The names of which a path consists."""
+    return tuple(path[2:].split("."))
+
+
 def put(path: str, data: Record, value: Any) -> None:
-    """Set the value at a path; what is on the way and no object is replaced."""
-    *outer, last = path[2:].split(".")
+    """Set the value at a path; what is on the way and no object is replaced.
+
+    An object on the way is copied first, so that records which share it do not change each other.
+    """
+    *outer, last = names_in(path)
     inside: Any = data
     for name in outer:
-        if not is_object(inside.get(name)):
-            inside[name] = {}
+        known = inside.get(name)
+        inside[name] = dict(known) if is_object(known) else {}
         inside = inside[name]
     inside[last] = value
 
 
+Filled = Callable[[Mapping[str, Any]], Any]
+Holds = Callable[[Mapping[str, Any]], bool]
+
+
+def conditions_in(template: Json) -> Iterator[Mapping[str, Json]]:
+    """The conditions in a template of a computed field."""
+    if is_object(template):
+        asked = template.get("$if")
+        if is_object(asked):
+            yield asked
+    inside = template.values() if is_object(template) else template if is_list(template) else ()
+    for each in inside:
+        yield from conditions_in(each)
+
+
+def filling(template: Json) -> Filled:
+    """The function that replaces every path in the template by the value there in a record. It
+    raises MissingPath where there is none."""
+    if isinstance(template, str) and template.startswith("$."):
+        path = template
+        return lambda data: value_at(path, data)
+    if is_object(template):
+        parts = [(name, filling(value)) for name, value in template.items()]
+        return lambda data: {name: fill(data) for name, fill in parts}
+    if is_list(template):
+        items = [*map(filling, template)]
+        return lambda data: [fill(data) for fill in items]
+    return lambda data: template
+
+
 def filled(template: Json, data: Mapping[str, Any]) -> Any:
     """The template with every path in it replaced by the value there in the record."""
-    if isinstance(template, str) and template.startswith("$."):
-        return value_at(template, data)
-    if is_object(template):
-        return {name: filled(value, data) for name, value in template.items()}
-    if is_list(template):
-        return [filled(each, data) for each in template]
-    return template
+    return filling(template)(data)
 
 
 def paths_in(template: Json) -> Iterator[str]:
@@ -77,38 +112,63 @@ def paths_in(template: Json) -> Iterator[str]:
             yield from paths_in(each)
 
 
-def computed(template: Json, data: Mapping[str, Any]) -> Any:
-    """The value of a computed field. Raises MissingPath where a path of it has no value."""
+def computing(template: Json) -> Filled:
+    """The function that gives the value of a computed field of a record. It raises MissingPath
+    where a path of the field has no value."""
     if not is_object(template):
-        return filled(template, data)
+        return filling(template)
     name = next((each for each in FUNCTIONS if each in template), None)
     if name is None:
-        return {field: computed(value, data) for field, value in template.items()}
+        parts = [(field, computing(value)) for field, value in template.items()]
+        return lambda data: {field: value(data) for field, value in parts}
     given = template[name]
     if name == "$if":
-        chosen = "then" if holds(given, data) else "else"
-        return computed(template.get(chosen), data)
+        asked = condition(given)
+        then, other = (computing(template.get(each)) for each in ("then", "else"))
+        return lambda data: then(data) if asked(data) else other(data)
     if name in ("$find", "$find_all"):
-        return _found(name, str(given), computed(template.get("in"), data))
-    value = computed(given, data) if is_object(given) else filled(given, data)
-    if name == "$lower":
-        return value.lower() if isinstance(value, str) else value
-    if name == "$key":
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return _finding(name, str(given), computing(template.get("in")))
+    function, value = OF_VALUE[name], computing(given) if is_object(given) else filling(given)
+    return lambda data: function(value(data))
+
+
+def _lower(value: Any) -> Any:
+    return value.lower() if isinstance(value, str) else value
+
+
+def _key(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _joined(value: Any) -> str:
     return "".join(map(as_text, value if is_list(value) else [value]))
 
 
-def _found(name: str, pattern: str, text: Any) -> Any:
+OF_VALUE: dict[str, Callable[[Any], Any]] = {"$lower": _lower, "$key": _key, "$join": _joined}
+
+
+def _finding(name: str, pattern: str, text: Filled) -> Filled:
     """What a regular expression finds in a text: the first group of it, or all."""
-    if not isinstance(text, str):
-        raise MissingPath(f"no text in which {pattern!r} could be found")
-    groups = 1 if re.compile(pattern).groups else 0
-    matches = [match.group(groups) for match in re.finditer(pattern, text)]
-    if name == "$find_all":
-        return matches
-    if not matches:
-        raise MissingPath(f"no {pattern!r} in the text")
-    return matches[0]
+    expression = re.compile(pattern)
+    group = 1 if expression.groups else 0
+
+    def find(data: Mapping[str, Any]) -> Any:
+        found = text(data)
+        if not isinstance(found, str):
+            raise MissingPath(f"no text in which {pattern!r} could be found")
+        if name == "$find_all":
+            return [match.group(group) for match in expression.finditer(found)]
+        match = expression.search(found)
+        if match is None:
+            raise MissingPath(f"no {pattern!r} in the text")
+        return match.group(group)
+
+    return find
+
+
+def computed(template: Json, data: Mapping[str, Any]) -> Any:
+    """The value of a computed field. Raises MissingPath where a path of it has no value."""
+    return computing(template)(data)
 
 
 def as_text(value: Any) -> str:
@@ -116,19 +176,30 @@ def as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def holds(condition: Any, data: Mapping[str, Any]) -> bool:
-    """Whether a record has what a condition asks for."""
-    return all(_has(data, path, wanted) for path, wanted in condition.items())
+def condition(asked: Any) -> Holds:
+    """The function that says whether a record has what a condition asks for."""
+    tests = [(path, _test(wanted)) for path, wanted in asked.items()]
+
+    def has(data: Mapping[str, Any]) -> bool:
+        try:
+            return all(test(value_at(path, data)) for path, test in tests)
+        except MissingPath:
+            return False
+
+    return has
 
 
-def _has(data: Mapping[str, Any], path: str, wanted: Json) -> bool:
-    try:
-        value = value_at(path, data)
-    except MissingPath:
-        return False
+def _test(wanted: Json) -> Callable[[Any], bool]:
     if is_object(wanted) and MATCHES in wanted:
-        return isinstance(value, str) and re.search(str(wanted[MATCHES]), value) is not None
-    return any(_same(value, each) for each in (wanted if is_list(wanted) else [wanted]))
+        search = re.compile(str(wanted[MATCHES])).search
+        return lambda value: isinstance(value, str) and search(value) is not None
+    options = wanted if is_list(wanted) else [wanted]
+    return lambda value: any(_same(value, each) for each in options)
+
+
+def holds(asked: Any, data: Mapping[str, Any]) -> bool:
+    """Whether a record has what a condition asks for."""
+    return condition(asked)(data)
 
 
 def _same(value: Any, wanted: Json) -> bool:
@@ -156,11 +227,11 @@ def wrong_template(template: Json, functions: bool) -> str:
     return next(filter(None, (wrong_template(each, functions) for each in template.values())), "")
 
 
-def wrong_condition(condition: Any) -> str:
+def wrong_condition(asked: Any) -> str:
     """What is wrong with a condition, as a phrase; empty where nothing is."""
-    if not is_object(condition):
+    if not is_object(asked):
         return "a condition has to be an object of paths"
-    for path, wanted in condition.items():
+    for path, wanted in asked.items():
         if not path.startswith("$."):
             return f'a condition has paths such as "$.a", not "{path}"'
         if is_object(wanted):

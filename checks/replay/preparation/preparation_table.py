@@ -49,7 +49,7 @@ from typing import Any
 from lawful.spec.codec.as_json import is_list, is_object
 from lawful.spec.ir import Json
 
-from .path_templates import wrong_condition, wrong_pattern, wrong_template
+from .path_templates import conditions_in, wrong_condition, wrong_pattern, wrong_template
 
 FORMATS = ("lines", "text", "csv", "xes", "otlp", "itf")
 ORDERS = ("", "file", "time")
@@ -166,6 +166,18 @@ def _templates(of: Preparation) -> str:
     return ""
 
 
+def _never(of: Preparation) -> str:
+    """Conditions come after casts, and a regular expression is found in texts alone."""
+    for form in (RowForm(of.fields, of.when), *of.rows):
+        for asked in (form.when, *conditions_in(dict(form.fields))):
+            for path, wanted in asked.items():
+                kind = of.casts.get(path, "text")
+                if is_object(wanted) and kind != "text":
+                    what = f"$matches finds nothing at {path}, which is cast to {kind} before"
+                    return f"{what}; ask for a value, or leave the cast out"
+    return ""
+
+
 def _salt(of: Preparation) -> str:
     if of.hash and not of.salt and not of.salt_from:
         return "hash needs salt_from, the environment variable that has the key of the hashes"
@@ -174,7 +186,7 @@ def _salt(of: Preparation) -> str:
     return ""
 
 
-CHECKS = (_words, _lines, _paths, _templates, _salt)
+CHECKS = (_words, _lines, _paths, _templates, _never, _salt)
 TEXT_LISTS = ("columns", "ties", "hash", "drop")
 KINDS: dict[str, type] = {
     "format": str,

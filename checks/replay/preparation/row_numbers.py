@@ -28,6 +28,11 @@ def by_place(how: Preparation, place: int, form: int) -> int:
     return place * max(1, len(how.rows)) + form
 
 
+def record_at(how: Preparation, number: int) -> int:
+    """The number of the record in its file of which a row has this number by its place."""
+    return number // max(1, len(how.rows)) & ((1 << FILES) - 1)
+
+
 def by_time(how: Preparation, when: Fraction, unit: str, event: str, form: int) -> int | str:
     """The number of a row by its time in seconds since 1970; a text says why it has none."""
     begun = (date.fromisoformat(how.since) - EPOCH).days * DAY

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import re
 from collections.abc import Iterator, Mapping
@@ -12,77 +11,111 @@ from lawful.spec.codec.as_json import is_list
 from lawful.spec.ir import Json
 
 from .masks import mask
-from .path_templates import MissingPath, Record, as_text, computed, holds, put, value_at
-from .preparation_table import LinePattern, Preparation
+from .path_templates import (
+    Filled,
+    MissingPath,
+    Record,
+    as_text,
+    computing,
+    condition,
+    put,
+    value_at,
+)
+from .preparation_table import Preparation
 
 WHOLE = re.compile(r"[+-]?[0-9]{1,300}")
 TRUE_OR_FALSE = {"true": True, "1": True, "false": False, "0": False}
 ANY_OTHER = "*"
 
 
-def prepared(how: Preparation, record: Record) -> Iterator[tuple[int, Record]]:
-    """The records that become rows: each with the number of its form among several, from 0."""
-    if how.patterns:
-        found = _matched(how.patterns, record)
-        if found is None and how.pass_unmatched:
+class Preparer:
+    """Does the steps of a preparation; its templates, conditions and patterns are compiled once."""
+
+    def __init__(self, how: Preparation) -> None:
+        self.how = how
+        self.patterns = [(each, re.compile(each.pattern).search) for each in how.patterns]
+        every = _fields(how.fields)
+        self.fields = [(name, make) for name, make in every if f"$.{name}" != how.spread]
+        self.spread_fields = every
+        self.when = condition(how.when)
+        self.forms = [(condition(form.when), _fields(form.fields)) for form in how.rows]
+
+    def records(self, record: Record) -> Iterator[tuple[int, Record]]:
+        """The records that become rows: each with the number of its form among several, from 0."""
+        how = self.how
+        if self.patterns:
+            found = self._matched(record)
+            if found is None and how.pass_unmatched:
+                return
+            record = record | (found or {})
+        for each in self._spread(record):
+            for path, value in how.defaults.items():
+                _default(each, path, value)
+            _change(each, how)
+            _compute(each, self.fields)
+            if not self.when(each):
+                continue
+            if not self.forms:
+                mask(how, each)
+                yield 0, each
+            for number, (when, fields) in enumerate(self.forms):
+                if when(each):
+                    made = each.copy()
+                    _compute(made, fields)
+                    mask(how, made)
+                    yield number, made
+
+    def _matched(self, record: Mapping[str, Any]) -> Record | None:
+        """The fields that the first pattern adds which is found; None where none is."""
+        for each, search in self.patterns:
+            try:
+                text = value_at(each.of, record)
+            except MissingPath:
+                continue
+            match = search(text) if isinstance(text, str) else None
+            if match is not None:
+                groups = match.groupdict().items()
+                return {k: value for k, value in groups if value is not None} | {
+                    "event": each.event
+                }
+        return None
+
+    def _spread(self, record: Record) -> Iterator[Record]:
+        """A copy of the record for each element of the list at `spread`, which may be computed."""
+        path = self.how.spread
+        if not path:
+            yield record.copy()
             return
-        record = record | (found or {})
-    fields = {name: made for name, made in how.fields.items() if f"$.{name}" != how.spread}
-    for each in _spread(how, record):
-        for path, value in how.defaults.items():
-            _default(each, path, value)
-        _change(each, how)
-        _compute(each, fields)
-        if not holds(how.when, each):
-            continue
-        if not how.rows:
-            mask(how, each)
-            yield 0, each
-        for number, form in enumerate(how.rows):
-            if holds(form.when, each):
-                made = copy.deepcopy(each)
-                _compute(made, form.fields)
-                mask(how, made)
-                yield number, made
-
-
-def _matched(patterns: tuple[LinePattern, ...], record: Mapping[str, Any]) -> Record | None:
-    """The fields that the first pattern adds which is found; None where none is."""
-    for each in patterns:
+        whole = record.copy()
+        _compute(whole, self.spread_fields)
         try:
-            text = value_at(each.of, record)
+            found = value_at(path, whole)
         except MissingPath:
-            continue
-        match = re.search(each.pattern, text) if isinstance(text, str) else None
-        if match is not None:
-            groups = {name: value for name, value in match.groupdict().items() if value is not None}
-            return groups | {"event": each.event}
-    return None
+            yield whole
+            return
+        for value in found if is_list(found) else [found]:
+            made = record.copy()
+            put(path, made, value)
+            yield made
 
 
-def _spread(how: Preparation, record: Record) -> Iterator[Record]:
-    """A copy of the record for each element of the list at `spread`, which may be computed."""
-    if not how.spread:
-        yield copy.deepcopy(record)
-        return
-    whole = copy.deepcopy(record)
-    _compute(whole, how.fields)
-    try:
-        found = value_at(how.spread, whole)
-    except MissingPath:
-        yield whole
-        return
-    for value in found if is_list(found) else [found]:
-        made = copy.deepcopy(record)
-        put(how.spread, made, value)
-        yield made
+def prepared(how: Preparation, record: Record) -> Iterator[tuple[int, Record]]:
+    """The records that become rows, of one record."""
+    return Preparer(how).records(record)
+
+
+Fields = list[tuple[str, Filled]]
+
+
+def _fields(templates: Mapping[str, Json]) -> Fields:
+    return [(name, computing(template)) for name, template in templates.items()]
 
 
 def _default(record: Record, path: str, value: Json) -> None:
     try:
         value_at(path, record)
     except MissingPath:
-        put(path, record, copy.deepcopy(value))
+        put(path, record, value)
 
 
 def _change(record: Record, how: Preparation) -> None:
@@ -98,14 +131,14 @@ def _change(record: Record, how: Preparation) -> None:
         except MissingPath:
             continue
         found = others.get(as_text(value), others.get(ANY_OTHER, value))
-        put(path, record, copy.deepcopy(found))
+        put(path, record, found)
 
 
-def _compute(record: Record, fields: Mapping[str, Json]) -> None:
+def _compute(record: Record, fields: Fields) -> None:
     """Add computed fields; one that reads a path without a value is not added."""
-    for name, template in fields.items():
+    for name, make in fields:
         try:
-            record[name] = computed(template, record)
+            record[name] = make(record)
         except MissingPath:
             continue
 

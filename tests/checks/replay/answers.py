@@ -23,7 +23,7 @@ from lawful.checks.replay import (
     replay_stream,
     write_store,
 )
-from lawful.checks.replay.columnar.layout import layout_of
+from lawful.checks.replay.columnar.layout import layout_of, layout_of_prepared
 from lawful.checks.replay.columnar.local import tally_columns
 from lawful.checks.replay.in_process import tally_rows
 from lawful.checks.replay.problems import COUNTS
@@ -116,7 +116,7 @@ def row_by_row(program: ReplayProgram, parts: Parts, folder: Path) -> Answer:
 
 def by_columns(program: ReplayProgram, parts: Parts, folder: Path) -> Answer:
     """Typed columns, where the program has them."""
-    layout = layout_of(whole(program))
+    layout = layout_of_prepared(whole(program))
     if layout is None:
         return row_by_row(program, parts, folder)
     return of_tallies(tally_columns(sources([_file(parts, folder)]), whole(program), layout))

@@ -18,11 +18,12 @@ from typing import Any
 from hypothesis import strategies as st
 
 from lawful import Ambiguous, PropertyViolated, Refused, Undefined
-from lawful.checks.replay import ReplayProgram, TraceMapping
+from lawful.checks.replay import ReplayProgram
 from lawful.checks.replay.mapping import mapping_of
 from lawful.runtime.journal import Journal, read
 from lawful.spec import ir
 from lawful.spec.errors import DeclarationError
+from lawful.spec.values.time import clock_of
 from tests.agree.engines import Engines
 from tests.agree.examine import HEAD, forget, seeded
 from tests.agree.hits import Hits
@@ -58,8 +59,9 @@ class Trace:
 
 @functools.lru_cache(maxsize=64)
 def journals(seed: int, folder: Path) -> tuple[Trace, ...]:
-    """A journal of a random machine, and the same events as a foreign trace in two forms: numbered,
-    and in the order of their times. None of a seed that gives no machine."""
+    """A journal of a random machine, and the same events as a foreign trace in three forms:
+    numbered, in the order of their times, and numbered and prepared. None of a seed that gives no
+    machine."""
     try:
         engines = Engines(texts.machine(seeded(seed), HEAD), Random(seed), Hits())
     except (DeclarationError, ValueError):
@@ -126,11 +128,13 @@ def foreign(seed: int, machine: ir.Machine, rows: Sequence[Sequence[Row]]) -> It
         )
         for its in rows
     )
-    numbered: TraceMapping = mapping_of(paths)
-    by_time = mapping_of({**paths, "seq": None, "preparation": {"order": "time"}})
-    for name, mapping in (("numbered", numbered), ("by time", by_time)):
-        program = ReplayProgram((machine,), mapping=mapping)
-        number = "at" if name == "by time" else "n"
+    if clock_of(machine) is None:
+        del paths["time"]  # Rows with times have no typed columns.
+    by_time = {**paths, "time": "$.at", "seq": None, "preparation": {"order": "time"}}
+    kept = {**paths, "preparation": {"fields": {"what": "$.what"}}}
+    forms = {"numbered": (paths, "n"), "by time": (by_time, "at"), "prepared": (kept, "n")}
+    for name, (data, number) in forms.items():
+        program = ReplayProgram((machine,), mapping=mapping_of(data))
         yield Trace(f"{name} {seed}", program, told, number, "out")
 
 

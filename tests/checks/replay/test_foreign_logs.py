@@ -307,6 +307,8 @@ def test_steps_of_itf(tmp_path: Path) -> None:
     assert step["after"] == {"n": 1, "s": {"$set": []}}
 
 
+CAST: dict[str, Any] = {"casts": {"$.a": "int"}}
+ONE: dict[str, Any] = {"$.a": {"$matches": "^1"}}
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"format": "yaml"}, "format has to be one of lines, text, csv, xes, otlp, itf, not yaml"),
     ({"format": "text"}, "format text needs `line`"),
@@ -319,6 +321,8 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"colour": 1}, "preparation.colour is no key of a preparation; the keys are format"),
     ({"casts": {"$.a": "date"}}, r"casts of \$.a has to be one of int, float, bool, text"),
     ({"casts": {"a": "int"}}, '"a" has to be a path'),
+    (CAST | {"when": ONE}, r"\$matches finds nothing at \$.a, which is cast to int before"),
+    (CAST | {"rows": [{"fields": {"b": {"$if": ONE}}}]}, r"\$matches finds nothing at \$.a"),
     ({"when": {"a": 1}}, 'a condition has paths such as "\\$.a", not "a"'),
     ({"when": {"$.a": {"$matches": "["}}}, "is no regular expression"),
     ({"fields": {"x": {"$find": "a"}}}, "fields.x: .find needs `in`"),

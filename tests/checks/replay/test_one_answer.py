@@ -60,7 +60,7 @@ def judged(
     verdicts: Counter[str] = Counter()
 
     @settings(max_examples=most, phases=PHASES)
-    @given(seeds, st.integers(0, 2), spoilt())
+    @given(seeds, st.integers(0, 3), spoilt())
     def law(seed: int, form: int, how: Spoilt) -> None:
         traces = journals(seed, folder)
         if traces and any(line.strip() for part in how.of(traces[form]) for line in part):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lawful.checks.replay import Preparation
+from lawful.checks.replay import Preparation, RowForm
 from lawful.checks.replay.preparation.path_templates import MissingPath, computed, holds
 from lawful.checks.replay.preparation.steps import cast, prepared
 from lawful.checks.replay.preparation.times import seconds
@@ -79,6 +79,21 @@ def test_computed_fields(template: Any, wanted: Any) -> None:
     for nothing in without:
         with pytest.raises(MissingPath):
             computed(nothing, {"a": 1, "b": {"c": "xyz"}})
+
+
+def test_a_choice_without_the_other_case_is_null() -> None:
+    choice: Any = {"$if": {"$.a": 1}, "then": "$.b"}
+    assert [computed(choice, {"a": a, "b": 7}) for a in (1, 2)] == [7, None]
+    assert computed({"$if": {}}, {}) is None
+
+
+def test_records_of_one_row_do_not_change_each_other() -> None:
+    forms = tuple(RowForm(fields={"n": n}) for n in range(2))
+    how = Preparation(rows=forms, casts={"$.a.b": "int"}, drop=("$.a.c",))
+    given: Any = {"a": {"b": "1", "c": 2}}
+    told = [each for _, each in prepared(how, given)]
+    assert told == [{"a": {"b": 1}, "n": 0}, {"a": {"b": 1}, "n": 1}]
+    assert given == {"a": {"b": "1", "c": 2}}
 
 
 TIMES: list[tuple[Any, str, Any]] = [
