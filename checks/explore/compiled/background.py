@@ -18,6 +18,7 @@ import time
 from typing import TYPE_CHECKING
 
 from ..expansion.successors import Text
+from ..limits import Limits
 from .forecast import Forecast
 
 if TYPE_CHECKING:
@@ -38,19 +39,21 @@ class Compiler:
     """Gives a search better machine code when that pays: first what is made at once, as it is not
     optimised, then what a second process has made."""
 
-    def __init__(self, text: Text) -> None:
+    def __init__(self, text: Text, limits: Limits | None = None) -> None:
         self.text = text
+        self.limits = limits or Limits()
         self.price = COMPILER + CHARACTER * len(text.steps)
         self.begin(0, 0)
         self.possible = importlib.util.find_spec("llvmlite") is not None
         self.seconds = 0.0  # That the second process took.
         self._quick = False
         self._process: subprocess.Popen[bytes] | None = None
-        self._started = 0.0
+        self._forked = 0.0
 
-    def begin(self, expanded: int, count: int) -> None:
-        """The search goes on now, from so many expanded states of those that it knows."""
-        self.began = time.process_time()
+    def begin(self, expanded: int, count: int, passed: float = 0.0) -> None:
+        """The search goes on now, from so many expanded states of those that it knows; so many of
+        the seconds that it may take have passed."""
+        self.began, self.started = time.process_time(), time.perf_counter() - passed
         self.forecast = Forecast(expanded, count)
 
     def better(self, expanded: int, count: int) -> Native | None:
@@ -61,7 +64,7 @@ class Compiler:
         spent = time.process_time() - self.began
         if not self._quick:
             self.forecast.note(expanded, count)
-            if spent < PATIENCE or self.forecast.left(spent) < self.price:
+            if spent < PATIENCE or self._left_for(spent) < self.price:
                 return None
         if self._process is not None:
             return None if self._process.poll() is None else self._best()
@@ -77,16 +80,24 @@ class Compiler:
             return quick(self.text)
         if file is None:
             return self._best()
-        self._process, self._started = _started(self.text), time.perf_counter()
+        self._process, self._forked = _started(self.text), time.perf_counter()
         return None
+
+    def _left_for(self, spent: float) -> float:
+        """The seconds that the search still takes in plain Python, of which it has spent so many:
+        until its end, or until a limit is met."""
+        left = self.forecast.left(spent, self.limits.states)
+        if self.limits.seconds is None:
+            return left
+        return min(left, self.limits.seconds - (time.perf_counter() - self.started))
 
     def _best(self) -> Native:
         from .llvm import compiled
 
         self.possible = False
         if self._process is not None:
-            self.seconds = time.perf_counter() - self._started
-            self._left()
+            self.seconds = time.perf_counter() - self._forked
+            self._wait()
         return compiled(self.text)
 
     def end(self) -> None:
@@ -94,9 +105,9 @@ class Compiler:
         self.possible = False
         if self._process is not None:
             self._process.kill()
-            self._left()
+            self._wait()
 
-    def _left(self) -> None:
+    def _wait(self) -> None:
         """The second process has ended, or is about to."""
         assert self._process is not None
         with contextlib.suppress(BrokenPipeError), self._process:

@@ -218,7 +218,7 @@ class PackedSearch:
             from .llvm import compiled
 
             store = as_machine_code(plain, compiled(stepping.text), limits.workers)
-        compiler = Compiler(stepping.text) if tier is None else None
+        compiler = Compiler(stepping.text, limits) if tier is None else None
         return cls(stepping.space, stepping, limits, store, compiler)
 
     def start(self, state: State, start: Start) -> None:
@@ -279,7 +279,7 @@ class PackedSearch:
     ) -> None:
         """Level by level, until nothing is new or a limit is met."""
         if self.compiler is not None:
-            self.compiler.begin(self.expanded, self.count)
+            self.compiler.begin(self.expanded, self.count, time.perf_counter() - self.started)
         try:
             while self.complete and self.expanded < self.count:
                 if self.expanded == self.last:

@@ -201,6 +201,33 @@ def test_going_over_to_machine_code_shows_in_nothing(monkeypatch: pytest.MonkeyP
     assert established(mine) == by_reference(TwoPhase)
 
 
+@pytest.mark.parametrize("moment", [2, 9, 23, 40])
+def test_no_answer_depends_on_when_machine_code_is_there(
+    moment: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The choice looks at processor time. At whatever look it is made, all else is the same: the
+    states and their order, counts, parents, verdicts and traces."""
+    asked = list[int]()
+
+    def then(compiler: Compiler, expanded: int, count: int) -> Native | None:
+        asked.append(count)
+        assert expanded <= count
+        return quick(compiler.text) if len(asked) == moment else None
+
+    monkeypatch.setattr(plain, "SLICE", 7)
+    monkeypatch.setattr(Compiler, "better", then)
+    flat, resolved = flat_of(TwoPhase)
+    space = Space(flat, resolved.world)
+    found, slow = search(space, Limits()), search(space, Limits(), tier="generated")
+    assert len(asked) >= moment
+    assert (found.tier, slow.tier) == ("compiled", "generated")
+    mine, theirs = (dict(each.kept()) for each in (found, slow))
+    mine["seconds"] = theirs["seconds"]
+    assert {**mine, **{name: bytes(mine[name]) for name in plain.ARRAYS}} == theirs
+    asked.clear()
+    assert established(explored(TwoPhase, "auto")) == by_reference(TwoPhase)
+
+
 def test_what_is_done_soon_is_not_compiled(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(waiting, "PATIENCE", 1e6)
     assert Compiler(flat_steps(Jugs).text).better(1, 9) is None

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from lawful.checks.explore.compiled import background, forecast
 from lawful.checks.explore.compiled.background import Compiler
 from lawful.checks.explore.compiled.forecast import Forecast
+from lawful.checks.explore.limits import Limits
 from tests.checks.explore.compiled.test_kept_code import steps_of_jugs
 
 
@@ -52,6 +53,35 @@ def test_growth_is_that_of_the_latest_states_alone(monkeypatch: pytest.MonkeyPat
 def test_after_the_last_state_nothing_is_left() -> None:
     assert after((0, 0)).left(1.0) == 0.0
     assert after((0, 10), (10, 10)).left(1.0) == 0.0
+
+
+def test_a_limit_on_states_is_an_end() -> None:
+    """Two new states for each that is expanded: until there are 400 it expands 50 others."""
+    growing = after((0, 100), (100, 300))
+    assert growing.left(2.0, 400) == 1.0
+    assert growing.left(2.0, 300) == growing.left(2.0, 200) == 0.0
+    ending = after((0, 100), (50, 125))  # Half a new state for each: 75 wait, and lead to 75 more.
+    assert ending.left(1.0) == ending.left(1.0, 10_000) == 3.0
+    assert ending.left(1.0, 130) == 0.2
+    assert after((0, 100), (100, 100)).left(1.0, 50) == 0.0  # Nothing is new: the end is near.
+    assert after((0, 100), (50, 100)).left(1.0, 50) == 1.0  # Likewise; what is known is expanded.
+
+
+def test_machine_code_is_not_made_for_the_little_that_a_limit_leaves(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(background, "PATIENCE", -1.0)
+    text = steps_of_jugs()
+
+    def asked(limits: Limits, passed: float = 0.0) -> bool:
+        made = Compiler(text, limits)
+        made.begin(0, 1, passed)
+        return made.better(1, 100) is not None
+
+    assert asked(Limits()) and asked(Limits(seconds=1e6)) and asked(Limits(states=1 << 60))
+    assert not asked(Limits(states=100))
+    assert not asked(Limits(seconds=0.1))
+    assert not asked(Limits(seconds=1e6), passed=1e6)
 
 
 def test_machine_code_is_made_where_plain_steps_would_take_longer(
