@@ -10,7 +10,11 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "Q2": ("first a minimal proof of concept",),
     "Q3": ("then a transient cluster",),
     "Q4": ("then a persistent one",),
-    "Q5": ("then better updates of joiners", "joining.Updatee.end"),
+    "Q5": (
+        "then better updates of joiners",
+        "joining.Updatee.end",
+        "promises.BrokersLive.who_joins_gets_every_queue",
+    ),
     "Q6": ("the easiest option first",),
     "Q7": (
         "tests with senders and receivers",
@@ -21,6 +25,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "where the broker calls the cluster",
         "replica.Replica.reject",
         "replication_as_seed.ReplicationRinging",
+        "promises.BrokersFixed.replicas_have_what_was_said",
     ),
     "Q9": (
         "a handler of what happens at the broker",
@@ -45,6 +50,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "messages have an ID of node and sequence",
         "messages.MessageId",
         "replica.Replica.next_number",
+        "acceptance.ClientsFixed.numbers_are_used_in_turn",
     ),
     "Q16": (
         "flags of the thread that suppress replication",
@@ -62,10 +68,12 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "replica.Replica.publish",
         "replica.Replica.enqueue",
         "promises.BrokersFixed.what_was_published_is_delivered",
+        "acceptance.ClientsFixed.what_is_said_is_what_was_asked",
     ),
     "Q19": (
         "the end of routing is replicated",
         "replica.Replica.routed",
+        "acceptance.ClientsFixed.what_is_said_is_what_was_asked",
     ),
     "Q20": (
         "taking a message is replicated",
@@ -73,15 +81,19 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "promises.BrokersFixed.messages_are_taken_in_turn",
         "replication.Replication.one_client_has_it",
         "promises.BrokersFixed.one_client_has_it",
+        "promises.BrokersFixed.replicas_have_what_was_said",
+        "promises.BrokersLive.what_is_acquired_is_settled",
     ),
     "Q21": (
         "rejecting is replicated",
         "replica.Replica.reject",
         "promises.BrokersFixed.what_is_under_way_is_remembered",
+        "promises.BrokersFixed.replicas_have_what_was_said",
     ),
     "Q22": (
         "a dequeue cleans up here",
         "replica.Replica.remove",
+        "acceptance.ClientsFixed.bodies_are_as_published",
     ),
     "Q23": (
         "what is kept of entries and nodes",
@@ -92,6 +104,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "delivered messages are enqueued by the others",
         "replica.Replica.enqueue_delivered",
         "replication.Replication.queues_have_one_order",
+        "promises.BrokersFixed.replicas_have_what_was_said",
     ),
     "Q25": (
         "the end of routing cleans up",
@@ -104,22 +117,27 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "replica.Replica.acquire_delivered",
         "replica.Replica.requeue_delivered",
         "promises.BrokersFixed.what_has_its_place_is_handled",
+        "promises.BrokersFixed.replicas_have_what_was_said",
+        "promises.BrokersLive.what_is_acquired_is_settled",
     ),
     "Q27": (
         "a delivered reject prepares to enqueue again",
         "replica.Replica.reject_delivered",
         "replication.Replication.nothing_is_lost_or_doubled",
+        "promises.BrokersFixed.replicas_have_what_was_said",
     ),
     "Q28": (
         "a delivered dequeue removes the entry",
         "replica.Replica.dequeue_delivered",
         "replication.Replication.nobody_gets_what_is_gone",
         "promises.BrokersLive.what_is_acquired_is_settled",
+        "promises.BrokersFixed.replicas_have_what_was_said",
     ),
     "Q29": (
         "what a member had acquired is released when it leaves",
         "replica.Replica.member_leaves",
         "replication.Replication.what_left_had_is_free",
+        "promises.BrokersFixed.replicas_have_what_was_said",
     ),
     "Q30": (
         "a locked queue delivers nothing",
@@ -147,35 +165,56 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "ownership.QueueOwner.lose_interest",
         "ownership.QueueOwner.slice_over",
         "system.Cluster.interested_nodes_own_it_one_day",
+        "ownership.QueueOwner.slices_are_for_sharing",
     ),
     "Q34": (
         "the next interested node round the ring owns it",
         "ownership.QueueOwner.next_after",
         "ownership.QueueOwner.the_next_one_gets_it",
+        "promises.BrokersFixed.owners_know_what_was_said",
     ),
     "Q35": (
         "consumers start stopped, and run by ownership alone",
         "ownership.QueueOwner.consumers_run_only_at_the_owner",
         "system.Cluster.who_runs_owns_the_queue",
     ),
-    "Q36": ("drop and take of a queue", "ownership.QueueOwner.start_consumers"),
+    "Q36": (
+        "drop and take of a queue",
+        "ownership.QueueOwner.start_consumers",
+        "promises.BrokersFixed.what_is_under_way_is_remembered",
+    ),
     "Q37": (
         "consumers and owner are replicated",
         "ownership.QueueOwner.consumers",
         "system.Cluster.all_come_to_know_the_same",
+        "promises.BrokersFixed.owners_know_what_was_said",
     ),
-    "Q38": ("the first to consume owns it", "ownership.QueueOwner.consume_delivered"),
-    "Q39": ("a delivered release passes it on", "ownership.QueueOwner.release_delivered"),
-    "Q40": ("a delivered cancel ends interest", "ownership.QueueOwner.cancel_delivered"),
+    "Q38": (
+        "the first to consume owns it",
+        "ownership.QueueOwner.consume_delivered",
+        "promises.BrokersFixed.owners_know_what_was_said",
+    ),
+    "Q39": (
+        "a delivered release passes it on",
+        "ownership.QueueOwner.release_delivered",
+        "promises.BrokersFixed.owners_know_what_was_said",
+    ),
+    "Q40": (
+        "a delivered cancel ends interest",
+        "ownership.QueueOwner.cancel_delivered",
+        "promises.BrokersFixed.owners_know_what_was_said",
+    ),
     "Q41": (
         "a member that leaves releases what it owned",
         "ownership.QueueOwner.member_leaves",
         "system.Cluster.the_owner_lives",
+        "promises.BrokersFixed.owners_know_what_was_said",
     ),
     "Q42": (
         "the first and the last consumer are made known",
         "ownership.QueueOwner.consume",
         "ownership.QueueOwner.interest_is_known",
+        "promises.BrokersFixed.what_is_under_way_is_remembered",
     ),
     "Q43": (
         "what becomes of destroyed queues",
@@ -184,6 +223,8 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "joining.Updatee.each_queue_has_its_number",
         "brokers.Brokers.forget",
         "system_as_seed.ClusterForgetting",
+        "wiring.Wiring.bindings_have_their_queue",
+        "promises.BrokersFixed.owners_know_what_was_said",
     ),
     "Q44": ("events and multicasts of the old cluster are used again",),
     "Q45": ("large messages in fragments, small ones in batches",),
@@ -199,6 +240,8 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "wiring.Wiring.destroy",
         "promises.BrokersFixed.every_queue_is_everywhere",
         "joining.Updatee.each_queue_has_its_number",
+        "wiring.Wiring.bindings_have_their_queue",
+        "promises.BrokersFixed.owners_know_what_was_said",
     ),
     "Q48": (
         "joiners are updated",
@@ -206,6 +249,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "promises.BrokersFixed.owners_know_what_was_said",
         "promises.BrokersLive.who_joins_gets_every_queue",
         "updates.UpdatesFixed.what_is_told_at_once_is_as_said",
+        "joining.Updatee.each_queue_has_its_number",
     ),
     "Q49": ("persistence",),
     "Q50": (
@@ -214,6 +258,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "replica.Replica.reject",
         "brokers.Brokers.expire",
         "replica.Replica.destroy_delivered",
+        "acceptance.ClientsFixed.clients_may_take_what_is_free",
     ),
     "Q51": (
         "flow control of internal queues",
@@ -224,6 +269,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "Q54": (
         "declaring, binding and destroying complete asynchronously",
         "wiring.Wiring",
+        "acceptance.ClientsFixed.queues_are_as_said",
     ),
     "Q55": ("queues that are not replicated",),
     "Q56": (
@@ -236,6 +282,8 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "joining.Updatee.what_was_told_is_acquired",
         "updates.UpdatesFixed.replicas_have_what_was_said",
         "updates.UpdatesFixed.what_is_heard_is_as_said",
+        "promises.BrokersFixed.an_update_goes_on_until_it_is_done",
+        "promises.BrokersLive.who_joins_gets_every_queue",
     ),
     "Q57": ("no stall for wiring",),
     "Q58": ("observers of queues",),

@@ -17,6 +17,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "connections are established and closed in phases of their own",
         "declaration.Conn",
         "declaration.ReceiverEntry.establish",
+        "declaration.ReceiverEntry.closed_counts_as_none",
     ),
     "U5": (
         "closing flushes pending messages first",
@@ -33,15 +34,25 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "declaration.SenderEntry.window_is_what_is_unacked",
         "system.FairLink.sent_is_purged",
     ),
-    "U7": ("fewer acks", "declaration.ReceiverEntry.owe_ack"),
+    "U7": (
+        "fewer acks",
+        "declaration.ReceiverEntry.owe_ack",
+        "in_time.ReceiverInTime.acks_are_apart",
+    ),
     "U8": (
         "the receiver requests what is missing, and just that",
         "declaration.ReceiverEntry.request_missing",
         "declaration.SenderEntry.retransmit",
         "system.FairLink.gaps_are_filled",
         "system_as_seed.LinkUnasked",
+        "callers.SenderCalled.retransmit",
     ),
-    "U9": ("acks are positive", "messages.Ack", "declaration.ReceiverEntry.accept"),
+    "U9": (
+        "acks are positive",
+        "messages.Ack",
+        "declaration.ReceiverEntry.accept",
+        "system.Link.acks_are_true",
+    ),
     "U10": (
         "numbers grow from sender to receiver",
         "declaration.SenderEntry.send",
@@ -58,12 +69,14 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "acks are cumulative",
         "declaration.SenderEntry.ack",
         "system.Link.acked_is_delivered",
+        "callers.SenderCalled.keeps_what_is_not_acknowledged",
     ),
     "U13": (
         "acks are delayed, with a least time between two",
         "declaration.ReceiverEntry.owe_ack",
         "declaration.ReceiverEntry.ack_interval",
         "in_time.ReceiverInTime.acks_are_apart",
+        "in_time.ReceiverInTime.acked_in_time",
     ),
     "U14": (
         "a task resends the highest only, if nothing has changed since its last run",
@@ -76,8 +89,13 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "declaration.SenderEntry.resends_the_last_of_many",
         "declaration.ReceiverEntry.misses_some",
         "declaration.SenderEntry.retransmit",
+        "callers.ReceiverCalled.keeps_what_waits",
     ),
-    "U16": ("a task requests what is missing", "declaration.ReceiverEntry.request_missing"),
+    "U16": (
+        "a task requests what is missing",
+        "declaration.ReceiverEntry.request_missing",
+        "callers.ReceiverCalled.request_missing",
+    ),
     "U17": (
         "a time after which a message is acknowledged or resent",
         "in_time.ReceiverInTime.acked_in_time",
@@ -85,11 +103,16 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "service.settings.Config.pause",
         "tests.test_service.test_a_busy_endpoint_asks_less_often",
     ),
-    "U18": ("OPEN, CLOSING, CLOSED on both sides", "declaration.Conn"),
+    "U18": (
+        "OPEN, CLOSING, CLOSED on both sides",
+        "declaration.Conn",
+        "system.FairLink.idle_is_removed",
+    ),
     "U19": (
         "closing sets CLOSING, where what is unacknowledged is still resent",
         "declaration.SenderEntry.close",
         "declaration.SenderEntry.task",
+        "declaration.SenderEntry.closed_counts_as_none",
     ),
     "U20": (
         "idle connections are closed and removed",
@@ -97,21 +120,25 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "declaration.SenderEntry.remove",
         "declaration.ReceiverEntry.remove",
         "system.FairLink.idle_is_removed",
+        "declaration.Entry.idle_is_reaped",
     ),
     "U21": (
         "sending on a CLOSING connection opens it again",
         "declaration.SenderEntry.send",
         "declaration.Entry.conn_close_timeout",
+        "callers.SenderCalled.accepts_what_comes",
     ),
     "U22": (
         "a CLOSING sender resends until all is acknowledged",
         "declaration.SenderEntry.task",
         "declaration.SenderEntry.flushing",
+        "system.FairLink.sent_is_delivered",
     ),
     "U23": (
         "sending on CLOSING resets the timestamp",
         "declaration.Entry.touch",
         "declaration.Entry.idle_is_reaped",
+        "in_time.SenderInTime.silence_ends_it",
     ),
     "U24": (
         "sending on CLOSED begins another connection",
@@ -123,11 +150,13 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "CLOSE of the same connection removes the receiver's entry",
         "declaration.ReceiverEntry.close_received",
         "system.FairLink.close_is_overtaken",
+        "system.LinkFixed.closes_its_own_connection",
     ),
     "U26": (
         "no entry and a CLOSED one are equal",
         "declaration.ReceiverEntry.establish",
         "declaration.ReceiverEntry.closed_counts_as_none",
+        "declaration.SenderEntry.closed_counts_as_none",
     ),
     "U27": (
         "of a batch, what is marked first is added first",
@@ -140,15 +169,18 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "declaration.ReceiverEntry.send_sync",
         "declaration.SenderEntry.send_first",
         "system.FairLink.first_is_missing",
+        "callers.ReceiverCalled.does_what_is_due",
     ),
     "U29": (
         "reaping sets OPEN to CLOSING, if that is enabled",
         "declaration.Entry.expire",
         "declaration.Entry.reaping",
+        "declaration.Entry.idle_is_reaped",
     ),
     "U30": (
         "after conn-close-timeout an entry is removed, and a sender says CLOSE",
         "declaration.SenderEntry.remove",
         "declaration.ReceiverEntry.remove",
+        "callers.SenderCalled.remove",
     ),
 }

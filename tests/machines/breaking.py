@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
 
 from lawful import Machine
+from lawful import machines as package
 from lawful.checks.explore import Limits, explore
 from lawful.checks.mutation.mutants import Mutant, identities, mutants
 from lawful.spec import ir
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 from lawful.targets import scope_of
+from tests.spec import texts
 
+FOLDER = Path(package.__path__[0])
+RELATIVE = re.compile(r"^from \.\w+ import (\([^)]*\)|.*)$\n", re.MULTILINE)
 Key = tuple[str, str, str, int, int, int]
 
 
@@ -58,3 +65,19 @@ def failing(
     limits = Limits(first=True) if most is None else Limits(most)
     result = explore(flat, found.world, {}, limits=limits)
     return {p.name for p in result.properties if p.verdict.value in ("violated", "undefined")}
+
+
+def replaced(
+    system: str, modules: Sequence[str], change: tuple[str, str, str], machine: str
+) -> type[Machine]:
+    """A machine of the system where a text of one module, which is there once, is another one.
+
+    `modules` are all those that it is made of, in an order in which each finds what it imports.
+    """
+    module, old, new = change
+    found = {name: (FOLDER / system / f"{name}.py").read_text(encoding="utf-8") for name in modules}
+    assert found[module].count(old) == 1, (old, found[module].count(old))
+    found[module] = found[module].replace(old, new)
+    whole = "\n".join(RELATIVE.sub("", text) for text in found.values())
+    cls: type[Machine] = vars(texts.module(whole, head=""))[machine]
+    return cls

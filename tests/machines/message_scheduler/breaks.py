@@ -5,18 +5,14 @@ Each break names the demands of `demands.py` that it breaks, and the property th
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from lawful import Machine
-from lawful import machines as package
-from tests.spec import texts
+from tests.machines.breaking import replaced
 
-FOLDER = Path(package.__path__[0]) / "message_scheduler"
-RELATIVE = re.compile(r"^from \.\w+ import (\([^)]*\)|.*)$\n", re.MULTILINE)
-
+# The modules of which `MessagingFixed` and `Threads` are made.
+MODULES = ("declaration", "surroundings", "system", "threads")
 # Of `MessagingFixed`, with fewer states.
 ONE_SENDER: Mapping[str, object] = {"Token": 1, "Type": 2}
 TWO_SENDERS: Mapping[str, object] = {"Token": 2, "Type": 1}
@@ -44,21 +40,9 @@ class Break:
     machine: str = "MessagingFixed"
 
 
-def sources() -> dict[str, str]:
-    """The modules of which `MessagingFixed` and `Threads` are made, by name."""
-    names = ("declaration", "surroundings", "system", "threads")
-    return {name: (FOLDER / f"{name}.py").read_text(encoding="utf-8") for name in names}
-
-
 def broken(row: Break) -> type[Machine]:
     """The composed machine with this break."""
-    found = sources()
-    text = found[row.module]
-    assert text.count(row.old) == 1, row
-    found[row.module] = text.replace(row.old, row.new)
-    whole = "\n".join(RELATIVE.sub("", each) for each in found.values())
-    machine: type[Machine] = vars(texts.module(whole, head=""))[row.machine]
-    return machine
+    return replaced("message_scheduler", MODULES, (row.module, row.old, row.new), row.machine)
 
 
 BREAKS = (

@@ -7,13 +7,21 @@ import pytest
 from lawful import Machine, Scope
 from lawful.checks.explore import Limits, explore
 from lawful.checks.verdict import Verdict
+from lawful.machines.queue_cluster.acceptance import ClientsFixed
+from lawful.machines.queue_cluster.declaration import QueueOwnerFixed
+from lawful.machines.queue_cluster.demands import DEMANDS
 from lawful.machines.queue_cluster.promises import BrokersFixed, BrokersLive
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 
 from .breaks import BREAKS, SCOPES, Break, broken
+from .node_breaks import NODE_BREAKS
 
+EVERY = BREAKS + NODE_BREAKS
 MOST = 250_000  # States: with two messages a break shows after 194,341.
+# Q7 asks for tests, Q14 says that the sketch is incomplete; Q9, Q11, Q12, Q13 say which parts there
+# are. What Q51 asks for is done by the service, whose tests flood it; the model has a bound.
+UNBROKEN = {"Q7", "Q9", "Q11", "Q12", "Q13", "Q14", "Q51"}
 FAILING = {Verdict.VIOLATED, Verdict.UNDEFINED}
 ALWAYS = (  # `make nightly` tries all.
     "a queue that is declared again has the owner that ended",
@@ -32,21 +40,40 @@ def failing(cls: type[Machine], scope: str) -> set[str]:
     "row",
     [
         pytest.param(row, id=row.what, marks=() if row.what in ALWAYS else pytest.mark.nightly)
-        for row in BREAKS
+        for row in EVERY
     ],
 )
 def test_a_break_is_noticed_by_name(row: Break) -> None:
     assert row.noticed in failing(broken(row), row.scope)
 
 
-LIVE = sorted({row.scope for row in BREAKS if row.brokers == BrokersLive.__name__})
+def test_every_demand_is_broken_or_it_is_said_why_not() -> None:
+    demands = {number for row in EVERY for number in row.demands.split()}
+    assert {number for number, (_, *places) in DEMANDS.items() if places} == demands | UNBROKEN
+    assert not demands & UNBROKEN
+
+
+def test_a_demand_names_who_notices_that_it_is_broken() -> None:
+    named = {
+        number: {place.rpartition(".")[2] for place in places}
+        for number, (_, *places) in DEMANDS.items()
+    }
+    assert [
+        (number, row.noticed)
+        for row in EVERY
+        for number in row.demands.split()
+        if row.noticed.rpartition(".")[2] not in named[number]
+    ] == []
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     ("cls", "scope"),
-    [*((BrokersFixed, scope) for scope in SCOPES), *((BrokersLive, scope) for scope in LIVE)],
-    ids=lambda each: getattr(each, "__name__", each),
+    [
+        pytest.param(cls, scope, id=f"{cls.__name__} {scope}")
+        for cls in (BrokersFixed, BrokersLive, ClientsFixed, QueueOwnerFixed)
+        for scope in sorted({row.scope for row in EVERY if row.machine == cls.__name__})
+    ],
 )
 def test_what_is_not_broken_fails_nowhere(cls: type[Machine], scope: str) -> None:
     assert not failing(cls, scope)
