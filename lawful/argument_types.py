@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from pathlib import Path
+from urllib.parse import unquote
 
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
@@ -43,6 +45,18 @@ def percent(text: str) -> float:
     if not 0.0 <= value <= 100.0:
         raise argparse.ArgumentTypeError(f"{text}: expected a percentage from 0 to 100")
     return value / 100
+
+
+def folder(text: str) -> Path:
+    """A folder of the file system, also as a URI of the scheme `file`."""
+    scheme, colon, rest = text.partition("://")
+    if not colon:
+        return Path(text)
+    if scheme.lower() == "file" and rest.startswith("/"):
+        return Path(unquote(rest))
+    raise argparse.ArgumentTypeError(
+        f"{text}: expected a path, or file:///path; another file system has to be mounted"
+    )
 
 
 def port(text: str) -> int:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from .spill.spilled_search import Made
 
 MANY_STARTS = 1_000  # To make so many takes longer than to start the search.
+SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")  # Of a URI, as a path has it: one slash is left.
 Engine = Literal["auto", "reference", "generated", "compiled"]
 __all__ = ["CheckResult", "Engine", "Limits", "NoEngine", "Progress", "explore", "explore_on_spark"]
 
@@ -123,6 +125,8 @@ def _spilled(
 ) -> CheckResult:
     """Explore with the states in files; properties that need the steps between them are unknown."""
     started, option = time.perf_counter(), "--spill" if by is None else f"--engine {by[0]}"
+    if SCHEME.match(str(folder)):
+        raise ValueError(f"--spill {folder}: expected a folder that is mounted, not a URI")
     try:
         from .spill import spilled, spilled_search  # Most checks need none.
 

@@ -71,13 +71,13 @@ def check(commands: Subparsers) -> None:
     )
     parser.add_argument(
         "--resume",
-        type=Path,
+        type=types.folder,
         metavar="DIR",
         help="save the search there, and continue it if it was saved there before",
     )
     parser.add_argument(
         "--spill",
-        type=Path,
+        type=types.folder,
         metavar="DIR",
         help="keep the states in files there while it explores, for more than memory holds",
     )

@@ -103,8 +103,9 @@ def _on_spark(
     if limits.spill is None and not master.startswith("local"):
         raise CommandError("--engine spark on a cluster needs --spill, a folder all workers see")
     from lawful.checks.explore.spark.level_jobs import LevelJobs
+    from lawful.checks.explore.spark.session_memory import bounded
 
-    with spark_session(options.master) as session:
+    with spark_session(options.master, bounded(options.master or "local[*]")) as session:
         return explore_on_spark(
             machine.flat,
             machine.world,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from lawful.argument_parser import COMMANDS, parser
@@ -34,3 +36,23 @@ def test_without_a_command_all_are_known(words: list[str], capsys: Printed) -> N
     assert help == told([], ["--help"], capsys)
     indented = [line[4:] for line in help.splitlines() if line.startswith("    ")]
     assert [line.split()[0] for line in indented if line[0] != " "] == list(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("text", "path"), [("states", "states"), ("/a/b", "/a/b"), ("file:///a%20b/c", "/a b/c")]
+)
+def test_a_folder_may_be_a_uri_of_a_file(text: str, path: str) -> None:
+    given = parser(["check"]).parse_args(["check", "x", "--spill", text])
+    assert given.spill == Path(path)
+
+
+@pytest.mark.parametrize("option", ["--spill", "--resume"])
+@pytest.mark.parametrize("text", ["hdfs://host/a", "s3a://bucket/a", "file://host/a"])
+def test_a_folder_that_is_not_mounted_is_refused(option: str, text: str, capsys: Printed) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        parser(["check"]).parse_args(["check", "x", option, text])
+    assert stopped.value.code == 5
+    told = capsys.readouterr().err.splitlines()[-1]
+    assert told.endswith(
+        f"{text}: expected a path, or file:///path; another file system has to be mounted"
+    )

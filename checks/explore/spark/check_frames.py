@@ -112,7 +112,7 @@ def results(frame: Any) -> list[CheckResult]:
     for _, scope, error, _ in rows:
         if error is not None:
             raise ValueError(f"within {scope}: {error}")
-    return [pickle.loads(bytes(row["result"])) for row in rows]
+    return [pickle.loads(bytes(result)) for *_, result in rows]
 
 
 def row_of(symmetry: bool, question: Row) -> Row:

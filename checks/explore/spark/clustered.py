@@ -30,7 +30,7 @@ from .level_tasks import FILE, Expansion, buckets_of, by_bucket
 from .search_program import Report, SearchProgram
 
 CHUNK = 1 << 20  # States that move at a time.
-FEWEST, MOST = 1 << 17, 1 << 20  # States that a task expands.
+FEWEST, MOST = 1 << 17, 1 << 19  # States that a task expands.
 
 
 class Part(NamedTuple):
@@ -136,7 +136,7 @@ class Clustered(Spilled):
         self.moved, self.whole = span.count, False
         self.seen.merged += self.seen.runs
         self.seen.runs.clear()
-        self.window.begin(0)
+        self.window.release()
 
     def _held(self, begin: int, end: int) -> Any:
         """States that are in the files of this process, without their steps."""

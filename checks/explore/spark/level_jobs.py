@@ -10,6 +10,7 @@ from lawful.spec.quick_dataclass import dataclass
 from .level_tasks import SENT, SPANS, TOLD, Expansion, NewStates
 
 LEAST = 1 << 18  # States of a level that is worth a job.
+EACH = 4  # Buckets for each partition.
 PARTITIONS = "spark.sql.shuffle.partitions"
 Span = tuple[int, str, int, int, int]  # A row of `SPANS`.
 
@@ -24,8 +25,9 @@ class LevelJobs:
 
     @property
     def buckets(self) -> int:
-        """How many buckets states are in: as many as a shuffle of the session has partitions."""
-        return int(self.session.conf.get(PARTITIONS))
+        """How many buckets states are in: several for each partition of a shuffle of the session.
+        A worker works on one at a time, and so holds few states more than it was sent."""
+        return EACH * int(self.session.conf.get(PARTITIONS))
 
     def told(
         self, spans: Sequence[Span], expansion: Expansion, new: NewStates
@@ -37,4 +39,4 @@ class LevelJobs:
         # A task takes Spark longer than a small bucket takes, so that it gets several of these.
         shares = min(tasks, expansion.buckets)
         kept = states.repartitionById(shares, "bucket").mapInArrow(new, TOLD)
-        return [(row["kind"], bytes(row["told"])) for row in kept.collect()]
+        return [(kind, bytes(told)) for kind, told in kept.collect()]

@@ -27,6 +27,7 @@ SENT = "bucket int, kind int, rows binary"
 TOLD = "kind int, told binary"
 STATES, REPORT, FILE = range(3)  # What a row is.
 BLOCK = 1 << 14  # States that are expanded at a time.
+SENDING = 1 << 15  # States that are sorted by bucket and sent at a time.
 
 
 def buckets_of(hashes: Any, buckets: int) -> Any:
@@ -60,17 +61,19 @@ class Expansion:
             for at in range(0, count, BLOCK):
                 words = words_in(path, begin + at, min(BLOCK, count - at))
                 for met in expander.steps(words, first + at):
-                    yield self._sent(met)
+                    yield from self._sent(met)
         if begun:
-            yield self._sent(expander.window.take())
+            yield from self._sent(expander.window.take())
             yield batch_of([(0, REPORT, json.dumps(expander.report).encode())], SENT)
 
-    def _sent(self, met: Met) -> Any:
-        rows = np.empty((len(met.words), 1 + met.words.shape[1]), np.int64)
-        rows[:, STEP], rows[:, 1:] = met.parents * STEPS + met.rules, met.words
-        rows, hashes = run_code(met.words.shape[1]).sort(rows)
-        parts = by_bucket(rows, hashes, self.buckets)
-        return batch_of([(bucket, STATES, part.tobytes()) for bucket, part in parts], SENT)
+    def _sent(self, met: Met) -> Iterator[Any]:
+        code = run_code(met.words.shape[1])
+        for at in range(0, len(met.words), SENDING):
+            words, parents, rules = (column[at : at + SENDING] for column in met)
+            rows = np.empty((len(words), 1 + words.shape[1]), np.int64)
+            rows[:, STEP], rows[:, 1:] = parents * STEPS + rules, words
+            parts = by_bucket(*code.sort(rows), self.buckets)
+            yield batch_of([(bucket, STATES, part.tobytes()) for bucket, part in parts], SENT)
 
 
 class NewStates:

@@ -24,7 +24,7 @@ from ..layout.forms import FORM, Form
 from ..space import Space
 from ..spill.window import Block, Met, Window
 
-WINDOW = 1 << 19  # States that a worker has in memory, about.
+WINDOW = 1 << 17  # States that a worker has in memory, about.
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,6 +61,11 @@ class Window:
         a = self.held.arrays
         a.table[:], a.piece_table[:], a.control[kernel.PIECED] = 0, 0, 0
 
+    def release(self) -> None:
+        """Forget all states, and give their memory back."""
+        self.held = Memory(self.stepping, self.code)
+        self.begin(0)
+
     def forget(self) -> None:
         """Forget what was noted of states, too."""
         a = self.arrays

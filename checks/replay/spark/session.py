@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
@@ -29,8 +29,8 @@ JAVA_MISSING = (
 PYTHON_ERROR = re.compile(r"[\w.]*(Error|Exception): ")
 
 
-def session(master: str | None = None) -> SparkSession:
-    """The active session, or a new one with `settings`."""
+def session(master: str | None = None, more: Mapping[str, str] = {}) -> SparkSession:
+    """The active session, or a new one with `settings` and more of them."""
     check_pyspark()
     from pyspark.sql import SparkSession
 
@@ -38,7 +38,7 @@ def session(master: str | None = None) -> SparkSession:
     if active is not None:
         return active
     check_java()
-    return _started(SparkSession, master or "local[*]")
+    return _started(SparkSession, {**settings(master or "local[*]"), **more})
 
 
 def why_no_spark() -> str:
@@ -90,14 +90,14 @@ def settings(master: str) -> dict[str, str]:
     return out
 
 
-def _started(sessions: type[SparkSession], master: str) -> SparkSession:
+def _started(sessions: type[SparkSession], given: Mapping[str, str]) -> SparkSession:
     """A new session; ReplayError where Spark does not start."""
     from pyspark import SparkConf, SparkContext
 
-    if master.startswith("local"):
+    if given["spark.master"].startswith("local"):
         # Another Python in the environment may lack the packages of this one.
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    conf = SparkConf().setAll(list(settings(master).items()))
+    conf = SparkConf().setAll(list(given.items()))
     number, log = tempfile.mkstemp(prefix="lawful-spark-", suffix=".log")
     with os.fdopen(number, "wb") as file:
         try:

@@ -14,7 +14,8 @@ from lawful.checks.mutation.mutant_frames import mutant_frame, on_session
 from lawful.checks.mutation.mutants import mutants
 from lawful.checks.mutation.survey import survey
 from lawful.spec.resolve import resolve
-from tests.checks.explore.spark.test_check_frames import Session, asked
+from tests.checks.explore.spark.frames import Session
+from tests.checks.explore.spark.test_check_frames import asked
 from tests.checks.explore.spark.test_clustered import SYSTEMS
 from tests.checks.mutation import test_survey as texts
 from tests.classics.table import CLASSICS

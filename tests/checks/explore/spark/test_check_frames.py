@@ -9,7 +9,6 @@ import dataclasses
 import functools
 import json
 import pickle
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -26,6 +25,7 @@ from lawful.checks.explore.spark.check_frames import (
     row_of,
 )
 from lawful.checks.explore.spark.question_jobs import Answers
+from tests.checks.explore.spark.frames import Session
 from tests.checks.explore.spark.test_clustered import SYSTEMS, batch, lowered
 from tests.classics.broken import PetersonWithoutFlags
 from tests.classics.table import CLASSICS
@@ -34,54 +34,9 @@ from tests.machines.test_large import named
 from tests.spec import texts
 
 
-class Frame:
-    """What the product asks of a data frame, in this process: a task for each row."""
-
-    def __init__(self, rows: Sequence[tuple[Any, ...]], schema: str, tasks: int = 0) -> None:
-        self.rows, self.schema, self.tasks = rows, schema, tasks
-
-    def repartitionById(self, tasks: int, column: str) -> Frame:  # as Spark has it
-        assert column == "task"
-        return Frame(self.rows, self.schema, tasks)
-
-    def drop(self, name: str) -> Frame:
-        names = [column.split()[0] for column in self.schema.split(", ")]
-        at = names.index(name)
-        left = ", ".join(each for i, each in enumerate(self.schema.split(", ")) if i != at)
-        return Frame([(*row[:at], *row[at + 1 :]) for row in self.rows], left, self.tasks)
-
-    def select(self, *names: str) -> Frame:
-        rows = [tuple(row[name] for name in names) for row in asked(self)]
-        return Frame(rows, ", ".join(f"{name} any" for name in names), self.tasks)
-
-    def collect(self) -> Sequence[tuple[Any, ...]]:
-        return self.rows
-
-    def mapInArrow(self, task: Any, schema: str) -> Frame:  # as Spark has it
-        out: list[Any] = []
-        for row in reversed(self.rows):
-            given = pickle.loads(pickle.dumps(task))
-            out += rows_of(given([batch([row], self.schema)]))
-        return Frame(out, schema, self.tasks)
-
-
-class Session:
-    """A session of two partitions that makes such frames."""
-
-    class conf:  # as Spark has it
-        @staticmethod
-        def get(_name: str) -> str:
-            return "2"
-
-    def createDataFrame(self, rows: Any, schema: str) -> Frame:  # as Spark has it
-        return Frame(rows, schema)
-
-
 def asked(frame: Any) -> list[dict[str, Any]]:
-    names = [column.split()[0] for column in frame.schema.split(", ")]
-    return sorted(
-        (dict(zip(names, row, strict=True)) for row in frame.rows), key=lambda row: row["number"]
-    )
+    rows: list[dict[str, Any]] = frame.dicts()
+    return sorted(rows, key=lambda row: row["number"])
 
 
 SIZES = [Scope(RM=1), Scope(RM=3), Scope(RM=2)]
