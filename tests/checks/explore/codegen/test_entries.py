@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import Any
@@ -15,8 +16,9 @@ from lawful.checks.explore.expansion.successors import Stepping
 from lawful.checks.explore.layout.entries import Entries, entries
 from lawful.checks.explore.layout.layouts import Index, MachineLayout, MapLayout, Number, Product
 from lawful.checks.explore.layout.packing import slots
+from lawful.checks.explore.space import Space
 from lawful.spec import types as t
-from tests.checks.explore.compiled.both_engines import compared
+from tests.checks.explore.compiled.both_engines import compared, flat_of
 
 
 class Seat(Sort):
@@ -186,6 +188,36 @@ def test_bounds_of_entries_that_are_not_tested_are_noticed(
 
     monkeypatch.setattr(Stepping, "_entries", first)
     assert compared(Inn, 6).differences
+
+
+class Columns(Machine):
+    """Numbers that steps write by one, and by two."""
+
+    first: Nat = 0
+    second: Nat = 0
+    third: Nat = 0
+
+    @transition()
+    def one(self) -> None:
+        self.first += 1
+
+    @transition()
+    def others(self) -> None:
+        self.second += 1
+        self.third += 1
+
+    deadlock_ok = True
+    scope = Scope(Nat=range(0, 3))
+
+
+def test_only_bounds_of_what_a_step_may_have_written_are_tested() -> None:
+    """By the cells that the tests of each kind of step look at: three numbers, and one that says
+    whether an item had no place."""
+    flat, resolved = flat_of(Columns)
+    made = Stepping(flat, resolved.world, Space(flat, resolved.world))
+    functions = re.split(r"\n(?=def )", made.program.source)
+    checks = [text for text in functions if text.startswith("def check_")]
+    assert [set(re.findall(r"w\[(\d)\]", text)) for text in checks] == [{*"03"}, {*"123"}]
 
 
 def test_entries_stand_at_equal_distances() -> None:

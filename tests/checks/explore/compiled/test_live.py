@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import pytest
@@ -24,11 +25,15 @@ from lawful import (
 )
 from lawful.checks.explore import explore
 from lawful.checks.explore.compiled.engine import PackedSearch, search
+from lawful.checks.explore.compiled.plain import Expanding
 from lawful.checks.explore.limits import Limits
 from lawful.checks.explore.liveness.graph import Graph
+from lawful.checks.explore.liveness.violations import violation
 from lawful.checks.explore.search import search as by_reference
 from lawful.checks.explore.space import Space
 from lawful.checks.reference.missing_values import NoValue
+from lawful.checks.reference.properties import PropertyOf
+from lawful.spec import ir
 from lawful.spec.analysis.callee import bind
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
@@ -205,3 +210,41 @@ def test_verdicts_are_the_same_in_every_engine(cls: type[Machine]) -> None:
         for checked in [explore(space.flat, resolved.world, {}, engine=engine)]
     ]
     assert rows[0] == rows[1] == rows[2]
+
+
+@pytest.mark.parametrize("cls", [Desk, Many])
+def test_no_state_is_expanded_or_judged_twice(
+    cls: type[Machine], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Plain steps expand each state once, its steps for liveness included; the reference engine is
+    asked what a property is only where it has no value."""
+    expanded, asked, space = list[int](), Counter[str](), space_of(cls)
+    once, named = Expanding.expanded, space.reference.call_named
+
+    def counted(self: Expanding, store: Sequence[int], at: int) -> tuple[list[int], int]:
+        expanded.append(at)
+        return once(self, store, at)
+
+    def noted_by(function: ir.Function, owner: Any, args: Mapping[str, Any]) -> Any:
+        asked[function.name] += 1
+        return named(function, owner, args)
+
+    monkeypatch.setattr(Expanding, "expanded", counted)
+    monkeypatch.setattr(space.reference, "call_named", noted_by)
+    found = search(space, Limits(), tier="generated")
+    graph = found.graph
+    assert graph is not None
+    assert sorted(expanded) == [n * found.stepping.words for n in range(found.count)]
+    parents = [found.before(number) for number in range(found.count)]
+    for j in space.of_kind(*LIVENESS):
+        asked.clear()
+        violation(space, j, found.states, parents, graph, live=found.live)
+        undefined = [4 in found.live(j, args) for args in values(found, j)]
+        assert asked.total() == sum(undefined)  # It ends with the first.
+        asked.clear()
+        violation(space, j, found.states, parents, graph)
+        assert any(undefined) or asked.total() == len(undefined) * found.count
+
+
+def values(found: PackedSearch, j: PropertyOf) -> list[Any]:
+    return list(found.space.arguments(j.rule, found.states[0], planned=False))
