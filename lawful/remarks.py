@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lawful.runtime.instance import Machine
+from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.walk import everything
 from lawful.spec.resolve import resolve
 from lawful.spec.syntax.declare import declared
 
@@ -23,7 +25,7 @@ def uncalled(cls: type[Machine]) -> Iterator[str]:
     kinds = (v.type for v in machine.variables if v.name == "state")
     states = {each for kind in kinds if isinstance(kind, t.Enum) for each in kind.members}
     events = {row.name for row in machine.events} | {row.name for row in machine.transitions}
-    used = {f.name for f in machine.functions}
+    used = _called(machine)
     for method in declared(cls).tree.methods:
         about = _callback_of(method.name, states, events)
         if about and not method.decorators and method.name not in used:
@@ -31,6 +33,20 @@ def uncalled(cls: type[Machine]) -> Iterator[str]:
                 f"{method.place}: no step of {cls.__name__} calls {method.name}, which is named "
                 f"like a callback of the {about}; a transition may call it"
             )
+
+
+def _called(machine: ir.Machine) -> set[str]:
+    """The names of the methods that steps and properties run, also through other methods."""
+    rows = (*machine.transitions, *machine.bases, *machine.properties)
+    waiting = [*machine.initials, *(row.function for row in rows)]
+    helpers = {f.name: f for f in machine.functions}
+    out: set[str] = set()
+    while waiting:
+        nodes = everything(waiting.pop().body)
+        found = {node.function for node in nodes if isinstance(node, ir.Call)}
+        waiting += [helpers[name] for name in (found - out) & helpers.keys()]
+        out |= found
+    return out
 
 
 def _callback_of(name: str, states: set[str], events: set[str]) -> str:

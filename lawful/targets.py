@@ -87,12 +87,13 @@ def machines(target: str) -> list[type[Machine]]:
     return [each.cls for each in chosen(target)[0]]
 
 
-def chosen(target: str) -> tuple[list[Chosen], list[Skipped]]:
+def chosen(target: str, *, scoped: bool = True) -> tuple[list[Chosen], list[Skipped]]:
     """The machines that a target names, and the machines of its modules that are left out.
 
     A target with a machine's name means that machine. A target without one means every machine of
-    the module that has a scope or needs none; those without a scope are left out. Parts and
-    abstract machines are in neither list. A package or a folder means all its modules.
+    the module that has a scope or needs none; those without a scope are left out, unless `scoped`
+    is false. Parts and abstract machines are in neither list. A package or a folder means all its
+    modules.
 
     Raises `TargetError`, and `DeclarationError` where the declaration is refused.
     """
@@ -116,7 +117,7 @@ def chosen(target: str) -> tuple[list[Chosen], list[Skipped]]:
     whole = [each for each in defined if not declared(each.cls).abstract]
     parts = {part for each in whole for part in resolve(each.cls).parts.values()}
     own = [each for each in whole if each.cls not in parts]
-    out = [each for each in own if _checkable(each.cls)]
+    out = [each for each in own if not scoped or _checkable(each.cls)]
     skipped = [Skipped(each.cls.__name__, NO_SCOPE) for each in own if each not in out]
     if not out:
         rows = [f"{cls.__name__} ({_why_not(cls, cls in parts)})" for cls, _ in defined]

@@ -45,6 +45,13 @@ class Case:
     lines: tuple[str, ...] = ()
     place: Place | None = None
 
+    @property
+    def remarkable(self) -> bool:
+        """Whether a review is told of it: it did not pass, and the command asks for it."""
+        return self.outcome in ("failed", "error") or (
+            self.outcome == "skipped" and bool(self.type)
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Suite:
@@ -104,12 +111,12 @@ def _xml(text: str) -> str:
 
 
 def sarif(suites: Sequence[Suite], version: str) -> dict[str, Json]:
-    """The cases that did not pass as a SARIF log; `version` is that of lawful."""
+    """The remarkable cases as a SARIF log; `version` is that of lawful."""
     rules: dict[str, Json] = {}
     results: list[Json] = []
     for each in suites:
         for case in each.cases:
-            if case.outcome != "passed":
+            if case.remarkable:
                 rules.setdefault(case.kind, {"id": case.kind})
                 results.append(_result(case))
     driver: dict[str, Json] = {

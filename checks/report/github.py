@@ -14,14 +14,13 @@ from .ci import Case, Suite
 
 
 def lines(suites: Sequence[Suite]) -> Iterator[str]:
-    """A line for each case that did not pass: an error, or a warning where it is undecided. There
-    is none for what the command was not asked.
+    """A line for each remarkable case: an error, or a warning where it is undecided.
 
     What a declaration or a journal says cannot begin a second command: the line has no line feed.
     """
     for each in suites:
         for case in each.cases:
-            if case.outcome != "passed" and (case.outcome != "skipped" or case.type):
+            if case.remarkable:
                 yield _annotation(each.name, case)
 
 

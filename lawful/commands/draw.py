@@ -40,7 +40,8 @@ def draw(options: DrawOptions, output: Output) -> int:
     """Draw pictures of each of the target's machines."""
     format = _format(options)
     _refuse_what_has_no_use(options)
-    names = _names([each.cls for each in output.chosen(options.targets)])
+    chosen = output.chosen(options.targets, scoped=options.what != "states")
+    names = _names([each.cls for each in chosen])
     files.folder(options.out)
     try:
         pictures = [(cls, [*_drawn(cls, name, options, format)]) for cls, name in names.items()]

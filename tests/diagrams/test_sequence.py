@@ -75,14 +75,43 @@ def test_a_lasso_that_stops() -> None:
     ]
 
 
-def test_a_lasso_that_goes_round() -> None:
-    class Step:
-        def __init__(self, changed: Mapping[str, Json]) -> None:
-            self.transition = "press"
-            self.args: Mapping[str, Json] = {"n": 0}
-            self.changed = changed
+class Given:
+    """A step of a trace with these changes."""
 
-    steps = [Step({"on": True}), Step({"on": False, "note": "x" * 70})]
+    def __init__(self, changed: Mapping[str, Json]) -> None:
+        self.transition = "press"
+        self.args: Mapping[str, Json] = {"n": 0}
+        self.changed = changed
+
+
+def test_an_event_has_one_note_and_one_arrow_to_each_part() -> None:
+    """By part, in the order of their first change; the parts of a part are lifelines, too."""
+    first: dict[str, Json] = {"lamps[0].on": True, "last": 4, "lamps[1]": {}, "lamps[0].n": 2}
+    second: dict[str, Json] = {"lamps[1].on": True, "open": False, "door.lock.shut": True}
+    third: dict[str, Json] = {"lamps[1].n": 3, "lamps[0]": None, "lamps[1].on": False}
+    assert text(
+        "Hall", [Given(first), Given(second), Given(third)], None, "the end"
+    ).splitlines() == [
+        "sequenceDiagram",
+        "    participant M as Hall",
+        "    participant P1 as lamps[0]",
+        "    participant P2 as lamps[1]",
+        "    participant P3 as door.lock",
+        "    Note over M: 1. press(n=0)<br/>last = 4",
+        "    M->>P1: on = True<br/>n = 2",
+        "    M->>P2: is made",
+        "    Note over M: 2. press(n=0)<br/>open = False",
+        "    M->>P2: on = True",
+        "    M->>P3: shut = True",
+        "    Note over M: 3. press(n=0)",
+        "    M->>P2: n = 3<br/>on = False",
+        "    M->>P1: is gone",
+        "    Note over M,P3: the end",
+    ]
+
+
+def test_a_lasso_that_goes_round() -> None:
+    steps = [Given({"on": True}), Given({"on": False, "note": "x" * 70})]
     assert text("Lamp", steps, 1, "never ends").splitlines() == [
         "sequenceDiagram",
         "    participant M as Lamp",

@@ -38,6 +38,16 @@ def test_draw_writes_where_it_says(tmp_path: Path, capsys: pytest.CaptureFixture
     assert path.read_text(encoding="utf-8").startswith("digraph")
 
 
+def test_control_states_are_drawn_of_a_machine_without_a_scope(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = declared(tmp_path, NOWHERE.replace("    scope = Scope(Nat=range(0, 3))\n", ""))
+    given = ("draw", target, "--format", "dot", "--out", str(tmp_path))
+    assert run(*given, capsys=capsys) == (0, f"{tmp_path / 'Nowhere.dot'}\n", "")
+    code, _, err = run(*given, "--what", "graph", capsys=capsys)
+    assert (code, "defines no machine that can be checked: Nowhere" in err) == (5, True)
+
+
 def test_draw_writes_the_reachable_states(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -35,6 +35,16 @@ class Door(Machine):
     def after_close(self) -> None:
         self.told = not self.told
 
+    def on_exit_SHUT(self) -> None:
+        self.rest()
+
+    def rest(self) -> None:
+        self.on_enter_OPEN()
+
+    def on_enter_OPEN(self) -> None:
+        # Only what nobody calls calls it.
+        self.told = False
+
     def on_enter_nothing(self) -> None:
         print("no state has this name")
 """
@@ -84,6 +94,8 @@ def test_a_callback_that_no_step_calls_is_named(
     notes = [
         f"{target}:18: no step of Door calls on_enter_SHUT, {like} state SHUT{more}",
         f"{target}:21: no step of Door calls before_lift, {like} event lift{more}",
+        f"{target}:27: no step of Door calls on_exit_SHUT, {like} state SHUT{more}",
+        f"{target}:33: no step of Door calls on_enter_OPEN, {like} state OPEN{more}",
     ]
     code, out, err = run(command, target, "--json", "-", capsys=capsys)
     assert (code, err.splitlines(), json.loads(out)["notes"]) == (ends, notes, notes)

@@ -258,14 +258,18 @@ class Round(Machine):
 def test_what_spacer_proves_has_one_verdict_and_no_counterexample(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    target, xml = written(tmp_path, ROUND), tmp_path / "junit.xml"
-    assert main(["prove", target, "--junit", str(xml)]) == 0
+    target, xml, log = written(tmp_path, ROUND), tmp_path / "junit.xml", tmp_path / "sarif.json"
+    assert main(["prove", target, "--junit", str(xml), "--sarif", str(log)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "9 of 9 obligations proved" in lines[1]
     assert lines[8].split() == ["together", "proved", "spacer"]
     assert lines[9:] == ["for check, not for prove: deadlock"]
     said = xml.read_text(encoding="utf-8")
     assert "counterexample" not in said and "<failure" not in said
+    # What is for check is skipped there, and nothing that a review is told of.
+    assert said.count("<skipped") == 1
+    (sarif_run,) = json.loads(log.read_text(encoding="utf-8"))["runs"]
+    assert (sarif_run["results"], sarif_run["tool"]["driver"]["rules"]) == ([], [])
 
 
 BEYOND = """
