@@ -29,7 +29,8 @@ from .targets import TargetError
 
 T = TypeVar("T")
 
-REPORTING = ("check", "simulate", "prove", "replay")  # The commands that take --junit and --sarif.
+# The commands that take --junit and --sarif.
+REPORTING = ("check", "simulate", "prove", "lint", "replay")
 # Fields of a command's options that are themselves groups of options.
 GROUPS: dict[str, type[Any]] = {
     "exploration": options.ExplorationOptions,

@@ -37,15 +37,15 @@ def uncalled(cls: type[Machine]) -> Iterator[str]:
 
 def _called(machine: ir.Machine) -> set[str]:
     """The names of the methods that steps and properties run, also through other methods."""
-    rows = (*machine.transitions, *machine.bases, *machine.properties)
-    waiting = [*machine.initials, *(row.function for row in rows)]
+    steps = [row.function for row in (*machine.transitions, *machine.bases)]
+    waiting = [*machine.initials, *steps, *(p.function for p in machine.properties)]
     helpers = {f.name: f for f in machine.functions}
     out: set[str] = set()
     while waiting:
-        nodes = everything(waiting.pop().body)
-        found = {node.function for node in nodes if isinstance(node, ir.Call)}
-        waiting += [helpers[name] for name in (found - out) & helpers.keys()]
-        out |= found
+        for node in everything(waiting.pop().body):
+            if isinstance(node, ir.Call) and node.function not in out:
+                out.add(node.function)
+                waiting += [helpers[node.function]] if node.function in helpers else []
     return out
 
 

@@ -8,7 +8,7 @@ from lawful import argument_types as types
 from lawful.commands.options import LINTED_STATES
 
 from .command_parser import CommandParser, Subparsers, command
-from .option_groups import annotating, reporting, scoped
+from .option_groups import judging, reporting, scoped
 
 ENGINES = ("auto", "reference", "generated", "compiled", "spark")
 
@@ -187,7 +187,7 @@ def lint(commands: Subparsers) -> None:
         metavar="FILE",
         help="mutants: add each answer to FILE, and go on from the answers that it has",
     )
-    annotating(parser)
+    judging(parser)
 
 
 def _mutants(text: str) -> int | str:

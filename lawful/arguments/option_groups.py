@@ -41,18 +41,23 @@ def scope(parser: argparse.ArgumentParser) -> None:
 
 
 def reporting(parser: CommandParser) -> CommandParser:
-    """Files for other tools."""
+    """Verdicts and traces for other tools."""
+    judging(parser)
+    parser.add_argument(
+        "--itf", type=Path, metavar="DIR", help="write each counterexample as a trace (ITF)"
+    )
+    return parser
+
+
+def judging(parser: argparse.ArgumentParser) -> None:
+    """Verdicts for other tools: files, and annotations of GitHub."""
     parser.add_argument(
         "--junit", type=Path, metavar="FILE", help="write verdicts for a CI server (JUnit XML)"
     )
     parser.add_argument(
         "--sarif", type=Path, metavar="FILE", help="write verdicts for code review (SARIF)"
     )
-    parser.add_argument(
-        "--itf", type=Path, metavar="DIR", help="write each counterexample as a trace (ITF)"
-    )
     annotating(parser)
-    return parser
 
 
 def annotating(parser: argparse.ArgumentParser) -> None:

@@ -21,10 +21,10 @@ from lawful.spark_session import spark_session
 from lawful.spec.ir import Json
 from lawful.targets import Chosen, scoped
 
-from . import exports
+from . import exports, files
 from .errors import CommandError
 from .exit_codes import ExitCode, gravest
-from .options import LintOptions
+from .options import LintOptions, Reports
 from .output import Output
 
 
@@ -38,7 +38,10 @@ def lint(options: LintOptions, output: Output) -> int:
         [each.row for each in reports],
         [each.judged for each in reports],
     )
-    exports.annotate(options.github, [each.suite for each in reports])
+    suites = [each.suite for each in reports]
+    exports.annotate(options.github, suites)
+    asked = Reports(options.junit, options.sarif)
+    files.save_all(exports.verdicts(asked, "lint", suites))
     return gravest(each.judged.code for each in reports)
 
 
@@ -57,20 +60,24 @@ def _linted(chosen: Chosen, options: LintOptions, output: Output) -> _Report:
     try:
         found = findings.lint(machine.flat, machine.world, limits)
         text, row = findings.text(cls.__name__, found), findings.to_json(cls.__name__, found)
-        odd = bool(found.rows)
+        marks = ""
         if options.mutants is not None:
             with progress(f"changing {cls.__name__}", output.quiet) as tell:
                 surveyed = _surveyed(chosen.target, options, tell)
             row["mutants"] = survey_text.to_json(surveyed)
             text = f"{text}\n{survey_text.text(surveyed)}"
-            odd = odd or bool(surveyed.wrong or surveyed.stale)
+            if surveyed.wrong or surveyed.stale:
+                wrong, stale = len(surveyed.wrong), len(surveyed.stale)
+                marks = f"of the marks of equivalent mutants {wrong} are wrong and {stale} stale"
     except ValueError as error:
         raise CommandError(str(error)) from error
-    code = ExitCode.VIOLATED if odd else ExitCode.AS_EXPECTED
-    cases = (
+    code = ExitCode.VIOLATED if found.rows or marks else ExitCode.AS_EXPECTED
+    cases = [
         ci.Case(each.kind, each.kind, "failed", each.what, place=each.place) for each in found.rows
-    )
-    suite = ci.Suite(cls.__name__, 0.0, tuple(cases))
+    ]
+    if marks:
+        cases.append(ci.Case("mutants", "mutants", "failed", marks))
+    suite = ci.Suite(cls.__name__, 0.0, tuple(cases) or (ci.Case("lint", "lint", "passed"),))
     return _Report(Judged(cls.__name__, code), text, row, suite)
 
 

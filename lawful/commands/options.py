@@ -132,7 +132,9 @@ class LintOptions:
     master: str | None
     max_seconds: float | None
     answers: Path | None
-    github: bool
+    junit: Path | None = None
+    sarif: Path | None = None
+    github: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -129,6 +130,30 @@ def test_what_lint_finds_and_what_prove_leaves_open(project: Path, capsys: Print
     assert ("error", "Door: stays_shut") in {(level, said["title"]) for level, said, _ in found}
     # `deadlock` is for check: prove was not asked, and says nothing beside the code.
     assert not any("deadlock" in said["title"] for _, said, _ in found)
+
+
+def test_what_lint_finds_is_written_for_other_tools(project: Path, capsys: Printed) -> None:
+    odd = DOOR.replace("opened: bool = False", "opened: bool = False\n    unused: bool = False")
+    Path("door.py").write_text(odd, encoding="utf-8")
+    given = ["lint", "--quiet", "--sarif", "s.json", "--junit", "j.xml"]
+    assert main(given) == 1
+    (told,) = json.loads(Path("s.json").read_text(encoding="utf-8"))["runs"]
+    assert any("unused" in row["message"]["text"] for row in told["results"])
+    assert Path("j.xml").read_text(encoding="utf-8").count("<failure") == len(told["results"])
+    # Nothing odd is one case that passed, and a refused declaration an error in both.
+    Path("door.py").write_text(DOOR, encoding="utf-8")
+    assert main(given) == 0
+    assert '<testcase classname="Door" name="lint" />' in Path("j.xml").read_text(encoding="utf-8")
+    assert json.loads(Path("s.json").read_text(encoding="utf-8"))["runs"][0]["results"] == []
+    Path("door.py").write_text(DOOR.replace("bool = False", "bool = 1"), encoding="utf-8")
+    assert main(given) == 4
+    (told,) = json.loads(Path("s.json").read_text(encoding="utf-8"))["runs"]
+    assert [row["ruleId"][0] for row in told["results"]] == ["L"]
+    assert "<error" in Path("j.xml").read_text(encoding="utf-8")
+    with pytest.raises(SystemExit, match="5"):
+        main([*given, "--nope"])
+    (told,) = json.loads(Path("s.json").read_text(encoding="utf-8"))["runs"]
+    assert [row["ruleId"] for row in told["results"]] == ["usage"]
 
 
 def test_no_text_ends_a_line_or_a_property(tmp_path: Path) -> None:
