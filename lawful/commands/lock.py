@@ -1,17 +1,18 @@
 """`lawful lock`: a file of what was established of machines, which is committed beside them.
 
-    file    := {"version": 1, "machines": {"module:Class": machine}}
+    file    := {"version": 1, "machines": {"module:Class" or "module:Class --scope K=V": machine}}
     machine := {"fingerprint", "scope": {name: bound}, "check": found, "prove": found}
     found   := {"engine", "properties": {name: {"verdict", "covers"?}}} and counts of states
 
-The entry of a machine is stale when the machine's fingerprint has changed since.
+A machine has an entry for each scope with which it was locked: that of the declaration, or of the
+project, and those of `--scope`. An entry is stale when the machine's fingerprint has changed since.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -24,8 +25,10 @@ from lawful.checks.report.lines import expected_text
 from lawful.checks.smt.solver import cache
 from lawful.checks.verdict import exit_code
 from lawful.progress import Tell, progress
+from lawful.project import Settings
 from lawful.runtime.instance import Machine
 from lawful.spec.ir import Json
+from lawful.targets import Chosen
 
 from .errors import CommandError
 from .exit_codes import ExitCode, gravest
@@ -39,12 +42,21 @@ VERSION = 1
 
 def lock(options: LockOptions, output: Output) -> int:
     """Renew the entries of the target's machines in the file, or say which of them are stale."""
-    module = options.target.partition(":")[0]
-    machines = {f"{module}:{cls.__name__}": cls for cls in output.machines(options.target)}
+    chosen = output.chosen([options.target])
+    machines = {_name(each, options.scope): each.cls for each in chosen}
     kept = read(options.file)
+    if options.stale and not options.scope:
+        machines |= {
+            name: each.cls for each in chosen for name in kept if name.startswith(_name(each, [""]))
+        }
     if options.stale:
         return _report_stale(machines, kept, output)
     return _renew(machines, kept, options, output)
+
+
+def _name(chosen: Chosen, scope: Sequence[str]) -> str:
+    """The name of a machine's entry for a scope that is given beside the declaration's."""
+    return chosen.target + "".join(f" --scope {each}" for each in scope)
 
 
 def _report_stale(
@@ -70,7 +82,7 @@ def _renew(
     codes: list[int] = []
     for name, cls in machines.items():
         with progress(cls.__name__, output.quiet) as tell:
-            entries[name], explored = established(cls, options, tell)
+            entries[name], explored = established(cls, options, output.settings(cls), tell)
         differences = list(changes(kept.get(name), entries[name])) or ["as before"]
         lines += [name, *(f"  {each}" for each in (*differences, *_surprises(explored)))]
         codes.append(exit_code(explored.properties))
@@ -121,13 +133,15 @@ def write(path: Path, machines: Mapping[str, Entry]) -> None:
         raise CommandError(f"cannot write {path}: {error.strerror}") from error
 
 
-def established(cls: type[Machine], options: LockOptions, tell: Tell) -> tuple[Entry, CheckResult]:
+def established(
+    cls: type[Machine], options: LockOptions, settings: Settings, tell: Tell
+) -> tuple[Entry, CheckResult]:
     """Explore and prove a machine: its entry, and what exploration found."""
-    machine = targets.scoped(cls, [])
+    machine = targets.scoped(cls, (*settings.scope, *options.scope), settings.expects)
     tell("checking")
     limits = Limits(seconds=options.max_seconds)
     try:
-        explored = explore(machine.flat, machine.world, machine.resolved.expects, limits=limits)
+        explored = explore(machine.flat, machine.world, machine.expects, limits=limits)
         explored = played(cls, machine.scope, explored)
     except ValueError as error:
         raise CommandError(str(error)) from error

@@ -222,6 +222,7 @@ class ExportOptions:
 @dataclass(frozen=True, slots=True)
 class LockOptions:
     target: str
+    scope: Sequence[str]
     file: Path
     stale: bool
     max_seconds: float | None

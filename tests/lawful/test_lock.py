@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,46 @@ def test_what_is_established_is_kept(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert file.read_text(encoding="utf-8") == first
     assert main(["lock", target, "--file", str(file), "--stale"]) == 0
     assert capsys.readouterr().out == "nothing is stale\n"
+
+
+def test_each_scope_has_an_entry(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, file = written(tmp_path, "one", 2), tmp_path / "lawful.lock"
+    assert main(["lock", target, "--file", str(file), "--quiet"]) == 0
+    wide = f"{target}:Up --scope Nat=0..20"
+    assert main(["lock", target, "--file", str(file), "--scope", "Nat=0..20"]) == 0
+    assert capsys.readouterr().out.splitlines() == [wide, "  new"]
+    rows = json.loads(file.read_text(encoding="utf-8"))["machines"]
+    scopes = {name: row["scope"] for name, row in rows.items()}
+    assert scopes == {f"{target}:Up": {"Nat": "0..8"}, wide: {"Nat": "0..20"}}
+    # A change makes both stale, and each is renewed by itself.
+    Path(target).write_text(MACHINE.replace("STEP", "4"), encoding="utf-8")
+    given = ["lock", target, "--file", str(file)]
+    monkeypatch.delitem(sys.modules, "up", raising=False)
+    assert main([*given, "--stale"]) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert [line.partition(" has changed")[0] for line in said] == [f"{target}:Up", wide]
+    assert main([*given, "--scope", "Nat=0..20", "--quiet"]) == 0
+    assert main([*given, "--scope", "Nat=0..20", "--stale"]) == 0
+    assert main([*given, "--stale"]) == 1
+    assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+def test_the_scope_and_the_expectations_of_the_project_count(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, file = written(tmp_path, "one", 1), tmp_path / "lawful.lock"
+    (tmp_path / "pyproject.toml").write_text(
+        '[tool.lawful]\ntargets = ["one/up.py"]\n\n[tool.lawful.machine.Up]\n'
+        'scope = ["Nat=0..12"]\nexpect = { even = "violated" }\n',
+        encoding="utf-8",
+    )
+    monkeypatch.chdir(tmp_path)
+    assert main(["lock", target, "--file", str(file)]) == 0
+    assert capsys.readouterr().out.splitlines() == [f"{target}:Up", "  new"]
+    (row,) = json.loads(file.read_text(encoding="utf-8"))["machines"].values()
+    assert row["scope"] == {"Nat": "0..12"}
 
 
 def test_what_is_not_as_expected_is_kept_and_said(
