@@ -142,6 +142,8 @@ function draw() {
   picture.addEventListener("click", () => picture.classList.toggle("large"));
   if (view.starts) return drawStarts(right), drawChecked(left);
   light(picture);
+  const lit = picture.querySelector("g.lit");
+  if (lit) picture.scrollTop = lit.getBoundingClientRect().top - picture.getBoundingClientRect().top - 120;
   drawState(left);
   drawEnabled(right);
   drawPath(right);

@@ -66,7 +66,8 @@ class MessageFlights:
         rows = list(enumerate(space.machine.variables))
         self._parts = [(i, v) for i, v in rows if t.part_of(v.type) is not None]
         self._channels = [(i, v) for i, v in rows if not v.ghost and _carries(v.type)]
-        self.channels = tuple(v.name for _, v in self._channels) if self._parts else ()
+        between = len(self._parts) > 1 or any(_key(v) is not None for _, v in self._parts)
+        self.channels = tuple(v.name for _, v in self._channels) if between else ()
 
     def messages(self, state: State) -> list[Message]:
         """What is in the channels, in their order; of a bag, each message as often as it holds
@@ -100,7 +101,7 @@ class MessageFlights:
 
     def picture(self, states: Sequence[State], moves: Sequence[Moves]) -> dict[str, Json] | None:
         """What the page draws of a path: lanes, the last steps, the messages that were on their way
-        then. None for a machine without parts or channels."""
+        then. None for a machine that has not several parts, and channels between them."""
         if not self.channels:
             return None
         first = max(1, len(moves) - ROWS + 1)

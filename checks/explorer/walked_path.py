@@ -127,10 +127,15 @@ class WalkedPath:
         self._along(path)
         for _ in range(events):
             edges = itertools.islice(enumerate(self.space.edges(self.state(path))), MOST)
-            able = [i for i, edge in edges if isinstance(edge.outcome, Done) and edge.cut is None]
+            able: dict[int, list[int]] = {}
+            for i, edge in edges:
+                if isinstance(edge.outcome, Done) and edge.cut is None:
+                    able.setdefault(edge.rule, []).append(i)
             if not able:
                 break
-            path = (*path, able[int(chosen.random() * len(able))])
+            # Each transition is as likely, however many arguments it has.
+            of_one = [*able.values()][int(chosen.random() * len(able))]
+            path = (*path, of_one[int(chosen.random() * len(of_one))])
         return path
 
     def path_of(self, trace: Trace) -> Path:

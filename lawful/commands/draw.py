@@ -22,7 +22,7 @@ from lawful.runtime.instance import Machine
 from lawful.spec.errors import Unsupported
 from lawful.spec.ir import Json
 from lawful.spec.resolve import resolve
-from lawful.targets import scoped
+from lawful.targets import Chosen, scoped
 
 from . import files
 from .errors import CommandError
@@ -40,8 +40,7 @@ def draw(options: DrawOptions, output: Output) -> int:
     """Draw pictures of each of the target's machines."""
     format = _format(options)
     _refuse_what_has_no_use(options)
-    chosen = output.chosen(options.targets, scoped=options.what != "states")
-    names = _names([each.cls for each in chosen])
+    names = _names(output.chosen(options.targets, scoped=options.what != "states"))
     files.folder(options.out)
     try:
         pictures = [(cls, [*_drawn(cls, name, options, format)]) for cls, name in names.items()]
@@ -91,8 +90,9 @@ def _refuse_what_has_no_use(options: DrawOptions) -> None:
         raise CommandError(f"--only has no meaning for --what {options.what}; use states")
 
 
-def _names(classes: Sequence[type[Machine]]) -> dict[type[Machine], str]:
+def _names(chosen: Sequence[Chosen]) -> dict[type[Machine], str]:
     """How each file begins: the machine's name, with its module where several have the name."""
+    classes = [each.cls for each in chosen]
     count = Counter(cls.__name__ for cls in classes)
     return {
         cls: f"{cls.__module__}.{cls.__name__}" if count[cls.__name__] > 1 else cls.__name__

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import pytest
+
 from lawful import (
     Ghost,
     Machine,
@@ -262,6 +264,18 @@ class Alone(Machine):
     scope = Scope(Nat=range(0, 2), todo=1)
 
 
-def test_a_machine_without_parts_has_no_picture() -> None:
-    walk = walked(Alone)
-    assert walk.view((0, 0))["flights"] is None
+class Desk(Machine):
+    writer: Writer = Writer()
+    todo: list[Nat] = []
+
+    @transition()
+    def add(self) -> None:
+        self.todo.append(1)
+
+    deadlock_ok = True
+    scope = Scope(Nat=range(0, 2), todo=1)
+
+
+@pytest.mark.parametrize("cls", [Alone, Desk], ids=lambda cls: cls.__name__)
+def test_a_machine_without_several_parts_has_no_picture(cls: type[Machine]) -> None:
+    assert walked(cls).view((0, 0))["flights"] is None
