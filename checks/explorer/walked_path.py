@@ -328,7 +328,8 @@ class WalkedPath:
         kinds: dict[str, str] = {"deadlock": "built-in"}
         kinds.update((j.name, str(j.kind)) for j in self.space.judged)
         space = self.space
-        of_states = [*space.invariants, *space.step_properties, *space.reachables]
+        sought = space.of_kind("reachable", "terminal")
+        of_states = [*space.invariants, *space.step_properties, *sought]
         here = {"deadlock", *(j.name for j in of_states)}
         for name, kind in kinds.items():
             if name not in here:
@@ -342,7 +343,7 @@ class WalkedPath:
         return rows, True
 
     def _now(self, name: str, kind: str, states: Sequence[State]) -> tuple[str, str]:
-        if kind == "reachable":
+        if kind in ("reachable", "terminal"):
             (j,) = (each for each in self.space.judged if each.name == name)
             given = self.space.arguments(j.rule, states[-1])
             here = any(self.space.is_true(j.row, states[-1], args) for args in given)

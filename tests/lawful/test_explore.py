@@ -105,7 +105,7 @@ def test_a_view_tells_what_is_enabled_refused_and_false(target: str) -> None:
     assert {row["name"]: row["now"] for row in view["properties"]} == {
         "deadlock": "holds here",
         "below_two": "fails",
-        "over": "not of one state",
+        "over": "not here",
         "two": "reached",
     }
     with pytest.raises(NoPath, match="number 2 of the path, 7: there is no such event"):
