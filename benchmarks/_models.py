@@ -1,4 +1,11 @@
-"""The machines that `explore.py` measures; `promela/` has the same models in Promela."""
+"""The machines that `explore.py` and `spark_memory.py` measure.
+
+`promela/` has those of `explore.py` in Promela.
+"""
+
+from typing import Annotated
+
+from annotated_types import Interval
 
 from lawful import (
     Clock,
@@ -180,3 +187,21 @@ class SmallClockedLink(ClockedLink):
         failures=(0,),
         clock=range(0, 4),
     )
+
+
+class Meter(Sort):
+    """A dial that goes from 0 to 9."""
+
+
+class Meters(Machine):
+    """Dials that turn by themselves: ten states for each, one step at a time."""
+
+    at: dict[Meter, Annotated[int, Interval(ge=0, le=9)]] = total(0)
+
+    @transition()
+    def turn(self, m: Meter) -> None:
+        require(self.at[m] < 9, "at its end")
+        self.at[m] += 1
+
+    deadlock_ok = True
+    scope = Scope(Meter=3)

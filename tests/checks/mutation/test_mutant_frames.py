@@ -9,6 +9,7 @@ import pytest
 
 from lawful import Machine, Scope
 from lawful.checks.explore import Limits
+from lawful.checks.mutation import mutant_frames
 from lawful.checks.mutation.judge import Judge, Judgement
 from lawful.checks.mutation.mutant_frames import mutant_frame, on_session
 from lawful.checks.mutation.mutants import mutants
@@ -94,3 +95,17 @@ def test_a_judge_that_travelled_has_no_classes_of_the_declaration() -> None:
     assert again.found.world.records["Box"] is not found.world.records["Box"]
     (mutant, *_) = mutants(found.machine)
     assert isinstance(again(mutant), Judgement) and again(mutant) == judge(mutant)
+
+
+def test_a_worker_unpickles_the_judge_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    loaded: list[bytes] = []
+    loads = pickle.loads
+
+    def noted(text: bytes) -> Any:
+        loaded.append(text)
+        return loads(text)
+
+    monkeypatch.setattr(mutant_frames.pickle, "loads", noted)
+    rows = asked(mutant_frame(Session(), texts.last(texts.SMALL), most=4))
+    panels = [each for each in loaded if b"Panel" not in each]
+    assert (len(rows), len(set(panels)), len(panels)) == (4, 1, 1)

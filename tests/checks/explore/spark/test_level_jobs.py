@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from lawful.checks.explore import Limits
-from lawful.checks.explore.spark import clustered, level_jobs, level_tasks
+from lawful.checks.explore.spark import clustered, level_jobs, level_tasks, search_program
 from lawful.checks.explore.spark.arrow_rows import batch_of, rows_of
 from lawful.checks.explore.spark.level_jobs import LevelJobs
 from lawful.checks.explore.spark.level_tasks import SENT, NewStates
 from lawful.checks.explore.spark.session_memory import bounded
+from lawful.checks.explore.spill import window
 from tests.checks.explore.spark.frames import Session
 from tests.checks.explore.spark.test_clustered import comparable, in_memory, on_jobs
 from tests.classics.two_phase import TwoPhase
@@ -93,22 +94,80 @@ def test_one_task_for_each_bucket_costs_more_tasks(monkeypatch: pytest.MonkeyPat
     assert sum(few.tasks) < sum(many.tasks)
 
 
-def test_rows_are_sent_in_small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many states a window has, a batch has at most `SENDING`."""
-    monkeypatch.setattr(level_tasks, "SENDING", 5)
+@pytest.fixture
+def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many states each batch has that a task sends."""
     sizes: list[int] = []
     called = level_tasks.Expansion.__call__
 
     def noted(self: Any, batches: Any) -> Iterator[Any]:
         for each in called(self, batches):
-            for_states = [row for _, kind, row in rows_of([each]) if kind == level_tasks.STATES]
-            sizes.append(sum(map(len, for_states)) // ROW)
+            states = [row for _, kind, row in rows_of([each]) if kind == level_tasks.STATES]
+            sizes.append(sum(map(len, states)) // ROW)
             yield each
 
     monkeypatch.setattr(level_tasks.Expansion, "__call__", noted)
-    session = Session(2)
-    assert found_with(session) == whole()
-    assert max(sizes) == 5
+    return sizes
+
+
+def test_rows_are_sent_in_small_batches(sent: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many states a window has, a batch has at most `SENDING`."""
+    monkeypatch.setattr(level_tasks, "SENDING", 5)
+    assert found_with(Session(2)) == whole()
+    assert max(sent) == 5
+
+
+def test_what_a_task_met_lately_is_sent_once(
+    sent: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each level is one task here, which sends each state that it meets once."""
+    assert found_with(Session(2)) == whole()
+    once = sum(sent)
+    sent.clear()
+
+    def forgets(self: search_program.Expander, words: Any, first: int) -> Any:
+        for at in range(len(words)):
+            yield from steps(self, words[at : at + 1], first + at)
+            yield self.window.take()
+            self.window.begin(self.window.base)
+            self.window.arrays.recent[:] = -1
+
+    steps: Any = search_program.Expander.steps
+    monkeypatch.setattr(search_program.Expander, "steps", forgets)
+    assert found_with(Session(2)) == whole()
+    assert (once, sum(sent)) == ONCE_AND_ALWAYS
+
+
+ONCE_AND_ALWAYS = (520, 886)
+
+
+def test_a_worker_makes_the_code_of_a_machine_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[search_program.SearchProgram] = []
+    begun = search_program.Expander.__init__
+
+    def noted(self: search_program.Expander, program: search_program.SearchProgram) -> None:
+        made.append(program)
+        begun(self, program)
+
+    monkeypatch.setattr(search_program.Expander, "__init__", noted)
+    search_program.expander_of.cache_clear()
+    assert found_with(Session(2)) == whole()
+    assert len(made) == 1
+
+
+def test_the_window_gives_its_memory_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once the levels are jobs, this process keeps no state in memory."""
+    rooms: list[tuple[int, int]] = []
+    release = window.Window.release
+
+    def noted(self: window.Window) -> None:
+        before = self.held.arrays.store
+        release(self)
+        rooms.append((self.count, self.held.arrays.store is before))
+
+    monkeypatch.setattr(window.Window, "release", noted)
+    assert comparable(on_jobs(TwoPhase, LevelJobs(Session(2), 40))) == whole()
+    assert rooms == [(0, False)]
 
 
 @pytest.mark.parametrize("folder", ["hdfs://host/states", "s3a://bucket/states", "file:///states"])
