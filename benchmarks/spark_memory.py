@@ -6,8 +6,9 @@ The machine has dials that go from 0 to 9 by themselves: 10^METERS states of one
 explored with `--spill` first, in a process of its own, and then on Spark, `local[2]`, with the
 settings of `lawful check --engine spark`. The heap is capped, and touched as a whole when the JVM
 starts, so that it is a part of what the idle session holds. A session is idle when it has explored
-a small machine, each level as a job: its workers have imported everything and made machine code.
-Memory is looked at ten times a second; what processes share counts in each.
+a small machine, whose largest levels were jobs of several tasks: its workers have imported
+everything and made machine code. Memory is looked at ten times a second; what processes share
+counts in each.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from benchmarks.spark_explore import Held, counts, line, timed
 from lawful import Scope
 from lawful.checks.explore import CheckResult, Limits, explore
 from lawful.checks.explore.check import explore_on_spark
+from lawful.checks.explore.spark import clustered
 from lawful.checks.explore.spark.level_jobs import LevelJobs
 from lawful.checks.explore.spark.session_memory import bounded
 from lawful.checks.replay.spark.session import session, why_no_spark
@@ -54,7 +56,7 @@ def main() -> int:
     heap = settings["spark.driver.memory"]
     settings["spark.driver.extraJavaOptions"] = f"-Xms{heap} -XX:+AlwaysPreTouch"
     spark = session(MASTER, settings)
-    on_spark(SMALL, LevelJobs(spark, 0))
+    warmed_up(spark)
     idle = Held()
     seconds, found = timed(lambda: on_spark(meters, LevelJobs(spark)))
     most = idle.most()
@@ -66,6 +68,13 @@ def main() -> int:
     same = " ".join(map(str, counts(found))) == told.splitlines()[-1]
     print(f"the counts are those in files: {same}")
     return 0 if same else 1
+
+
+def warmed_up(spark: Any) -> None:
+    """Have each worker start, import everything and make its code: levels have several tasks."""
+    fewest, clustered.FEWEST = clustered.FEWEST, 1
+    on_spark(SMALL, LevelJobs(spark, 9))
+    clustered.FEWEST = fewest
 
 
 def lowered(meters: int) -> Any:

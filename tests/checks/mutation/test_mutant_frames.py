@@ -9,7 +9,6 @@ import pytest
 
 from lawful import Machine, Scope
 from lawful.checks.explore import Limits
-from lawful.checks.mutation import mutant_frames
 from lawful.checks.mutation.judge import Judge, Judgement
 from lawful.checks.mutation.mutant_frames import mutant_frame, on_session
 from lawful.checks.mutation.mutants import mutants
@@ -105,7 +104,7 @@ def test_a_worker_unpickles_the_judge_once(monkeypatch: pytest.MonkeyPatch) -> N
         loaded.append(text)
         return loads(text)
 
-    monkeypatch.setattr(mutant_frames.pickle, "loads", noted)
+    monkeypatch.setattr(pickle, "loads", noted)
     rows = asked(mutant_frame(Session(), texts.last(texts.SMALL), most=4))
     panels = [each for each in loaded if b"Panel" not in each]
     assert (len(rows), len(set(panels)), len(panels)) == (4, 1, 1)
