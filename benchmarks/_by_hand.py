@@ -251,6 +251,19 @@ class BooksByHand:
         else:
             self.known.add(key)
 
+    def by_helper(self, key: int, count: int) -> None:
+        """Change two containers in another method."""
+        if type(key) is not int or type(count) is not int:
+            raise TypeError("by_helper")
+        if count < 0:
+            raise ValueError("by_helper")
+        self.put(key, count)
+
+    def put(self, key: int, count: int) -> None:
+        """Add it with its count."""
+        self.known.add(key)
+        self.counts[key] = count
+
     def inside(self, key: int, inner: int, count: int) -> None:
         """Set one entry of an inner map."""
         if type(key) is not int or type(inner) is not int or type(count) is not int:

@@ -190,6 +190,14 @@ class Books(Machine):
         self.nested[key][inner] = count
 
     @transition()
+    def by_helper(self, key: int, count: Nat) -> None:
+        self.put(key, count)
+
+    def put(self, key: int, count: Nat) -> None:
+        self.known.add(key)
+        self.counts[key] = count
+
+    @transition()
     def add_twice(self, key: int) -> None:
         self.known.add(key)
         self.known.discard(-key)

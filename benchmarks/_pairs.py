@@ -107,6 +107,7 @@ _same("a part is made in a family of 1", 3, Panel, PanelByHand, _with("renew", 1
 _same("a map's entry", 2, Books, BooksByHand, _filled(SMALL, "set_one", 3, 1))
 _same("a map's entry under an if", 2, Books, BooksByHand, _filled(SMALL, "if_there", 3, 1))
 _same("an entry of a nested map", 2, Books, BooksByHand, _filled(SMALL, "inside", 3, 3, 1))
+_same("two containers by a helper", 2, Books, BooksByHand, _filled(SMALL, "by_helper", 3, 1))
 _same("a set changed in two places", 2, Books, BooksByHand, _filled(SMALL, "add_twice", 3))
 
 
@@ -125,6 +126,7 @@ _sizes("a map's entry", "set_one", 3, 1)
 _sizes("under an if", "if_there", 3, 1)
 _sizes("nested", "inside", 3, 3, 1)
 _sizes("two places", "add_twice", 3)
+_sizes("by a helper", "by_helper", 3, 1)
 _sizes("a map's entry, observed", "set_one", 3, 1, make=_seen)
 _sizes("nested, observed", "inside", 3, 3, 1, make=_seen)
 

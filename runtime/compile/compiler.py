@@ -28,11 +28,13 @@ from .generated_code import GeneratedCode, returning
 from .global_names import GlobalNames
 from .guard_tests import GuardedBody, guards_of
 from .header import Header
+from .helper_writes import LOGGED, SUPER, HelperWrites
 from .logged_method import LoggedMethod
 from .method import Method
 from .observed_method import ObservedMethod
 from .part_steps import PartCall, part_calls
 from .python_ast import located
+from .statements import Body
 
 MOST_RETURNS = 2  # The code after the body is repeated at each return, so often at most.
 
@@ -59,12 +61,14 @@ class Compiler:
         self.ghosts = ghosts_of(m)
         self.eraser = Eraser(m, self.ghosts)
         self.reach = Reach(m, self.ghosts[m.name])
+        self.bodies_by_key: dict[str, tuple[ir.Stmt, ...]] = {}
         helpers = [*m.functions, *(p.function for p in m.properties)]
         params = {f.name: tuple(kind for _, kind in f.params) for f in helpers}
         taken = frozenset(all_names(m)).union(p.name for p in m.parameters)
         names = GlobalNames(resolved.world, taken, params)
         self.code = GeneratedCode(names, (m.name, m.module), self._helper)
         self.plan = self.empty_plan()
+        self.writes = HelperWrites(self.body_of, self.plan.fields)
         self.cores: dict[str, str] = {}
         self.made = ""  # The name of what makes an instance as a part.
 
@@ -136,10 +140,34 @@ class Compiler:
     def erased(self, function: ir.Function) -> tuple[ir.Stmt, ...]:
         return self.eraser.body(function.body)
 
-    def core(self, tr: ir.Transition, shown: str, key: str = "") -> str:
+    def body_of(self, key: str) -> tuple[ir.Stmt, ...]:
+        """The statements of a helper, a property or an inherited transition."""
+        if key not in self.bodies_by_key:
+            self.bodies_by_key[key] = self.erased(self.function_of(key))
+        return self.bodies_by_key[key]
+
+    def function_of(self, key: str) -> ir.Function:
+        if key.startswith(SUPER):
+            return self.base(key).function
+        helpers = [*self.machine.functions, *(p.function for p in self.machine.properties)]
+        return next(f for f in helpers if f.name == key)
+
+    def base(self, key: str) -> ir.Transition:
+        return next(b for b in self.machine.bases if b.name == key.removeprefix(SUPER))
+
+    def emitter(self, key: str, logged: bool) -> tuple[Body, list[str]]:
+        """An emitter of a function, and what it takes besides: a log, if it writes in place."""
+        body = self.code.emitter("self")
+        if not logged:
+            return body, []
+        log = self.code.names.local("log")
+        body.write_in_place(log, self.writes, self.body_of(key), self.plan.variables)
+        return body, [log]
+
+    def core(self, tr: ir.Transition, shown: str, key: str = "", logged: bool = False) -> str:
         """The function of a transition with its header, on a state."""
         f = tr.function
-        body = self.code.emitter("self")
+        body, more = self.emitter(f"{SUPER}{tr.name}", logged)
         header = Header(body, tr)
 
         def finish(value: ast.expr | None, place: Place) -> list[ast.stmt]:
@@ -148,9 +176,10 @@ class Compiler:
             return [*out, *returning(value, place)]
 
         body.finish = finish
-        made = [*header.guards(), *body.whole(self.erased(f), tr.place)]
+        whole = self.body_of(f"{SUPER}{tr.name}") if logged else self.erased(f)
+        made = [*header.guards(), *body.whole(whole, tr.place)]
         key = key or self.code.names.reserve(f"{shown}_core")
-        return self.code.add(key, f.place, [n for n, _ in f.params], made, shown)
+        return self.code.add(key, f.place, [*(n for n, _ in f.params), *more], made, shown)
 
     def initial(self, f: ir.Function) -> str:
         made = self.code.emitter("self").whole(self.erased(f), f.place)
@@ -186,15 +215,17 @@ class Compiler:
 
     def _helper(self, key: str) -> None:
         """Emit a helper, a property or an inherited transition that some function calls."""
-        if key.startswith("super "):
-            base = next(b for b in self.machine.bases if b.name == key.removeprefix("super "))
-            self.core(base, base.function.name, self.code.called[key])
+        made_as, logged = self.code.called[key], key.startswith(LOGGED)
+        key = key.removeprefix(LOGGED)
+        if key.startswith(SUPER):
+            base = self.base(key)
+            self.core(base, base.function.name, made_as, logged)
             return
-        helpers = [*self.machine.functions, *(p.function for p in self.machine.properties)]
-        f = next(f for f in helpers if f.name == key)
-        made = self.code.emitter("self").whole(self.erased(f), f.place)
+        f = self.function_of(key)
+        body, more = self.emitter(key, logged)
+        made = body.whole(self.body_of(key), f.place)
         shown = f.name.rpartition(".")[2]
-        self.code.add(self.code.called[key], f.place, [n for n, _ in f.params], made, shown)
+        self.code.add(made_as, f.place, [*(n for n, _ in f.params), *more], made, shown)
 
     def fresh_but(self, given: frozenset[str]) -> Any:
         """Compile and return the function that sets initial values of all variables but these."""
@@ -272,6 +303,7 @@ class Compiler:
     def method(self, way: Way, watched: bool) -> str:
         """The method that users call for an event."""
         emitter = Method(self.code.names, self.code.called, self.plan.fields, way, watched)
+        emitter.writes = self.writes
         made = emitter.body(self.bodies(way))
         key = self.code.names.reserve(way.name)
         return self.code.add(key, self._place(way), [n for n, _ in way.params], made, way.name)

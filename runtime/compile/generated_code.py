@@ -14,6 +14,7 @@ from lawful.spec.errors import Place
 from lawful.spec.quick_dataclass import dataclass
 
 from .global_names import GlobalNames
+from .helper_writes import LOGGED, SUPER
 from .python_ast import located
 from .statements import Body
 
@@ -37,8 +38,9 @@ class _HelperNames(dict[str, str]):
         self.waiting: list[str] = []
 
     def __missing__(self, key: str) -> str:
-        base = "super " if key.startswith("super ") else ""
-        self[key] = self.names.reserve(key.removeprefix(base).rpartition(".")[2] + "_" * bool(base))
+        name = key.removeprefix(LOGGED).removeprefix(SUPER).rpartition(".")[2]
+        name += "_" * (SUPER in key) + "_in_place" * key.startswith(LOGGED)
+        self[key] = self.names.reserve(name)
         self.waiting.append(key)
         return self[key]
 

@@ -95,8 +95,8 @@ def in_place_writes(body: Sequence[ir.Stmt], kinds: dict[str, t.Type]) -> dict[i
     for i, stmt in enumerate(body if COUNTS else ()):
         refuses = any(isinstance(n, MAY_REFUSE) for n in everything(body[i:]))
         for each in outside_loops(stmt):
-            change = _changed(each, kinds)
-            if change is not None and not (refuses and _loses_a_key(each)):
+            change = place_changed(each, kinds)
+            if change is not None and not (refuses and loses_a_key(each)):
                 found[id(each)] = change
     calls = any(isinstance(n, ir.Do | ir.Base | ir.Step) for n in everything(body))
     touched = Counter(variable_of(p) for stmt in statements(body) for p in written(stmt))
@@ -118,7 +118,7 @@ def outside_loops(stmt: ir.Stmt) -> Iterator[ir.Stmt]:
             yield stmt
 
 
-def _changed(stmt: ir.Stmt, kinds: dict[str, t.Type]) -> PlaceChanged | None:
+def place_changed(stmt: ir.Stmt, kinds: dict[str, t.Type]) -> PlaceChanged | None:
     """What the statement changes; None where it may not do so in place."""
     match stmt:
         case ir.Assign(target=ir.Item(of=place, key=at)):
@@ -143,7 +143,7 @@ def _changed(stmt: ir.Stmt, kinds: dict[str, t.Type]) -> PlaceChanged | None:
             return None
 
 
-def _loses_a_key(stmt: ir.Stmt) -> bool:
+def loses_a_key(stmt: ir.Stmt) -> bool:
     """Whether a map loses a key."""
     return (
         isinstance(stmt, ir.Update)
@@ -258,6 +258,10 @@ class InPlaceWrite:
             ),
         ]
 
+    def after(self) -> list[ast.stmt]:
+        """Nothing is left to do."""
+        return []
+
     def recorded(self) -> ast.expr:
         """What was recorded, for a before-image; see `kernel.before_images.Recorded`."""
         at: ast.expr = name(self.at)
@@ -288,16 +292,10 @@ class InPlaceWrite:
         return assign(place, name(self.replaced))
 
     def repeated(self, back: Callable[[], ast.stmt], kind: t.Type) -> list[ast.stmt]:
-        """The undoing, once more after each of three interrupts."""
-        out: list[ast.stmt] = [back()]
+        """The undoing; again after an interrupt where it runs code of Python."""
         if isinstance(kind, t.Seq) or not _runs_python(_key(kind)):
-            return out
-        for number in range(3):
-            again = self.names.local(f"again{number}")
-            told = assign(name(self.error), name(again))
-            caught = ast.ExceptHandler(name("BaseException"), again, [told, *out])
-            out = [ast.Try([back()], [caught], [], [])]
-        return out
+            return [back()]
+        return repeated(self.names, self.error, back)
 
     def back(self) -> ast.stmt:
         """Put back what was at the place; doing it twice is doing it once."""
@@ -320,6 +318,17 @@ class InPlaceWrite:
                     return ast.Delete([ast.Subscript(old, ast.Slice(was, None, None), ast.Del())])
                 start = ast.Subscript(old, ast.Slice(None, ast.Constant(0), None), ast.Load())
                 return if_(negated(rest), assign(start, at))
+
+
+def repeated(names: GlobalNames, error: str, back: Callable[[], ast.stmt]) -> list[ast.stmt]:
+    """The undoing, once more after each of three interrupts; the local `error` has the last."""
+    out: list[ast.stmt] = [back()]
+    for number in range(3):
+        again = names.local(f"again{number}")
+        told = assign(name(error), name(again))
+        caught = ast.ExceptHandler(name("BaseException"), again, [told, *out])
+        out = [ast.Try([back()], [caught], [], [])]
+    return out
 
 
 def _key(kind: t.Type) -> t.Type:

@@ -40,6 +40,7 @@ from .generated_code import returning
 from .global_names import GlobalNames
 from .guard_tests import GuardedBody, overlapping
 from .header import Header
+from .helper_writes import HelperWrites, begun, undone
 from .in_place import InPlaceWrite, PlaceChanged, in_place_writes
 from .part_steps import PartStep
 from .python_ast import (
@@ -79,6 +80,7 @@ class Method:
         self.kinds = kinds
         self.way = way
         self.watched = watched
+        self.writes: HelperWrites | None = None  # Of functions that may write in place.
         self.error = names.local("error")
         self.way_name = names.number("way", way)
 
@@ -180,7 +182,9 @@ class Method:
 
     def run(self, inline: GuardedBody) -> list[ast.stmt]:
         """What follows the guards, undone where it fails."""
+        logged = self.logged(inline)
         places = {} if inline.core else self.in_place(inline)
+        places = {key: each for key, each in places.items() if each.variable not in logged}
         in_place = {
             key: InPlaceWrite(self.names, change, self.error, number)
             for number, (key, change) in enumerate(places.items())
@@ -189,18 +193,29 @@ class Method:
             key: PartStep(self.names, each, number)
             for number, (key, each) in enumerate(inline.parts.items())
         }
-        made = self.step(inline, in_place, calls)
+        made = self.step(inline, in_place, calls, logged)
         out: list[ast.stmt] = []
         undo: list[ast.stmt] = []
-        if not ends_quietly(made):
+        if logged or not ends_quietly(made):
             saved = [(self.names.local(f"old_{v}"), v) for v in inline.writes]
             out += [assign(name(old), self.held(v)) for old, v in saved]
             undo += [assign(self.held(v), name(old)) for old, v in saved]
+        if logged:
+            out.append(begun(self.names, logged))
+            undo += undone(self.names, self.error)
         out += [made for each in in_place.values() for made in each.begin()]
         undo += [made for each in reversed(in_place.values()) for made in each.undo()]
         out += [each.begin() for each in calls.values()]
         undo += [made for each in reversed(calls.values()) for made in each.undo()]
         return [*out, ast.Try(made, [self.undoing(undo)], [], [])]
+
+    def logged(self, inline: GuardedBody) -> list[str]:
+        """The variables into which functions that the body calls may write in place. Observers need
+        the values before, and so a copy."""
+        if self.writes is None or self.watched or inline.core:
+            return []
+        written = self.writes.of_callees(inline.rest)
+        return [v for v in inline.writes if v in written]
 
     def in_place(self, inline: GuardedBody) -> dict[int, PlaceChanged]:
         """What changes its place in a container, by the `id` of the statement."""
@@ -211,11 +226,15 @@ class Method:
         inline: GuardedBody,
         in_place: dict[int, InPlaceWrite],
         calls: dict[int, PartStep],
+        logged: Sequence[str],
     ) -> list[ast.stmt]:
         """The timer, the rest of the body, the target and the bounds."""
         tr = inline.transition
         emitter = self.emitter(inline)
-        emitter.in_place, emitter.part_steps = in_place, calls
+        emitter.in_place, emitter.part_steps = {**in_place}, calls
+        if logged and self.writes is not None:
+            log = self.names.local("log")
+            emitter.write_in_place(log, self.writes, inline.rest, logged)
         header = Header(emitter, tr)
         kept = kept_within(self.way.params, self.way.output, inline.body, self.kinds)
 

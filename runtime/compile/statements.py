@@ -9,7 +9,7 @@ puts the instance into `SUSPECT`, and only then the whole container is judged at
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 from lawful.spec import ir
 from lawful.spec import types as t
@@ -27,6 +27,7 @@ from ..kernel import dispatch, guards, operators
 from ..kernel.state import SUSPECT
 from .expressions import Expressions, copier
 from .global_names import GlobalNames
+from .helper_writes import LOGGED, SUPER, HelperWrites, LoggedWrite, callee
 from .in_place import InPlaceWrite
 from .part_steps import PartStep
 from .python_ast import (
@@ -61,10 +62,21 @@ class Body(Expressions):
         self.finish = finish
         self.sure = sure
         self.copied: set[str] = set()
-        self.in_place: dict[int, InPlaceWrite] = {}  # By `id` of their statements.
+        self.in_place: dict[int, InPlaceWrite | LoggedWrite] = {}  # By `id` of their statements.
+        self.log: tuple[str, HelperWrites] | None = None  # What callees get, and which of them.
         self.part_steps: dict[int, PartStep] = {}
         self.refuse_by: Callable[..., list[ast.stmt]] = self.raised
         self.count = 0  # How many locals `held` has named.
+
+    def write_in_place(
+        self, log: str, writes: HelperWrites, body: Iterable[ir.Stmt], variables: Container[str]
+    ) -> None:
+        """Write in place into these variables, where the statements of the body may, and let
+        callees do so; the local `log` has the notes."""
+        self.log = log, writes
+        for number, (key, change) in enumerate(writes.places(body).items()):
+            if change.variable in variables:
+                self.in_place[key] = LoggedWrite(self.names, change, log, number)
 
     def whole(self, body: Sequence[ir.Stmt], end: Place) -> list[ast.stmt]:
         """A function's body, and its ending where the body does not return."""
@@ -229,7 +241,7 @@ class Body(Expressions):
                 return out
 
     def store(
-        self, of: ir.Expr, key: ir.Expr, given: ir.Expr, write: InPlaceWrite | None
+        self, of: ir.Expr, key: ir.Expr, given: ir.Expr, write: InPlaceWrite | LoggedWrite | None
     ) -> list[ast.stmt]:
         """An item is assigned. As in Python: the value, then the container, then the key."""
         out, after = list[ast.stmt](), list[ast.stmt]()
@@ -244,10 +256,11 @@ class Body(Expressions):
             held, at = write.container(held), name(write.at)
         if bag:
             return [*out, *after, self.note_suspect(call(self.use(operators.put), held, at, value))]
-        return [*out, *after, assign(ast.Subscript(held, at, ast.Load()), value)]
+        done = assign(ast.Subscript(held, at, ast.Load()), value)
+        return [*out, *after, done, *([] if write is None else write.after())]
 
     def entered(
-        self, write: InPlaceWrite, container: ir.Expr, at: ast.expr | None
+        self, write: InPlaceWrite | LoggedWrite, container: ir.Expr, at: ast.expr | None
     ) -> list[ast.stmt]:
         """The record of an update in place."""
         key = self.given(container.key) if isinstance(container, ir.Item) else None
@@ -282,8 +295,8 @@ class Body(Expressions):
         if stmt.op == "delete":
             slot = ast.Subscript(of, args[0], ast.Del())
             return [*out, ast.Delete([slot])]
-        done = call(attribute(of, stmt.op), *args)
-        return [*out, self.into(stmt.into, done)]
+        done = self.into(stmt.into, call(attribute(of, stmt.op), *args))
+        return [*out, done, *([] if write is None else write.after())]
 
     def in_order(
         self, given: Iterable[tuple[ir.Expr, t.Type]], out: list[ast.stmt]
@@ -360,15 +373,27 @@ class Body(Expressions):
         return [self.into(stmt.into, call(self.use(dispatch.step), *args))]
 
     def base(self, stmt: ir.Base) -> list[ast.stmt]:
-        key = self.functions[f"super {stmt.name}"]
-        return [self.into(stmt.into, call(key, name(self.me), *map(self.given, stmt.args)))]
+        key, log = self.called(f"{SUPER}{stmt.name}")
+        args = [*map(self.given, stmt.args), *log]
+        return [self.into(stmt.into, call(self.functions[key], name(self.me), *args))]
 
     def do(self, stmt: ir.Do) -> list[ast.stmt]:
-        made = self.expr(stmt.call)
+        made, log = self.expr(stmt.call), list[ast.expr]()
+        key = callee(stmt)
+        if key is not None:
+            key, log = self.called(key)
+        if key is not None and log and isinstance(made, ast.Call):
+            made = ast.Call(name(self.functions[key]), [*made.args, *log], [])
         into = stmt.into
         if into is not None and isinstance(into.type, t.Map) and into.type.mutable:
             made = call(self.use(dict), made)
         return [self.into(into, made)]
+
+    def called(self, key: str) -> tuple[str, list[ast.expr]]:
+        """The key of the function that a statement calls, and the log if it takes one."""
+        if self.log is None or not self.log[1].of(key):
+            return key, []
+        return LOGGED + key, [name(self.log[0])]
 
 
 STATEMENTS: dict[type[ir.Stmt], Callable[..., list[ast.stmt]]] = {
