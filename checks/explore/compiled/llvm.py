@@ -11,7 +11,6 @@ import ctypes
 import gc
 import hashlib
 import inspect
-import os
 import time
 from collections.abc import Callable, Generator, Iterable
 from functools import cache
@@ -27,6 +26,7 @@ from ..expansion.successors import Text
 from . import (
     folding,
     intrinsics,
+    kept_files,
     kernel_rows,
     llvm_text,
     search_kernel,
@@ -96,29 +96,18 @@ def _native(text: Text, speed: int) -> Native:
 
 def native(file: Path | None, made: Callable[[], bytes]) -> Native:
     """The machine code of this file, made and kept there if it is not."""
-    if file is not None:
-        with contextlib.suppress(OSError):
-            held = file.read_bytes()
-            if held[:32] == hashlib.sha256(held[32:]).digest():  # Written whole.
-                return Native(held[32:])
+    held = kept_files.read(file)
+    if held is not None:
+        return Native(held)
     began = time.perf_counter()
-    code = _kept(made(), file)
+    code = made()
+    kept_files.write(file, code)
     return Native(code, time.perf_counter() - began)
 
 
-def make(text: Text, file: Path | None, speed: int) -> bytes:
-    """Machine code, kept in this file if one is given."""
-    return _kept(_code(text, speed), file)
-
-
-def _kept(code: bytes, file: Path | None) -> bytes:
-    if file is not None:
-        with contextlib.suppress(OSError):  # Later runs compile again.
-            file.parent.mkdir(parents=True, exist_ok=True)
-            new = file.with_suffix(f".{os.getpid()}")
-            new.write_bytes(hashlib.sha256(code).digest() + code)
-            new.replace(file)
-    return code
+def make(text: Text, file: Path | None, speed: int) -> None:
+    """Make machine code, and keep it in this file if one is given."""
+    kept_files.write(file, _code(text, speed))
 
 
 def kept(text: Text, speed: int) -> Path | None:

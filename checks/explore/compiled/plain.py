@@ -12,6 +12,7 @@ from typing import Any
 from ..codegen import prelude
 from ..expansion.successors import RULES, Stepping
 from ..limits import OutOfBudget
+from .bytecode import bytecode
 from .state_store import Followed, Span, Stopped
 
 SLICE = 1 << 8  # States expanded between two looks at the clock.
@@ -67,7 +68,7 @@ def interpreted(
         return 0
 
     namespace["spent"] = spent
-    exec(compile(source, "<steps>", "exec"), namespace)  # Text that `codegen` wrote.
+    exec(bytecode(source), namespace)
     made: Callable[..., int] = namespace[name]
     return made
 
