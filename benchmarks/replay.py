@@ -1,23 +1,27 @@
 """Compares a replay of recorded events with what Spark does with the same columns, and with the way
 that anyone would write: `applyInPandas` with one machine of the library transitions per instance.
 
-    benchmarks/replay.py [INSTANCES] [EVENTS OF EACH]     (100,000 and 100 where they are not given)
+    benchmarks/replay.py [--events 10000000] [--each 100]     (events in all, and of each instance)
 
 A line has a name, the seconds that passed, the processor time of all processes (the driver, the JVM
 and its Python workers), and events a second of processor time. The floor reads, projects, shuffles
 and sorts the columns that a replay needs, and drops them. applyInPandas has a tenth of the
 instances; the ratios multiply its processor time. A store is written from the JSON lines, sorted;
-its replay needs no shuffle. All of Spark runs in one session on `local[2]`, after a tenth was run.
+its replay needs no shuffle. The skewed trace has as many events, of which one instance has 60 %; it
+is replayed in 16 partitions. All of Spark runs in one session on `local[2]`, after a tenth was run.
+The table at the end has each ratio beside its goal. 10 million events take some ten minutes.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +39,8 @@ from lawful.checks.replay.parquet import arrow
 from lawful.checks.replay.spark.session import session
 from lawful.spec.ir import Json
 
-INSTANCES = 100_000
-EVENTS = 100
+SHARE = 0.6  # Of the events of the skewed trace, in one instance.
+PARTITIONS = 16
 TENTH = 10  # applyInPandas has such a part of the instances.
 TICKS = os.sysconf("SC_CLK_TCK")
 NAMES = ("OPEN", "ADD", "PAY", "CLOSE")
@@ -99,53 +103,116 @@ MAPPING = TraceMapping(
 )
 
 
-def main() -> int:
-    given = [int(each) for each in sys.argv[1:]]
-    instances, events = (given + [INSTANCES, EVENTS][len(given) :])[:2]
-    events -= events % 2  # So that each order is paid.
+@dataclass(frozen=True)
+class Ratio:
+    """A figure of the table at the end, and what it has to be."""
+
+    name: str
+    figure: float
+    goal: float
+    least: bool = True  # Otherwise at most.
+
+    def row(self) -> str:
+        """A line of the table."""
+        met = self.figure >= self.goal if self.least else self.figure <= self.goal
+        word = "at least" if self.least else "at most"
+        goal = f"{word} {self.goal:,g}"
+        return f"  {self.name:52}{self.figure:14,.2f}  {goal:18}{'met' if met else 'missed'}"
+
+
+def main(given: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="ratios of replays to their peers")
+    parser.add_argument("--events", type=int, default=10_000_000, help="events in all")
+    parser.add_argument("--each", type=int, default=100, help="events of each instance")
+    asked = parser.parse_args(given)
+    each = asked.each - asked.each % 2  # So that each order is paid.
+    instances = asked.events // each
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
+        write(instances, each, folder)
+        write(instances // TENTH, each, folder / "tenth")
+        others = int(instances * (1 - SHARE))
+        many = (instances - others) * each
+        write_skewed(many, others, each, folder / "skewed")
         table, lines = folder / "trace.parquet", folder / "trace.jsonl"
-        write(instances, events, folder)
-        write(instances // TENTH, events, folder / "tenth")
         sizes = " and ".join(f"{path.stat().st_size / 1e6:,.0f} MB" for path in (table, lines))
-        print(f"{instances:,} instances of {events} events; Parquet and JSON lines, {sizes}")
-        for line in (*here(folder, instances * events), *on_spark(folder, instances, events)):
-            print(line, flush=True)
+        print(f"{instances:,} instances of {each} events; Parquet and JSON lines, {sizes}")
+        ratios: list[Ratio] = []
+        for found in (*here(folder, instances * each), *on_spark(folder, instances, each)):
+            if isinstance(found, Ratio):
+                ratios.append(found)
+            else:
+                print(found, flush=True)
+        print("\nratios, of processor time where nothing else is said")
+        for ratio in ratios:
+            print(ratio.row())
     return 0
 
 
+BATCH = 1 << 18  # Rows that are made at once.
+
+
 def write(instances: int, events: int, folder: Path) -> None:
-    """Write the trace twice: in the order of its time, the instances by turns."""
+    """Write a trace as Parquet and as JSON lines: in the order of its time, the instances by
+    turns."""
+    import numpy as np
+
+    folder.mkdir(exist_ok=True)
+    with _table(folder) as writer, (folder / "trace.jsonl").open("w") as file:
+        for start in range(0, instances * events, BATCH):
+            row = np.arange(start, min(start + BATCH, instances * events))
+            batch = _batch(row % instances, row // instances, events)
+            writer.write_table(batch)
+            columns = (column.to_pylist() for column in batch.columns)
+            file.writelines(_line(*each) for each in zip(*columns, strict=True))
+
+
+def write_skewed(many: int, instances: int, events: int, folder: Path) -> None:
+    """Write a trace as Parquet, of an instance with so many events, and others."""
+    import numpy as np
+
+    folder.mkdir(exist_ok=True)
+    with _table(folder) as writer:
+        for start in range(0, many, BATCH):
+            row = np.arange(start, min(start + BATCH, many))
+            writer.write_table(_batch(np.full(len(row), instances), row, many))
+        for start in range(0, instances * events, BATCH):
+            row = np.arange(start, min(start + BATCH, instances * events))
+            writer.write_table(_batch(row % instances, row // instances, events))
+
+
+def _table(folder: Path) -> Any:
+    return arrow().parquet.ParquetWriter(folder / "trace.parquet", _schema())
+
+
+def _schema() -> Any:
+    pa = arrow()
+    types = [("id", pa.string()), ("n", pa.int64()), ("what", pa.string())]
+    return pa.schema([*types, ("price", pa.int64()), ("amount", pa.int64())])
+
+
+def _batch(which: Any, at: Any, events: int) -> Any:
+    """Events number `at` of these instances: opened, items added and paid by turns, closed."""
     import numpy as np
 
     pa = arrow()
-    rng = np.random.default_rng(1)
-    names = pa.array([f"order-{i:07d}" for i in range(instances)])
-    last = np.zeros(instances, dtype=np.int64)
-    types = [("id", pa.string()), ("n", pa.int64()), ("what", pa.string())]
-    schema = pa.schema([*types, ("price", pa.int64()), ("amount", pa.int64())])
-    folder.mkdir(exist_ok=True)
-    table, lines = folder / "trace.parquet", (folder / "trace.jsonl").open("w")
-    with pa.parquet.ParquetWriter(table, schema) as writer, lines as file:
-        for n in range(events):
-            kind = 0 if n == 0 else 3 if n == events - 1 else 2 - n % 2
-            price = rng.integers(1, 100, size=instances)
-            number = {1: price, 2: last}.get(kind)
-            last = price
-            none = pa.nulls(instances, pa.int64())
-            columns = [
-                names,
-                pa.array(np.full(instances, n, dtype=np.int64)),
-                pa.array([NAMES[kind]] * instances),
-                pa.array(number) if kind == 1 else none,
-                pa.array(number) if kind == 2 else none,
-            ]
-            batch = pa.Table.from_arrays(columns, schema=schema)
-            writer.write_table(batch)
-            for row in batch.to_pylist():
-                whole = {name: value for name, value in row.items() if value is not None}
-                file.write(json.dumps(whole) + "\n")
+    kind = np.where(at == events - 1, 3, np.where(at == 0, 0, 2 - at % 2))
+    number = (which * 7_919 + (at + 1) // 2 * 104_729) % 99 + 1  # An item is paid at once.
+    columns = [
+        pa.array([f"order-{each:07d}" for each in which.tolist()]),
+        pa.array(at),
+        pa.array(np.array(NAMES)[kind].tolist()),
+        pa.array(number, mask=kind != 1),
+        pa.array(number, mask=kind != 2),
+    ]
+    return pa.Table.from_arrays(columns, schema=_schema())
+
+
+def _line(name: str, at: int, what: str, price: int | None, amount: int | None) -> str:
+    """The line that `json.dumps` makes of the values that are there."""
+    more = "" if price is None else f', "price": {price}'
+    more += "" if amount is None else f', "amount": {amount}'
+    return f'{{"id": "{name}", "n": {at}, "what": "{what}"{more}}}\n'
 
 
 # Measuring.
@@ -185,11 +252,20 @@ def measured(name: str, rows: int, run: Callable[..., Any], *args: Any) -> tuple
 # In this process.
 
 
-def here(folder: Path, rows: int) -> Iterator[str]:
+def here(folder: Path, rows: int) -> Iterator[str | Ratio]:
     """The local engine: both forms, and a container that grows."""
     program = ReplayProgram((Order.lawful.ir,), mapping=MAPPING)
-    for path in (folder / "trace.parquet", folder / "trace.jsonl"):
-        yield measured(f"one process, {path.suffix}", rows, fits, path, program)[0]
+    rates: dict[str, float] = {}
+    skewed = folder / "skewed" / "trace.parquet"
+    for name, path in (
+        ("one process, .parquet", folder / "trace.parquet"),
+        ("one process, .jsonl", folder / "trace.jsonl"),
+        ("one process, .parquet, 60 % in one instance", skewed),
+    ):
+        line, used = measured(name, rows, fits, path, program)
+        rates[name] = rows / used
+        yield line
+    yield Ratio("one process from Parquet, events/s", rates["one process, .parquet"], 300_000)
     store = folder / "store"
     traces = [folder / "trace.jsonl"]
     yield measured("a store written in one process", rows, write_store, traces, program, store)[0]
@@ -197,6 +273,7 @@ def here(folder: Path, rows: int) -> Iterator[str]:
     book: dict[str, Json] = {"add": {"price": "$.price"}}
     mapping = TraceMapping("$.id", "$.n", "$.what", events={"ADD": "add"}, args=book)
     growing = ReplayProgram((Book.lawful.ir,), mapping=mapping)
+    costs: list[float] = []
     for size in (1_000, 100_000):
         path = folder / f"book-{size}.jsonl"
         times = 200_000 // size
@@ -205,7 +282,10 @@ def here(folder: Path, rows: int) -> Iterator[str]:
                 row = {"id": f"b{i // size}", "n": i % size, "what": "ADD", "price": i % size}
                 file.write(json.dumps(row) + "\n")
         name = f"one process, sets that grow to {size:,}"
-        yield measured(name, times * size, fits, path, growing)[0]
+        line, used = measured(name, times * size, fits, path, growing)
+        costs.append(used)
+        yield line
+    yield f"  an event in a set of 100,000 / in one of 1,000 {costs[1] / costs[0]:.2f}"
 
 
 def fits(path: Path, program: ReplayProgram) -> None:
@@ -221,7 +301,7 @@ def same(batches: Iterator[Any]) -> Iterator[Any]:
     return batches
 
 
-def on_spark(folder: Path, instances: int, events: int) -> Iterator[str]:
+def on_spark(folder: Path, instances: int, events: int) -> Iterator[str | Ratio]:
     """The floor, this library's replay, and applyInPandas; then their ratios."""
     spark = session("local[2]")
     few: Any = spark.range(1000).repartition(2)  # Its `mapInArrow` has no types.
@@ -238,35 +318,61 @@ def on_spark(folder: Path, instances: int, events: int) -> Iterator[str]:
     def objects(folder: Path) -> Any:
         return spark.read.schema(columns).json(str(folder / "trace.jsonl"))
 
+    ours = even = 0.0
     for form, read, mine in ((".parquet", table, table), (".jsonl", objects, lines)):
         # What is run first is slower: the JVM compiles it.
-        dropped(read(folder / "tenth"), "id")
-        verdicts(mine(folder / "tenth"), instances // TENTH)
-        floor_line, floor = measured(f"floor, {form}", rows, dropped, read(folder), "id")
-        yield floor_line
-        eight_line, eight = measured(
-            f"floor with a key of 8 bytes, {form}", rows, dropped, hashed(read(folder)), "key"
-        )
-        yield eight_line
-        ours_line, ours = measured(f"replay_frame, {form}", rows, verdicts, mine(folder), instances)
-        yield ours_line
         tenth = instances // TENTH
-        line, used = measured(
-            f"applyInPandas with transitions, {form}, a tenth",
-            rows // TENTH,
-            by_hand,
-            read(folder / "tenth"),
-            tenth,
-        )
+        dropped(read(folder / "tenth"), "id")
+        verdicts(mine(folder / "tenth"), tenth)
+        line, floor = measured(f"floor, {form}", rows, dropped, read(folder), "id")
+        yield line
+        short = hashed(read(folder))
+        line, eight = measured(f"floor with a key of 8 bytes, {form}", rows, dropped, short, "key")
+        yield line
+        line, ours = measured(f"replay_frame, {form}", rows, verdicts, mine(folder), instances)
+        yield line
+        even = ours if form == ".parquet" else even
+        name = f"applyInPandas with transitions, {form}, a tenth"
+        rows_by_hand = read(folder / "tenth")
+        line, used = measured(name, rows // TENTH, by_hand, rows_by_hand, tenth)
         yield line
         naive = used * TENTH
-        yield f"  replay_frame / floor {ours / floor:.2f}, / floor of 8 bytes {ours / eight:.2f}"
         net = (naive - floor) / max(ours - floor, 0.01)
-        yield f"  applyInPandas / replay_frame {naive / ours:.1f}, both without the floor {net:.1f}"
+        yield Ratio(f"{form}: replay_frame / floor", ours / floor, 1.5, least=False)
+        yield f"  {form}: replay_frame / floor with a key of 8 bytes {ours / eight:.2f}"
+        yield Ratio(f"{form}: applyInPandas / replay_frame", naive / ours, 5)
+        yield Ratio(f"{form}: the same, both without the floor", net, 20)
     line, stored = measured("store", rows, of_store, folder / "store", instances)
     yield line
-    yield f"  replay_frame, .jsonl / store {ours / stored:.1f}"
+    yield Ratio("replay_frame of .jsonl / of the store", ours / stored, 4)
+    skewed = table(folder / "skewed")
+    count = 1 + int(instances * (1 - SHARE))
+    spark.conf.set("spark.sql.shuffle.partitions", str(PARTITIONS))
+    spark.conf.set("spark.sql.adaptive.enabled", "false")
+    spark.sparkContext.setJobGroup(SKEWED, SKEWED)
+    line, used = measured("replay_frame, .parquet, skewed", rows, verdicts, skewed, count)
+    yield line
+    yield Ratio("rate with 60 % in one instance / even rate", even / used, 0.5)
+    yield Ratio("skewed: the longest task / the mean", longest_task(spark), 1.5, least=False)
     spark.stop()
+
+
+SKEWED = "skewed"
+
+
+def longest_task(spark: Any) -> float:
+    """The longest task of the skewed replay by the mean of its stage, the one with all
+    partitions."""
+    context = spark.sparkContext
+    store = context._jsc.sc().statusStore()
+    tracker = context.statusTracker()
+    jobs = map(tracker.getJobInfo, tracker.getJobIdsForGroup(SKEWED))
+    for stage in {number for job in jobs if job is not None for number in job.stageIds}:
+        tasks = store.taskList(stage, 0, 1000)
+        if tasks.size() == PARTITIONS:
+            times = [tasks.apply(i).duration().get() for i in range(PARTITIONS)]
+            return max(times) * PARTITIONS / sum(times)
+    raise LookupError(f"no stage of {PARTITIONS} tasks")
 
 
 def of_store(folder: Path, instances: int) -> None:

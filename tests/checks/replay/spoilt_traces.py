@@ -7,6 +7,7 @@ a row that is given again comes in the part that has the row.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +19,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from lawful import Ambiguous, PropertyViolated, Refused, Undefined
-from lawful.checks.replay import ReplayProgram
+from lawful.checks.replay import Preparation, ReplayProgram
 from lawful.checks.replay.mapping import mapping_of
 from lawful.runtime.journal import Journal, read
 from lawful.spec import ir
@@ -28,6 +29,7 @@ from tests.agree.engines import Engines
 from tests.agree.examine import HEAD, forget, seeded
 from tests.agree.hits import Hits
 from tests.agree.replaying import ways
+from tests.checks.replay import test_columnar
 from tests.spec import texts
 
 Row = dict[str, Any]
@@ -52,6 +54,24 @@ class Trace:
     def dense(self) -> bool:
         """Whether rows may come in any order, because their numbers tell what is missing."""
         return self.program.dense
+
+
+@functools.cache
+def orders() -> tuple[Trace, ...]:
+    """Orders, all events of which have typed columns; and the same prepared. Few random machines
+    have any."""
+    rng, rows = Random(0), list[tuple[Row, ...]]()
+    for number in range(2 * INSTANCES):
+        its, machine = test_columnar.order(rng, f"order-{number}"), test_columnar.Order(limit=500)
+        rows.append(tuple(line | {"gave": test_columnar.gave(machine, line)} for line in its))
+    machines, plain = test_columnar.PROGRAM.machines, test_columnar.MAPPING
+    mapping = dataclasses.replace(plain, output="$.gave")
+    prepared = dataclasses.replace(mapping, preparation=Preparation(casts={"$.n": "int"}))
+    programs = {"orders": mapping, "prepared orders": prepared}
+    return tuple(
+        Trace(name, ReplayProgram(machines, mapping=each), tuple(rows), "n", "gave")
+        for name, each in programs.items()
+    )
 
 
 # Random machines.

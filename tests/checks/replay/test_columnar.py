@@ -251,7 +251,7 @@ def test_outputs_are_compared(seed: int, tmp_path: Path) -> None:
     machines: dict[str, Order] = {}
     for line in sorted(told, key=lambda each: each["n"]):
         machine = machines.setdefault(line["who"]["id"], Order(limit=500))
-        line["gave"] = _given(machine, line)
+        line["gave"] = gave(machine, line)
         if rng.random() < 0.02:
             line["gave"] = rng.choice([None, 1000, True, "1", 1.0])
     path = tmp_path / "trace.jsonl"
@@ -262,7 +262,8 @@ def test_outputs_are_compared(seed: int, tmp_path: Path) -> None:
     assert verdicts["fits"] and verdicts["deviates"]
 
 
-def _given(machine: Order, line: Line) -> Any:
+def gave(machine: Order, line: Line) -> Any:
+    """What the machine returns."""
     match line["what"]:
         case "OPEN":
             return machine.open()
