@@ -214,9 +214,36 @@ class ClientsFixed(Clients):
     wiring = Scope(said=1, wirings=(1,))
     # A queue keeps one message.
     ringing = Scope(ring=(1,))
-    # A rejected message comes to the other queue.
+    # Messages are rejected to a queue that is not there.
     dead_letters = Scope(QueueName=2, queued=1, queues=1, said=1)
+    # A rejected message comes to the other queue. Nobody else is there.
+    rejecting = Scope(
+        {"MessageId.seq": range(0, 2), "Create.seq": range(0, 1)},
+        Node=1,
+        Nat=range(0, 3),
+        QueueName=2,
+        queued=1,
+        queues=1,
+        said=2,
+    )
     # Nobody else is there, so that two messages are few enough.
     alone = Scope({"MessageId.seq": range(0, 2)}, Node=1, Nat=range(0, 3))
-    # Two queues and two exchanges come and go.
-    rewiring = Scope(Node=1, QueueName=2, Exchange=2, queues=1, queued=1, said=2, wirings=(4,))
+    # Two queues and two exchanges come and go. Nothing is published.
+    rewiring = Scope(
+        {
+            "wired": range(0, 4),
+            "declarations": range(0, 4),
+            "declared": range(0, 3),
+            "makings": range(0, 4),
+            "made": range(0, 3),
+            "sequence": range(0, 1),
+            "numbers": range(0, 1),
+        },
+        Node=1,
+        QueueName=2,
+        Exchange=2,
+        queues=1,
+        queued=1,
+        said=2,
+        wirings=(3,),
+    )

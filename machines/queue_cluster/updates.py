@@ -367,3 +367,21 @@ class UpdatesFixed(Updates):
     )
     # Two nodes speak and leave, with the message of one of them.
     crowded = Scope({"MessageId.seq": range(0, 1), "Create.seq": range(1, 2)}, Node=4, filled=(1,))
+    # A message that waits is rejected.
+    rejecting = Scope(
+        {"MessageId.seq": range(0, 2), "Create.seq": range(0, 1)},
+        Nat=range(0, 3),
+        filled=(1,),
+    )
+    # Two messages wait, and the new node is two multicasts behind.
+    behind = Scope(
+        {
+            "MessageId.seq": range(0, 2),
+            "Create.seq": range(0, 1),
+            "Reject.seq": range(0, 1),
+        },
+        Nat=range(0, 3),
+        inbox=2,
+        filled=(2,),
+        lag=(2,),
+    )

@@ -2,7 +2,8 @@
 
 A table is a text file with a line for each mutant: its identity, what noticed it, and the change.
 Judges are asked in turn, the next one about what the last one missed. What nothing notices is
-marked in `equivalent_mutants.toml` beside the declaration, with the reason.
+marked in `equivalent_mutants.toml` beside the declaration, with the reason. A mutant is *open*
+while not every judge was asked, and none that was asked notices it.
 
 The nightly tests judge every mutant again, each by the machine that the table names, and what
 survives by all of them. With `MUTANTS=write` they judge all anew and write the table.
@@ -28,7 +29,7 @@ from lawful.targets import scope_of
 
 Key = tuple[str, str, str, int, int, int]
 WORKERS = int(os.environ.get("MUTANTS_WORKERS", "1"))
-SURVIVED, NO_MACHINE = "survived", "no machine"
+SURVIVED, NO_MACHINE, OPEN = "survived", "no machine", "open"
 
 
 @dataclass(frozen=True)
@@ -87,9 +88,9 @@ class Table:
 
     def confirmed(self) -> dict[str, str]:
         """The judge that notices each mutant: the one that the table names, or, of mutants that
-        survive there, any."""
+        survive there, any. Nobody is asked about those that are open."""
         keys, kept = _keyed(self.every().items()), self.kept()
-        found = dict.fromkeys(kept, SURVIVED)
+        found = {name: OPEN if by == OPEN else SURVIVED for name, by in kept.items()}
         for asked in self.judges:
             mine = [key for key, name in keys.items() if self.is_asked(asked, kept[name])]
             found |= {keys[key]: judge_of(by) for key, by in noticed(asked, mine)}

@@ -1,4 +1,4 @@
-"""The mutants of the ownership and of the updater that a service embeds: who notices each."""
+"""The mutants of the classes that a service embeds: who notices each."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lawful.checks.explore import Limits, explore
+from lawful.machines.queue_cluster.acceptance import ClientsFixed
 from lawful.machines.queue_cluster.declaration import QueueOwnerFixed
 from lawful.machines.queue_cluster.subscribers import SubscribersFixed, SubscribersInTime
 from lawful.machines.queue_cluster.updates import UpdatesFixed
@@ -15,7 +16,7 @@ from lawful.spec import ir
 from lawful.spec.lower import lower
 from lawful.spec.resolve import abstract_scopes, resolve
 from lawful.targets import scope_of
-from tests.machines.mutation_tables import NO_MACHINE, SURVIVED, Asked, Table, judge_of
+from tests.machines.mutation_tables import NO_MACHINE, OPEN, SURVIVED, Asked, Table, judge_of
 
 # The cheapest judge is the first one.
 OWNERSHIP = Table(
@@ -40,21 +41,44 @@ UPDATER = Table(
         Asked(UpdatesFixed, "several"),
     ),
 )
-TABLES = pytest.mark.parametrize("table", [OWNERSHIP, UPDATER], ids=["ownership", "updater"])
+UPDATEE = Table(
+    Path(__file__).with_name("updatee_mutants.txt"),
+    ClientsFixed,
+    ("Updatee",),
+    (
+        *(
+            Asked(ClientsFixed, scope)
+            for scope in (
+                *("scope", "wiring", "ringing", "dead_letters", "rejecting"),
+                *("alone", "rewiring"),
+            )
+        ),
+        *(
+            Asked(UpdatesFixed, scope)
+            for scope in ("scope", "wiring", "rejecting", "several", "crowded", "behind")
+        ),
+    ),
+)
+TABLES = pytest.mark.parametrize(
+    "table", [OWNERSHIP, UPDATER, UPDATEE], ids=["ownership", "updater", "updatee"]
+)
 
 
 @pytest.mark.parametrize(
-    ("table", "marked", "tried"),
-    [(OWNERSHIP, 9, 340), (UPDATER, 1, 29)],
-    ids=["ownership", "updater"],
+    ("table", "marked", "left", "tried"),
+    [(OWNERSHIP, 9, 0, 340), (UPDATER, 1, 0, 29), (UPDATEE, 0, 35, 562)],
+    ids=["ownership", "updater", "updatee"],
 )
 def test_the_table_has_every_mutant_and_those_that_survive_are_marked(
-    table: Table, marked: int, tried: int
+    table: Table, marked: int, left: int, tried: int
 ) -> None:
+    """`left` are open: of `Updatee` not every mutant has been judged."""
     kept = table.kept()
     assert list(kept) == list(table.every())
     assert {name for name, by in kept.items() if by == SURVIVED} == set(table.marked())
-    assert (len(table.marked()), sum(by != NO_MACHINE for by in kept.values())) == (marked, tried)
+    assert len(table.marked()) == marked
+    assert sum(by == OPEN for by in kept.values()) == left
+    assert sum(by != NO_MACHINE for by in kept.values()) == tried
 
 
 def size(machine: ir.Machine) -> tuple[int, int]:
