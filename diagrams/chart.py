@@ -206,15 +206,16 @@ def _region(m: ir.Machine, root: str, control: ir.Expr, kind: t.Enum) -> Region:
         if everywhere and tr.target is None:
             anywhere.append(label)
             continue
+        branches = {target: label_of(m, tr, target) for target in tr.target or ()}
         if tr.source is None and tr.target is not None:
-            moves += [Edge(None, target, label) for target in tr.target]
+            moves += [Edge(None, target, branches[target]) for target in tr.target]
             continue
         for source in tr.source or ():
             for target in tr.target or (source,):
                 if source == target:
-                    stays[source].append(label)
+                    stays[source].append(branches.get(target, label))
                 else:
-                    moves.append(Edge(source, target, label))
+                    moves.append(Edge(source, target, branches[target]))
     met = starts | ends | {n for e in moves for n in (e.source, e.target)} | _mentioned(m, root)
     seen = [name for name in kind.members if name in met or stays[name]]
     states = tuple(Control(name, name in starts, name in ends) for name in seen)

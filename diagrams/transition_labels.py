@@ -7,7 +7,7 @@ are replaced by their values, calls of helpers by their bodies.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -23,6 +23,14 @@ SHORT = 24  # Characters; of a longer output only the type is shown.
 Env = Mapping[str, ir.Expr]
 Mark = Literal["", "lost", "won"]  # What became of something between two versions.
 Ending = Literal["goes on", "returns", "refuses"]
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A control state that a body assigns, and the conditions on the way there."""
+
+    state: str
+    path: tuple[ir.Expr, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +63,12 @@ class Label:
         return f"{self.head}{guards}{outputs}"
 
 
-def label_of(m: ir.Machine, tr: ir.Transition) -> Label:
-    """The label of a transition of the machine."""
-    reader = _Reader(m, frozenset(name for name, _ in tr.function.params))
+def label_of(m: ir.Machine, tr: ir.Transition, target: str = "") -> Label:
+    """The label of a transition of the machine; of one with several targets, that of the edge to
+    `target`, with the condition on which the body goes there where it can be read off."""
+    reader = _Reader(m, frozenset(name for name, _ in tr.function.params), tr.control)
     reader.block(tr.function.body, {}, ())
+    reader.guards += branch(reader.ways, tr.target or (), target)
     declared = str(tr.function.output)
     outputs = tuple(dict.fromkeys(declared if _hidden(e) else expr(e) for e in reader.outputs))
     return Label(
@@ -98,8 +108,11 @@ def _hidden(output: ir.Expr) -> bool:
 class _Reader:
     """Reads the body of one transition; `params` are the names of its parameters."""
 
-    def __init__(self, m: ir.Machine, params: frozenset[str]) -> None:
+    def __init__(self, m: ir.Machine, params: frozenset[str], control: ir.Expr | None) -> None:
         self.m = m
+        self.control = control
+        # The states that the body assigns, each under conditions; None where they are unknown.
+        self.ways: list[Way] | None = []
         self.params = params
         self.functions = {f.name: f for f in m.functions}
         self.guards: list[ir.Expr] = []
@@ -197,7 +210,9 @@ class _Reader:
                 self._guard(self.shown(test, known), path)
             case ir.Assign(target=ir.Local(name=name), value=value):
                 known[name] = self.shown(value, known)
-            case ir.Assign(target=target):
+            case ir.Assign(target=target, value=value):
+                if target == self.control:
+                    self._goes(self.shown(value, known), path)
                 self._changes(target, known)
             case ir.Update(target=target, into=into):
                 self._changes(target, known)
@@ -262,13 +277,26 @@ class _Reader:
         over = self.shown(s.over, known)
         inner = without(known, {*s.names, *assigned(s.body)})
         outer, self.guards = self.guards, []
+        ways = self.ways
         self.block(s.body, inner, ())
+        if self.ways != ways:
+            self.ways = None
         each = ir.Clause(s.place, s.names, over, ())
         inside, self.guards = self.guards, outer
         for guard in inside:
             self._guard(ir.Comp(s.place, t.BOOL, "all", guard, None, (each,)), path)
         for name in assigned(s.body):
             known.pop(name, None)
+
+    def _goes(self, value: ir.Expr, path: tuple[ir.Expr, ...]) -> None:
+        match value:
+            case ir.If(test=test, then=then, other=other):
+                self._goes(then, (*path, test))
+                self._goes(other, (*path, negated(test)))
+            case ir.Const(value=str(state)) if self.ways is not None:
+                self.ways = [*self.ways, Way(state, path)]
+            case _:
+                self.ways = None
 
     def _guard(self, test: ir.Expr, path: tuple[ir.Expr, ...]) -> None:
         if not path:
@@ -303,6 +331,31 @@ class _Reader:
     def _takes(self, into: ir.Expr | None, known: dict[str, ir.Expr]) -> None:
         if into is not None:
             self._changes(into, known)
+
+
+def branch(ways: Sequence[Way] | None, targets: Sequence[str], target: str) -> list[ir.Expr]:
+    """The condition on which a body with several targets goes to one of them; none if it is not
+    known, or if there is none. What is assigned last counts."""
+    if len(targets) < 2 or not ways or {way.state for way in ways} != set(targets):
+        return []
+    found: list[ir.Expr] = []
+    for number, way in enumerate(ways):
+        if way.state != target:
+            continue
+        texts = [expr(negated(test)) for test in way.path]
+        tests = [*way.path]
+        for later in ways[number + 1 :]:
+            if not later.path:
+                break
+            if not any(expr(test) in texts for test in later.path):
+                tests.append(negated(conjunction(later.path)))
+        else:
+            if not tests:
+                return []
+            found.append(conjunction(without_implied(tuple(tests))))
+    if len(found) < 2:
+        return found
+    return [ir.Or(found[0].place, t.BOOL, tuple(found))]
 
 
 def _field(of: ir.Expr, e: ir.Field) -> ir.Expr:
