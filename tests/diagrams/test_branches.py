@@ -75,6 +75,19 @@ class Branches(Machine):
         else:
             self.state = P.B
 
+    @transition(source=P.C, target=[P.A, P.B])
+    def replaced(self, k: Nat, to: P) -> None:
+        require(to != P.C)
+        self.state = P.A if k > 1 else P.B
+        if k > 2:
+            self.state = to
+
+    @transition(source=P.C, target=[P.A, P.B])
+    def never(self, k: Nat) -> None:
+        if k > 1:
+            self.state = P.A
+        self.state = P.B
+
 
 def test_each_edge_has_the_condition_on_which_the_body_goes_there() -> None:
     shown = chart(resolve(Branches).machine)
@@ -100,6 +113,11 @@ def test_each_edge_has_the_condition_on_which_the_body_goes_there() -> None:
         # On two ways.
         ("A", "B", "either", ("(k == 1 or k != 1 and k != 2)",)),
         ("A", "C", "either", ("k != 1 and k == 2",)),
+        # A value replaces what was assigned; what is always replaced has no condition.
+        ("C", "A", "replaced", ("to != P.C",)),
+        ("C", "B", "replaced", ("to != P.C",)),
+        ("C", "A", "never", ()),
+        ("C", "B", "never", ()),
     ]
     (stay,) = region.stays
     assert (stay.state, stay.labels[0].guards) == ("A", ("k != 1 and k != 2",))
