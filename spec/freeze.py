@@ -17,6 +17,7 @@ from .ir import Json
 from .resolve import Resolved, resolve
 from .syntax.declare import Declaration, declared
 from .syntax.members import chain_of, outline_of
+from .values.literal_texts import LiteralText
 
 
 class CannotFreeze(Unsupported):
@@ -66,13 +67,24 @@ def _machine(cls: type[Declaration], resolved: Resolved, module: str, folder: st
     encoded: dict[str, Json] = {
         name: [*sorted(each.__name__ for each in types)] for name, types in world.encodable.items()
     }
-    return {"ir": written, "outline": outlined, "classes": classes, "encoded": encoded}
+    row: dict[str, Json] = {
+        "ir": written,
+        "outline": outlined,
+        "classes": classes,
+        "encoded": encoded,
+    }
+    texts: dict[str, Json] = {
+        name: [each.value for each in cls]
+        for name, cls in world.enums.items()
+        if issubclass(cls, LiteralText)
+    }
+    return {**row, "literals": texts} if texts else row
 
 
 def _classes(resolved: Resolved) -> dict[str, dict[str, type[Any]]]:
     world = resolved.world
     return {
-        "enums": {**world.enums},
+        "enums": {n: c for n, c in world.enums.items() if not issubclass(c, LiteralText)},
         "records": {**world.records},
         "sorts": {**world.sorts},
         "opaques": {**world.opaques},

@@ -1,6 +1,6 @@
 """The types of the language, as the IR knows them.
 
-    Type   := Bool | Int | Serial | Enum | Sort | Opaque | Float | Text | Nothing
+    Type   := Bool | Int | Serial | Enum | Literal | Sort | Opaque | Float | Text | Nothing
             | Record | Union | Tuple | Seq | Set | Map | Bag | Iter
             | Timer | Clock | Part
 
@@ -70,6 +70,15 @@ class Enum(Type):
 
     def __str__(self) -> str:
         return self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Literal(Enum):
+    """Some texts, a `Literal` of Python: each is a member, in the order of texts. Their values are
+    `spec.values.literal_texts`, which are equal to the texts."""
+
+    def __str__(self) -> str:
+        return f"Literal[{', '.join(map(repr, self.members))}]"
 
 
 @dataclass(frozen=True, slots=True)

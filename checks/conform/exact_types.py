@@ -27,6 +27,8 @@ def has_exact_type(value: Any, kind: t.Type) -> bool:
             return type(value) is int
         case t.Nothing():
             return value is None
+        case t.Literal(members=texts) if type(value) is str:
+            return value in texts  # A text that Python's code wrote is the same text.
         case t.Enum(name=name) | t.Sort(name=name):
             return type(value).__name__ == name
         case t.Record(name=name, fields=fields):

@@ -16,6 +16,7 @@ from typing import Any, TypeGuard
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.sorting import in_order
+from lawful.spec.values.literal_texts import LiteralText
 from lawful.spec.values.world import FrozenBag, FrozenMap, World, chosen
 from lawful.spec.words import Record
 
@@ -176,6 +177,8 @@ def plain(value: Any, kind: t.Type, world: World) -> Any:
             return value
         case t.Enum(name=name) if isinstance(value, world.enums[name]):
             return value
+        case t.Literal(name=name, members=texts) if type(value) is str and value in texts:
+            return world.enums[name](value)
         case t.Sort(name=name) if isinstance(value, world.sorts[name]):
             return value
         case t.Opaque() if type(value).__hash__ is not None:
@@ -235,6 +238,8 @@ def _armed(value: Any) -> bool:
 
 def spelled(value: Any) -> str:
     """A value as Python text, the same in every process."""
+    if isinstance(value, LiteralText):
+        return repr(value)
     if isinstance(value, enum.Enum):
         return f"{type(value).__name__}.{value.name}"
     if isinstance(value, Record):

@@ -87,6 +87,8 @@ def taken(value: Any, kind: t.Type, known: ValueContext, what: str) -> Any:
             return value
         case t.Enum(name=key) if isinstance(value, known.world.enums[key]):
             return value
+        case t.Literal(name=key, members=texts) if cls is str and value in texts:
+            return known.world.enums[key][value]
         case t.Sort(name=key) if cls is known.world.sorts[key]:
             if str(value) not in known.elements.members[key]:
                 raise ValueError(f"{what}: {value!r} is no element of the universe")

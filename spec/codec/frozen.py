@@ -34,6 +34,7 @@ from .. import ir
 from ..errors import DeclarationError, Place, Problem
 from ..ir import Json
 from ..quick_dataclass import dataclass
+from ..values.literal_texts import literal_class
 from ..values.opaques import ENCODED
 from ..values.world import World
 from ..words import Header, Ignored, header
@@ -84,7 +85,10 @@ class Frozen:
     def world(self) -> World:
         """The classes behind the machine's types."""
         enums, records, sorts = map(self.classes, ("enums", "records", "sorts"))
-        rows: dict[str, list[str]] = self.row.get("encoded", {})  # Older documents have none.
+        # Older documents have neither of these.
+        texts: dict[str, list[str]] = self.row.get("literals", {})
+        rows: dict[str, list[str]] = self.row.get("encoded", {})
+        enums.update((name, literal_class(tuple(row))) for name, row in texts.items())
         encodable = {
             n: frozenset(e for e in ENCODED if e.__name__ in row) for n, row in rows.items()
         }

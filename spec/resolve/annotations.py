@@ -16,6 +16,7 @@ from .. import types as t
 from ..errors import Place, Problems, a, nearest
 from ..syntax.declare import Declaration, Names
 from ..syntax.hints import hints_of
+from ..values.literal_texts import literal_class
 from ..values.opaques import encoded_in, numbers_in
 from ..values.world import World
 from ..words import Clock, Mark, Opaque, OrderedSort, Record, Serial, Sort, Timer
@@ -36,7 +37,7 @@ INSTEAD: dict[object, str] = {
     collections.Counter: "say of what: Counter[int]",
     collections.deque: "use list[T], with append and pop(0)",
     collections.defaultdict: "use dict[K, V] = total(...), or a Counter",
-    typing.Literal: "make an Enum of it: class Way(Enum): UP = 'up'; of integers an Interval",
+    typing.Literal: "make an Enum of it: class Way(Enum): UP = 1; of integers an Interval",
     complex: "use integers",
     Sort: "make a class of it: class Node(Sort)",
     Record: "make a class of it: class Message(Record), with fields",
@@ -323,8 +324,8 @@ class TypeReader:
         origin, args = typing.get_origin(annotation), typing.get_args(annotation)
         if origin is Annotated:
             return self._annotated(args[0], args[1:], place, names)
-        if origin is typing.Literal and (interval := _interval(args)):
-            return interval
+        if origin is typing.Literal:
+            return _interval(args) or self._texts(args, place)
         if origin in (typing.Union, python_types.UnionType):
             return t.union(tuple(self.read(arg, place, names) for arg in args))
         if origin is tuple:
@@ -335,6 +336,18 @@ class TypeReader:
             inner = [self.read(arg, place, names) for arg in args]
             return _container(origin, inner)
         return None
+
+    def _texts(self, values: tuple[Any, ...], place: Place) -> t.Type | None:
+        """The texts of a `Literal`; None where it has others, or a text that can be no member."""
+        if set(map(type, values)) != {str}:
+            return None
+        texts = tuple(sorted(set(values)))
+        try:
+            cls = literal_class(texts)
+        except ValueError:
+            return None
+        self._register(self.enums, cls, place)
+        return t.Literal(cls.__name__, texts)
 
     def _new_type(self, annotation: Any, place: Place, names: Names) -> t.Type:
         """Integers with a key of their own in the scope; of other types opaque values."""

@@ -15,9 +15,9 @@ from ..syntax import tree
 from . import expressions, ordered_sorts
 from .comprehensions import comprehension
 from .context import MISSING, Body, facts_if
+from .declared.serials import declared
 from .families import gathered
 from .methods import call_of, only, refused
-from .serials import declared
 
 Caller = Callable[[Body, tree.Apply, t.Type | None], ir.Expr]
 

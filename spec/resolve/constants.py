@@ -15,7 +15,7 @@ from ..errors import Place, a
 from ..syntax import tree
 from ..words import Record, Sort, Timer
 from .context import Body
-from .serials import declared
+from .declared.serials import declared
 
 
 def constant(b: Body, value: Any, place: Place, kind: t.Type | None = None) -> ir.Expr | None:
@@ -39,7 +39,8 @@ def constant(b: Body, value: Any, place: Place, kind: t.Type | None = None) -> i
         case Sort():
             return ir.Const(place, b.scene.annotation(type(value), place, b.names), str(value))
         case str():
-            return ir.Const(place, t.TEXT, value)
+            text = ir.Const(place, t.TEXT, value)
+            return text if kind is None else declared(b, text, kind)
         case None:
             return ir.Const(place, t.NOTHING, None)
         case Timer():

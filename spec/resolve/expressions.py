@@ -10,8 +10,9 @@ from ..syntax import tree
 from . import tuples
 from .constants import at_text, by_member, field_of_constant, named_constant
 from .context import MISSING, Body, Resolver
+from .declared.literals import table
+from .declared.serials import INTEGER, SERIAL, declared
 from .families import gathered
-from .serials import INTEGER, SERIAL, declared
 from .value_methods import property_of
 
 DISPLAYS = (tree.Display, tree.Pairs, tree.Comprehension)
@@ -311,9 +312,8 @@ def _unknown_attribute(b: Body, place: Place, name: str, of: tuple[t.Type, list[
 def _subscript(b: Body, node: tree.Subscript, expected: t.Type | None) -> ir.Expr:
     of = expr(b, node.of)
     match of.type:
-        case t.Map(key=key, value=value):
-            given = expr(b, node.key, key)
-            return at_text(of, given) or narrowed(b, ir.Item(node.place, value, of, given))
+        case t.Map():
+            return _looked_up(b, node, of, expected)
         case t.Bag(item=item):
             return ir.Item(node.place, t.INT, of, expr(b, node.key, item))
         case t.Seq(item=item):
@@ -340,6 +340,17 @@ def _subscript(b: Body, node: tree.Subscript, expected: t.Type | None) -> ir.Exp
                 "L203", node.place, str(of.type), "a map, list, tuple or bag", "index one of these"
             )
     return b.wrong(node.place)
+
+
+def _looked_up(b: Body, node: tree.Subscript, of: ir.Expr, expected: t.Type | None) -> ir.Expr:
+    """The value of a map at a key."""
+    assert isinstance(of.type, t.Map)
+    given = declared(b, infer(b, node.key, of.type.key), of.type.key)
+    of = table(b, of, given.type, expected)
+    if not isinstance(of.type, t.Map) or not t.fits(given.type, of.type.key):
+        misfit(b, node.key.place, given.type, t.element(of.type) or of.type)
+        return b.wrong(node.place)
+    return at_text(of, given) or narrowed(b, ir.Item(node.place, of.type.value, of, given))
 
 
 def _written(node: tree.Expression) -> int | None:

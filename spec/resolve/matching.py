@@ -12,7 +12,7 @@ from ..legal.texts import NO_TEXT
 from ..syntax import tree
 from . import expressions
 from .context import MISSING, Body, facts_if
-from .serials import declared
+from .declared.serials import declared
 
 Block = Callable[[Body, Sequence[tree.Statement]], tuple[ir.Stmt, ...]]
 

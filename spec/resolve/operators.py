@@ -10,8 +10,10 @@ from ..analysis.walk import everything
 from ..errors import Place, a
 from ..legal.texts import NO_TEXT
 from ..syntax import tree
-from . import serials, tuples
+from . import tuples
 from .context import Body, Resolver, facts_if, read_of
+from .declared import serials
+from .declared.literals import among
 from .expressions import expr, infer, join, looked_through, misfit, truth
 
 NEVER = "these are never equal: compare what can be"
@@ -227,7 +229,7 @@ def _in_one_order(left: t.Type, right: t.Type) -> bool:
 
 
 def _membership(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir.Expr:
-    held = looked_through(sides[1])
+    held = among(b, looked_through(sides[1]), sides[0].type)
     item = t.element(held.type)
     value = sides[0] if item is None else serials.declared(b, sides[0], item)
     kinds = held.type.items if isinstance(held.type, t.Tuple) else (item,)

@@ -8,8 +8,9 @@ from .. import ir
 from .. import types as t
 from ..errors import Place
 from ..syntax import tree
-from . import expressions, serials
+from . import expressions
 from .context import Body
+from .declared import serials
 from .methods import only, refused
 
 ORDERED = "integers, elements of an OrderedSort, or tuples of them"

@@ -15,12 +15,12 @@ from . import expressions
 from .aliasing import changeable, fresh, own_container
 from .changing_calls import Effect, effect, may_change
 from .context import Body, facts_if, read_of, unpacked
+from .declared.serials import declared
 from .families import name_members, round_of
 from .matching import match_statement
 from .methods import refused
 from .operators import binary
 from .places import name_place, place_of
-from .serials import declared
 
 
 def block(b: Body, nodes: Sequence[tree.Statement]) -> tuple[ir.Stmt, ...]:

@@ -201,6 +201,8 @@ def _constant(e: ir.Const) -> tuple[Level, str]:
             return Level.ATOM, "Timer(urgent=True)" if urgent else "Timer()"
         case t.Clock(tick=tick), _:
             return Level.ATOM, f"Clock(tick={tick})"
+        case t.Literal(), str(text):
+            return Level.ATOM, quoted(text)
         case t.Enum(name=name), str(member):
             return Level.ATOM, f"{name}.{member}"
         case ((t.Sort(name=name) | t.Opaque(name=name)), value) if value is not None:

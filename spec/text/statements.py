@@ -197,6 +197,8 @@ def _classes(m: ir.Machine, seen: set[str]) -> dict[str, list[str]]:
 
 def _type(kind: t.Type, m: ir.Machine) -> list[str]:
     match kind:
+        case t.Literal():
+            return []  # It is written where it is used.
         case t.Enum(name=name, members=members):
             controls = {tr.control.type for tr in m.transitions if tr.control is not None}
             base = "State" if kind in controls else "Enum"

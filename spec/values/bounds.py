@@ -18,7 +18,7 @@ COUNTABLE = 1 << 62  # Values of a type that anybody begins to go through.
 
 
 # Types whose values are never out of bounds.
-FREE = frozenset({t.Bool, t.Nothing, t.Enum, t.Sort, t.Opaque, t.Text, t.Float})
+FREE = frozenset({t.Bool, t.Nothing, t.Enum, t.Literal, t.Sort, t.Opaque, t.Text, t.Float})
 
 
 def breach(value: Any, type: t.Type) -> str | None:

@@ -19,6 +19,7 @@ from typing import Any, NoReturn, TypeVar
 from .. import types as t
 from ..ir import Json
 from ..words import Sort
+from .literal_texts import literal_class
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -115,6 +116,8 @@ class World:
         sorts: dict[str, type[Any]] = {}
         for type_ in types:
             match type_:
+                case t.Literal(name=name, members=members):
+                    enums[name] = literal_class(members)
                 case t.Enum(name=name, members=members):
                     enums[name] = _enum(name, members)
                 case t.Record(name=name, fields=fields):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from tests.agree.examine import examine
+from tests.agree.examine import examine, seeded
 from tests.agree.hits import Hits
 
 FOLDER = Path(__file__).parent / "found"
@@ -21,3 +22,20 @@ def test_all_engines_agree(path: Path, tmp_path: Path) -> None:
         found = examine(text, Random(f"everyday {seed}"), hits, tmp_path, solved=seed == 0)
         assert not found
     assert hits.rows["total machines"] == 3
+
+
+COLOR = "class Color(Enum):\n    RED = 1\n    BLUE = 2\n"
+
+
+@pytest.mark.nightly
+def test_all_engines_agree_on_texts_in_the_place_of_an_enum(tmp_path: Path) -> None:
+    """Random machines whose enum is written as a `Literal`, its members as texts."""
+    hits = Hits()
+    for seed in range(200):
+        text = seeded(seed)
+        assert text.count(COLOR) == 1
+        assert "Color.RED" in text
+        text = text.replace(COLOR, 'Color = Literal["RED", "BLUE"]\n')
+        text = "from typing import Literal\n" + re.sub(r"\bColor\.(RED|BLUE)\b", r'"\1"', text)
+        assert not examine(text, Random(f"texts {seed}"), hits, tmp_path, solved=seed % 10 == 0)
+    assert hits.rows["total machines"] > 80

@@ -91,11 +91,14 @@ REST = """\
     """
 # Within its scope it has a step for the condition that may have no value.
 IGNORING = """\
+    from typing import Literal
     class Ignoring(Machine):
         n: Nat = 0
+        mode: Literal["on", "off"] = "off"
         @transition()
         def go(self, k: Nat) -> None:
             require(self.n < k)
+            self.mode = "on"
             self.n += 1
         late = ignore("go", when=lambda self, k: 6 // k > self.n, because="it is late")
         scope = Scope(Nat=range(0, 3))

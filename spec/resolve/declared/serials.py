@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import dataclasses
 
-from .. import ir
-from .. import types as t
-from ..errors import Place
-from .context import Body
+from ... import ir
+from ... import types as t
+from ...errors import Place
+from ..context import Body
+from .literals import as_members
 
 BEFORE = "write before(a, b); serial numbers go round, so that < says nothing of them"
 INTEGER = "the distance from one serial number to another is an int: a - b"
@@ -21,7 +22,10 @@ SERIAL = "add it to a serial number: base + n; a constant in range stands where 
 
 
 def declared(b: Body, found: ir.Expr, kind: t.Type) -> ir.Expr:
-    """An integer constant as a serial number, if the declaration expects one there."""
+    """A constant as the declaration expects it there: an integer as a serial number, text as one
+    of the texts of a `Literal`. What is neither stays as it is."""
+    if t.contains(kind, t.Literal) and t.contains(found.type, t.Text):
+        return as_members(b, found, kind)
     serial = next((o for o in t.options(kind) if isinstance(o, t.Serial)), None)
     if serial is None or not isinstance(found, ir.Const) or found.type != t.INT:
         return found

@@ -1,0 +1,1 @@
+"""What is written out, as the type that is declared where it stands: serial numbers, literals."""
