@@ -38,10 +38,11 @@ METHODS = {
     "step": "a part's event of several transitions is called",
     "is_": "guards of several transitions may hold at once",
     "inner_": "a container in a map is updated in place",
+    "undo": "a helper updates a container in place",
     "part0": "a part's event is called",
     "item": "an argument's elements are tested",
 }
-IN_PLACE = ("getrefcount", "inner_")
+IN_PLACE = ("getrefcount", "inner_", "undo")
 ABSTRACT = ("Node", "Expr", "Stmt")
 KINDS = (*typing.get_args(PropertyKind),)
 
