@@ -29,7 +29,8 @@ from .level_jobs import LevelJobs
 from .level_tasks import FILE, Expansion, buckets_of, by_bucket
 from .search_program import Report, SearchProgram
 
-CHUNK = 1 << 20  # States that move at a time.
+HELD = 1 << 18  # States in the window of this process, before levels are jobs.
+CHUNK = 1 << 18  # States that move at a time.
 FEWEST, MOST = 1 << 17, 1 << 19  # States that a task expands.
 
 
@@ -58,6 +59,10 @@ class Clustered(Spilled):
         self.left: list[int] = []  # and its states that are left to the reference engine.
         self.in_levels: set[str] = set()  # The files that a snapshot names.
         self.by_rules = np.zeros(stepping.notes.rules, np.int64)
+
+    @property
+    def in_window(self) -> int:
+        return HELD
 
     def insert(self, words: tuple[int, ...], number: int, parent: tuple[int, int]) -> bool:
         if self.moved < 0:

@@ -42,7 +42,7 @@ class Spilled:
         self.width = s.words
         self.size = 0  # So many states are in the files.
         self.run_code = run_code(s.words)
-        self.window = Window(s, code, WINDOW)
+        self.window = Window(s, code, self.in_window)
         self.whole = True  # The window has every state.
         self.single: list[tuple[int, ...]] = []  # States taken one by one that are in no run yet.
         self.seen = SortedRuns(self.run_code, self._new_file)
@@ -50,6 +50,11 @@ class Spilled:
         self.states, self.before, self.by = (
             _opened(folder / name) for name in ("states", "parents", "rules")
         )
+
+    @property
+    def in_window(self) -> int:
+        """How many states the window has, about."""
+        return WINDOW
 
     def close(self) -> None:
         """Close the files."""

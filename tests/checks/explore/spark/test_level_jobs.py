@@ -31,6 +31,14 @@ def seven(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(clustered, name, 7)
 
 
+@pytest.fixture(autouse=True)
+def fresh() -> Iterator[None]:
+    """Workers that no other test has used: a test may change how much they hold."""
+    search_program.expander_of.cache_clear()
+    yield
+    search_program.expander_of.cache_clear()
+
+
 def found_with(session: Session) -> Any:
     return comparable(on_jobs(TwoPhase, LevelJobs(session, 0)))
 
@@ -150,9 +158,27 @@ def test_a_worker_makes_the_code_of_a_machine_once(monkeypatch: pytest.MonkeyPat
         begun(self, program)
 
     monkeypatch.setattr(search_program.Expander, "__init__", noted)
-    search_program.expander_of.cache_clear()
     assert found_with(Session(2)) == whole()
     assert len(made) == 1
+
+
+@pytest.mark.parametrize("held", [16, clustered.HELD])
+def test_before_levels_are_jobs_this_process_holds_few_states(
+    held: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The window is full in the middle of a level, and begins anew."""
+    monkeypatch.setattr(clustered, "HELD", held)
+    monkeypatch.setattr(window, "GATHERED", 16)
+    most: list[int] = []
+    release = window.Window.release
+
+    def noted(self: window.Window) -> None:
+        most.append(self.most)
+        release(self)
+
+    monkeypatch.setattr(window.Window, "release", noted)
+    assert comparable(on_jobs(TwoPhase, LevelJobs(Session(2), 40))) == whole()
+    assert most == [2 * held * 7 // 10]
 
 
 def test_the_window_gives_its_memory_back(monkeypatch: pytest.MonkeyPatch) -> None:
