@@ -217,6 +217,9 @@ def on_spark(folder: Path, instances: int, events: int) -> Iterator[str | Ratio]
         yield f"  {form}: replay_frame / floor with a key of 8 bytes {ours / eight:.2f}"
         yield Ratio(f"{form}: applyInPandas / replay_frame", naive / ours, 5)
         yield Ratio(f"{form}: the same, both without the floor", net, 20)
+    few_traces, few_stored = folder / "tenth" / "trace.jsonl", folder / "tenth" / "store"
+    write_store([few_traces], ReplayProgram((Order.lawful.ir,), mapping=MAPPING), few_stored)
+    of_store(few_stored, instances // TENTH)
     line, stored = measured("store", rows, of_store, folder / "store", instances)
     yield line
     yield Ratio("replay_frame of .jsonl / of the store", ours / stored, 4)
