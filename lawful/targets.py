@@ -87,13 +87,23 @@ def machines(target: str) -> list[type[Machine]]:
     return [each.cls for each in chosen(target)[0]]
 
 
-def chosen(target: str, *, scoped: bool = True) -> tuple[list[Chosen], list[Skipped]]:
+def none_given(_cls: type[Machine]) -> Sequence[str]:
+    """What is given where nobody but a machine itself says its scope."""
+    return ()
+
+
+def chosen(
+    target: str,
+    *,
+    scoped: bool = True,
+    given: Callable[[type[Machine]], Sequence[str]] = none_given,
+) -> tuple[list[Chosen], list[Skipped]]:
     """The machines that a target names, and the machines of its modules that are left out.
 
     A target with a machine's name means that machine. A target without one means every machine of
     the module that has a scope or needs none; those without a scope are left out, unless `scoped`
     is false. Parts and abstract machines are in neither list. A package or a folder means all its
-    modules.
+    modules. `given` is what others say of a machine's scope, as of `--scope`.
 
     Raises `TargetError`, and `DeclarationError` where the declaration is refused.
     """
@@ -117,7 +127,7 @@ def chosen(target: str, *, scoped: bool = True) -> tuple[list[Chosen], list[Skip
     whole = [each for each in defined if not declared(each.cls).abstract]
     parts = {part for each in whole for part in resolve(each.cls).parts.values()}
     own = [each for each in whole if each.cls not in parts]
-    out = [each for each in own if not scoped or _checkable(each.cls)]
+    out = [each for each in own if not scoped or _checkable(each.cls, given(each.cls))]
     skipped = [Skipped(each.cls.__name__, NO_SCOPE) for each in own if each not in out]
     if not out:
         rows = [f"{cls.__name__} ({_why_not(cls, cls in parts)})" for cls, _ in defined]
@@ -371,13 +381,14 @@ def _is_machine(value: object) -> bool:
     return isinstance(value, type) and issubclass(value, Machine) and value is not Machine
 
 
-def _checkable(cls: type[Machine]) -> bool:
-    """Whether the machine has a scope, or needs none."""
+def _checkable(cls: type[Machine], given: Sequence[str]) -> bool:
+    """Whether the machine has a scope, or is given one, or needs none."""
     resolved = resolve(cls)
-    if "scope" in resolved.scopes:
+    if "scope" in resolved.scopes or not resolved.scopes.keys().isdisjoint(given):
         return True
     rows: list[Variable | Parameter] = [*resolved.machine.variables, *resolved.machine.parameters]
-    return not any(isinstance(row.type, t.Sort) or row.type == t.NAT for row in rows)
+    needed = {str(row.type) for row in rows if isinstance(row.type, t.Sort) or row.type == t.NAT}
+    return needed <= {text.partition("=")[0] for text in given}
 
 
 def expectations(cls: type[Machine], given: Sequence[str]) -> dict[str, Expected]:

@@ -78,7 +78,7 @@ def report(
     With `changed`, on which answers depend, only the machines without a kept answer. Raises
     CommandError where a machine cannot be run or a file cannot be written.
     """
-    found = output.chosen(options.targets)
+    found = output.chosen(options.targets, scope=options.scope)
     checked = [answered(each, options, output, run, changed) for each in found]
     text = "\n\n".join(each.text for each in checked)
     verdicts = [each.judged for each in checked]

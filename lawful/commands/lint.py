@@ -32,7 +32,8 @@ def lint(options: LintOptions, output: Output) -> int:
     """Report what is odd about the target's machines. The exit code says whether anything is."""
     if options.master is not None and options.engine != "spark":
         raise CommandError("--master is for --engine spark")
-    reports = [_linted(each, options, output) for each in output.chosen(options.targets)]
+    found = output.chosen(options.targets, scope=options.scope)
+    reports = [_linted(each, options, output) for each in found]
     output.answer(
         "\n\n".join(each.text for each in reports),
         [each.row for each in reports],
@@ -40,8 +41,7 @@ def lint(options: LintOptions, output: Output) -> int:
     )
     suites = [each.suite for each in reports]
     exports.annotate(options.github, suites)
-    asked = Reports(options.junit, options.sarif)
-    files.save_all(exports.verdicts(asked, "lint", suites))
+    files.save_all(exports.verdicts(Reports(options.junit, options.sarif), "lint", suites))
     return gravest(each.judged.code for each in reports)
 
 

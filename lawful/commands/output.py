@@ -59,15 +59,20 @@ class Output:
         """
         return [each.cls for each in self.chosen([target])]
 
-    def chosen(self, given: Sequence[str], *, scoped: bool = True) -> list[targets.Chosen]:
+    def chosen(
+        self, given: Sequence[str], *, scoped: bool = True, scope: Sequence[str] = ()
+    ) -> list[targets.Chosen]:
         """The machines of the targets, each once; without a target those of the project. Those of a
-        module have a scope or need none, unless `scoped` is false.
+        module have a scope or need none, or the project or `scope` gives them one, unless `scoped`
+        is false.
 
         Raises CommandError where there is no target and no project.
         """
         found: dict[tuple[str, str], targets.Chosen] = {}
         for target in given or self._of_project():
-            machines, skipped = targets.chosen(target, scoped=scoped)
+            machines, skipped = targets.chosen(
+                target, scoped=scoped, given=lambda cls: (*self.settings(cls).scope, *scope)
+            )
             self.skipped += skipped
             for each in machines:
                 found.setdefault((declared(each.cls).file, each.cls.__qualname__), each)

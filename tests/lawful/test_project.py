@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 
 from lawful import kept_answers
+from lawful.cli import main
 from tests.lawful.test_cli import answer, run
 
 DOOR = """from lawful import Machine, transition
@@ -256,3 +257,43 @@ def test_the_json_of_the_summary_is_that_of_one_machine_too(
     _, out, _ = run("check", f"{shop.name}.door", "--json", "-", capsys=capsys)
     counted = {"machines": 1, "as_expected": 1, "unchanged": 0}
     assert json.loads(out)["summary"] == {**FOUND, **counted}
+
+
+SCOPELESS = """from lawful import Machine, Nat, require, transition
+
+class Door(Machine):
+    n: Nat = 0
+    deadlock_ok = True
+
+    @transition
+    def move(self) -> None:
+        require(self.n < 2)
+        self.n += 1
+
+class Bare(Machine):
+    n: Nat = 0
+
+    @transition
+    def up(self) -> None:
+        self.n = 1
+"""
+
+
+def test_a_scope_of_the_project_or_the_command_line_makes_a_machine_checkable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = '[tool.lawful]\ntargets = ["doors.py"]\n'
+    table += '[tool.lawful.machine.Door]\nscope = ["Nat=0..2"]\n'
+    (tmp_path / "pyproject.toml").write_text(table, encoding="utf-8")
+    (tmp_path / "doors.py").write_text(SCOPELESS, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    assert main(["check"]) == 0
+    said = capsys.readouterr()
+    assert "3 distinct states" in said.out and "Bare is not checked" in said.err
+    (tmp_path / "pyproject.toml").unlink()
+    assert main(["check", "doors.py"]) == 5
+    assert "defines no machine that can be checked: Door" in capsys.readouterr().err
+    assert main(["check", "doors.py", "--scope", "Node=2"]) == 5
+    capsys.readouterr()
+    assert main(["check", "doors.py", "--scope", "Nat=0..2"]) == 0
+    assert "\nBare\n" in capsys.readouterr().out
