@@ -153,8 +153,9 @@ class InboundPeer(Callbacks, abstract=True):
 
     @step_property
     def one_object_at_a_time_is_inserted(self, after: "InboundPeer") -> bool:
-        """The others stay on their way to the pool (O15, O26)."""
-        return len(self.owt_pool - after.owt_pool) <= 1
+        """The others stay on their way to the pool, also when more objects arrive (O15, O26)."""
+        inserted = self.owt_pool - after.owt_pool
+        return len(inserted) == 0 or (len(inserted) == 1 and after.owt_pool < self.owt_pool)
 
     @recoverable
     def nothing_left(self) -> bool:
