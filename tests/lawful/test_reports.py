@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import subprocess
 import sys
@@ -146,11 +147,16 @@ def test_control_characters_stand_as_escapes() -> None:
     assert json.loads(json.dumps(sarif([Suite(odd, 0.0, (case,))], "0")))
 
 
+SILENT = ["draw", COUNTER], ["show", COUNTER], ["export", COUNTER, "--tla"]
+
+
 @pytest.mark.parametrize(
-    "command",
-    [["lint", COUNTER], ["draw", COUNTER], ["show", COUNTER], ["export", COUNTER, "--tla"]],
+    ("command", "option"),
+    [
+        *itertools.product(SILENT, ["--junit", "--sarif", "--itf"]),
+        (["lint", COUNTER], "--itf"),
+    ],
 )
-@pytest.mark.parametrize("option", ["--junit", "--sarif", "--itf"])
 def test_what_a_command_does_not_write_is_an_error_of_usage(
     command: list[str], option: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

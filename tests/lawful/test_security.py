@@ -51,8 +51,16 @@ class Evil(Machine):
     scope = Scope(Nat=range(0, 3))
 """
 # The modules that read pickles. A search reads what it wrote, and no class but its own; a job of
-# Spark reads, in one process, what it wrote in another.
-UNPICKLING = {"checks/explore/checkpoints.py", "checks/replay/spark/partitions.py"}
+# Spark reads, in one process, what it wrote in another. Rows that wait for a sort are in memory.
+# Bytecode is in the folder of the user's caches, as machine code is.
+UNPICKLING = {
+    "checks/explore/checkpoints.py",
+    "checks/explore/compiled/bytecode.py",
+    "checks/explore/spark/check_frames.py",
+    "checks/mutation/mutant_frames.py",
+    "checks/replay/columnar/layout.py",
+    "checks/replay/spark/partitions.py",
+}
 # The modules that run text: of a target, of an annotation, or that lawful itself made.
 RUNNING = {
     "checks/explore/compiled/plain.py",

@@ -71,7 +71,8 @@ def test_a_breach_says_where_and_what(value: object, kind: t.Type, said: str | N
 
 
 def test_types_that_are_passed_over_have_no_bounds() -> None:
-    free = (t.BOOL, t.NOTHING, COLOUR, NODE, t.Opaque("Payload"), t.Text(), t.Float())
+    literal = t.Literal("Literal", ("off", "on"))
+    free = (t.BOOL, t.NOTHING, COLOUR, literal, NODE, t.Opaque("Payload"), t.Text(), t.Float())
     assert {type(kind) for kind in free} == FREE
     assert not any(map(bounded, free))
 
