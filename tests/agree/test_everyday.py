@@ -18,10 +18,10 @@ FOLDER = Path(__file__).parent / "found"
 def test_all_engines_agree(path: Path, tmp_path: Path) -> None:
     hits = Hits()
     text = path.read_text(encoding="utf-8")
-    for seed in range(3):
+    for seed in range(2):
         found = examine(text, Random(f"everyday {seed}"), hits, tmp_path, solved=seed == 0)
         assert not found
-    assert hits.rows["total machines"] == 3
+    assert hits.rows["total machines"] == 2
 
 
 COLOR = "class Color(Enum):\n    RED = 1\n    BLUE = 2\n"

@@ -25,6 +25,7 @@ QUICK = settings(
 )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("cls", "expected"),
     [

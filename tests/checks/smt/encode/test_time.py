@@ -236,6 +236,7 @@ def test_what_the_last_tick_breaks_is_not_proved_and_what_ticks_keep_is() -> Non
     assert patient == {**found, "never_late": "unknown"}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("method", ["bounded", "auto"])
 def test_what_the_last_tick_breaks_is_violated_by_a_run_of_the_machine(method: Method) -> None:
     cls = texts.last_machine(texts.module(FUSE.format(urgent="")))
@@ -315,6 +316,7 @@ def test_of_what_z3_finds_nothing_is_told_that_floats_do_not_do() -> None:
         assert replayed(Patient, trace.states, [s.transition for s in trace.steps])
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("method", "verdict"),
     [
