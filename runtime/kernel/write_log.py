@@ -75,9 +75,13 @@ def put_inside(state: Any, slot: str, log: Log, key: Any, at: Any) -> Any:
 
 
 def undo(log: Log) -> None:
-    """Put back what was at the noted places of the original containers. After an interrupt it is
-    done again from the start: twice is once. A call of a method would need a deeper stack."""
-    for slot, key, at, was in reversed(log[NOTES]):
+    """Put back what was at the noted places of the original containers, the last one first.
+
+    A note goes once it is undone. So after an interrupt this goes on where it was: an earlier note
+    may be about what a later one leads to. A call of a method would need a deeper stack."""
+    notes = log[NOTES]
+    while notes:
+        slot, key, at, was = notes[-1]
         held = log[slot] if key is UNSET else log[slot][key]
         if held.__class__ is list:
             del held[was:]
@@ -90,6 +94,7 @@ def undo(log: Log) -> None:
             held[at] = was
         elif at in held:
             del held[at]
+        del notes[-1]
 
 
 class _Probe:

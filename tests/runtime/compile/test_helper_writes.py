@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import copy
 import itertools
+import sys
 from collections.abc import Callable
+from types import FrameType
 from typing import Any
 
 import pytest
@@ -86,6 +88,17 @@ class Shelves(Machine):
         self.names[item] = 10 // n
 
     @transition()
+    def empty(self, shelf: int, item: Item, n: int) -> None:
+        """A container in a map is replaced, and then written into."""
+        self.clean(shelf)
+        self.place(shelf, item)
+        self.names[item] = 10 // n
+
+    def clean(self, shelf: int) -> None:
+        self.rows[shelf] = []
+        self.marks[shelf] = set()
+
+    @transition()
     def twice(self, shelf: int, item: Item, n: int) -> None:
         """A loop goes over what a helper changes."""
         require(len(self.log) < 20, "enough")
@@ -121,7 +134,7 @@ def whole(made: Shelves) -> Any:
     )
 
 
-EVENTS = "add", "take", "renew", "twice"
+EVENTS = "add", "take", "renew", "empty", "twice"
 CASES = list(itertools.product((Shelves, Stocked), EVENTS, (1, 2), (X, Z), (0, 1)))
 
 
@@ -233,3 +246,50 @@ def test_a_step_is_undone_at_every_depth() -> None:
 
     out, done = at_every_depth(play)
     assert out > 9 < done
+
+
+def replaced() -> tuple[dict[int, Any], dict[str, Any]]:
+    """A map whose containers were replaced, and then written into; and the log of it."""
+    lists, sets = ["a"], {"a"}
+    held: dict[int, Any] = {1: lists, 2: sets}
+    log: dict[str, Any] = {"held": held, write_log.NOTES: []}
+    made = Holder(held)
+    for key, empty in ((1, list[str]()), (2, set[str]())):
+        write_log.put(made, "held", log, key)[key] = empty
+    write_log.put_inside(made, "held", log, 1, None).append("b")
+    write_log.put_inside(made, "held", log, 2, "a").add("a")
+    write_log.put_inside(made, "held", log, 2, "a").discard("a")
+    return held, log
+
+
+class Holder:
+    def __init__(self, held: dict[int, Any]) -> None:
+        self.held = held
+
+
+def test_undoing_goes_on_after_an_interrupt_at_any_instruction() -> None:
+    for number in itertools.count():
+        held, log = replaced()
+        left = number
+
+        def interrupt(frame: FrameType, event: str, _: object) -> Any:
+            nonlocal left
+            if frame.f_code is not write_log.undo.__code__:
+                return None
+            frame.f_trace_opcodes = True
+            left -= event == "opcode"
+            if left < 0:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+            return interrupt
+
+        kept = sys.gettrace()
+        sys.settrace(interrupt)
+        with contextlib.suppress(KeyboardInterrupt):
+            write_log.undo(log)
+        sys.settrace(kept)
+        write_log.undo(log)
+        assert held == {1: ["a"], 2: {"a"}}
+        if left >= 0:
+            assert number > 50
+            return
