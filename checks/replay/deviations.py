@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -9,10 +10,20 @@ from lawful.spec.ir import Json
 
 from ..reference import Done, Fault, Outcome, Refusal
 from ..reference.states import State
+from .rows import ABSENT, Absent, plain
 
 
 class Malformed(Exception):
-    """The row cannot be compared with the machine; its instance is quarantined."""
+    """The row cannot be compared with the machine; its instance is quarantined.
+
+    `found` is what the row has in place of a value of the machine, which `details` tell.
+    """
+
+    def __init__(self, reason: str, found: Json | Absent = ABSENT) -> None:
+        super().__init__(reason)
+        self.details: dict[str, Json] = {}
+        if not isinstance(found, Absent):
+            self.details["found"] = plain(json.dumps(found))
 
 
 class UnknownEvent(Malformed):

@@ -204,6 +204,7 @@ class Tried:
         found = [
             (self._unlike(call), number, call, done.transition)
             for number, (call, done) in enumerate(self._possible(state, CALLS))
+            if call[0] != TICK  # No row tells it.
         ]
         if not found:
             return None

@@ -58,7 +58,7 @@ class Fold:
         self.origin: Seconds | None = None
         self.time: Seconds | None = None
         self.before: Seconds | None = None  # The time of the row before.
-        self.next = 0
+        self.next = program.first
         self.held: Row | None = None
         self.twice = False  # Another row has the number of the row that is held.
         self.late = False  # A row came after its number was judged: give all rows again, in order.
@@ -115,7 +115,7 @@ class Fold:
 
     def _jump(self, row: Row) -> None:
         """Numbers are missing before this row, unless it may be the first with any number."""
-        if self.next == 0 and row.outcome in WHOLE and row.outcome != "made":
+        if self.next == self.program.first and row.outcome in WHOLE and row.outcome != "made":
             return
         self.counts["gaps"] += 1
         details: dict[str, Json] = {"missing": [self.next, row.seq - 1]}
@@ -245,9 +245,9 @@ class Fold:
         except Several as several:
             self._settle(stepper, row, [(way.state, way.transition) for way in several.ways])
         except UnknownEvent as error:
-            self._unknown(row, str(error))
+            self._unknown(row, error)
         except Malformed as error:
-            self._unusable(row, str(error))
+            self._unusable(row, str(error), error.details)
             if row.fingerprint == stepper.fingerprint:
                 again = None if row.outcome in WHOLE else state
                 self._go_on_from(told(stepper, again, row), row)
@@ -388,14 +388,14 @@ class Fold:
         self.others = []
         self._go_on_from(after_deviation(stepper, self.program.after, state, row, error), row)
 
-    def _unknown(self, row: Row, reason: str) -> None:
+    def _unknown(self, row: Row, error: UnknownEvent) -> None:
         self.counts["unknown_events"] += 1
         if not self.program.pass_unknown:
-            self._unusable(row, reason)
+            self._unusable(row, str(error), error.details)
 
-    def _unusable(self, row: Row, reason: str) -> None:
+    def _unusable(self, row: Row, reason: str, details: Mapping[str, Json] | None = None) -> None:
         """The row cannot be replayed, so what follows it is not certain."""
-        self._quarantine(row.seq, reason)
+        self._quarantine(row.seq, reason, details=details)
         self._lose(row.seq)
 
     def _quarantine(
@@ -423,6 +423,7 @@ class Fold:
         """Count a problem of a row, and explain it if it is the first of its kind."""
         stepper = self.stepper
         if stepper is not None and state is not None:
+            state = stepper.when(state, row)
             made = replace(made, control=stepper.control(state))
         if not self.problems.known(made.key):
             more = {**made.details, **self.program.place(row.seq)}

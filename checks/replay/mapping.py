@@ -8,7 +8,8 @@ A mapping is a TOML or JSON file. "$.a.b" is the value at a.b in a line, all els
     output = "$.reply"             # optional; compared where it is given
     time = "$.at"                  # optional; a machine with a clock needs it
     unit = "ms"                    # of time: s (the default), ms, us, ns, or iso for ISO 8601 texts
-    dense = false                  # whether seq counts from 0 without a gap (default: it does not)
+    dense = false                  # whether seq counts without a gap (default: it does not)
+    first = 1                      # dense: the first number of an instance (default 0)
     skip = ["HEARTBEAT"]           # lines with these events are not replayed
     machine = "SenderEntry"        # needed where several machines are replayed
 
@@ -100,6 +101,7 @@ class TraceMapping:
     time: str | None = None
     unit: str = "s"
     dense: bool = False
+    first: int = 0
     skip: tuple[str, ...] = ()
     machine: str = ""
     events: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -114,6 +116,8 @@ class TraceMapping:
     preparation: Preparation | None = None
 
     def __post_init__(self) -> None:
+        if self.first < 0 or (self.first and not self.dense):
+            raise ValueError("first has to be a number from 0 on, and is for dense = true")
         if self.preparation is not None and self.preparation.order and not self.seq:
             object.__setattr__(self, "seq", NUMBER)
 
@@ -188,6 +192,8 @@ class TraceMapping:
             return Row(instance, -1, flaw=seq)
         if type(seq) is not int or not 0 <= seq < LARGEST:
             return Row(instance, -1, flaw="a row without a sequence number")
+        if self.dense and seq < self.first:
+            return Row(instance, -1, flaw=f"a sequence number before {self.first}, the first one")
         try:
             return self._row(instance, seq, data)
         except MissingPath as error:
@@ -291,6 +297,7 @@ KINDS: dict[str, type] = {
     "time": str,
     "unit": str,
     "dense": bool,
+    "first": int,
     "skip": list,
     "machine": str,
     "events": dict,

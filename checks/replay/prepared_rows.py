@@ -87,7 +87,9 @@ def _with_key(row: Row) -> Row:
 
 
 def check_order(mapping: TraceMapping | None, what: str) -> None:
-    """ReplayError for the order of the files, where rows have none."""
+    """ReplayError for what only files have, where rows are of none: an order, and a path."""
     how = None if mapping is None else mapping.preparation
     if how is not None and how.order == "file":
         raise ReplayError(f'{what} has no order of rows; order = "file" is for files of lines')
+    if how is not None and how.file:
+        raise ReplayError(f"{what} has no path of a file, which `file` of the preparation reads")

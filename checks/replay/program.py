@@ -18,7 +18,7 @@ from lawful.spec.ir import Json
 from lawful.spec.values.time import clock_of
 
 from .mapping import TraceMapping, mapping_of
-from .preparation.row_numbers import record_at
+from .preparation.row_numbers import record_at, time_at
 from .resuming import Policy
 from .row_step import Stepper
 from .rows import RowOf, journal_row
@@ -121,8 +121,13 @@ class ReplayProgram:
 
     @property
     def dense(self) -> bool:
-        """Whether the rows of an instance are numbered from 0 without a gap."""
+        """Whether the rows of an instance are numbered from `first` on without a gap."""
         return self.mapping is None or self.mapping.dense
+
+    @property
+    def first(self) -> int:
+        """The number of the first row of an instance, where they are numbered without a gap."""
+        return 0 if self.mapping is None else self.mapping.first
 
     @property
     def combine(self) -> bool:
@@ -136,11 +141,14 @@ class ReplayProgram:
         return how is not None and how.trust_samples
 
     def place(self, seq: int) -> dict[str, Json]:
-        """What a finding says of where a row is: the `number` of its record in its file; nothing
-        where rows have numbers of their own."""
+        """What a finding says of where a row is: the `number` of its record in its file, or its
+        `time`; nothing where rows have numbers of their own."""
         how = None if self.mapping is None else self.mapping.preparation
-        ordered = how is not None and how.order == "file"
-        return {"number": record_at(how, seq)} if how is not None and ordered else {}
+        if self.mapping is None or how is None or not how.order or seq < 0:
+            return {}
+        if how.order == "file":
+            return {"number": record_at(how, seq)}
+        return {"time": time_at(how, seq, self.mapping.unit)}
 
     @property
     def tie(self) -> str:

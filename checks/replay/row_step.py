@@ -172,7 +172,7 @@ class Stepper:
             row = dataclasses.replace(row, event=self.rows[row.event].event, transition=row.event)
             event = self.events[str(row.event)]
         if event is None:
-            raise UnknownEvent("an unknown event")
+            raise UnknownEvent("an unknown event", row.event)
         if isinstance(row.transition, str) and row.transition not in self.rows:
             raise Malformed("an unknown transition")
         args = self._args(row, event.params)
@@ -188,8 +188,15 @@ class Stepper:
         Deviation where an argument is out of its bounds."""
         event = self.events.get(str(row.event))
         if event is None:
-            raise UnknownEvent("an unknown event")
+            raise UnknownEvent("an unknown event", row.event)
         self._args(row, event.params)
+
+    def when(self, state: State, row: Row) -> State:
+        """The state at the time of the row, before its event; as it is where the row tells none."""
+        try:
+            return self._on_time(state, row)
+        except (Malformed, Inconclusive, Deviation):
+            return state
 
     def _on_time(self, state: State, row: Row) -> State:
         """The state with its clock at the tick that the row says."""
@@ -234,11 +241,11 @@ class Stepper:
         if hidden(data):
             raise Inconclusive(f"{name} is hidden in the journal")
         if not exact(data):
-            raise Malformed(f"the value of {name} is no {kind}")
+            raise Malformed(f"the value of {name} is no {kind}", str(data))
         try:
             return decode(data, kind, self.world)
         except (ValueError, AttributeError, TypeError, RecursionError) as error:
-            raise Malformed(f"the value of {name} is no {kind}") from error
+            raise Malformed(f"the value of {name} is no {kind}", data) from error
 
     def _held(self, name: str, data: Json, kind: t.Type) -> Any:
         """The value of a variable in a row."""

@@ -301,7 +301,9 @@ def _check_some(tallies: Tallies, program: ReplayProgram) -> None:
     """ReplayError where there is no row of the machines of the program: that is no verdict."""
     if not any(tally.rows for tally in tallies.machines.values()):
         reasons = ", ".join(kind[0] for kind in sorted(tallies.rejected.totals)) or "empty"
-        raise ReplayError(f"no row of the journal is readable: {reasons}")
+        texts = [rows[0][0] for _, rows in sorted(tallies.rejected.rows.items()) if rows]
+        example = f", for example {texts[0]}" if texts else ""
+        raise ReplayError(f"no row of the journal is readable: {reasons}{example}")
     if not tallies.machines.keys() & {"", *program.steppers}:
         found = ", ".join(sorted(tallies.machines))
         asked = ", ".join(program.steppers)

@@ -115,7 +115,8 @@ def _rows(count: int) -> str:
 
 def clause(finding: Mapping[str, Any]) -> str:
     """The problem of a finding, as a sentence."""
-    return PREFIX.get(finding["kind"], "") + str(finding["clause"])
+    found = f": {finding['found']}" if "found" in finding else ""
+    return PREFIX.get(finding["kind"], "") + str(finding["clause"]) + found
 
 
 def advice(finding: Mapping[str, Any]) -> Iterator[str]:
@@ -142,6 +143,7 @@ def headline(finding: Mapping[str, Any]) -> str:
     """Where a finding is: instance, row, event, control state."""
     number = finding.get("number", finding["index"])
     row = f", row {number}" if finding["index"] >= 0 else ""
+    row = f", row at {finding['time']}" if "time" in finding else row
     event = f", event {finding['event']}" if finding["event"] else ""
     control = f" in state {finding['control']}" if finding["control"] else ""
     return f"instance {finding['instance']}{row}{event}{control}"

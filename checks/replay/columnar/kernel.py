@@ -122,7 +122,11 @@ class Kernel:
     def _begun(self, batch: Batch, name: str, at: range, regular: bool) -> Iterator[Judged]:
         """The first rows of an instance."""
         first = int(batch.seqs[at.start])
-        if regular and self.usable and not (self.layout.mapping.dense and first):
+        if (
+            regular
+            and self.usable
+            and not (self.layout.mapping.dense and first != self.layout.mapping.first)
+        ):
             opened = self.steps.opened(name, first)
             # An instance of which no row is replayed is left to the row fold.
             if self._goes_on(opened, batch, at, regular) and opened.events:

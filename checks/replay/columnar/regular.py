@@ -61,7 +61,7 @@ def marked(
 
     pa = arrow()
     bad = pc.or_(pc.is_null(columns[INSTANCE]), pc.is_null(columns[SEQ]))
-    bad = pc.or_(bad, pc.fill_null(pc.less(columns[SEQ], 0), fill_value=True))
+    bad = pc.or_(bad, pc.fill_null(pc.less(columns[SEQ], layout.mapping.first), fill_value=True))
     bad = pc.or_(bad, _incomplete(layout, columns))
     rows = len(columns[SEQ])
     if pc.any(bad).as_py():

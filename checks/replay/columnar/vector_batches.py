@@ -109,7 +109,7 @@ class Lockstep:
         skipped = np.add.reduceat(self.skipped[keys.codes], starts)
         together &= skipped < lengths
         if self.layout.mapping.dense:
-            together &= keys.seqs[starts] == 0
+            together &= keys.seqs[starts] == self.layout.mapping.first
         ordered = np.sort(lengths[together])
         if len(ordered) < FEW:
             return None, columns

@@ -30,9 +30,9 @@ class HistoryFold(Fold):
                 self._before(stepper, row)
             self._take(stepper, row)
         except UnknownEvent as error:
-            self._unknown(row, str(error))
+            self._unknown(row, error)
         except Malformed as error:
-            self._unusable(row, str(error))
+            self._unusable(row, str(error), error.details)
         except Deviation as error:
             self._deviates(stepper, self.state, row, error)
         except Inconclusive as error:

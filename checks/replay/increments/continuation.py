@@ -17,12 +17,13 @@ from pathlib import Path
 from ..engine_choice import Tell, silent
 from ..fold import Fold
 from ..in_process import TOLD, Queue, read_rows
+from ..preparation.row_numbers import after_files
 from ..problems import InstanceVerdict
 from ..program import ReplayProgram
 from ..rows import Rejected, Row
 from ..sources import ReplayError, sources
 from ..tally import Tallies
-from .fold_snapshots import restored, snapshot
+from .fold_snapshots import number_after, restored, snapshot
 
 
 class Continuation:
@@ -77,13 +78,15 @@ def replay_increment(
     """
     tallies = Tallies(program.every)
     rows: dict[str, list[Row]] = {name: [] for name in states}
+    later = _after(program, states)
     for number, row in enumerate(read_rows(sources(paths), program)):
         if number % TOLD == 0:
             tell(f"{number:,} rows read")
         if isinstance(row, Rejected):
             tallies.reject(row)
         else:
-            rows.setdefault(row.instance, []).append(row)
+            placed = dataclasses.replace(row, seq=row.seq + later) if row.seq >= 0 else row
+            rows.setdefault(row.instance, []).append(placed if later else row)
     kept: dict[str, str] = {}
     for name in sorted(rows):
         going_on = Continuation(program, name, states.get(name, ""))
@@ -93,3 +96,12 @@ def replay_increment(
         kept[name] = verdict.snapshot
         tallies.add(verdict)
     return Increment(tallies, kept)
+
+
+def _after(program: ReplayProgram, states: Mapping[str, str]) -> int:
+    """What is added to the numbers of rows in the order of their files, because the files of an
+    increment come after those of all increments before it."""
+    how = None if program.mapping is None else program.mapping.preparation
+    if how is None or how.order != "file" or not states:
+        return 0
+    return after_files(how, max(number_after(text) for text in states.values()) - 1)

@@ -55,6 +55,12 @@ def snapshot(fold: Fold, waiting: tuple[Row, ...] = ()) -> str:
     return json.dumps(out, ensure_ascii=False, separators=(",", ":"))
 
 
+def number_after(text: str) -> int:
+    """The number after that of the last row of a snapshot."""
+    data: dict[str, Any] = json.loads(text)
+    return int(data["next"])
+
+
 def restored(program: ReplayProgram, text: str) -> tuple[Fold, tuple[Row, ...]]:
     """The fold of a snapshot, and the rows that wait. Raises ReplayError where the snapshot is of
     another format, or of a version of the machine that the program does not have."""

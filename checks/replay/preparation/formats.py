@@ -25,12 +25,26 @@ Numbered = Iterator[tuple[int, Found]]  # Each with its line, or its number in t
 
 
 def records_of_file(path: str, how: Preparation) -> Numbered:
-    """The records of a file. Raises ReplayError where it is not of the format."""
+    """The records of a file, with what its path tells. Raises ReplayError where it is not of the
+    format, or the path does not match."""
+    told = of_path(path, how)
     try:
         with opened(Path(path)) as file:
-            yield from READERS[how.format](file.read, file, how)
+            for number, found in READERS[how.format](file.read, file, how):
+                yield number, found if isinstance(found, Rejected) else {**found, **told}
     except (OSError, EOFError, ValueError) as error:
         raise ReplayError(f"{path}: {plain(str(error), 200)}") from error
+
+
+def of_path(path: str, how: Preparation) -> Record:
+    """The fields that the path of a file gives each of its records. Raises ReplayError where
+    nothing of the pattern is in it."""
+    if not how.file:
+        return {}
+    match = re.search(how.file, Path(path).resolve().as_posix())
+    if match is None:
+        raise ReplayError(f"{path}: nothing in this path matches `file` of the preparation")
+    return {name: value for name, value in match.groupdict().items() if value is not None}
 
 
 def record_of_line(line: bytes, how: Preparation) -> Found | None:

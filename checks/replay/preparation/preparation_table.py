@@ -4,6 +4,7 @@ It is the table `[preparation]` of a mapping. Each record passes these steps, in
 
     format = "text"            # lines (JSON, the default), text, csv, xes, otlp or itf
     line = "(?P<pid>[0-9]+) (?P<message>.*)"  # text: the named groups of a line are its fields
+    file = "(?P<host>[^/]+)[.]log$"  # the named groups of what is found in a file's path, too
     columns = ["a", "b"]       # csv: the names of the columns; without it the first row has them
     delimiter = ";"            # csv
 
@@ -15,7 +16,8 @@ It is the table `[preparation]` of a mapping. Each record passes these steps, in
     pass_unmatched = true      # leave out records that match no `line` or no pattern
     spread = "$.blocks"        # a list: a record for each element of it
     defaults = {"$.n" = 0}     # values where a record has none
-    casts = {"$.n" = "int"}    # texts as int, float or bool, anything as text
+    casts = {"$.n" = "int"}    # texts as int, float or bool, anything as text; "fixed(2)": 12.5
+                               # as 1250, a number of the unit that has so many decimal digits
     values."$.status" = {"200" = "OK", "*" = "failed"}  # other values; "*" is any other one
     fields.key = {"$join" = ["$.host", "-", "$.pid"]}   # more fields: see `path_templates`
     when = {"$.level" = "INFO"}  # only records with these values
@@ -54,6 +56,7 @@ from .path_templates import conditions_in, wrong_condition, wrong_pattern, wrong
 FORMATS = ("lines", "text", "csv", "xes", "otlp", "itf")
 ORDERS = ("", "file", "time")
 CASTS = ("int", "float", "bool", "text")
+FIXED = re.compile(r"fixed\(([0-9])\)")  # Whole numbers of a unit with so many decimal digits.
 
 
 @dataclass(frozen=True)
@@ -80,6 +83,7 @@ class Preparation:
 
     format: str = "lines"
     line: str = ""
+    file: str = ""
     columns: tuple[str, ...] = ()
     delimiter: str = ","
     patterns: tuple[LinePattern, ...] = ()
@@ -108,7 +112,7 @@ class Preparation:
     @property
     def of_lines(self) -> bool:
         """Whether each line of a file is a record by itself, wherever it stands."""
-        return self.format in ("lines", "text") and self.order != "file"
+        return self.format in ("lines", "text") and self.order != "file" and not self.file
 
     def wrong(self) -> str:
         """What is wrong in it, as a sentence; empty where nothing is."""
@@ -134,11 +138,12 @@ def _words(of: Preparation) -> str:
 def _lines(of: Preparation) -> str:
     if (of.format == "text") != bool(of.line):
         return "format text needs `line`, and no other format has one"
-    for each in (of.line, *(each.pattern for each in of.patterns)):
+    for each in (of.line, of.file, *(each.pattern for each in of.patterns)):
         if why := wrong_pattern(each):
             return why
-        if each and not re.compile(each).groupindex and each is of.line:
-            return "line has no named group such as (?P<pid>[0-9]+)"
+    for name, each in (("line", of.line), ("file", of.file)):
+        if each and not re.compile(each).groupindex:
+            return f"{name} has no named group such as (?P<pid>[0-9]+)"
     return ""
 
 
@@ -151,8 +156,9 @@ def _paths(of: Preparation) -> str:
         if not path.startswith("$."):
             return f'"{path}" has to be a path such as "$.a"'
     for path, cast in of.casts.items():
-        if cast not in CASTS:
-            return f"casts of {path} has to be one of {', '.join(CASTS)}, not {cast}"
+        if cast not in CASTS and not FIXED.fullmatch(cast):
+            kinds = ", ".join((*CASTS, "fixed(2)"))
+            return f"casts of {path} has to be one of {kinds}, not {cast}"
     return ""
 
 
@@ -191,6 +197,7 @@ TEXT_LISTS = ("columns", "ties", "hash", "drop")
 KINDS: dict[str, type] = {
     "format": str,
     "line": str,
+    "file": str,
     "columns": list,
     "delimiter": str,
     "patterns": list,

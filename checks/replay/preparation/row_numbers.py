@@ -7,7 +7,7 @@ rank says which is first; replay refuses to judge these.
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import date, datetime, timedelta
 from fractions import Fraction
 
 from ..rows import LARGEST
@@ -31,6 +31,20 @@ def by_place(how: Preparation, place: int, form: int) -> int:
 def record_at(how: Preparation, number: int) -> int:
     """The number of the record in its file of which a row has this number by its place."""
     return number // max(1, len(how.rows)) & ((1 << FILES) - 1)
+
+
+def after_files(how: Preparation, number: int) -> int:
+    """How much is added to numbers by place, so that all of them come after this one."""
+    return position((number // max(1, len(how.rows)) >> FILES) + 1, 0) * max(1, len(how.rows))
+
+
+def time_at(how: Preparation, number: int, unit: str) -> str:
+    """The time, as ISO 8601 in UTC, of which a row has this number; of nanoseconds without what is
+    below a microsecond."""
+    ranks = (len(how.ties) + 1 if how.ties else 1) * max(1, len(how.rows))
+    begun = datetime.fromisoformat(how.since)
+    micros = number // ranks // (10**3 if unit == "ns" else 1)
+    return (begun + timedelta(microseconds=micros)).isoformat()
 
 
 def by_time(how: Preparation, when: Fraction, unit: str, event: str, form: int) -> int | str:

@@ -21,9 +21,10 @@ from .path_templates import (
     put,
     value_at,
 )
-from .preparation_table import Preparation
+from .preparation_table import FIXED, Preparation
 
 WHOLE = re.compile(r"[+-]?[0-9]{1,300}")
+DECIMAL = re.compile(r"([+-]?)([0-9]{1,300})(?:\.([0-9]{1,300}))?")
 TRUE_OR_FALSE = {"true": True, "1": True, "false": False, "0": False}
 ANY_OTHER = "*"
 
@@ -147,6 +148,9 @@ def cast(value: Any, kind: str) -> Any:
     """The value as one of this kind; where it is none, as it is."""
     if kind == "text":
         return as_text(value)
+    fixed = FIXED.fullmatch(kind)
+    if fixed is not None:
+        return _in_units(value, int(fixed[1]))
     if not isinstance(value, str):
         return value
     text = value.strip()
@@ -159,3 +163,15 @@ def cast(value: Any, kind: str) -> Any:
     except ValueError:
         return value
     return number if math.isfinite(number) else value
+
+
+def _in_units(value: Any, digits: int) -> Any:
+    """A decimal number as the number of units of which one has so many decimal digits: 12.5 is
+    1,250 hundredths. As it is where it is no decimal number, or has more digits."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    text = value.strip() if isinstance(value, str) else repr(value) if number else ""
+    match = DECIMAL.fullmatch(text)
+    if match is None:
+        return value
+    sign, whole, rest = match[1], match[2], (match[3] or "").rstrip("0")
+    return value if len(rest) > digits else int(sign + whole + rest.ljust(digits, "0"))

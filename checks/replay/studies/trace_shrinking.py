@@ -75,7 +75,9 @@ class _Trace:
         """The rows, numbered without a gap where their numbers have to be."""
         if not self.program.dense:
             return rows
-        numbers = {seq: at for at, seq in enumerate(sorted({row.seq for row in rows}))}
+        numbers = {
+            seq: at for at, seq in enumerate(sorted({row.seq for row in rows}), self.program.first)
+        }
         return [replace(row, seq=numbers[row.seq]) for row in rows]
 
 
