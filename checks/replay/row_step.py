@@ -166,16 +166,13 @@ class Stepper:
         sort = self.growth.get(str(row.event))
         if sort is not None:
             return self._grown(self._on_time(state, row), row, sort), str(row.event)
-        event = self.events.get(str(row.event))
-        if event is None and row.outcome == HAPPENED and row.event in self.rows:
+        if row.event not in self.events and row.outcome == HAPPENED and row.event in self.rows:
             # A foreign row may name the transition of an event that leaves the caller the choice.
             row = dataclasses.replace(row, event=self.rows[row.event].event, transition=row.event)
-            event = self.events[str(row.event)]
-        if event is None:
-            raise UnknownEvent("an unknown event", row.event)
+        params = self._params(row)
         if isinstance(row.transition, str) and row.transition not in self.rows:
             raise Malformed("an unknown transition")
-        args = self._args(row, event.params)
+        args = self._args(row, params)
         state = self._on_time(state, row)
         if row.outcome in ("done", HAPPENED):
             done = self._done(state, row, args)
@@ -186,10 +183,13 @@ class Stepper:
     def check(self, row: Row) -> None:
         """Raise Malformed where a foreign row has no event of the machine with its arguments, and
         Deviation where an argument is out of its bounds."""
+        self._args(row, self._params(row))
+
+    def _params(self, row: Row) -> tuple[tuple[str, t.Type], ...]:
         event = self.events.get(str(row.event))
         if event is None:
             raise UnknownEvent("an unknown event", row.event)
-        self._args(row, event.params)
+        return event.params
 
     def when(self, state: State, row: Row) -> State:
         """The state at the time of the row, before its event; as it is where the row tells none."""
