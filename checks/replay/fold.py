@@ -29,7 +29,7 @@ from .problems import (
     row_claims,
 )
 from .program import ReplayProgram
-from .resuming import Resumed, after_deviation, placed, told
+from .resuming import Resumed, after_deviation, at_time, placed, told
 from .row_step import Stepper
 from .rows import WHOLE, Row, Seconds, combined, content
 from .unseen.possible_states import PossibleStates
@@ -423,7 +423,7 @@ class Fold:
         """Count a problem of a row, and explain it if it is the first of its kind."""
         stepper = self.stepper
         if stepper is not None and state is not None:
-            state = stepper.when(state, row)
+            state = at_time(stepper, state, row)
             made = replace(made, control=stepper.control(state))
         if not self.problems.known(made.key):
             more = {**made.details, **self.program.place(row.seq)}

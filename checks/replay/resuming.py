@@ -132,6 +132,14 @@ def placed(stepper: Stepper, state: State, row: Row) -> Resumed:
     return Resumed(state)
 
 
+def at_time(stepper: Stepper, state: State, row: Row) -> State:
+    """The state at the time of the row, before its event; as it is where the row tells no time."""
+    try:
+        return stepper.on_time(state, row)
+    except (Malformed, Inconclusive, Deviation):
+        return state
+
+
 def _forced(stepper: Stepper, state: State, row: Row) -> State:
     """The state in which only the control state follows the event."""
     rows = [r for r in stepper.serving.get(str(row.event), ()) if r.target is not None]

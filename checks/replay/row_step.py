@@ -165,7 +165,7 @@ class Stepper:
             raise Malformed("made twice")
         sort = self.growth.get(str(row.event))
         if sort is not None:
-            return self._grown(self._on_time(state, row), row, sort), str(row.event)
+            return self._grown(self.on_time(state, row), row, sort), str(row.event)
         if row.event not in self.events and row.outcome == HAPPENED and row.event in self.rows:
             # A foreign row may name the transition of an event that leaves the caller the choice.
             row = dataclasses.replace(row, event=self.rows[row.event].event, transition=row.event)
@@ -173,7 +173,7 @@ class Stepper:
         if isinstance(row.transition, str) and row.transition not in self.rows:
             raise Malformed("an unknown transition")
         args = self._args(row, params)
-        state = self._on_time(state, row)
+        state = self.on_time(state, row)
         if row.outcome in ("done", HAPPENED):
             done = self._done(state, row, args)
             return done.state, done.transition or None
@@ -191,14 +191,7 @@ class Stepper:
             raise UnknownEvent("an unknown event", row.event)
         return event.params
 
-    def when(self, state: State, row: Row) -> State:
-        """The state at the time of the row, before its event; as it is where the row tells none."""
-        try:
-            return self._on_time(state, row)
-        except (Malformed, Inconclusive, Deviation):
-            return state
-
-    def _on_time(self, state: State, row: Row) -> State:
+    def on_time(self, state: State, row: Row) -> State:
         """The state with its clock at the tick that the row says."""
         clock = clock_of(self.machine)
         if clock is None:
@@ -273,7 +266,7 @@ class Stepper:
         for p in self.machine.of_kind("assume"):
             if not self._holds(p, state):
                 raise Deviation("assume", f"{p.name} is false of the parameters")
-        begun = self._on_time(self._begun(row, state), row)
+        begun = self.on_time(self._begun(row, state), row)
         out_of = self.reference.breach(self.machine.name, begun)
         if out_of is not None:
             raise Deviation("fault", f"bounds: {out_of}")
@@ -282,7 +275,7 @@ class Stepper:
 
     def _continued(self, state: State, row: Row) -> State:
         """The state at a row `continued`, which has the whole state; compared with the one here."""
-        now = self._on_time(state, row)
+        now = self.on_time(state, row)
         first = len(self.machine.variables)
         for i, p in enumerate(self.machine.parameters, first):
             recorded, mine = row.args.get(p.name), self.form.json(now[i], p.type)
