@@ -195,7 +195,7 @@ class Fold:
 
     def _judge(self, row: Row) -> None:
         if row.flaw:
-            self._unusable(row, row.flaw)
+            self._unusable(row, Malformed(row.flaw))
             return
         # An instance that was attached again may have another clock.
         before = None if row.outcome == "attached" else self.time
@@ -206,7 +206,7 @@ class Fold:
         if self.machine == "":
             self.machine = row.machine
         if self.machine != row.machine:
-            self._unusable(row, "rows of two machines")
+            self._unusable(row, Malformed("rows of two machines"))
             return
         stepper = self.stepper
         if self.program.any_version and row.fingerprint and row.machine in self.program.steppers:
@@ -247,7 +247,7 @@ class Fold:
         except UnknownEvent as error:
             self._unknown(row, error)
         except Malformed as error:
-            self._unusable(row, str(error), error.details)
+            self._unusable(row, error)
             if row.fingerprint == stepper.fingerprint:
                 again = None if row.outcome in WHOLE else state
                 self._go_on_from(told(stepper, again, row), row)
@@ -391,11 +391,11 @@ class Fold:
     def _unknown(self, row: Row, error: UnknownEvent) -> None:
         self.counts["unknown_events"] += 1
         if not self.program.pass_unknown:
-            self._unusable(row, str(error), error.details)
+            self._unusable(row, error)
 
-    def _unusable(self, row: Row, reason: str, details: Mapping[str, Json] | None = None) -> None:
+    def _unusable(self, row: Row, error: Malformed) -> None:
         """The row cannot be replayed, so what follows it is not certain."""
-        self._quarantine(row.seq, reason, details=details)
+        self._quarantine(row.seq, str(error), details=error.details)
         self._lose(row.seq)
 
     def _quarantine(

@@ -32,7 +32,7 @@ class HistoryFold(Fold):
         except UnknownEvent as error:
             self._unknown(row, error)
         except Malformed as error:
-            self._unusable(row, str(error), error.details)
+            self._unusable(row, error)
         except Deviation as error:
             self._deviates(stepper, self.state, row, error)
         except Inconclusive as error:
