@@ -373,12 +373,9 @@ class Fold:
 
     def _deviates(self, stepper: Stepper, state: State | None, row: Row, error: Deviation) -> None:
         self.judged += row.event is not None
-        clause, verdict = error.clause, "deviates"
-        if self.lost is None:
-            self.counts["deviations"] += 1
-        else:
-            self.counts["uncertain"] += 1
-            verdict = "inconclusive"
+        clause, verdict = error.clause, "deviates" if self.lost is None else "inconclusive"
+        self.counts["deviations" if self.lost is None else "uncertain"] += 1
+        if self.lost is not None:
             clause += f" (in a state that is not certain since row {self.lost})"
         found = Finding(error.kind, row.seq, clause, row.event, verdict=verdict)
         self._add(replace(found, details=error.details), row, state)
