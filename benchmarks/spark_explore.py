@@ -3,7 +3,8 @@
     benchmarks/spark_explore.py [MANAGERS]     (9 where it is not given: 10,340,352 states)
 
 The machine is two-phase commit without its properties. A line has a name, the seconds that passed
-and generated states a second. The engine in memory has one thread, Spark `local[2]`. The floor is
+and generated states a second. The engine in memory has one thread; Spark is `local[2]` with the settings
+of `lawful check --engine spark`. The floor is
 what Spark does with the rows of the jobs of that search by itself: it shuffles them by state, drops
 equal ones and those of earlier levels (an anti join), and writes the rest as Parquet. The rows that
 tasks sent were kept by a search before, which is not measured.
@@ -34,12 +35,14 @@ from lawful.checks.explore import CheckResult, Limits, explore
 from lawful.checks.explore.check import explore_on_spark
 from lawful.checks.explore.spark.level_jobs import LEAST, LevelJobs, Span
 from lawful.checks.explore.spark.level_tasks import SENT, SPANS, STATES, Expansion, NewStates
+from lawful.checks.explore.spark.session_memory import bounded
 from lawful.checks.replay.parquet import arrow
 from lawful.checks.replay.spark.session import session, why_no_spark
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 
 MANAGERS = 9
+MASTER = "local[2]"
 PAGE = os.sysconf("SC_PAGE_SIZE")
 KILLED = "killed"
 
@@ -125,7 +128,7 @@ def main() -> int:
     managers = int(sys.argv[1]) if len(sys.argv) > 1 else MANAGERS
     if sys.argv[2:] == [KILLED]:
         return killed(managers)
-    spark = session("local[2]")
+    spark = session(MASTER, bounded(MASTER))
     on_spark(3, LevelJobs(spark, 0))  # Starts workers and their compilers.
     seconds, mine = timed(lambda: in_memory(managers))
     line("in memory, one thread", seconds, mine.generated)

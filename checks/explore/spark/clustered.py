@@ -31,7 +31,7 @@ from .search_program import Report, SearchProgram
 
 HELD = 1 << 18  # States in the window of this process, before levels are jobs.
 CHUNK = 1 << 18  # States that move at a time.
-FEWEST, MOST = 1 << 17, 1 << 19  # States that a task expands.
+FEWEST, MOST = 1 << 18, 1 << 19  # States that a task expands, where a level has so many.
 
 
 class Part(NamedTuple):
@@ -211,7 +211,9 @@ class Clustered(Spilled):
 
     def _spans(self, span: Span) -> list[tuple[int, str, int, int, int]]:
         """The states of the level by file, in pieces, and the task that expands each."""
-        size = min(max((span.last - span.next) // self.buckets, FEWEST), MOST)
+        states = span.last - span.next
+        tasks = -(-states // min(max(states // self.buckets, FEWEST), MOST))
+        size = -(-states // tasks)
         found: list[tuple[int, str, int, int, int]] = []
         for part in self.parts:
             begin = max(part.first, span.next)

@@ -17,7 +17,6 @@ import numpy as np
 
 from ..spill.run_code import run_code
 from ..spill.sorted_runs import Run, SortedRuns
-from ..spill.window import Met
 from .arrow_rows import batch_of, rows_of
 from .level_files import STEP, STEPS, new_file, words_in, write
 from .search_program import SearchProgram, expander_of
@@ -27,7 +26,6 @@ SENT = "bucket int, kind int, rows binary"
 TOLD = "kind int, told binary"
 STATES, REPORT, FILE = range(3)  # What a row is.
 BLOCK = 1 << 14  # States that are expanded at a time.
-SENDING = 1 << 15  # States that are sorted by bucket and sent at a time.
 
 
 def buckets_of(hashes: Any, buckets: int) -> Any:
@@ -56,24 +54,19 @@ class Expansion:
         begun = False
         for _, path, first, begin, count in rows_of(batches):
             if not begun:
-                expander.begin(first)
+                expander.begin()
                 begun = True
             for at in range(0, count, BLOCK):
                 words = words_in(path, begin + at, min(BLOCK, count - at))
-                for met in expander.steps(words, first + at):
-                    yield from self._sent(met)
+                for rows in expander.rows(words, first + at):
+                    yield self._sent(rows)
         if begun:
-            yield from self._sent(expander.window.take())
+            yield self._sent(expander.sent.take())
             yield batch_of([(0, REPORT, json.dumps(expander.report).encode())], SENT)
 
-    def _sent(self, met: Met) -> Iterator[Any]:
-        code = run_code(met.words.shape[1])
-        for at in range(0, len(met.words), SENDING):
-            words, parents, rules = (column[at : at + SENDING] for column in met)
-            rows = np.empty((len(words), 1 + words.shape[1]), np.int64)
-            rows[:, STEP], rows[:, 1:] = parents * STEPS + rules, words
-            parts = by_bucket(*code.sort(rows), self.buckets)
-            yield batch_of([(bucket, STATES, part.tobytes()) for bucket, part in parts], SENT)
+    def _sent(self, rows: Any) -> Any:
+        parts = by_bucket(*run_code(rows.shape[1] - 1).sort(rows), self.buckets)
+        return batch_of([(bucket, STATES, part.tobytes()) for bucket, part in parts], SENT)
 
 
 class NewStates:

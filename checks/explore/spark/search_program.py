@@ -22,9 +22,8 @@ from ..compiled import llvm
 from ..expansion.successors import Stepping
 from ..layout.forms import FORM, Form
 from ..space import Space
-from ..spill.window import Block, Met, Window
-
-WINDOW = 1 << 17  # States that a worker has in memory, about.
+from ..spill.block_expansion import Block
+from .sent_states import SentStates
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,31 +71,29 @@ class Expander:
             name = flat.machine.name
             raise ValueError(f"{name}: a worker makes other steps; it has another lawful or Python")
         made = llvm.compiled if program.optimised else llvm.quick
-        self.window = Window(self.stepping, made(self.stepping.text), WINDOW)
+        self.sent = SentStates(self.stepping, made(self.stepping.text))
         self.escaped: list[int] = []
 
-    def begin(self, first: int) -> None:
-        """Forget what was noted, and which states were met. The first state has this number."""
-        self.window.begin(first)
-        self.window.forget()
+    def begin(self) -> None:
+        """Forget what was noted, and which states were sent."""
+        self.sent.forget()
         self.escaped.clear()
 
-    def steps(self, words: Any, first: int) -> Iterator[Met]:
-        """Expand these states, of which the first has that number; what was met so far whenever
-        the window is full."""
+    def rows(self, words: Any, first: int) -> Iterator[Any]:
+        """Expand these states, of which the first has that number; rows to be sent whenever there
+        are many."""
         block, at = Block(words, first), 0
         while at < len(words):
-            status, at = self.window.expand(block, at)
+            status, at = self.sent.expand(block, at)
             if status == kernel.FULL:
-                yield self.window.take()
-                self.window.begin(self.window.base)
+                yield self.sent.take()
             elif status == kernel.ESCAPED:
                 self.escaped.append(first + at - 1)
 
     @property
     def report(self) -> Report:
         """What was noted since `begin`."""
-        a = self.window.arrays
+        a = self.sent.arrays
         return Report(a.totals.tolist(), a.firsts.tolist(), list(self.escaped))
 
 

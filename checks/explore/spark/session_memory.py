@@ -11,7 +11,10 @@ import os
 import re
 from collections.abc import Mapping
 
+from .level_jobs import PARTITIONS
+
 HEAP, OF_CORE = 384, 64  # Mebibytes of the heap, and more of them for each core.
+PARTITIONS_OF_CORE = 4
 BATCH = 1 << 21  # Bytes of a batch of Arrow.
 MAPPED = 1 << 20  # Bytes of an array that is mapped alone, from so many on.
 
@@ -29,4 +32,5 @@ def bounded(master: str) -> Mapping[str, str]:
     if local:
         cores = (os.cpu_count() or 1) if local[1] == "*" else int(local[1] or 1)
         found["spark.driver.memory"] = f"{HEAP + OF_CORE * cores}m"
+        found[PARTITIONS] = str(PARTITIONS_OF_CORE * cores)
     return found

@@ -16,11 +16,12 @@ import numpy as np
 from ..codegen import prelude
 from ..compiled import kernel_rows as kernel
 from ..compiled import llvm, llvm_text
+from ..compiled.arrays import Arrays
 from ..compiled.state_table import mixed
 from . import run_kernel
 
 NUMBERS = {name: value for name, value in vars(run_kernel).items() if isinstance(value, int)}
-SEEN = ("sort_rows", "first_of_each", "mark", "drop_marked", "merge")
+SEEN = ("sort_rows", "first_of_each", "mark", "drop_marked", "merge", "unsent")
 
 
 class RunCode:
@@ -29,7 +30,13 @@ class RunCode:
     def __init__(self, words: int, speed: int) -> None:
         self.words = words
         sources = texts()
-        numbers = {**NUMBERS, "WORDS": words, "SIZE": words + 1, "LOW": kernel.LOW}
+        numbers = {
+            **NUMBERS,
+            "WORDS": words,
+            "SIZE": words + 1,
+            "LOW": kernel.LOW,
+            "BATCH": kernel.BATCH,
+        }
 
         def made() -> bytes:
             return llvm.emitted(llvm_text.assembly(sources, numbers, SEEN), speed, False)
@@ -59,6 +66,13 @@ class RunCode:
     def unmarked(self, rows: Any, marks: Any) -> Any:
         """The rows that are not marked, in place."""
         return rows[: self.code("drop_marked", rows, len(rows), marks)]
+
+    def unsent(self, gathered: Arrays, left: int, recent: Any, rows: Any, count: int) -> int:
+        """Put those of so many gathered states that a cache does not have behind `count` rows. How
+        many rows there are. `recent` is the cache: an array of shape (places, words)."""
+        control = _control(COUNT=count, STATES=left, PLACES=len(recent))
+        given = gathered.batch, gathered.origins, gathered.hashes
+        return self.code("unsent", *given, recent, rows, control)
 
     def merged(self, one: Any, other: Any, room: int) -> Iterator[Any]:
         """The states of two runs as parts of one run, each of at most so many states. A part is

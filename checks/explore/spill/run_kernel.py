@@ -9,15 +9,16 @@ sign; it is worked out from the words wherever it is asked for, and so takes no 
 from __future__ import annotations
 
 from ..codegen.prelude import clear
-from ..compiled.kernel_rows import WORDS, Cells
+from ..compiled.kernel_rows import BATCH, LOW, WORDS, Cells, prefetch
 from ..compiled.state_table import mixed
 
 SIZE = 2
 PLAIN = (1 << 63) - 1
 # Where `control` says what: of rows how many there are, of bins, and from where on;
 COUNT, BINS, NEXT = range(3)
-# of a run how many states there are, and from where on; and how many states may be written.
-STATES, AT, ROOM, CONTROLS = range(3, 7)
+# of a run how many states there are, and from where on; how many states may be written; and for how
+# many there is a place in a cache.
+STATES, AT, ROOM, PLACES, CONTROLS = range(3, 8)
 
 
 def hash_of(row: Cells, at: int) -> int:
@@ -173,3 +174,31 @@ def merge(row: Cells, other: Cells, out: Cells, control: Cells) -> int:
     control[NEXT] = i
     control[AT] = j
     return made
+
+
+def unsent(  # noqa: PLR0917  # Machine code is given arrays one by one.
+    batch: Cells, origins: Cells, hashes: Cells, recent: Cells, row: Cells, control: Cells
+) -> int:
+    """Of STATES gathered states, see `kernel_rows`, those that are not in a cache are put behind
+    COUNT rows, each behind its origin, and are in the cache then. How many rows there are.
+
+    `recent` is a direct-mapped cache with PLACES places, one for each state by its hash. The
+    processor cannot foresee which states are there, so there is no branch.
+    """
+    count = control[COUNT]
+    left = control[STATES]
+    places = control[PLACES]
+    for first in range(0, left, BATCH):
+        last = min(left, first + BATCH)
+        for k in range(first, last):
+            prefetch(recent, ((hashes[k] >> 32 & LOW) * places >> 32) * WORDS)
+        for k in range(first, last):
+            place = ((hashes[k] >> 32 & LOW) * places >> 32) * WORDS
+            unlike = 0
+            row[count * SIZE] = origins[k]
+            for c in range(WORDS):
+                unlike |= recent[place + c] ^ batch[k * WORDS + c]
+                recent[place + c] = batch[k * WORDS + c]
+                row[count * SIZE + 1 + c] = batch[k * WORDS + c]
+            count += unlike != 0
+    return count

@@ -23,9 +23,10 @@ from ..compiled.llvm import Native
 from ..compiled.state_store import Followed, Span, Stopped
 from ..expansion.successors import Stepping
 from ..limits import OutOfBudget
+from .block_expansion import Block
 from .run_code import run_code
 from .sorted_runs import Opened, Run, SortedRuns, remove
-from .window import Block, Met, Window
+from .window import Met, Window
 
 BLOCK = 1 << 14  # States that are expanded between two looks at the clock.
 WINDOW = 1 << 21  # States that are in memory, about.

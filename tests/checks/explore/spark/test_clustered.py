@@ -17,13 +17,19 @@ import pytest
 from lawful import Machine, Scope
 from lawful.checks.explore import CheckResult, Limits, explore, explore_on_spark
 from lawful.checks.explore.checkpoints import Snapshots, Unfit
-from lawful.checks.explore.spark import clustered, level_files, level_tasks, search_program
+from lawful.checks.explore.spark import (
+    clustered,
+    level_files,
+    level_tasks,
+    search_program,
+    sent_states,
+)
 from lawful.checks.explore.spark.arrow_rows import arrow
 from lawful.checks.explore.spark.clustered import Clustered
 from lawful.checks.explore.spark.level_files import STEP
 from lawful.checks.explore.spark.level_jobs import LevelJobs, Span
 from lawful.checks.explore.spark.level_tasks import SENT, SPANS, Expansion, NewStates
-from lawful.checks.explore.spill import window
+from lawful.checks.explore.spill import block_expansion
 from lawful.checks.explore.spill.run_code import run_code
 from lawful.checks.explore.spill.spilled_search import REFUSED
 from lawful.checks.verdict import Verdict
@@ -117,8 +123,9 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     for module, names in sizes.items():
         for name in names:
             monkeypatch.setattr(module, name, 7)
-    monkeypatch.setattr(search_program, "WINDOW", 16)
-    monkeypatch.setattr(window, "GATHERED", 16)
+    monkeypatch.setattr(sent_states, "CACHE", 256)
+    monkeypatch.setattr(sent_states, "SENDING", 16)
+    monkeypatch.setattr(block_expansion, "GATHERED", 16)
     search_program.expander_of.cache_clear()
     monkeypatch.setattr(level_files, "GROUP", 5)
 

@@ -7,15 +7,26 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lawful.checks.explore import Limits
-from lawful.checks.explore.spark import clustered, level_jobs, level_tasks, search_program
+from lawful.checks.explore.compiled.arrays import empty
+from lawful.checks.explore.spark import (
+    clustered,
+    level_jobs,
+    level_tasks,
+    search_program,
+    sent_states,
+)
 from lawful.checks.explore.spark.arrow_rows import batch_of, rows_of
 from lawful.checks.explore.spark.level_jobs import LevelJobs
 from lawful.checks.explore.spark.level_tasks import SENT, NewStates
 from lawful.checks.explore.spark.session_memory import bounded
-from lawful.checks.explore.spill import window
+from lawful.checks.explore.spill import block_expansion, window
+from lawful.checks.explore.spill.run_code import run_code
 from tests.checks.explore.spark.frames import Session
 from tests.checks.explore.spark.test_clustered import comparable, in_memory, on_jobs
 from tests.classics.two_phase import TwoPhase
@@ -119,10 +130,18 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 
 def test_rows_are_sent_in_small_batches(sent: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    """However many states a window has, a batch has at most `SENDING`."""
-    monkeypatch.setattr(level_tasks, "SENDING", 5)
+    """There is a batch for each gathering here, and not one of all that a task sends."""
     assert found_with(Session(2)) == whole()
-    assert max(sent) == 5
+    largest = max(sent)
+    search_program.expander_of.cache_clear()
+    sent.clear()
+    monkeypatch.setattr(sent_states, "SENDING", 16)
+    monkeypatch.setattr(block_expansion, "GATHERED", 4)
+    assert found_with(Session(2)) == whole()
+    assert (largest, max(sent)) == LARGEST_BATCHES
+
+
+LARGEST_BATCHES = (97, 7)
 
 
 def test_what_a_task_met_lately_is_sent_once(
@@ -135,18 +154,97 @@ def test_what_a_task_met_lately_is_sent_once(
 
     def forgets(self: search_program.Expander, words: Any, first: int) -> Any:
         for at in range(len(words)):
-            yield from steps(self, words[at : at + 1], first + at)
-            yield self.window.take()
-            self.window.begin(self.window.base)
-            self.window.arrays.recent[:] = -1
+            yield from rows(self, words[at : at + 1], first + at)
+            yield self.sent.take()
+            self.sent.recent[:], self.sent.arrays.recent[:] = -1, -1
 
-    steps: Any = search_program.Expander.steps
-    monkeypatch.setattr(search_program.Expander, "steps", forgets)
+    rows: Any = search_program.Expander.rows
+    monkeypatch.setattr(search_program.Expander, "rows", forgets)
     assert found_with(Session(2)) == whole()
     assert (once, sum(sent)) == ONCE_AND_ALWAYS
 
 
 ONCE_AND_ALWAYS = (520, 886)
+
+
+def test_a_task_that_runs_again_sends_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a worker sent for a task that failed is lost: it sends it again."""
+    pairs: list[bool] = []
+    called = level_tasks.Expansion.__call__
+
+    def twice(self: Any, batches: Any) -> Iterator[Any]:
+        spans = list(batches)
+        first, second = (list(called(self, spans)) for _ in range(2))
+        pairs.append(first == second)
+        yield from second
+
+    monkeypatch.setattr(level_tasks.Expansion, "__call__", twice)
+    assert found_with(Session(2)) == whole()
+    assert pairs == [True] * LEVELS
+
+
+@pytest.mark.parametrize("words", [1, 3])
+def test_the_cache_of_a_worker_has_its_size_from_the_beginning(words: int) -> None:
+    assert sent_states.cache_of(words).shape == (sent_states.CACHE // 8 // words, words)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=60),
+    st.sampled_from([1, 2, 7, 1 << 12]),
+)
+def test_a_cache_loses_no_state(states: list[tuple[int, int]], places: int) -> None:
+    """What is left out is equal to one before. With a place for each, all those are."""
+    words = np.array(states, np.int64).reshape(-1, 2)
+    gathered = empty(2, (), 1)._replace(
+        batch=words, origins=np.arange(len(words)), hashes=mixes(words)
+    )
+    recent = np.full((places, 2), -1, np.int64)
+    rows = np.empty((len(words) + 1, 3), np.int64)
+    code = run_code(2)
+    half = len(words) // 2
+    kept = code.unsent(gathered, half, recent, rows, 0)
+    rest = gathered._replace(
+        **{
+            name: np.ascontiguousarray(getattr(gathered, name)[half:])
+            for name in ("batch", "origins", "hashes")
+        }
+    )
+    kept = code.unsent(rest, len(words) - half, recent, rows, kept)
+    origins = rows[:kept, 0].tolist()
+    assert [tuple(row) for row in rows[:kept, 1:].tolist()] == [states[i] for i in origins]
+    firsts = [states.index(state) for state in dict.fromkeys(states)]
+    assert origins == sorted(set(origins)) and set(firsts) <= set(origins)
+    if places > 2048:
+        assert origins == firsts
+
+
+def mixes(words: Any) -> Any:
+    """Hashes that differ for states that differ, in their upper half alone."""
+    return (words[:, 0] * 6 + words[:, 1]) * np.int64(1 << 32) * 100_000_000
+
+
+def test_the_tasks_of_a_level_have_as_many_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A task more than a level fills would have others wait for it."""
+    monkeypatch.setattr(clustered, "FEWEST", 20)
+    sizes: list[list[int]] = []
+    told = LevelJobs.told
+
+    def noted(self: LevelJobs, spans: Any, expansion: Any, new: Any) -> Any:
+        found = [0] * (1 + spans[-1][0])
+        for task, *_, count in spans:
+            found[task] += count
+        sizes.append(found)
+        return told(self, spans, expansion, new)
+
+    monkeypatch.setattr(LevelJobs, "told", noted)
+    assert found_with(Session(2)) == whole()
+    assert sizes == SIZES
+
+
+SIZES = [
+    *([1], [7], [11, 10], [19, 19], [17, 17, 16], [18, 18, 18], [17, 17, 15], [18, 18]),
+    *([11, 10], [9], [2]),
+]
 
 
 def test_a_worker_makes_the_code_of_a_machine_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,7 +266,7 @@ def test_before_levels_are_jobs_this_process_holds_few_states(
 ) -> None:
     """The window is full in the middle of a level, and begins anew."""
     monkeypatch.setattr(clustered, "HELD", held)
-    monkeypatch.setattr(window, "GATHERED", 16)
+    monkeypatch.setattr(block_expansion, "GATHERED", 16)
     most: list[int] = []
     release = window.Window.release
 
@@ -204,8 +302,10 @@ def test_a_folder_that_is_not_mounted_is_refused_before_work_is_done(folder: str
     assert session.tasks == [] and not Path(folder.partition(":")[0] + ":").exists()
 
 
-def test_the_heap_grows_with_the_cores() -> None:
+def test_the_heap_and_the_partitions_grow_with_the_cores() -> None:
     heaps = {each: bounded(each).get("spark.driver.memory") for each in MASTERS}
+    partitions = {each: bounded(each).get(level_jobs.PARTITIONS) for each in MASTERS}
+    assert partitions == {"local": "4", "local[2]": "8", "local[8,3]": "32", "spark://a:1": None}
     assert heaps == {"local": "448m", "local[2]": "512m", "local[8,3]": "896m", "spark://a:1": None}
 
 

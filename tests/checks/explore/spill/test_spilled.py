@@ -13,7 +13,13 @@ from lawful import Machine, Scope
 from lawful.checks.explore import CheckResult, Limits, explore
 from lawful.checks.explore.check import NoEngine
 from lawful.checks.explore.checkpoints import Snapshots, Unfit
-from lawful.checks.explore.spill import run_code, sorted_runs, spilled, window
+from lawful.checks.explore.spill import (
+    block_expansion,
+    run_code,
+    sorted_runs,
+    spilled,
+    window,
+)
 from lawful.checks.explore.spill.run_code import RunCode
 from lawful.checks.explore.spill.sorted_runs import SortedRuns
 from lawful.checks.explore.spill.spilled import Spilled
@@ -44,7 +50,7 @@ def comparable(result: CheckResult) -> CheckResult:
 @pytest.fixture
 def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     """A window, blocks and parts so small that every way is gone."""
-    sizes = {spilled: ("BLOCK", "WINDOW", "PART"), window: ("GATHERED",)}
+    sizes = {spilled: ("BLOCK", "WINDOW", "PART"), block_expansion: ("GATHERED",)}
     for module, names in sizes.items():
         for name in names:
             monkeypatch.setattr(module, name, 16)
@@ -120,7 +126,7 @@ def test_states_of_one_hash_are_told_apart(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setattr(run_code, "texts", lambda: alike)
     run_code.run_code.cache_clear()
     monkeypatch.setattr(spilled, "WINDOW", 16)
-    monkeypatch.setattr(window, "GATHERED", 16)
+    monkeypatch.setattr(block_expansion, "GATHERED", 16)
     try:
         assert set(RunCode(2, 0).sort(np.arange(12).reshape(4, 3))[1].tolist()) == {3}
         assert same(TwoPhase, tmp_path)
