@@ -3,11 +3,11 @@
     benchmarks/spark_explore.py [MANAGERS]     (9 where it is not given: 10,340,352 states)
 
 The machine is two-phase commit without its properties. A line has a name, the seconds that passed
-and generated states a second. The engine in memory has one thread; Spark is `local[2]` with the settings
-of `lawful check --engine spark`. The floor is
-what Spark does with the rows of the jobs of that search by itself: it shuffles them by state, drops
-equal ones and those of earlier levels (an anti join), and writes the rest as Parquet. The rows that
-tasks sent were kept by a search before, which is not measured.
+and generated states a second. The engine in memory has one thread; Spark is `local[2]` with the
+settings of `lawful check --engine spark`. The floor is what Spark does with the rows of the jobs of
+that search by itself: it shuffles them by state, drops equal ones and those of earlier levels (an
+anti join), and writes the rest as Parquet. The rows that tasks sent were kept by a search before,
+which is not measured.
 
 Memory is what all processes of the search hold at the most beyond what they held before it, beside
 the states packed as words. The last search runs on two executors; the first one that has sent a
