@@ -71,8 +71,7 @@ class RunCode:
         """Put those of so many gathered states that a cache does not have behind `count` rows. How
         many rows there are. `recent` is the cache: an array of shape (places, words)."""
         control = _control(COUNT=count, STATES=left, PLACES=len(recent))
-        given = gathered.batch, gathered.origins, gathered.hashes
-        return self.code("unsent", *given, recent, rows, control)
+        return self.code("unsent", gathered.batch, gathered.origins, recent, rows, control)
 
     def merged(self, one: Any, other: Any, room: int) -> Iterator[Any]:
         """The states of two runs as parts of one run, each of at most so many states. A part is

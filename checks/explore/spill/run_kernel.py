@@ -176,9 +176,12 @@ def merge(row: Cells, other: Cells, out: Cells, control: Cells) -> int:
     return made
 
 
-def unsent(  # noqa: PLR0917  # Machine code is given arrays one by one.
-    batch: Cells, origins: Cells, hashes: Cells, recent: Cells, row: Cells, control: Cells
-) -> int:
+def place_of(batch: Cells, k: int, places: int) -> int:
+    """Where in a cache of so many places a gathered state is, if it is there."""
+    return ((mixed(batch, k * WORDS, WORDS) >> 32 & LOW) * places >> 32) * WORDS
+
+
+def unsent(batch: Cells, origins: Cells, recent: Cells, row: Cells, control: Cells) -> int:
     """Of STATES gathered states, see `kernel_rows`, those that are not in a cache are put behind
     COUNT rows, each behind its origin, and are in the cache then. How many rows there are.
 
@@ -191,9 +194,9 @@ def unsent(  # noqa: PLR0917  # Machine code is given arrays one by one.
     for first in range(0, left, BATCH):
         last = min(left, first + BATCH)
         for k in range(first, last):
-            prefetch(recent, ((hashes[k] >> 32 & LOW) * places >> 32) * WORDS)
+            prefetch(recent, place_of(batch, k, places))
         for k in range(first, last):
-            place = ((hashes[k] >> 32 & LOW) * places >> 32) * WORDS
+            place = place_of(batch, k, places)
             unlike = 0
             row[count * SIZE] = origins[k]
             for c in range(WORDS):
