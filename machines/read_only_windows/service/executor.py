@@ -10,6 +10,9 @@ again after the window's next step. A journal has no rows of these refusals.
     executor.submit(Kind.READ, script, answered)      # answered(answer) in another thread
     executor.shutdown()
 
+Whatever else goes wrong in a step, such as a journal that cannot be written, breaks the executor:
+nothing is executed any more, and all that waits is answered with an error.
+
 One thread is the main thread, the others are the pool of readers. The main thread alone leaves and
 enters the read-write window, between two tasks (L-B11); the timers of a read-only window are fired
 by whoever comes first. Source: `read-only-transactions.md`, demands L7 to L21; `closing.py` for
@@ -20,9 +23,7 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
-from dataclasses import dataclass
-from enum import Enum
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import count
 
@@ -31,48 +32,10 @@ from lawful.runtime.timers import MILLISECONDS, SteadyClock
 
 from ..declaration import Phase, Place
 from ..transaction import FINAL, Stage, Transaction
+from .jobs import ERRORS, OUTCOMES, Answer, Job, Kind, Overloaded
 from .scripts import Failed, Script, run
 from .settings import Config, Event, Options, Stats
 from .table import GuardedTable, Overlap, Value
-
-
-class Kind(Enum):
-    """What a request is for the windows."""
-
-    GET = "get"
-    READ = "read_only_transaction"
-    WRITE = "write"
-
-
-class Overloaded(Exception):
-    """Too many requests of this kind wait; nothing has happened."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """The one answer to a request. `outcome`: that of its machine, except `failed` for a
-    transaction that has ended with an error. `tries`: how often it was started."""
-
-    outcome: str
-    values: tuple[Value, ...] = ()
-    error: str = ""
-    tries: int = 0
-
-
-OUTCOMES = {Stage.ANSWERED: "answered", Stage.INVALID: "invalid", Stage.ABANDONED: "abandoned"}
-ERRORS = {Stage.INVALID: "took too long", Stage.ABANDONED: "the node shuts down"}
-
-
-@dataclass(eq=False)
-class Job:
-    """One request; `order`: when it came, among those for the main thread."""
-
-    kind: Kind
-    script: Script
-    answered: Callable[[Answer], object]
-    machine: Transaction
-    order: int
-    tries: int = 0
 
 
 class _Cut(Exception):
@@ -103,19 +66,24 @@ class WindowedExecutor:
         self._sleepers: list[Event] = []
         self._due: list[tuple[Callable[[Answer], object], Answer]] = []
         self._over = self._threads.event()
+        self._broken = ""
         self._deadline = self._window.lawful.next_deadline()
-        self._threads.start(self._main, "main")
+        self._threads.start(partial(self._until_broken, self._main), "main")
         for thread in range(config.read_only_transaction_num_threads):
-            self._threads.start(partial(self._reader, thread), f"reader {thread}")
+            run = partial(self._reader, thread)
+            self._threads.start(partial(self._until_broken, run), f"reader {thread}")
 
     # What callers ask.
 
     def submit(self, kind: Kind, script: Script, answered: Callable[[Answer], object]) -> None:
         """Accept a request: `answered` is called once, in any thread, and should be short.
 
-        Errors: Overloaded.
+        Errors: Overloaded; of the journal, which breaks the executor.
         """
         with self._held():
+            if self._broken:
+                self._due.append((answered, Answer("abandoned", error=ERRORS[Stage.ABANDONED])))
+                return
             queue = {Kind.GET: self._gets, Kind.READ: self._queue, Kind.WRITE: self._writes}[kind]
             if len(queue) >= self._config.most_waiting:
                 self._counts["overloaded"] += 1
@@ -167,8 +135,8 @@ class WindowedExecutor:
         Again is no harm.
         """
         with self._held():
-            assert self._window.queued == len(self._queue)
-            if self._did(self._window.shut_down):
+            assert self._broken or self._window.queued == len(self._queue)
+            if not self._broken and self._did(self._window.shut_down):
                 for queue in (self._queue, self._gets, self._writes):
                     for job in queue:
                         job.machine.abandon()
@@ -179,11 +147,11 @@ class WindowedExecutor:
 
     @property
     def broken(self) -> str:
-        """What the table's guard has found; empty if all is well."""
-        return self._table.broken
+        """What the table's guard has found, or what went wrong in a step; empty if all is well."""
+        return self._table.broken or self._broken
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Wait until it has shut down, at most so many seconds; whether it has."""
+        """Wait until it has shut down or is broken, at most so many seconds; whether it is so."""
         return self._over.wait(timeout)
 
     def stats(self) -> Stats:
@@ -203,8 +171,16 @@ class WindowedExecutor:
     def _held(self) -> Generator[None, None, None]:
         """Hold the lock; then send the answers that are due."""
         self._lock.acquire()
+        problem: Exception | None = None
         try:
             yield
+        except (Overloaded, _Cut):
+            raise
+        except Exception as error:
+            if not self._broken:
+                problem = error
+                self._break(error)
+            raise
         finally:
             due, self._due = self._due, []
             self._lock.release()
@@ -213,6 +189,41 @@ class WindowedExecutor:
                     answered(answer)
                 except Exception as error:
                     self._raised(error)
+            if problem is not None:
+                self._options.failed(problem)
+
+    def _break(self, error: Exception) -> None:
+        """The machines may not be as the queues are: end everything."""
+        self._broken = f"{type(error).__name__}: {error}"
+        for queue in (self._queue, self._gets, self._writes):
+            for job in queue:
+                self._fail(job)
+            queue.clear()
+        self._over.set()
+        self._wake()
+
+    def _fail(self, job: Job) -> None:
+        """Answer a request of a broken executor."""
+        if not job.ended:
+            job.ended = True
+            self._counts["failed"] += 1
+            text = f"the node is broken: {self._broken}"
+            self._due.append((job.answered, Answer("failed", error=text, tries=job.tries)))
+
+    def _until_broken(self, run: Callable[[], None]) -> None:
+        """Run a thread; after an error `broken` has it."""
+        with suppress(Exception):
+            run()
+
+    @contextmanager
+    def _failing(self, job: Job) -> Generator[None, None, None]:
+        """Answer the request, should the executor break while it is executed."""
+        try:
+            yield
+        except Exception:
+            with self._held():
+                self._fail(job)
+            raise
 
     def _raised(self, error: BaseException) -> None:
         with self._held():
@@ -250,6 +261,7 @@ class WindowedExecutor:
     def _answer(self, job: Job, values: tuple[Value, ...] = (), error: str = "") -> None:
         """Answer a request whose machine has ended."""
         assert job.machine.state in FINAL
+        job.ended = True
         outcome = "failed" if error else OUTCOMES[job.machine.state]
         text = error or ERRORS.get(job.machine.state, "")
         values = values if outcome == "answered" else ()
@@ -262,18 +274,21 @@ class WindowedExecutor:
         while True:
             with self._held():
                 job = self._next_task()
-                if job is None and self._window.state == Phase.STOPPED:
+                if job is None and (self._broken or self._window.state == Phase.STOPPED):
                     break
                 sleeper = None if job else self._sleeper()
                 left = None if self._deadline is None else self._deadline - self._clock.now()
             if job is not None:
-                self._execute_on_main(job)
+                with self._failing(job):
+                    self._execute_on_main(job)
             elif sleeper is not None:
                 sleeper.wait(None if left is None else max(left, 0.0) / 1_000)
         self._over.set()
 
     def _next_task(self) -> Job | None:
         """The next task of the main thread; before it, the window may change."""
+        if self._broken:
+            return None
         self._fire(between_tasks=True)
         if not self._writes and not self._window.caught_up:
             self._did(self._window.nothing_held)
@@ -337,16 +352,19 @@ class WindowedExecutor:
         while True:
             with self._held():
                 job = self._next_transaction(thread)
-                if job is None and self._window.state == Phase.STOPPED:
+                if job is None and (self._broken or self._window.state == Phase.STOPPED):
                     return
                 sleeper = None if job else self._sleeper()
             if job is not None:
-                self._execute(thread, job)
+                with self._failing(job):
+                    self._execute(thread, job)
             elif sleeper is not None:
                 sleeper.wait()
 
     def _next_transaction(self, thread: int) -> Job | None:
         """The next transaction for this thread; without one it leaves the window, or waits."""
+        if self._broken:
+            return None
         self._fire()
         if self._did(self._window.take, thread):
             self._executing += 1

@@ -28,7 +28,8 @@ from starlette.routing import Route
 
 from lawful.spec.codec.as_json import is_list, is_object
 
-from .executor import Answer, Kind, Overloaded, WindowedExecutor
+from .executor import WindowedExecutor
+from .jobs import Answer, Kind, Overloaded
 from .scripts import MOST_STEPS, Script, ScriptError, keys_of, parsed
 
 LONGEST_BODY = 64_000  # Bytes.

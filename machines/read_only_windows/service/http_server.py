@@ -7,6 +7,7 @@ import contextlib
 import signal
 import socket
 import threading
+from collections import Counter
 from collections.abc import Generator
 from types import FrameType
 
@@ -25,12 +26,16 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class _Connection(H11Protocol):
-    """Closes itself when the head of a request does not come in time: Uvicorn would wait for ever.
+    """Closes itself when the head of a request does not come in time, or an answer is not read:
+    Uvicorn would wait for ever.
 
-    The front waits for bodies, and Uvicorn for the next request after an answer.
+    The front waits for bodies, and Uvicorn for the next request after an answer. `counts`: of the
+    front. Uvicorn itself answers what is no HTTP, `garbage`.
     """
 
+    counts: Counter[str]
     _late: asyncio.TimerHandle | None = None
+    _unread: asyncio.TimerHandle | None = None
 
     def connection_made(
         self,
@@ -47,9 +52,29 @@ class _Connection(H11Protocol):
         elif self._late is None:
             self._late = self.loop.call_later(PATIENCE, self.transport.close)
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self._unread = self.loop.call_later(PATIENCE, self._not_read)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._unread is not None:
+            self._unread.cancel()
+            self._unread = None
+
+    def send_400_response(self, msg: str) -> None:
+        self.counts["garbage"] += 1
+        super().send_400_response(msg)
+
     def connection_lost(self, exc: Exception | None) -> None:
         self._forget()
+        if self._unread is not None:
+            self._unread.cancel()
         super().connection_lost(exc)
+
+    def _not_read(self) -> None:
+        self.counts["unread"] += 1
+        self.transport.abort()
 
     def _forget(self) -> None:
         if self._late is not None:
@@ -66,6 +91,11 @@ class _Server(uvicorn.Server):
         # The signal may have come while this very thread holds the executor's lock.
         threading.Thread(target=self.executor.shutdown, name="shutdown").start()
         super().handle_exit(sig, frame)
+
+    def end_with(self, executor: WindowedExecutor) -> None:
+        """Wait until the executor has ended, by itself if it is broken; then end."""
+        executor.wait()
+        self.should_exit = True
 
     @contextlib.contextmanager
     def interruptible(self) -> Generator[None, None, None]:
@@ -85,10 +115,14 @@ def serve(
     listening = socket.create_server((LOOPBACK, port))
     executor = WindowedExecutor(config, table, options)
     front = Front(executor)
+
+    class Connection(_Connection):
+        counts = front.counts
+
     server = _Server(
         uvicorn.Config(
             front.app,
-            http=_Connection,
+            http=Connection,
             lifespan="off",
             ws="none",
             log_level="error",
@@ -98,6 +132,7 @@ def serve(
     )
     server.executor = executor
     try:
+        threading.Thread(target=server.end_with, args=(executor,), daemon=True).start()
         with server.interruptible():
             print(f"listens on {LOOPBACK} port {listening.getsockname()[1]}", flush=True)
             server.run(sockets=[listening])

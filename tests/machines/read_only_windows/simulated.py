@@ -17,7 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from lawful.machines.read_only_windows.service import Config, Kind, Options, WindowedExecutor
-from lawful.machines.read_only_windows.service.executor import Answer, Overloaded
+from lawful.machines.read_only_windows.service.jobs import Answer, Overloaded
 from lawful.machines.read_only_windows.service.load_clients import Seen, judge
 from lawful.machines.read_only_windows.service.scripts import Script, Step
 from lawful.machines.read_only_windows.service.settings import Recorder

@@ -235,9 +235,34 @@ HARM: dict[str, tuple[bytes, Callable[[bytes], bool]]] = {
 }
 
 
+def deaf(port: int) -> int:
+    """Ask for more than the connection holds, and read nothing until the node has closed it."""
+    keys = json.dumps({"keys": ["long"] * 200}).encode()
+    with socket.create_connection((LOOPBACK, port), timeout=PATIENCE) as connection:
+        asked = 0
+        with contextlib.suppress(ConnectionError):
+            while True:
+                connection.sendall(head("get_table", len(keys)) + keys)
+                asked += 1
+        return asked
+
+
+def test_a_full_disk_of_the_journal_ends_the_node(tmp_path: Path) -> None:
+    """With a message and the exit code 1, and nobody waits any more."""
+    with running(f"--journal={tmp_path / 'events.jsonl'}", limit=40_000) as node:
+        with contextlib.suppress(ConnectionError, http.client.HTTPException):
+            while node.write({"add": ["n", 1]})[0] == 200:
+                pass
+        said, _ = node.process.communicate(timeout=PATIENCE)
+    assert node.process.returncode == 1
+    assert "the state is broken: OSError: [Errno 27] File too large" in said
+
+
 def test_clients_that_do_harm_harm_themselves_alone() -> None:
     seen: list[Seen] = []
-    with running() as node, ThreadPoolExecutor(len(HARM) + 1) as pool:
+    with running() as node, ThreadPoolExecutor(len(HARM) + 2) as pool:
+        assert node.write({"put": ["long", "x" * 1_000]})[0] == 200
+        reads_nothing = pool.submit(deaf, node.port)
         good = pool.submit(loaded, node.port, Load(readers=2, writers=1, seconds=2.0))
         answers = {name: pool.submit(raw, node.port, sent) for name, (sent, _) in HARM.items()}
         for length in [len(LONG), len(LONG) - 7] * 10:
@@ -250,8 +275,10 @@ def test_clients_that_do_harm_harm_themselves_alone() -> None:
         assert (judged.problems, {each.status for each in seen}) == ([], {200})
         info = node.ask("get_info")[1]
         assert (info["queued"], info["executing"], info["held"]) == (0, 0, 0)
-        counted = {name: info["http"][name] for name in ("oversized", "slow", "gone")}
-        assert counted == {"oversized": 2, "slow": 1, "gone": 10}
+        counted = {name: info["http"][name] for name in ("oversized", "slow", "gone", "garbage")}
+        assert counted == {"oversized": 2, "slow": 1, "gone": 10, "garbage": 1}
+        assert reads_nothing.result() > 0
+        assert node.ask("get_info")[1]["http"]["unread"] == 1
         assert 0 <= (node.values(["hung up"])[0] or 0) <= 10
         code, said = node.end()
     assert code == 0

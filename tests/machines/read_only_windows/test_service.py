@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import queue
 import threading
 from collections.abc import Generator, Iterator
 from dataclasses import replace
@@ -23,12 +24,13 @@ from lawful.machines.read_only_windows.service import (
     Stats,
     WindowedExecutor,
 )
-from lawful.machines.read_only_windows.service.executor import Answer
 from lawful.machines.read_only_windows.service.front import LONGEST_BODY, Front
+from lawful.machines.read_only_windows.service.jobs import Answer
 from lawful.machines.read_only_windows.service.program import main
 from lawful.machines.read_only_windows.service.scripts import ScriptError, Step, parsed
 from lawful.machines.read_only_windows.service.settings import SystemThreads
 from lawful.machines.read_only_windows.service.table import GuardedTable, Overlap
+from lawful.runtime.instance import Machine
 from lawful.runtime.timers import SimulatedClock
 from tests.root import PATIENCE
 
@@ -207,6 +209,49 @@ def test_the_guard_fails_hard_and_for_good() -> None:
             view.put("a", 1)
     with pytest.raises(Overlap, match="1 writers and 1 readers"), table.reading():
         pass
+
+
+class Filling:
+    """A journal on a disk that is full after so many rows."""
+
+    def __init__(self, rows: int) -> None:
+        self.rows = rows
+
+    def attach(self, entry: Machine, instance: str, *, refused: bool = True) -> object:
+        return entry.lawful.observe(self._row)
+
+    def _row(self, _: object) -> None:
+        self.rows -= 1
+        if self.rows < 0:
+            raise OSError("no space left")
+
+
+@pytest.mark.parametrize("rows", range(16))
+def test_a_journal_that_fails_ends_the_executor_and_answers_all(rows: int) -> None:
+    """Whatever step it fails in; what was answered before it is right."""
+    threads, told, failed = Timed(), queue.Queue[Answer](), list[BaseException]()
+    journal = Filling(rows)
+    options = Options(threads.clock, journal, threads, failed.append)
+    executor = WindowedExecutor(POOL, GuardedTable(threads), options)
+    accepted = 0
+    for number in range(8):
+        kind = Kind.READ if number % 2 else Kind.WRITE
+        steps = parsed([{"get": "n"}] if number % 2 else [{"add": ["n", 1]}], True)
+        with contextlib.suppress(OSError):
+            executor.submit(kind, steps, told.put)
+            accepted += 1
+    assert executor.wait(PATIENCE)
+    executor.shutdown()
+    assert executor.broken == "OSError: no space left"
+    assert [str(each) for each in failed] == ["no space left"]
+    answers = [told.get(timeout=PATIENCE) for _ in range(accepted)]
+    assert told.empty()
+    assert {each.outcome for each in answers} <= {"answered", "failed", "abandoned"}
+    texts = {each.error for each in answers if each.outcome == "failed"}
+    assert texts <= {"the node is broken: OSError: no space left"}
+    late: list[Answer] = []
+    executor.submit(Kind.GET, (), late.append)
+    assert late == [Answer("abandoned", error="the node shuts down")]
 
 
 def test_the_state_outlives_the_node(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from lawful.machines.read_only_windows.service import (
     WindowedExecutor,
     settings,
 )
-from lawful.machines.read_only_windows.service.executor import Answer, Job
+from lawful.machines.read_only_windows.service.jobs import Answer, Job
 from lawful.machines.read_only_windows.service.load_clients import Seen, judge
 from lawful.machines.read_only_windows.service.scripts import Step
 from lawful.machines.read_only_windows.service.table import GuardedTable, Value
