@@ -15,7 +15,8 @@ from lawful.spec.values.bounds import bounded
 
 from ..kernel.dispatch import UNSET
 from ..kernel.plan import Instance, Plan
-from ..kernel.state import PART, SUSPECT
+from ..kernel.state import PART
+from ..kernel.suspects import suspect
 from ..timers import REAL, SHARED_ENVIRONMENT, Environment
 from .arguments import checked
 from .generated_code import GeneratedCode
@@ -141,7 +142,7 @@ def maker(code: GeneratedCode, plan: Plan) -> str:
             self.__environment__ = whole.__environment__
             self.__watch__ = PART
             if most < 0:
-                SUSPECT.add(id(whole))
+                suspect(whole)
             self._most = most
             self._times = 0
             return self
@@ -153,7 +154,7 @@ def maker(code: GeneratedCode, plan: Plan) -> str:
     whole = name(outer)
     shared = attribute(whole, "__environment__")
     cls = name(put(plan.machine.name, plan.cls))
-    suspect = call(attribute(name(put("SUSPECT", SUSPECT)), "add"), call(put("id", id), whole))
+    noted = call(put("suspect", suspect), whole)
     params = plan.machine.parameters
     body: list[ast.stmt] = [
         assign(name("self"), call(put("create", plan.cls.__new__), cls)),
@@ -163,7 +164,7 @@ def maker(code: GeneratedCode, plan: Plan) -> str:
     for p in params:
         kind = p.type
         test = outside(partial(name, p.name), kind) if isinstance(kind, t.Int) else None
-        body += [] if test is None else [if_(test, ast.Expr(suspect))]
+        body += [] if test is None else [if_(test, ast.Expr(noted))]
         body.append(assign(attribute(me, slot(p.name)), name(p.name)))
     body += _initial(code, plan, frozenset())
     key = code.add(

@@ -34,7 +34,7 @@ from lawful.spec.values.bounds import bounded
 
 from ..kernel import commit, dispatch, guards
 from ..kernel.plan import Way
-from ..kernel.state import SUSPECT
+from ..kernel.suspects import SUSPECT
 from .arguments import checked
 from .generated_code import returning
 from .global_names import GlobalNames

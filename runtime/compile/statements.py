@@ -24,7 +24,7 @@ from lawful.spec.values.bounds import bounded
 from lawful.spec.values.indices import clamped
 
 from ..kernel import dispatch, guards, operators
-from ..kernel.state import SUSPECT
+from ..kernel.suspects import suspect
 from .expressions import Expressions, copier
 from .global_names import GlobalNames
 from .helper_writes import LOGGED, SUPER, HelperWrites, LoggedWrite, callee
@@ -160,8 +160,7 @@ class Body(Expressions):
 
     def note_suspect(self, suspicious: ast.expr) -> ast.stmt:
         """Add the instance to `SUSPECT` where a written value may be out of bounds."""
-        add = attribute(name(self.names.put("SUSPECT", SUSPECT)), "add")
-        return if_(suspicious, ast.Expr(call(add, call(self.use(id), name(self.me)))))
+        return if_(suspicious, ast.Expr(call(self.use(suspect), name(self.me))))
 
     def screened(self, e: ir.Expr, kind: t.Type, out: list[ast.stmt]) -> ast.expr:
         """The value for a place in a container; `out` takes the test of its bounds."""

@@ -9,11 +9,12 @@ from __future__ import annotations
 import functools
 import linecache
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import repeat
 from typing import Any, NoReturn
 
 from lawful.spec import types as t
-from lawful.spec.outcomes import MachineFault, PropertyViolated, Reason, Refused, Undefined
+from lawful.spec.outcomes import PropertyViolated, Reason, Refused, Undefined
 from lawful.spec.syntax.declare import slot
 from lawful.spec.text import reasons
 from lawful.spec.values.bounds import bounded, breach
@@ -34,7 +35,8 @@ from .dispatch import (
 from .guards import AllRefused, Broken, Refusal, Site, plain_site, worded
 from .plan import Plan, Way
 from .signal_handlers import let_out, of_a_handler
-from .state import SUSPECT, State
+from .state import State
+from .suspects import SUSPECT
 
 # Messages name the lines of declarations, never those of the runtime.
 FalseGuard = tuple[str, tuple[Site, str, tuple[Any, ...]]]  # Of the transition of this name.
@@ -45,14 +47,25 @@ RUNTIME = os.path.dirname(os.path.dirname(__file__)) + os.sep
 def judge(state: State, way: Way, saved: list[Saved]) -> None:
     """Raise `Broken` where a variable is out of its bounds after the step."""
     before = {id(s.state): dict(zip(s.slots, s.values, strict=True)) for s in saved}
-    for each in tree(state) if way.composite else (state,):
+    judged = [*tree(state)] if way.composite else [state]
+    suspects = _taken_out(judged)
+    for each in judged:
         known = before.get(id(each))
         names = each.__plan__.variables if way.composite else way.writes
         if known is None and each is not state:
             names = tuple(each.__plan__.fields)  # A new part: its parameters, too.
         for name in names:
-            judge_variable(each, name, (known or {}).get(slot(name), UNSET), state)
-        SUSPECT.discard(id(each))
+            old = UNSET if id(each) in suspects else (known or {}).get(slot(name), UNSET)
+            judge_variable(each, name, old, state)
+
+
+def _taken_out(states: Iterable[State]) -> set[int]:
+    """Take these instances out of `SUSPECT`; the `id`s of those that were in it."""
+    if not SUSPECT:
+        return set()
+    found = {id(each) for each in states} & SUSPECT.keys()
+    _ = [*map(SUSPECT.pop, found, repeat(None))]  # No interrupt leaves one.
+    return found
 
 
 def judge_variable(state: State, name: str, old: Any, whole: State | None = None) -> None:
@@ -169,8 +182,7 @@ def failed(error: BaseException, state: State, way: Way, args: tuple[Any, ...]) 
     Of several transitions one whose body refuses after its first change is not the one that runs:
     `choose` looks again. Returns None where an `ignore` covers the refusal.
     """
-    for each in tree(state) if way.composite else (state,):
-        SUSPECT.discard(id(each))
+    _taken_out(tree(state) if way.composite else (state,))
     if isinstance(error, Refusal):
         if len(way.candidates) > 1:
             return choose(state, way, args)
@@ -182,14 +194,17 @@ def failed(error: BaseException, state: State, way: Way, args: tuple[Any, ...]) 
             error = fault
         else:  # A part's event is refused, maybe by several transitions.
             rows = [(each.name, error) for each in way.candidates]
-            error = AllRefused(rows).with_traceback(error.__traceback__)
-    raise_from(error, state, way)
+            trace, error.__traceback__ = error.__traceback__, None
+            error = AllRefused(rows).with_traceback(trace)
+    try:
+        raise_from(error, state, way)
+    finally:
+        del error  # See `raise_from`.
 
 
 def failed_observed(error: BaseException, state: State, way: Way, args: tuple[Any, ...]) -> Any:
     """The same for a method of observed instances, which leaves the choice to its caller."""
     if isinstance(error, (Refusal, *FAULTS)) and not of_a_handler(error):
-        SUSPECT.discard(id(state))
         return UNDECIDED
     return failed(error, state, way, args)
 
@@ -247,21 +262,32 @@ def _worded(
 
 
 def raise_from(error: BaseException, state: State, way: Way) -> NoReturn:
-    """Raise the error as the caller sees it: with the names of the machine and its event."""
+    """Raise the error as the caller sees it: with the names of the machine and its event.
+
+    No frame of its traceback holds the error, so that it is freed, with the parts of the step, when
+    the caller lets it go.
+    """
     trace = error.__traceback__
     if isinstance(error, Refusal):
         raise _refused(error, state, way).with_traceback(trace) from None
     name = state.__plan__.name
     if isinstance(error, Broken):
-        fault: MachineFault = PropertyViolated(name, way.event, error.name, error.what)
-        raise fault.with_traceback(trace) from None
+        what = error.name, error.what
+        raise PropertyViolated(name, way.event, *what).with_traceback(trace) from None
     if isinstance(error, NO_VALUE) and not of_a_handler(error):
         raise Undefined(name, way.event, _without_value(error)).with_traceback(trace) from error
-    raise error
+    try:
+        raise error
+    finally:
+        del error
 
 
 def _refused(error: Refusal, state: State, way: Way) -> Refused:
-    """The refusal as the caller sees it; its reasons are worded when they are read."""
+    """The refusal as the caller sees it; its reasons are worded when they are read.
+
+    Who keeps it keeps the error, and so must not keep the frames of the step, too.
+    """
+    error.__traceback__ = None
     plan, at, first = state.__plan__, control(state), way.candidates[0].name
 
     def said() -> tuple[str, str, str, tuple[Reason, ...]]:

@@ -21,7 +21,8 @@ from lawful.spec.syntax.declare import slot
 from .guards import AllRefused, Broken, Refusal
 from .plan import Candidate, Way
 from .signal_handlers import let_out
-from .state import SUSPECT, State
+from .state import State
+from .suspects import SUSPECT
 
 # What Python raises where an operation has no value.
 NO_VALUE = (LookupError, ArithmeticError, ValueError, TypeError, AttributeError)
@@ -123,7 +124,7 @@ def decide(
     """
     refused: list[tuple[str, Refusal]] = []
     candidates = [c for c in way.candidates if _is_here(c, state, refused)]
-    taken: _Taken | None = None
+    taken = tried = None
     for candidate in candidates:
         tried = _try(state, candidate, args, refused)
         if tried is None:
@@ -138,7 +139,10 @@ def decide(
     if taken is not None:
         restore(taken.after)
         if taken.fault is not None:
-            raise taken.fault
+            try:
+                raise taken.fault
+            finally:  # The exception leads to this frame, which would keep the parts of the step.
+                del taken, tried
         return taken.candidate.name, taken.output
     if ignoring and way.ignores and ignored(state, way, args):
         return None, None
@@ -161,7 +165,8 @@ def _try(
     try:
         return _Taken(candidate, candidate.run(state, *args), None, [])
     except Refusal as refusal:
-        refused.append((candidate.name, refusal))
+        # Its traceback would lead to this list, and keep the parts of the step.
+        refused.append((candidate.name, refusal.with_traceback(None)))
         return None
     except FAULTS as fault:
         let_out(fault)
@@ -239,7 +244,7 @@ def undoing(saved: list[Saved]) -> Iterator[object]:
     if len(saved) == 1 and saved[0].whole and not saved[0].suspect:
         row = saved[0]
         back = map(setattr, repeat(row.state), row.slots, row.values)
-        return chain(back, map(SUSPECT.discard, (id(row.state),)))
+        return chain(back, map(SUSPECT.pop, (id(row.state),), repeat(None)))
     cells = [
         (row.state, *each) for row in saved for each in zip(row.slots, row.values, strict=True)
     ]
@@ -247,8 +252,7 @@ def undoing(saved: list[Saved]) -> Iterator[object]:
     return chain(
         starmap(setattr, cells),
         starmap(delattr, absent),
-        map(SUSPECT.add, [id(row.state) for row in saved if row.suspect]),
-        map(SUSPECT.discard, [id(row.state) for row in saved if not row.suspect]),
+        map(SUSPECT.pop, [id(row.state) for row in saved if not row.suspect], repeat(None)),
     )
 
 

@@ -12,7 +12,8 @@ from lawful.spec.values.ranks import order_of, ring
 
 from ..timers import Ticks, ticks_of
 from .guards import NEEDED, Refusal
-from .state import SUSPECT, State, Untold
+from .state import State, Untold
+from .suspects import suspect
 
 
 def needed(value: Any, why: str | Callable[[], str]) -> Any:
@@ -85,7 +86,7 @@ def first_new(machine: str, known: dict[str, Any], key: str) -> Callable[..., An
         plan = whole.__plan__
         made: State = plan.part_of(plan.resolved.parts[machine], whole, parameters)
         if made.__plan__.families or breaks_bounds(made):
-            SUSPECT.add(id(whole))
+            suspect(whole)
         return made
 
     return make

@@ -37,12 +37,6 @@ class State(Declaration):
     __environment__: Environment
 
 
-# The instances, by `id`, into whose containers this step wrote a value out of its bounds. When the
-# step ends, their containers are judged whole. An entry too many costs time and nothing else. One
-# set serves the process, so that an instance needs no slot for what hardly ever happens.
-SUSPECT = set[int]()
-
-
 class Untold(RuntimeError):
     """The caller did not say which elements a sort has."""
 

@@ -167,7 +167,7 @@ def new_Lamp(whole, *, type, id=default_id):
     self.__environment__ = whole.__environment__
     self.__watch__ = PART
     if type < 0:
-        SUSPECT.add(id_(whole))
+        suspect(whole)
     self._type_ = type
     self._id_ = id
     self._whole_ = 1

@@ -8,7 +8,6 @@ from types import FrameType
 import pytest
 
 from lawful import Machine, Nat, OrderedSort, PropertyViolated, Record, require, transition
-from lawful.runtime.kernel.state import SUSPECT
 
 
 class Name(OrderedSort):
@@ -69,7 +68,6 @@ def calls(made: House) -> int:
 
 
 def test_an_event_of_a_part_costs_the_same_however_many_there_are() -> None:
-    SUSPECT.clear()  # An entry of another test is harmless, and takes time.
     few, many = house(2), house(200)
     assert calls(few) == calls(many)
     assert few.lamps[Name("000")].last == many.lamps[Name("000")].last == Last(2, 0)

@@ -83,6 +83,7 @@ def interrupted(number: int, files: tuple[str, ...], act: Callable[[], object]) 
     finally:
         sys.settrace(kept)
         gc.enable()
+        interrupt.before.clear()  # Its frames hold what the act held.
     assert interrupt.left >= 0  # What was raised came out.
     return False
 
