@@ -29,7 +29,13 @@ from lawful.machines.message_scheduler.service.clients import BulkFetcher
 from lawful.machines.message_scheduler.service.offering import Message
 from lawful.machines.message_scheduler.service.overlay import LOOPBACK, connected
 from lawful.machines.message_scheduler.service.settings import Options
-from lawful.machines.message_scheduler.service.wire import Decoder, Request, encode
+from lawful.machines.message_scheduler.service.wire import (
+    LARGEST_HEAD,
+    LONGEST_BODY,
+    Request,
+    encode,
+)
+from lawful.machines.services.framing import Frames
 from lawful.runtime.journal import Journal
 
 REQUESTS = int(sys.argv[1]) if len(sys.argv) > 1 else 3_000
@@ -90,16 +96,16 @@ def journalled(ports: dict[str, int]) -> None:
 
 def plain(ports: dict[str, int]) -> None:
     """As many threads as there are channels, each request on a connection that is free."""
-    free: queue.Queue[tuple[socket.socket, Decoder]] = queue.Queue()
+    free: queue.Queue[tuple[socket.socket, Frames]] = queue.Queue()
     for port in [*ports.values()] * CHANNELS:
-        free.put((socket.create_connection((LOOPBACK, port)), Decoder()))
+        free.put((socket.create_connection((LOOPBACK, port)), Frames(LARGEST_HEAD + LONGEST_BODY)))
 
     def ask(number: int) -> None:
-        connection, decoder = free.get()
+        connection, frames = free.get()
         connection.sendall(encode(Request(number, "object", BODY + b"%d" % number)))
-        while not any(content[0] == 3 for content in decoder.feed(connection.recv(65_536))):
+        while not any(content[0] == 3 for content in frames.feed(connection.recv(65_536))):
             pass
-        free.put((connection, decoder))
+        free.put((connection, frames))
 
     with ThreadPoolExecutor(PEERS * CHANNELS) as pool:
         list(pool.map(ask, range(REQUESTS)))

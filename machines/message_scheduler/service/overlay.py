@@ -23,10 +23,11 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 
+from ...services.framing import Frames, Oversized, WireError
 from ..declaration import Peer
 from .scheduler import MessageScheduler, Stopped
 from .settings import Config
-from .wire import Alive, Decoder, Hello, Oversized, Response, WireError, decode
+from .wire import LARGEST_HEAD, Alive, Hello, Response, decode
 
 LOOPBACK = "127.0.0.1"
 
@@ -127,7 +128,7 @@ class Session(asyncio.Protocol):
         self._scheduler = scheduler
         self._name = name
         self._config = config
-        self._decoder = Decoder(config.longest_body)
+        self._frames = Frames(LARGEST_HEAD + config.longest_body)
         self._peer: Peer | None = None
         self._faults = 0
         self._heard = 0.0
@@ -160,7 +161,7 @@ class Session(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         self._heard = self._loop.time()
         try:
-            for content in self._decoder.feed(data):
+            for content in self._frames.feed(data):
                 if not self.alive:
                     return
                 self._take(content)

@@ -15,16 +15,17 @@ import random
 from collections import Counter
 from dataclasses import dataclass
 
+from ...services.framing import Frames, WireError
 from .overlay import LOOPBACK
 from .wire import (
+    LARGEST_HEAD,
+    LONGEST_BODY,
     Alive,
-    Decoder,
     Frame,
     Hello,
     Notification,
     Request,
     Response,
-    WireError,
     decode,
     encode,
 )
@@ -119,7 +120,7 @@ class _Talk(asyncio.Protocol):
 
     def __init__(self, responder: Responder) -> None:
         self._responder = responder
-        self._decoder = Decoder()
+        self._frames = Frames(LARGEST_HEAD + LONGEST_BODY)
         self._transport: asyncio.Transport | None = None
         self._loop = asyncio.get_running_loop()
 
@@ -140,7 +141,7 @@ class _Talk(asyncio.Protocol):
     def data_received(self, data: bytes) -> None:
         counts = self._responder.counts
         try:
-            for content in self._decoder.feed(data):
+            for content in self._frames.feed(data):
                 match decode(content):
                     case Request() as request:
                         counts["requests"] += 1

@@ -10,13 +10,14 @@ import asyncio
 from collections import Counter, deque
 from typing import Protocol
 
+from ...services.framing import Frames, Oversized, WireError
 from ..attribution import Peer
 from ..callbacks import Status, Step
 from ..connection import ReplyIds
 from ..messages import Request
 from ..registry import Registry
 from .settings import Config
-from .wire import Decoder, Hello, Objects, Oversized, WireError, decode, encode, longest_reply
+from .wire import Hello, Objects, decode, encode, longest_reply
 
 
 class Home(Protocol):
@@ -43,7 +44,7 @@ class Connection(asyncio.Protocol):
         self.lost = asyncio.Event()
         self._node = node
         self._name = name
-        self._decoder = Decoder(
+        self._frames = Frames(
             longest_reply(config.ids_per_request, config.inflight_per_peer, config.longest_object)
         )
         self._peer: Peer | None = None
@@ -62,7 +63,7 @@ class Connection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         try:
-            for content in self._decoder.feed(data):
+            for content in self._frames.feed(data):
                 if not self.alive:
                     return
                 self._take(content)

@@ -17,10 +17,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 
+from ...services.framing import Frames, WireError
 from ..connection import Complaint, Outbound, ReplyIds
 from ..messages import ObjectId, Request, RequestIds, RequestObjects
 from .settings import LOOPBACK
-from .wire import Decoder, Frame, Hello, Objects, WireError, decode, encode, name_of
+from .wire import Frame, Hello, Objects, decode, encode, name_of
 
 FATES = (
     *("late", "never", "unheld", "duplicate", "too_many", "other", "invalid", "wrong_kind"),
@@ -124,7 +125,7 @@ class _Talk(asyncio.Protocol):
     def __init__(self, peer: OutboundPeer) -> None:
         self._owner = peer
         self._machine = Outbound(max_num_objects_outstanding=peer.behaviour.outstanding)
-        self._decoder = Decoder(LONGEST_REQUEST)
+        self._frames = Frames(LONGEST_REQUEST)
         self._requests: deque[Request] = deque()
         self._told = 0  # Objects that were announced.
         self._busy = False  # Answers a request later, or never.
@@ -147,7 +148,7 @@ class _Talk(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         try:
-            for content in self._decoder.feed(data):
+            for content in self._frames.feed(data):
                 request = decode(content)
                 if not isinstance(request, RequestIds | RequestObjects):
                     raise WireError("byte 0: expected a request")

@@ -1,8 +1,8 @@
 """Frames: between bytes of a TCP stream and what a node and its outbound peers say.
 
-All integers are big-endian, nothing is padded:
+A frame is a content after its length (`machines/services/framing.py`). All integers are big-endian,
+nothing is padded:
 
-    frame   := length:u32 content{length}
     content := kind 1, Hello:          version:u8 length:u8 name:UTF-8{length}, not empty
              | kind 2, RequestIds:     blocking:u8 (0 or 1) ack:u16 count:u16
              | kind 3, RequestObjects: number:u16 id{number}
@@ -21,10 +21,10 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
+from ...services.framing import LONGEST_TEXT, Reader, WireError, framed, short_text
 from ..connection import ReplyIds
 from ..messages import ObjectId, RequestIds, RequestObjects
 
@@ -32,18 +32,8 @@ VERSION = 1
 ID = 16  # Bytes.
 MOST_IDS = 1_000  # In one frame.
 LONGEST_BODY = 1_000_000  # Bytes.
-LONGEST_NAME = 255
 
-_LENGTH = struct.Struct("!I")
 _IDS = struct.Struct("!BHH")
-
-
-class WireError(ValueError):
-    """This content is none of ours; the message says what was expected, and where."""
-
-
-class Oversized(WireError):
-    """A frame says that it is longer than any may be: nothing after it can be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,19 +66,15 @@ def name_of(body: bytes) -> ObjectId:
 def encode(frame: Frame) -> bytes:
     """The frame with its length. Errors: ValueError for what the format has no room for."""
     try:
-        content = _content(frame)
+        return framed(_content(frame))
     except struct.error as error:
         raise ValueError(f"{frame!r} does not fit the format: {error}") from error
-    return _LENGTH.pack(len(content)) + content
 
 
 def _content(frame: Frame) -> bytes:
     match frame:
         case Hello(name=name):
-            raw = name.encode()
-            if not 0 < len(raw) <= LONGEST_NAME:
-                raise ValueError(f"a name has 1 to {LONGEST_NAME} bytes of UTF-8, not {len(raw)}")
-            return bytes((1, VERSION, len(raw))) + raw
+            return bytes((1, VERSION)) + short_text(name, "a name")
         case RequestIds(blocking=blocking, ack=ack, count=count):
             return b"\x02" + _IDS.pack(blocking, ack, count)
         case RequestObjects(ids=ids):
@@ -98,7 +84,7 @@ def _content(frame: Frame) -> bytes:
         case Objects(bodies=bodies):
             parts = [b"\x05", _number(len(bodies))]
             for x, body in sorted(bodies):
-                parts += (_raw(x), _LENGTH.pack(len(body)), body)
+                parts += (_raw(x), framed(body))
             return b"".join(parts)
 
 
@@ -142,8 +128,7 @@ def decode(content: bytes) -> Frame:
             frame = Objects(bodies)
         case _:
             raise WireError(f"byte 0: no frame is of kind {kind}")
-    if reader.at != len(content):
-        raise WireError(f"byte {reader.at}: {len(content) - reader.at} bytes after the end")
+    reader.end()
     return frame
 
 
@@ -155,34 +140,12 @@ def _ascending(ids: list[ObjectId]) -> list[ObjectId]:
 
 
 def _hello(reader: _Reader) -> Hello:
-    version = reader.number(1, "a version")
-    if version != VERSION:
-        raise WireError(f"byte 1: expected version {VERSION}, found {version}")
-    raw = reader.take(reader.number(1, "the length of a name"), "a name")
-    if not raw:
-        raise WireError(f"byte {reader.at}: a name is empty")
-    try:
-        return Hello(raw.decode())
-    except UnicodeDecodeError as error:
-        raise WireError(f"byte {reader.at}: expected a name in UTF-8") from error
+    reader.version(VERSION)
+    return Hello(reader.text("a name"))
 
 
-class _Reader:
-    """A place in a content that moves forward; whatever is missing is a WireError."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self.at = 0
-
-    def take(self, length: int, what: str) -> bytes:
-        end = self.at + length
-        if end > len(self._data):
-            raise WireError(f"byte {self.at}: expected {what} of {length} bytes, the frame ends")
-        taken, self.at = self._data[self.at : end], end
-        return taken
-
-    def number(self, size: int, what: str) -> int:
-        return int.from_bytes(self.take(size, what), "big")
+class _Reader(Reader):
+    """It also reads IDs and objects."""
 
     def count(self) -> int:
         n = self.number(2, "a number of IDs")
@@ -200,42 +163,6 @@ class _Reader:
         return self.id(), self.take(self.number(4, "the length of a body"), "a body")
 
 
-class Decoder:
-    """Cuts a stream into contents of at most `longest` bytes. It holds at most one frame that is
-    not complete."""
-
-    def __init__(self, longest: int) -> None:
-        self._longest = longest
-        self._buffer = bytearray()
-
-    @property
-    def held(self) -> int:
-        """Bytes of the frame that is not complete."""
-        return len(self._buffer)
-
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        """The contents that are complete with these bytes, in order.
-
-        Go through all of them before the next call. Errors: Oversized, after which the stream is of
-        no use.
-        """
-        self._buffer += data
-        at = 0
-        try:
-            while len(self._buffer) - at >= _LENGTH.size:
-                (length,) = _LENGTH.unpack_from(self._buffer, at)
-                if length > self._longest:
-                    raise Oversized(f"a frame has at most {self._longest} bytes, not {length}")
-                end = at + _LENGTH.size + length
-                if len(self._buffer) < end:
-                    break
-                content = bytes(self._buffer[at + _LENGTH.size : end])
-                at = end
-                yield content
-        finally:
-            del self._buffer[:at]
-
-
 def longest_reply(ids: int, objects: int, body: int) -> int:
     """Bytes of the longest reply: so many IDs, or so many objects with bodies of so many bytes."""
-    return max(2 + LONGEST_NAME + 1, 3 + ids * ID, 3 + objects * (ID + 4 + body))
+    return max(2 + LONGEST_TEXT + 1, 3 + ids * ID, 3 + objects * (ID + 4 + body))

@@ -17,6 +17,7 @@ from functools import partial
 
 from lawful import Refused
 
+from ...services.framing import WireError
 from ..ledger import Joined
 from ..messages import Node, QueueName
 from .connection import Connection
@@ -42,7 +43,7 @@ from .node import LocalNode, prepare
 from .round_robin import RoundRobin
 from .settings import LOOPBACK, Config, Options
 from .sliding_window import SlidingWindow
-from .wire import Raw, WireError, coder, decoder, encode
+from .wire import Raw, coder, decoder, encode
 
 PARSE_SAID, PARSE_TOLD = decoder(Said), decoder(Told)
 CODE_SAID, CODE_TOLD = coder(Said), coder(Told)

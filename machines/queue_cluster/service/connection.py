@@ -13,9 +13,10 @@ from collections import Counter, deque
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from ...services.framing import Oversized, WireError
 from .round_robin import RoundRobin
 from .settings import Config
-from .wire import Lines, Oversized, WireError, decode, encode
+from .wire import Lines, decode, encode
 
 F = TypeVar("F")  # What comes in.
 

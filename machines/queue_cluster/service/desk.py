@@ -9,6 +9,7 @@ from typing import Protocol
 
 from lawful import Refused
 
+from ...services.framing import WireError
 from ..messages import Delivery, Exchange, Key, QueueName
 from .connection import Connection
 from .frames import (
@@ -36,7 +37,6 @@ from .node import LocalNode, Then
 from .round_robin import RoundRobin
 from .settings import Config
 from .subscription import Subscription
-from .wire import WireError
 
 
 class Place(Protocol):

@@ -31,20 +31,14 @@ from typing import Any
 
 from lawful.spec.codec.as_json import is_list, is_object
 
+from ...services.framing import Oversized, WireError
+
 LARGEST_NUMBER = 2**53
 LONGEST_NAME = 200  # Characters.
 
 Coder = Callable[[Any], Any]
 Decoder = Callable[[Any, str], Any]
 Raw = typing.NewType("Raw", object)
-
-
-class WireError(ValueError):
-    """This line is none of ours; the message says where, what was expected, what was found."""
-
-
-class Oversized(WireError):
-    """A line is longer than any may be: nothing after it can be read."""
 
 
 def encode(frame: object, kinds: object) -> bytes:

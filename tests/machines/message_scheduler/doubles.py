@@ -10,7 +10,8 @@ from contextlib import contextmanager
 from lawful.machines.message_scheduler.declaration import ChannelId, Reason
 from lawful.machines.message_scheduler.service.offering import Message, Offering
 from lawful.machines.message_scheduler.service.responder import Behaviour, Responder, answer
-from lawful.machines.message_scheduler.service.wire import Decoder, Frame, decode
+from lawful.machines.message_scheduler.service.wire import LARGEST_HEAD, LONGEST_BODY, Frame, decode
+from lawful.machines.services.framing import Frames
 
 MESSAGE = Message("ledger", b"1", 30.0)
 
@@ -21,10 +22,10 @@ class Link:
     def __init__(self) -> None:
         self.alive = True
         self.frames: list[Frame] = []
-        self._decoder = Decoder()
+        self._frames = Frames(LARGEST_HEAD + LONGEST_BODY)
 
     def send(self, frame: bytes) -> None:
-        self.frames += map(decode, self._decoder.feed(frame))
+        self.frames += map(decode, self._frames.feed(frame))
 
 
 class Client:

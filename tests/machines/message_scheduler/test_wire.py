@@ -13,17 +13,15 @@ from lawful.machines.message_scheduler.service.wire import (
     LARGEST_NUMBER,
     LONGEST_BODY,
     Alive,
-    Decoder,
     Frame,
     Hello,
     Notification,
-    Oversized,
     Request,
     Response,
-    WireError,
     decode,
     encode,
 )
+from lawful.machines.services.framing import Frames, Oversized, WireError
 
 TEXTS = st.text(min_size=1, max_size=8)
 NUMBERS = st.integers(0, LARGEST_NUMBER)
@@ -39,14 +37,15 @@ FRAMES: st.SearchStrategy[Frame] = st.one_of(
 
 @given(st.lists(FRAMES, max_size=4), st.lists(st.integers(1, 40), min_size=1, max_size=4))
 def test_frames_come_back_however_the_stream_is_cut(frames: list[Frame], cuts: list[int]) -> None:
-    stream, decoder, back = b"".join(map(encode, frames)), Decoder(), list[Frame]()
+    stream, back = b"".join(map(encode, frames)), list[Frame]()
+    cutter = Frames(LARGEST_HEAD + 20)
     turn = 0
     while stream:
         size = cuts[turn % len(cuts)]
-        back += map(decode, decoder.feed(stream[:size]))
+        back += map(decode, cutter.feed(stream[:size]))
         stream, turn = stream[size:], turn + 1
     assert back == frames
-    assert decoder.held == 0
+    assert cutter.held == 0
 
 
 @given(st.binary(max_size=60))
@@ -68,15 +67,15 @@ def test_a_damaged_frame_is_another_one_or_an_error(data: st.DataObject, frame: 
 
 
 @given(st.lists(st.binary(max_size=300), max_size=20))
-def test_a_decoder_holds_one_frame_at_most(chunks: list[bytes]) -> None:
-    decoder = Decoder(longest_body=100)
+def test_the_frames_of_a_stream_hold_one_frame_at_most(chunks: list[bytes]) -> None:
+    cutter = Frames(LARGEST_HEAD + 100)
     try:
         for chunk in chunks:
-            for content in decoder.feed(chunk):
+            for content in cutter.feed(chunk):
                 assert len(content) <= LARGEST_HEAD + 100
-            assert decoder.held < 4 + LARGEST_HEAD + 100
+            assert cutter.held < 4 + LARGEST_HEAD + 100
     except Oversized:
-        assert decoder.held <= 4 + LARGEST_HEAD + 100 + 300
+        assert cutter.held <= 4 + LARGEST_HEAD + 100 + 300
 
 
 @pytest.mark.parametrize(
@@ -109,6 +108,6 @@ def test_what_the_format_has_no_room_for_is_not_encoded() -> None:
 
 
 def test_a_length_beyond_the_limit_is_an_error_before_anything_is_kept() -> None:
-    decoder = Decoder(longest_body=10)
+    cutter = Frames(LARGEST_HEAD + 10)
     with pytest.raises(Oversized, match="at most 271 bytes, not 272"):
-        list(decoder.feed((272).to_bytes(4, "big")))
+        list(cutter.feed((272).to_bytes(4, "big")))

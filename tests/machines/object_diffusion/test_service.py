@@ -22,7 +22,8 @@ from lawful.machines.object_diffusion.service.demonstration import judged as jud
 from lawful.machines.object_diffusion.service.outbound import FATES, Behaviour
 from lawful.machines.object_diffusion.service.program import main
 from lawful.machines.object_diffusion.service.settings import Config, Options
-from lawful.machines.object_diffusion.service.wire import WireError, decode, encode, name_of
+from lawful.machines.object_diffusion.service.wire import decode, encode, name_of
+from lawful.machines.services.framing import WireError
 from lawful.runtime.journal import Journal
 from lawful.runtime.simulation.event_loop import SimulatedLoop
 from lawful.runtime.simulation.network import Network

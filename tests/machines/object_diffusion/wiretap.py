@@ -26,13 +26,12 @@ from lawful.machines.object_diffusion.messages import (
 )
 from lawful.machines.object_diffusion.service.settings import Config
 from lawful.machines.object_diffusion.service.wire import (
-    Decoder,
     Frame,
     Hello,
     Objects,
-    WireError,
     decode,
 )
+from lawful.machines.services.framing import Frames, WireError
 from lawful.runtime.simulation.network import Factory, Network, Stream
 from lawful.runtime.simulation.turns import World
 
@@ -103,7 +102,7 @@ class _Tap(asyncio.Protocol):
         self._port = port
         self._inner = inner
         self._number = 0
-        self._decoder = Decoder(10_000_000)
+        self._frames = Frames(10_000_000)
         self._wire: _Wire | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -119,7 +118,7 @@ class _Tap(asyncio.Protocol):
         if not self._wire.ended:
             self._tape.mark(data)
             try:
-                for content in self._decoder.feed(data):
+                for content in self._frames.feed(data):
                     self._tape.note(self._number, "hears", decode(content))
             except WireError:
                 self._tape.note(self._number, "hears")

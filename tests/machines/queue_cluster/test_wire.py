@@ -38,13 +38,12 @@ from lawful.machines.queue_cluster.service import frames
 from lawful.machines.queue_cluster.service.wire import (
     LARGEST_NUMBER,
     Lines,
-    Oversized,
     Raw,
-    WireError,
     decode,
     encode,
 )
 from lawful.machines.queue_cluster.system import Left
+from lawful.machines.services.framing import Oversized, WireError
 
 NAMES = st.text(
     st.characters(codec="utf-8"),
