@@ -18,7 +18,7 @@ from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.codec.as_json import is_object
+from lawful.spec.codec.as_json import is_list, is_object
 
 from .fold import fold
 from .in_process import read_rows
@@ -35,6 +35,10 @@ from .sources import ReplayError, Sources, opened, sources
 SAMPLE = 5_000  # Records that are looked at.
 TRIED = 2_000  # Records with which the candidates are tried.
 CANDIDATES = 4  # Of instances, and of orders.
+PAIRS = 3  # Candidates of instances with a key of two fields.
+FEW_NAMES = 8  # Fields of which two may together be the name of the event.
+JOINED, KEY = "joined event", "joined key"  # The fields that are added.
+DECIMAL = re.compile(r"[+-]?[0-9]+[.]([0-9]{1,9})")
 DELIMITERS = (",", ";", "\t", "|")
 KEYS = ("instance", "case", "trace", "session", "conn", "key", "order", "id", "pid", "user")
 TIMES = ("time", "at", "ts", "date", "when")
@@ -76,11 +80,15 @@ def inferred(paths: Iterable[str | Path], machine: ir.Machine) -> Inferred:
     some = itertools.islice((each for each in told if not isinstance(each, Rejected)), SAMPLE)
     records = [dict(_flat(each, "$")) for each in some]
     events = _events(records, machine)
+    joined = None if events is not None and events.sure else _joined(records, machine, events)
+    if joined is not None:
+        how["fields"] = {JOINED: {"$join": [joined.pair[0], "_", joined.pair[1]]}}
+        events = joined.events
     if events is None:
         names = ", ".join(event.name for event in machine.events)
         raise ReplayError(f"{path}: no field has names of events such as {names}")
-    field, renamed, strange = events
-    args, casts, missing = _arguments(records, machine, how.get("format") == "csv")
+    field, renamed, strange = events.path, events.renamed, events.strange
+    args, casts, missing = _arguments(records, machine)
     base: dict[str, Any] = {"event": field, "events": renamed, "args": args}
     if strange:
         base["skip"] = strange
@@ -89,12 +97,23 @@ def inferred(paths: Iterable[str | Path], machine: ir.Machine) -> Inferred:
     notes = [
         *missing,
         *([f"not events of the machine, so skipped: {', '.join(strange)}"] * bool(strange)),
+        *([f"other fields: {', '.join(_unread(records, field, args))}"] * bool(missing)),
     ]
+    rows = _rows(records, field, strange)
     tried = [
         _tried(base | {"instance": instance} | order, how, order_how, path, machine)
-        for instance in _instances(records, field)
-        for order, order_how in _orders(records, instance, field)
+        for instance in _instances(rows, field)
+        for order, order_how in _orders(rows, (instance,), field)
     ]
+    if all(each.fitting < each.instances for each in tried):
+        for pair in _pairs(rows, field):
+            keyed = {**how, "fields": {**how.get("fields", {}), KEY: {"$key": [*pair]}}}
+            with_key = [
+                _tried(base | {"instance": f"$.{KEY}"} | order, keyed, order_how, path, machine)
+                for order, order_how in _orders(rows, pair, field)
+            ]
+            # With more instances of fewer rows some fit by chance.
+            tried += [each for each in with_key if 2 * each.fitting > each.instances]
     if not tried:
         raise ReplayError(f"{path}: no field could be the instance")
     best = max(tried, key=lambda each: each.fitting / max(1, each.instances))
@@ -143,10 +162,58 @@ def _paths(records: Sequence[Record]) -> list[str]:
     return sorted(counts, key=lambda path: (-counts[path], path))
 
 
-def _events(
-    records: Sequence[Record], machine: ir.Machine
-) -> tuple[str, dict[str, str], list[str]] | None:
-    """The field of the event, names that differ, and names that are no events."""
+@dataclass(frozen=True)
+class _Events:
+    """The field of the event, names that differ, and names that are no events.
+
+    `sure`: some name is that of an event of the machine, and not only like it.
+    """
+
+    path: str
+    renamed: dict[str, str]
+    strange: list[str]
+    sure: bool
+
+
+@dataclass(frozen=True)
+class _Joined:
+    """The two fields that together name the event."""
+
+    pair: tuple[str, str]
+    events: _Events
+
+
+def _joined(
+    records: Sequence[Record], machine: ir.Machine, single: _Events | None
+) -> _Joined | None:
+    """Two fields whose texts together are names of events, where more are than of a single one."""
+    known = {_plain(event.name): event.name for event in machine.events}
+    most = 10 * len(known) + 20
+    fields = {
+        path: {r.get(path) for r in records if isinstance(r.get(path), str)}
+        for path in _paths(records)
+    }
+    few = [path for path, texts in fields.items() if 1 < len(texts) <= most][:FEW_NAMES]
+    best: tuple[int, tuple[str, str], Counter[str]] = (0, ("", ""), Counter())
+    for pair in itertools.permutations(few, 2):
+        texts = Counter(
+            f"{r[pair[0]]}_{r[pair[1]]}"
+            for r in records
+            if all(isinstance(r.get(p), str) for p in pair)
+        )
+        hits = sum(count for text, count in texts.items() if _plain(text) in known)
+        if hits > best[0]:
+            best = (hits, pair, texts)
+    if not best[0]:
+        return None
+    found = {text: known.get(_plain(text), "") for text in sorted(best[2])}
+    renamed = {text: name for text, name in found.items() if name and name != text}
+    strange = [text for text, name in found.items() if not name]
+    return _Joined(best[1], _Events(f"$.{JOINED}", renamed, strange, sure=True))
+
+
+def _events(records: Sequence[Record], machine: ir.Machine) -> _Events | None:
+    """The field of the event; None where no field has names of events."""
     known = {_plain(event.name): event.name for event in machine.events}
     best: tuple[int, str, Counter[str]] = (0, "", Counter())
     for path in _paths(records):
@@ -158,7 +225,8 @@ def _events(
         return None
     found = {text: _event(text, known) for text in sorted(best[2])}
     renamed = {text: name for text, name in found.items() if name and name != text}
-    return best[1], renamed, [text for text, name in found.items() if not name]
+    strange = [text for text, name in found.items() if not name]
+    return _Events(best[1], renamed, strange, any(_plain(text) in known for text in found))
 
 
 def _event(text: str, known: Mapping[str, str]) -> str:
@@ -170,8 +238,15 @@ def _event(text: str, known: Mapping[str, str]) -> str:
     return near[0] if len(near) == 1 and len(name) > 2 else ""
 
 
+def _rows(records: Sequence[Record], event: str, strange: Sequence[str]) -> list[Record]:
+    """The records that are not skipped, without those that say the same as one before."""
+    kept = [r for r in records if event == f"$.{JOINED}" or r.get(event) not in {None, *strange}]
+    plain = ({path: value for path, value in r.items() if not is_list(value)} for r in kept)
+    return [dict(row) for row in dict.fromkeys(tuple(each.items()) for each in plain)]
+
+
 def _arguments(
-    records: Sequence[Record], machine: ir.Machine, texts: bool
+    records: Sequence[Record], machine: ir.Machine
 ) -> tuple[dict[str, Any], dict[str, str], list[str]]:
     """The arguments by event, the casts that they need, and what was not found."""
     paths = _paths(records)
@@ -185,9 +260,27 @@ def _arguments(
                 missing.append(f"no field for the argument {name} of {event.name}")
                 continue
             args.setdefault(event.name, {})[name] = found
-            if texts and isinstance(kind, t.Int | t.Bool):
-                casts[found] = "bool" if isinstance(kind, t.Bool) else "int"
+            cast = _cast([r.get(found) for r in records], kind)
+            if cast:
+                casts[found] = cast
     return args, casts, missing
+
+
+def _unread(records: Sequence[Record], event: str, args: Mapping[str, Any]) -> list[str]:
+    """The fields that neither the event nor an argument is."""
+    read = {event, *(path for each in args.values() for path in each.values())}
+    return [path for path in _paths(records) if path not in read]
+
+
+def _cast(values: Sequence[Any], kind: t.Type) -> str:
+    """The cast that texts of a field need to be values of a type; empty where they need none."""
+    texts = [value for value in values if isinstance(value, str)]
+    if not texts or not isinstance(kind, t.Int | t.Bool):
+        return ""
+    if isinstance(kind, t.Bool):
+        return "bool"
+    digits = [len(match[1]) for match in map(DECIMAL.fullmatch, texts) if match]
+    return f"fixed({max(digits)})" if digits else "int"
 
 
 def _named(paths: Sequence[str], name: str) -> str | None:
@@ -207,23 +300,42 @@ def _instances(records: Sequence[Record], event: str) -> list[str]:
         distinct = len(set(values))
         if path == event or len(values) < len(records) or distinct > 0.8 * len(values) + 1:
             continue
-        last = _plain(path.rpartition(".")[2])
-        hint = next((i for i, key in enumerate(KEYS) if key in last), len(KEYS))
-        out.append((hint, -distinct, path))
+        out.append((_hint(path), -distinct, path))
     return [path for *_, path in sorted(out)][:CANDIDATES]
 
 
+def _pairs(records: Sequence[Record], event: str) -> list[tuple[str, str]]:
+    """Pairs of fields that may be the instance together: with more values than each of them."""
+    counts: dict[str, int] = {}
+    for path in _paths(records):
+        values = [r[path] for r in records if type(r.get(path)) in (str, int)]
+        if path != event and len(values) == len(records) and len(set(values)) > 1:
+            counts[path] = len(set(values))
+    out: list[tuple[int, int, tuple[str, str]]] = []
+    for one, other in itertools.combinations(counts, 2):
+        distinct = len({(r[one], r[other]) for r in records})
+        if max(counts[one], counts[other]) < distinct <= 0.8 * len(records) + 1:
+            out.append((_hint(one) + _hint(other), -distinct, (one, other)))
+    return [pair for *_, pair in sorted(out)][:PAIRS]
+
+
+def _hint(path: str) -> int:
+    """How much the name of a field is like that of a key; less is more."""
+    last = _plain(path.rpartition(".")[2])
+    return next((i for i, key in enumerate(KEYS) if key in last), len(KEYS))
+
+
 def _orders(
-    records: Sequence[Record], instance: str, event: str
+    records: Sequence[Record], instance: tuple[str, ...], event: str
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
     """Orders of the rows of an instance: keys of the mapping, and of its preparation."""
     found = 0
     for path in _paths(records):
         numbers = [r.get(path) for r in records]
-        pairs = {(r.get(instance), r.get(path)) for r in records}
+        pairs = {(*map(r.get, instance), r.get(path)) for r in records}
         whole = all(type(n) is int or (isinstance(n, str) and n.isdigit()) for n in numbers)
         unit = _unit(path, numbers)
-        if path in (instance, event) or found == CANDIDATES:
+        if path in (*instance, event) or found == CANDIDATES:
             continue
         if whole and len(pairs) == len(records) and not unit:
             found += 1

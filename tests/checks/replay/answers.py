@@ -36,6 +36,7 @@ Parts = Sequence[Sequence[str]]
 SUMS = ("rows", "events", *COUNTS)
 SHOWN = ("count", "seq", "kind", "event", "control", "clause", "state", "legal", "details")
 BUCKETS = 3
+STARTS = 5  # Of a stream whose workers come too late.
 
 
 @dataclass(frozen=True)
@@ -206,12 +207,23 @@ def as_stream(session: Any) -> Callable[[ReplayProgram, Parts, Path], Answer]:
                 stream: Any = replay_stream(text, whole(program), buckets=BUCKETS)
                 writer = stream.writeStream.outputMode("update").trigger(availableNow=True)
                 writer = writer.option("checkpointLocation", str(kept)).foreachBatch(keep)
-                writer.start().awaitTermination()
+                _until_done(writer)
         finally:
             session.conf.unset(PROVIDER)
         return of_records([*itertools.chain(*of_instance.values()), *rejected])
 
     return way
+
+
+def _until_done(writer: Any) -> None:
+    """Run a stream to the end of its input. Where Spark gave up waiting for a new Python worker, as
+    it does after ten seconds on a busy computer, the stream goes on from its checkpoint."""
+    for left in reversed(range(STARTS)):
+        try:
+            return writer.start().awaitTermination()
+        except Exception as error:
+            if not left or "Python worker failed to connect back" not in str(error):
+                raise
 
 
 def _frame(session: Any, lines: Sequence[str]) -> Any:

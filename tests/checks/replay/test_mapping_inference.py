@@ -15,6 +15,7 @@ from lawful.checks.replay.mapping import mapping_of
 from lawful.checks.replay.mapping_inference import Inferred, inferred
 from lawful.cli import main
 from tests.checks.replay.foreign_logs import REQUESTS, Request, Span, csv_of_requests
+from tests.checks.replay.planted_logs import PAYMENTS, Payment
 from tests.checks.replay.test_foreign_logs import SPAN, spans
 
 TARGET = "tests.checks.replay.foreign_logs:Request"
@@ -83,6 +84,51 @@ def test_a_mapping_of_spans(tmp_path: Path) -> None:
     assert (found.mapping["event"], found.mapping["unit"]) == ("$.phase", "ns")
     assert (found.instances, found.fitting) == (3, 3)
     assert SPAN.count("EEE19B7EC3C1B174") == 1
+
+
+def test_a_name_of_two_fields_and_a_key_of_two(tmp_path: Path) -> None:
+    steps = [("start", "X"), ("log", "X"), ("log", "X"), ("end", "X"), ("other", "X")]
+    names = {"start": ("st", "ART"), "log": ("l", "og"), "end": ("e", "nd"), "other": ("o", "x")}
+    rows = [
+        {"host": f"h{h}", "pid": p, "part": names[step][0], "rest": names[step][1], "seen": [h, p]}
+        for step, _ in steps
+        for h in range(3)
+        for p in range(4)
+    ]
+    path = tmp_path / "r.jsonl"
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    found = inferred([path], Span.lawful.ir)
+    joined = {"o_x", "st_ART", "l_og", "e_nd"}
+    assert found.mapping["event"] == "$.joined event"
+    assert {*found.mapping["events"], *found.mapping["skip"]} == joined
+    assert found.mapping["instance"] == "$.joined key"
+    assert found.mapping["preparation"] == {
+        "fields": {
+            "joined event": {"$join": ["$.part", "_", "$.rest"]},
+            "joined key": {"$key": ["$.host", "$.pid"]},
+        },
+        "order": "file",
+    }
+    assert (found.instances, found.fitting) == (12, 12)
+    mapping = mapping_of(tomllib.loads(found.toml))
+    result = replay([path], ReplayProgram((Span.lawful.ir,), mapping=mapping))
+    assert result.verdicts["fits"] == 12
+
+
+def test_texts_of_numbers_are_cast(tmp_path: Path) -> None:
+    path = tmp_path / "p.csv"
+    path.write_text(PAYMENTS.replace("amount", "cents"), encoding="utf-8")
+    found = inferred([path], Payment.lawful.ir)
+    assert found.mapping["preparation"]["casts"] == {"$.cents": "fixed(3)"}
+    rows = [{"key": "a", "type": "authorize", "cents": "7"}, {"key": "a", "type": "capture"}]
+    lines = tmp_path / "p.jsonl"
+    lines.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    found = inferred([lines], Payment.lawful.ir)
+    assert found.mapping["preparation"]["casts"] == {"$.cents": "int"}
+    path.write_text(PAYMENTS, encoding="utf-8")
+    assert inferred([path], Payment.lawful.ir).notes[-1] == (
+        "other fields: $.amount, $.booked at, $.merchant, $.txn"
+    )
 
 
 WRONG: list[tuple[str, str]] = [
