@@ -220,7 +220,8 @@ def _until_done(writer: Any) -> None:
     it does after ten seconds on a busy computer, the stream goes on from its checkpoint."""
     for left in reversed(range(STARTS)):
         try:
-            return writer.start().awaitTermination()
+            writer.start().awaitTermination()
+            break
         except Exception as error:
             if not left or "Python worker failed to connect back" not in str(error):
                 raise
