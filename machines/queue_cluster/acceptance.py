@@ -84,7 +84,11 @@ class ClientsFixed(Clients):
     def a_member_keeps_no_update_in_mind(self) -> bool:
         """Nobody updates it (Q56)."""
         one = self.replicas[self.me]
-        return (one.heard, one.left, one.told, one.updating) == ({}, set(), set(), set())
+        return (one.heard, one.left) == ({}, set()) and (one.told, one.gone, one.updating) == (
+            set(),
+            set(),
+            set(),
+        )
 
     # What is possible. Of the replica itself, because the machine around it has budgets.
 
@@ -195,6 +199,21 @@ class ClientsFixed(Clients):
                 Create(key.id.seq, body) in self.said,
             )
         )
+
+    @invariant
+    def numbers_of_this_node_are_its_own(self, m: Reject) -> bool:
+        """What it rejected comes back, with a number that it has used (Q15, Q27)."""
+        used = m.seq < self.numbers and self.is_under_way(m.key)
+        return implies(can(self.replicas[self.me].reject_delivered, self.me, m), used)
+
+    @invariant
+    def only_who_has_nothing_is_welcomed(self) -> bool:
+        """A member is brought up to date by nobody (Q48)."""
+        one = self.replicas[self.me]
+        wiring, bindings = self.declared_of(self.me), frozenset(one.bindings)
+        counts, routes = self.counts_of(self.me), self.routes_of(self.me)
+        nothing = len(self.queued) == 0 and len(self.used) == 0
+        return nothing == can(one.welcome, wiring, one.declarations, bindings, counts, routes)
 
     scope = Scope(
         {"MessageId.seq": range(0, 1)},

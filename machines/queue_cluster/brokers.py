@@ -31,6 +31,7 @@ from .messages import (
     Done,
     Exchange,
     Front,
+    Gone,
     Key,
     Node,
     QueueName,
@@ -47,7 +48,7 @@ class Brokers(Deliveries, abstract=True):
     updaters: dict[tuple[Node, Node], Updater] = {}
     outbox: dict[Node, list[Said]] = total([])
     inbox: dict[Node, list[Ordered]] = total([])
-    link: dict[Node, list[Front | Done]] = total([])
+    link: dict[Node, list[Front | Gone | Done]] = total([])
     waiting: set[Node] = set()
     crashed: set[Node] = set()
     published: Nat = 0
@@ -253,9 +254,7 @@ class Brokers(Deliveries, abstract=True):
     def send(self, u: Node, n: Node, q: QueueName) -> None:
         """The update iterator's thread (Q56)."""
         require((u, n) in self.updaters, "does not update it")
-        front = self.replicas[u].front(self.updaters[u, n].send(q))
-        if front is not None:
-            self.link[n].append(front)
+        self.link[n].append(self.replicas[u].front(self.updaters[u, n].send(q)))
 
     @transition()
     def done(self, u: Node, n: Node, q: QueueName) -> None:
@@ -269,6 +268,8 @@ class Brokers(Deliveries, abstract=True):
         match m:
             case Front():
                 self.replicas[n].receive(m)
+            case Gone():
+                self.replicas[n].pass_over(m)
             case Done(queue=q):
                 self.replicas[n].end(m)
                 if (n, q) in self.owners:

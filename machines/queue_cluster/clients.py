@@ -30,6 +30,7 @@ from .messages import (
     Enqueue,
     Exchange,
     Front,
+    Gone,
     Key,
     MessageId,
     Node,
@@ -133,9 +134,9 @@ class Clients(Group, abstract=True):
         front = self.replicas[self.me].front(key)
         self.misspoken = front != self.front_of(key)
 
-    def front_of(self, key: Key) -> Front | None:
+    def front_of(self, key: Key) -> Front | Gone:
         if not self.is_queued(key):
-            return None
+            return Gone(key)
         return Front(key, self.content[key.id], self.taken.get(key), key in self.again)
 
     @transition()

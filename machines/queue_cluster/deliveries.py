@@ -65,10 +65,13 @@ class Deliveries(Ledger, abstract=True):
         """The stall: what the new node n has to know before it goes on; return what u is to send
         [seed:407-411,418]."""
         one = self.replicas[u]
-        declared = tuple(Declared(q, one.declared[q]) for q in sorted(one.queues))
         bindings, counts, routes = frozenset(one.bindings), self.counts_of(u), self.routes_of(u)
-        self.replicas[n].welcome(declared, one.declarations, bindings, counts, routes)
+        self.replicas[n].welcome(self.declared_of(u), one.declarations, bindings, counts, routes)
         return self.contents_of(u)
+
+    def declared_of(self, u: Node) -> tuple[Declared, ...]:
+        one = self.replicas[u]
+        return tuple(Declared(q, one.declared[q]) for q in sorted(one.queues))
 
     def contents_of(self, u: Node) -> tuple[Content, ...]:
         queues = self.replicas[u].queues

@@ -15,17 +15,19 @@ node that joins. Their callers do this:
    used (`welcome`), and its queues' ownership (`QueueOwner.join`). The updater notes what is on
    each queue (`Updater.begin`).
 2. Then both go on. The updater sends what `front` says of each key that `Updater.send` returns, and
-   for each queue at last what `Updater.done` returns. The new node calls `receive` and `end`, and
-   after `end` `QueueOwner.updated`.
+   for each queue at last what `Updater.done` returns. The new node calls `receive`, `pass_over` and
+   `end`, and after `end` `QueueOwner.updated`.
 
 The document's `update_front(q, m)` has only the message. It also needs to say whether it is
 acquired, and the new node must remember what it handles about a message before the message comes.
+Of a message that has gone, the updater says so: the new node may come to the multicast that removes
+it after `end`, and if that is a reject, the new node has still to move it.
 Of a queue that keeps few messages (a ring), all `Front` are handed over in the first step.
 """
 
 from lawful import Machine, Nat, Record, Scope, implies, invariant, require, transition
 
-from .messages import Bind, Body, Done, Front, Key, MessageId, Node, QueueName, Reject
+from .messages import Bind, Body, Done, Front, Gone, Key, MessageId, Node, QueueName, Reject
 from .replica import ReplicaFixed
 
 
@@ -74,6 +76,8 @@ class Updatee(ReplicaFixed):
     left: set[Node] = set()
     # Messages of which the updater said who has them, before this node handled the acquire.
     told: set[Key] = set()
+    # Messages of which it said that they have gone, before this node handled that.
+    gone: set[Key] = set()
     # The number of each queue's declaration, among those that made a queue.
     declared: dict[QueueName, Nat] = {}
     declarations: Nat = 0
@@ -119,6 +123,17 @@ class Updatee(ReplicaFixed):
                 self.acquired[key] = holder
                 if said is None:
                     self.told.add(key)
+        if said is not None:
+            del self.heard[key]
+
+    @transition()
+    def pass_over(self, m: Gone) -> None:
+        """It does not come: this node has handled why, or will (Q56)."""
+        key, said = m.key, self.heard.get(m.key)
+        if key.queue in self.updating and (said is None or not said.gone):
+            self.gone.add(key)
+        if said is not None:
+            del self.heard[key]
 
     @transition()
     def end(self, m: Done) -> None:
@@ -126,10 +141,10 @@ class Updatee(ReplicaFixed):
         self.forget_update(m.queue)
 
     @transition()
-    def front(self, key: Key) -> Front | None:
-        """What an updater sends of this message, unless it has gone [seed:415] (Q56)."""
+    def front(self, key: Key) -> Front | Gone:
+        """What an updater sends of this message [seed:415] (Q56)."""
         if not self.has(key):
-            return None
+            return Gone(key)
         return Front(key, self.bodies[key.id], self.acquired.get(key), key in self.redelivered)
 
     # Multicasts about messages that are still to come are remembered.
@@ -156,17 +171,18 @@ class Updatee(ReplicaFixed):
         there = self.has(key)
         super().dequeue_delivered(sender, key)
         self.forget_told()
-        if not there and self.is_to_come(key):
-            self.heard[key] = Heard(None, False, True)
+        if not there:
+            self.hear_of_removal(key)
 
     @transition()
     def reject_delivered(self, sender: Node, m: Reject) -> None:
         there = self.has(m.key)
         super().reject_delivered(sender, m)
         self.forget_told()
-        if not there and self.is_to_come(m.key):
-            self.heard[m.key] = Heard(None, False, True)
-            self.move(m.to, MessageId(sender, m.seq), m.body)
+        if not there:
+            was_to_come = self.hear_of_removal(m.key)
+            if was_to_come:
+                self.move(m.to, MessageId(sender, m.seq), m.body)
 
     @transition()
     def member_leaves(self, member: Node) -> None:
@@ -188,6 +204,7 @@ class Updatee(ReplicaFixed):
         super().destroy_delivered(q)
         self.forget_told()
         self.forget_update(q)
+        self.gone = {key for key in self.gone if key.queue != q}
         if q in self.declared:
             del self.declared[q]
 
@@ -210,8 +227,17 @@ class Updatee(ReplicaFixed):
         """What nobody has any more."""
         self.told = {key for key in self.told if key in self.acquired}
 
+    def hear_of_removal(self, key: Key) -> bool:
+        """Of a message that is not here; return whether it was to come at the join."""
+        said_gone = key in self.gone
+        self.gone.discard(key)
+        if not said_gone and self.is_to_come(key):
+            self.heard[key] = Heard(None, False, True)
+            return True
+        return said_gone
+
     def is_to_come(self, key: Key) -> bool:
-        return key.queue in self.updating and not self.has(key)
+        return key.queue in self.updating and not self.has(key) and key not in self.gone
 
     def comes_again(self, key: Key) -> bool:
         """As was heard: it was given back, or who had it has left (Q26, Q29)."""

@@ -1,8 +1,8 @@
 """What travels between the nodes of a queue cluster, and what it is about.
 
 Source: `new-cluster-plan.org`, cited as in `declaration.py`. A multicast gets one place in the
-total order of the group, and every node handles it there; `Front` and `Done` go from a member to a
-node that joins.
+total order of the group, and every node handles it there; `Front`, `Gone` and `Done` go from a
+member to a node that joins.
 """
 
 from typing import Annotated
@@ -147,6 +147,12 @@ class Front(Record):
     body: Body
     holder: Node | None
     redelivered: bool
+
+
+class Gone(Record):
+    """In place of a `Front`: the message has left its queue at the updater (Q56)."""
+
+    key: Key
 
 
 class Done(Record):

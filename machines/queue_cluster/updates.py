@@ -43,6 +43,7 @@ from .messages import (
     Done,
     Enqueue,
     Front,
+    Gone,
     Key,
     MessageId,
     Node,
@@ -66,10 +67,12 @@ class Updates(Group, abstract=True):
 
     updater: Updater = Updater()
     inbox: dict[Node, list[Spoken]] = total([])
-    link: list[Front | Done] = []
+    link: list[Front | Gone | Done] = []
     wired: Nat = 0
     # What somebody had at the place of the join, and still has.
     before: Ghost[set[Key]] = set()
+    # What came from the updater, of queues that are not complete.
+    arrived: Ghost[set[Key]] = set()
     unfit: Ghost[bool] = False
 
     member: Param[Node]
@@ -198,9 +201,7 @@ class Updates(Group, abstract=True):
     @transition()
     def send(self, q: QueueName) -> None:
         """The update iterator's thread (Q56)."""
-        front = self.replicas[self.member].front(self.updater.send(q))
-        if front is not None:
-            self.link.append(front)
+        self.link.append(self.replicas[self.member].front(self.updater.send(q)))
 
     @transition()
     def done(self, q: QueueName) -> None:
@@ -211,10 +212,15 @@ class Updates(Group, abstract=True):
         require(len(self.link) > 0, "nothing has come")
         m = self.link.pop(0)
         match m:
-            case Front():
+            case Front(key=key):
                 self.replicas[self.late].receive(m)
-            case Done():
+                self.arrived.add(key)
+            case Gone(key=key):
+                self.replicas[self.late].pass_over(m)
+                self.arrived.add(key)
+            case Done(queue=q):
                 self.replicas[self.late].end(m)
+                self.arrived = {key for key in self.arrived if key.queue != q}
 
     @terminal
     def everything_is_handled(self) -> bool:
@@ -260,29 +266,32 @@ class UpdatesFixed(Updates):
 
     @invariant
     def what_is_heard_is_as_said(self, key: Key) -> bool:
-        """Of a message that is still to come (Q56)."""
+        """Of a message that has not come (Q56)."""
         if self.late not in self.replicas or len(self.inbox[self.late]) > 0:
             return True
         said = self.replicas[self.late].heard.get(key)
-        if said is None or not self.is_still_to_come(key):
+        if said is None:
             return True
         if said.gone:
-            return not self.is_queued(key)
+            free = said.holder is None and not said.redelivered
+            return free and not self.is_queued(key)
         has = said.holder is not None and said.holder not in self.replicas[self.late].left
         return implies(said.redelivered, key in self.again) and (
             self.taken.get(key) == said.holder if has else key not in self.taken
         )
 
-    def is_still_to_come(self, key: Key) -> bool:
-        sent = {m.key for m in self.link if isinstance(m, Front)}
-        return key in sent or key.id in self.updater.to_send.get(key.queue, [])
+    @invariant
+    def what_came_is_not_kept_in_mind(self, key: Key) -> bool:
+        """So that a long update takes no more memory than the queue (Q56)."""
+        return key not in self.arrived or key not in self.replicas[self.late].heard
 
     @invariant
     def what_was_told_is_handled(self) -> bool:
         """Except what was acquired before the join, which the new node never handles (Q56)."""
         if self.late not in self.replicas or len(self.inbox[self.late]) > 0:
             return True
-        return self.replicas[self.late].told <= self.before
+        one = self.replicas[self.late]
+        return one.told <= self.before and one.gone == set()
 
     @invariant
     def what_has_its_place_is_handled(self, n: Node) -> bool:
@@ -302,6 +311,12 @@ class UpdatesFixed(Updates):
 
     def is_destroyed(self, n: Node, q: QueueName) -> bool:
         return any(m.said == Destroy(q) for m in self.inbox[n])
+
+    @invariant
+    def an_updater_has_one_update(self, q: QueueName) -> bool:
+        """It begins no other one while it has something to send (Q56)."""
+        sends = can(self.updater.send, q) or can(self.updater.done, q)
+        return implies(sends, not can(self.updater.begin, self.contents_of(self.member)))
 
     @invariant
     def a_node_may_join(self) -> bool:
@@ -371,6 +386,17 @@ class UpdatesFixed(Updates):
     rejecting = Scope(
         {"MessageId.seq": range(0, 2), "Create.seq": range(0, 1)},
         Nat=range(0, 3),
+        filled=(1,),
+    )
+    # A message that waits is rejected to the other of two queues. Nothing is published.
+    dead_letters = Scope(
+        {"Create.seq": range(0, 1), "Reject.seq": range(1, 2), "MessageId.seq": range(0, 2)},
+        Nat=range(0, 3),
+        QueueName=2,
+        queues=1,
+        queued=1,
+        link=1,
+        to_send=1,
         filled=(1,),
     )
     # Two messages wait, and the new node is two multicasts behind.

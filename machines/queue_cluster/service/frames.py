@@ -17,6 +17,7 @@ from ..messages import (
     Done,
     Exchange,
     Front,
+    Gone,
     Node,
     QueueName,
 )
@@ -194,7 +195,7 @@ class Stall:
     interests: tuple[Interest, ...]
 
 
-Told = Stall | Front | Done
+Told = Stall | Front | Gone | Done
 
 # From a broker to the bus.
 

@@ -45,6 +45,7 @@ from ..messages import (
     Enqueue,
     Exchange,
     Front,
+    Gone,
     Key,
     Node,
     QueueName,
@@ -398,6 +399,8 @@ class LocalNode:
                 self._welcome(told)
             case Front():
                 self.replica.receive(told)
+            case Gone():
+                self.replica.pass_over(told)
             case Done(queue=q):
                 self.replica.end(told)
                 if q in self.owners:
@@ -431,9 +434,7 @@ class LocalNode:
                 return
             q = min(updater.to_send)
             if updater.to_send[q]:
-                front = self.replica.front(updater.send(q))
-                if front is not None:
-                    self._group.tell(n, front)
+                self._group.tell(n, self.replica.front(updater.send(q)))
             else:
                 self._group.tell(n, updater.done(q))
         self._loop.call_later(0.001, self._send_on, n)

@@ -15,6 +15,7 @@ from lawful.machines.queue_cluster.messages import (
     Done,
     Enqueue,
     Front,
+    Gone,
     Key,
     MessageId,
     Node,
@@ -141,6 +142,34 @@ def test_an_updater_may_be_ahead_of_a_node_that_joins() -> None:
     assert (late.acquired, late.redelivered) == ({key: B}, {key})
 
 
+def test_a_reject_that_the_updater_handled_first_moves_the_message_here_too() -> None:
+    """Q27, Q56: the new node comes to the reject when it has the whole queue, without the message,
+    and before or after it hears that the message has gone."""
+    key, moved = Key(FIRST, Q), MessageId(A, 2)
+    said = Reject(key, 2, OTHER, b"one")
+    for ahead in (True, False):
+        b, late, updater = filled(), Updatee(me=LATE), Updater()
+        b.declare_delivered(OTHER)
+        b.acquire_delivered(A, key)
+        late.welcome((Declared(Q, 0), Declared(OTHER, 1)), 2, frozenset(), (Count(A, 2),), ())
+        updater.begin((Content(Q, (FIRST,)), Content(OTHER, ())))
+        b.reject_delivered(A, said)
+        gone = b.front(updater.send(Q))
+        assert gone == Gone(key)
+        assert isinstance(gone, Gone)
+        if not ahead:
+            late.reject_delivered(A, said)
+            assert set(late.heard) == {key}
+        late.pass_over(gone)
+        late.end(updater.done(Q))
+        late.end(updater.done(OTHER))
+        if ahead:
+            assert (late.queues, late.gone) == ({Q: [], OTHER: []}, {key})
+            late.reject_delivered(A, said)
+        assert late.queues == {Q: [], OTHER: [moved]}
+        assert (late.bodies, late.heard, late.gone) == ({moved: b"one"}, {}, set())
+
+
 def test_a_message_comes_again_after_who_had_it_left_though_another_has_it() -> None:
     """Q29, Q56: A had it at the join and leaves; then B acquires it, and only then it comes."""
     key, late = Key(FIRST, Q), Updatee(me=LATE)
@@ -200,11 +229,11 @@ def test_a_node_that_joins_gets_what_is_on_the_queues_from_the_back() -> None:
     assert front == Front(Key(SECOND, Q), b"two", None, False)
     for each in (b, late):
         each.acquire_delivered(A, Key(FIRST, Q))
-    assert front is not None
+    assert isinstance(front, Front)
     late.receive(front)
     first = b.front(updater.send(Q))
     assert first == Front(Key(FIRST, Q), b"one", A, False)
-    assert first is not None
+    assert isinstance(first, Front)
     late.receive(first)
     assert updater.done(Q) == Done(Q)
     late.end(Done(Q))

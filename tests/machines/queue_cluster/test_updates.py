@@ -12,7 +12,7 @@ from tests.machines.checked import checked, counts
 
 @pytest.mark.nightly
 def test_everything_holds() -> None:
-    assert counts(checked(UpdatesFixed)) == (2_263, 11_942, 24)
+    assert counts(checked(UpdatesFixed)) == (2_059, 10_962, 22)
 
 
 def test_it_has_the_machines_of_a_service() -> None:

@@ -25,6 +25,7 @@ from lawful.machines.queue_cluster.messages import (
     Enqueue,
     Exchange,
     Front,
+    Gone,
     Key,
     MessageId,
     Node,
@@ -86,6 +87,7 @@ TOLD: st.SearchStrategy[object] = st.one_of(
         ),
     ),
     st.builds(Front, KEYS, BODIES, st.none() | NODES, st.booleans()),
+    st.builds(Gone, KEYS),
     st.builds(Done, QUEUES),
 )
 COMMANDS: st.SearchStrategy[object] = st.one_of(
