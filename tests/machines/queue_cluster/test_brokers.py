@@ -33,7 +33,7 @@ FIRST, SECOND = MessageId(A, 0), MessageId(A, 1)
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     ("scope", "expected"),
-    [("scope", (29_757, 85_013, 50)), ("joining", (12_787, 45_251, 40))],
+    [("scope", (29_757, 85_013, 50)), ("joining", (11_715, 41_401, 40))],
 )
 def test_everything_holds(scope: str, expected: tuple[int, int, int]) -> None:
     result = checked(BrokersLive, scope)

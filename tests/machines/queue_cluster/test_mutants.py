@@ -53,6 +53,9 @@ UPDATEE = Table(
                 *("alone", "rewiring"),
             )
         ),
+        # A number more, in one place, is still within the scope.
+        Asked(ClientsFixed, "rejecting", bounds=("MessageId.seq=0..2", "Reject.seq=0..1")),
+        Asked(ClientsFixed, "rejecting", bounds=("wirings=1",)),
         *(
             Asked(UpdatesFixed, scope)
             for scope in (
@@ -60,6 +63,7 @@ UPDATEE = Table(
                 *("several", "crowded", "behind"),
             )
         ),
+        Asked(UpdatesFixed, bounds=("Nat=0..3",)),
     ),
 )
 TABLES = pytest.mark.parametrize(
