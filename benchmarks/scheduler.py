@@ -27,7 +27,7 @@ from benchmarks._scheduler_by_hand import SchedulerByHand
 from lawful.machines.message_scheduler.service import MessageScheduler, scheduler
 from lawful.machines.message_scheduler.service.clients import BulkFetcher
 from lawful.machines.message_scheduler.service.offering import Message
-from lawful.machines.message_scheduler.service.overlay import LOOPBACK, connected
+from lawful.machines.message_scheduler.service.overlay import connected
 from lawful.machines.message_scheduler.service.settings import Options
 from lawful.machines.message_scheduler.service.wire import (
     LARGEST_HEAD,
@@ -35,6 +35,7 @@ from lawful.machines.message_scheduler.service.wire import (
     Request,
     encode,
 )
+from lawful.machines.services import LOOPBACK
 from lawful.machines.services.framing import Frames
 from lawful.runtime.journal import Journal
 

@@ -34,8 +34,8 @@ from lawful.machines.read_only_windows.service import (
     settings,
 )
 from lawful.machines.read_only_windows.service.scripts import Script, Step, run
-from lawful.machines.read_only_windows.service.settings import SystemThreads
 from lawful.machines.read_only_windows.service.table import GuardedTable
+from lawful.machines.services.threads import SystemThreads
 from lawful.runtime.journal import Journal
 
 REQUESTS = int(sys.argv[1]) if len(sys.argv) > 1 else 4_000

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable
 
+from ...services.threads import Event, SystemThreads, Threads
 from ..declaration import ChannelId, Peer, Reason
 from .offering import Message, Offering
 from .scheduler import MessageScheduler
-from .settings import Event, SystemThreads, Threads
 
 SYSTEM = SystemThreads()
 

@@ -23,13 +23,12 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 
+from ...services import LOOPBACK
 from ...services.framing import Frames, Oversized, WireError
 from ..declaration import Peer
 from .scheduler import MessageScheduler, Stopped
 from .settings import Config
 from .wire import LARGEST_HEAD, Alive, Hello, Response, decode
-
-LOOPBACK = "127.0.0.1"
 
 
 class Overlay:

@@ -20,9 +20,10 @@ from pathlib import Path
 from lawful import argument_types as types
 from lawful.runtime.journal import Journal, JournalError
 
+from ...services import LOOPBACK
 from .clients import BulkFetcher, Notifier, RetryElsewhere
 from .offering import Message
-from .overlay import LOOPBACK, connected
+from .overlay import connected
 from .peer_process import PeerProcess
 from .responder import FATES, Behaviour, Responder, answer
 from .scheduler import MessageScheduler

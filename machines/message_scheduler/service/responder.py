@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import random
-from collections import Counter
 from dataclasses import dataclass
 
 from ...services.framing import Frames, WireError
-from .overlay import LOOPBACK
+from ...services.peers import GARBAGE, OVERSIZED, Connection, Peer, check_fates, drawn
 from .wire import (
     LARGEST_HEAD,
     LONGEST_BODY,
@@ -60,9 +58,7 @@ class Behaviour:
     heartbeat: float = 1.0
 
     def __post_init__(self) -> None:
-        chances = [getattr(self, fate) for fate in FATES]
-        if min(chances) < 0 or sum(chances) > 1:
-            raise ValueError(f"probabilities are >= 0 and add up to 1 at most, not {chances}")
+        check_fates(self, FATES)
         if min(self.delay, self.lateness, self.heartbeat) < 0:
             raise ValueError("times are >= 0")
 
@@ -70,73 +66,34 @@ class Behaviour:
 FATES = ("late", "never", "wrong_id", "wrong_type", "twice", "garbage", "oversized", "hang_up")
 
 
-class Responder:
+class Responder(Peer["_Talk"]):
     """A peer. `counts` has what came (`requests`, `notifications`, `malformed`) and each fate."""
 
     def __init__(self, name: str, behaviour: Behaviour, seed: int = 0) -> None:
-        self.name = name
+        super().__init__(name, seed)
         self.behaviour = behaviour
-        self.counts: Counter[str] = Counter()
-        self._random = random.Random(f"{seed}/{name}")
-        self._server: asyncio.AbstractServer | None = None
-        self._talks: set[_Talk] = set()
 
-    async def open(self, port: int = 0) -> int:
-        """Listen on this port, or on a free one; the port. Errors: OSError."""
-        loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(lambda: _Talk(self), LOOPBACK, port)
-        opened: int = self._server.sockets[0].getsockname()[1]
-        return opened
-
-    def close(self) -> None:
-        """Hang up, and listen no more."""
-        if self._server is not None:
-            self._server.close()
-        self.hang_up()
-
-    def hang_up(self) -> None:
-        """End all connections; new ones are taken."""
-        for talk in tuple(self._talks):
-            talk.hang_up()
-
-    def joined(self, talk: _Talk) -> None:
-        self._talks.add(talk)
-
-    def left(self, talk: _Talk) -> None:
-        self._talks.discard(talk)
+    def connect(self) -> _Talk:
+        return _Talk(self)
 
     def fate(self) -> str:
         """What happens to the next request."""
-        chance = self._random.random()
-        for fate in FATES:
-            chance -= getattr(self.behaviour, fate)
-            if chance < 0:
-                return fate
-        return "answered"
+        return drawn(self.random, self.behaviour, FATES)
 
 
-class _Talk(asyncio.Protocol):
+class _Talk(Connection):
     """One connection of a scheduler to this peer."""
 
     def __init__(self, responder: Responder) -> None:
+        super().__init__(responder)
         self._responder = responder
         self._frames = Frames(LARGEST_HEAD + LONGEST_BODY)
-        self._transport: asyncio.Transport | None = None
         self._loop = asyncio.get_running_loop()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        self._responder.joined(self)
+        super().connection_made(transport)
         self._say(Hello(self._responder.name, self._responder.behaviour.channels))
         self._beat()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._responder.left(self)
-
-    def hang_up(self) -> None:
-        if self._transport is not None:
-            self._transport.abort()
 
     def data_received(self, data: bytes) -> None:
         counts = self._responder.counts
@@ -173,9 +130,9 @@ class _Talk(asyncio.Protocol):
             case "wrong_type":
                 self._say(Response(number, f"no {type}"[:64], b"of another type"))
             case "garbage":
-                self._write(b"\x00\x00\x00\x03\xff\x00\x00")
+                self.write(GARBAGE)
             case "oversized":
-                self._write(b"\xff\xff\xff\xff")
+                self.write(OVERSIZED)
             case "twice":
                 self._say(response)
                 self._say(response)
@@ -184,18 +141,9 @@ class _Talk(asyncio.Protocol):
 
     def _beat(self) -> None:
         every = self._responder.behaviour.heartbeat
-        if self._alive and every > 0:
+        if self.alive and every > 0:
             self._say(Alive())
             self._loop.call_later(every, self._beat)
 
-    @property
-    def _alive(self) -> bool:
-        return self._transport is not None and not self._transport.is_closing()
-
     def _say(self, frame: Frame) -> None:
-        self._write(encode(frame))
-
-    def _write(self, data: bytes) -> None:
-        if self._alive:
-            assert self._transport is not None
-            self._transport.write(data)
+        self.write(encode(frame))

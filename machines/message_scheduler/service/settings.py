@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -12,6 +11,8 @@ from typing import Protocol
 from lawful.runtime.instance import Machine
 from lawful.runtime.timers import REAL, Clock
 
+from ...services.limits import check_ranges, check_seconds
+from ...services.threads import SystemThreads, Threads
 from .wire import LARGEST_NUMBER, LONGEST_BODY
 
 
@@ -39,9 +40,7 @@ class Config:
     tolerated: int = 16
 
     def __post_init__(self) -> None:
-        for name in ("longest_timeout", "silence", "redial"):
-            if not 0.0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} is a time in seconds > 0, not {getattr(self, name)}")
+        check_seconds(self, ("longest_timeout", "silence", "redial"))
         if not 0 < self.least <= self.greatest <= LARGEST_NUMBER:
             raise ValueError(
                 f"numbers of requests are 0 < least <= greatest <= {LARGEST_NUMBER},"
@@ -53,9 +52,7 @@ class Config:
             "backlog": (1, 2**40),
             "tolerated": (0, 2**31),
         }
-        for name, (least, greatest) in limits.items():
-            if not least <= getattr(self, name) <= greatest:
-                raise ValueError(f"{name} is in {least}..{greatest}, not {getattr(self, name)}")
+        check_ranges(self, limits)
 
     def milliseconds(self, timeout: float) -> int:
         """A message's time for the machine, rounded up. Errors: ValueError out of its range."""
@@ -64,40 +61,6 @@ class Config:
                 f"the time of a message is > 0 and <= {self.longest_timeout} seconds, not {timeout}"
             )
         return math.ceil(timeout * 1_000)
-
-
-class Event(Protocol):
-    """A flag that threads wait for."""
-
-    def set(self) -> None: ...
-
-    def wait(self, timeout: float | None = None) -> bool: ...
-
-
-class Lock(Protocol):
-    """Excludes other threads; not reentrant."""
-
-    def acquire(self) -> object: ...
-
-    def release(self) -> None: ...
-
-
-class Threads(Protocol):
-    """What threads meet at: those of the operating system, or simulated ones."""
-
-    def lock(self) -> Lock: ...
-
-    def event(self) -> Event: ...
-
-
-class SystemThreads:
-    """The threads of the operating system."""
-
-    def lock(self) -> Lock:
-        return threading.Lock()
-
-    def event(self) -> Event:
-        return threading.Event()
 
 
 class Recorder(Protocol):

@@ -25,13 +25,14 @@ from itertools import count
 from lawful import Refused
 from lawful.runtime.timers import SteadyClock
 
+from ...services import LOOPBACK
 from ..attribution import Peer
 from ..connection import ReplyIds
 from ..messages import ObjectId
 from ..registry import Registry
 from .inbound import Connection
 from .pool import Pool
-from .settings import LOOPBACK, Config, Options
+from .settings import Config, Options
 from .wire import Objects
 
 

@@ -11,16 +11,15 @@ peer answers a request is drawn from its seed.
 from __future__ import annotations
 
 import asyncio
-import random
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
 
 from ...services.framing import Frames, WireError
+from ...services.peers import GARBAGE, OVERSIZED, Connection, Peer, check_fates, drawn
 from ..connection import Complaint, Outbound, ReplyIds
 from ..messages import ObjectId, Request, RequestIds, RequestObjects
-from .settings import LOOPBACK
 from .wire import Frame, Hello, Objects, decode, encode, name_of
 
 FATES = (
@@ -60,91 +59,57 @@ class Behaviour:
     hang_up: float = 0.0
 
     def __post_init__(self) -> None:
-        chances = [getattr(self, fate) for fate in FATES]
-        if min(chances) < 0 or sum(chances) > 1:
-            raise ValueError(f"probabilities are >= 0 and add up to 1 at most, not {chances}")
+        check_fates(self, FATES)
         if min(self.delay, self.lateness) < 0 or self.outstanding < 1:
             raise ValueError("times are >= 0, and `outstanding` is at least 1")
 
 
-class OutboundPeer:
+class OutboundPeer(Peer["_Talk"]):
     """A peer. `counts` has what came (`requests`, `malformed`, `complaints` of the machine), and
     each fate; `heard` the requests for objects, if somebody listens."""
 
     def __init__(self, name: str, behaviour: Behaviour | None = None, seed: int = 0) -> None:
-        self.name = name
+        super().__init__(name, seed)
         self.behaviour = behaviour or Behaviour()
-        self.counts: Counter[str] = Counter()
         self.objects: dict[ObjectId, bytes] = {}
         self.heard: Callable[[Request], None] | None = None
-        self.random = random.Random(f"{seed}/{name}")
-        self._server: asyncio.AbstractServer | None = None
-        self._talks: dict[_Talk, None] = {}  # In the order in which they came.
+
+    def connect(self) -> _Talk:
+        return _Talk(self)
 
     def offer(self, body: bytes) -> ObjectId:
         """Announce one more object to all nodes; its ID."""
         x = name_of(body)
         self.objects[x] = body
-        for talk in tuple(self._talks):
+        for talk in tuple(self.connections):
             talk.serve()
         return x
 
-    async def open(self, port: int = 0) -> int:
-        """Listen on this port, or on a free one; the port. Errors: OSError."""
-        loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(lambda: _Talk(self), LOOPBACK, port)
-        opened: int = self._server.sockets[0].getsockname()[1]
-        return opened
-
-    def close(self) -> None:
-        """Hang up, and listen no more."""
-        if self._server is not None:
-            self._server.close()
-        for talk in tuple(self._talks):
-            talk.hang_up()
-
-    def joined(self, talk: _Talk) -> None:
-        self._talks[talk] = None
-
-    def left(self, talk: _Talk) -> None:
-        self._talks.pop(talk, None)
-
     def fate(self) -> str:
         """What happens to the next request."""
-        chance = self.random.random()
-        for fate in FATES:
-            chance -= getattr(self.behaviour, fate)
-            if chance < 0:
-                return fate
-        return "answered"
+        return drawn(self.random, self.behaviour, FATES)
 
 
-class _Talk(asyncio.Protocol):
+class _Talk(Connection):
     """One connection of a node to this peer: requests are answered one after the other."""
 
     def __init__(self, peer: OutboundPeer) -> None:
+        super().__init__(peer)
         self._owner = peer
         self._machine = Outbound(max_num_objects_outstanding=peer.behaviour.outstanding)
         self._frames = Frames(LONGEST_REQUEST)
         self._requests: deque[Request] = deque()
         self._told = 0  # Objects that were announced.
         self._busy = False  # Answers a request later, or never.
-        self._transport: asyncio.Transport | None = None
         self._loop = asyncio.get_running_loop()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        self._owner.joined(self)
+        super().connection_made(transport)
         self._say(Hello(self._owner.name))
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._requests.clear()
-        self._owner.left(self)
-
-    def hang_up(self) -> None:
-        if self._transport is not None:
-            self._transport.abort()
+        super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
         try:
@@ -162,7 +127,7 @@ class _Talk(asyncio.Protocol):
 
     def serve(self) -> None:
         """Begin with the next request, if there is something to answer."""
-        while self._requests and not self._busy and self._alive:
+        while self._requests and not self._busy and self.alive:
             request = self._requests[0]
             if isinstance(request, RequestIds):
                 complaint = self._machine.about(request)
@@ -193,7 +158,7 @@ class _Talk(asyncio.Protocol):
 
     def _later(self, request: Request, fate: str) -> None:
         self._busy = False
-        if self._alive:
+        if self.alive:
             self._answer(request, fate)
             self.serve()
 
@@ -207,9 +172,9 @@ class _Talk(asyncio.Protocol):
             self.hang_up()
             return
         if fate == "garbage":
-            self._write(b"\x00\x00\x00\x03\xff\x00\x00")
+            self.write(GARBAGE)
         elif fate == "oversized":
-            self._write(b"\xff\xff\xff\xff")
+            self.write(OVERSIZED)
         elif fate == "wrong_kind":
             self._say(Objects(()) if isinstance(reply, ReplyIds) else ReplyIds(()))
         else:
@@ -245,14 +210,5 @@ class _Talk(asyncio.Protocol):
     def _invented(self) -> ObjectId:
         return name_of(self._owner.random.randbytes(16))
 
-    @property
-    def _alive(self) -> bool:
-        return self._transport is not None and not self._transport.is_closing()
-
     def _say(self, frame: Frame) -> None:
-        self._write(encode(frame))
-
-    def _write(self, data: bytes) -> None:
-        if self._alive:
-            assert self._transport is not None
-            self._transport.write(data)
+        self.write(encode(frame))

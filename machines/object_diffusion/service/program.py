@@ -21,11 +21,12 @@ from tempfile import TemporaryDirectory
 from lawful import argument_types as types
 from lawful.runtime.journal import Journal, JournalError
 
+from ...services import LOOPBACK
 from .demonstration import NAMES, Plan, body_of, demo
 from .node import Node
 from .outbound import FATES, Behaviour, OutboundPeer
 from .pool import SqlitePool
-from .settings import LOOPBACK, Config, Options
+from .settings import Config, Options
 
 FAILED, USAGE = 1, 5
 

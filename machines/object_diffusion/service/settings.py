@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Protocol
 
 from lawful.runtime.instance import Machine
 from lawful.runtime.timers import REAL, Clock
 
+from ...services.limits import check_ranges, check_seconds
 from .wire import LONGEST_BODY, MOST_IDS
-
-LOOPBACK = "127.0.0.1"
 
 
 @dataclass(frozen=True)
@@ -39,9 +37,7 @@ class Config:
     backlog: int = 1_000_000
 
     def __post_init__(self) -> None:
-        for name in ("period", "redial", "greeting"):
-            if not 0.0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} is a time in seconds > 0, not {getattr(self, name)}")
+        check_seconds(self, ("period", "redial", "greeting"))
         limits = {
             "redundancy": 2**16,
             "outstanding": MOST_IDS,
@@ -53,9 +49,7 @@ class Config:
             "most_objects": 2**40,
             "backlog": 2**40,
         }
-        for name, most in limits.items():
-            if not 1 <= getattr(self, name) <= most:
-                raise ValueError(f"{name} is in 1..{most}, not {getattr(self, name)}")
+        check_ranges(self, {name: (1, most) for name, most in limits.items()})
         if self.most_objects < self.inflight_total:
             raise ValueError(
                 f"most_objects is at least inflight_total, which is {self.inflight_total},"

@@ -17,6 +17,7 @@ from functools import partial
 
 from lawful import Refused
 
+from ...services import LOOPBACK
 from ...services.framing import WireError
 from ..ledger import Joined
 from ..messages import Node, QueueName
@@ -41,7 +42,7 @@ from .frames import (
 )
 from .node import LocalNode, prepare
 from .round_robin import RoundRobin
-from .settings import LOOPBACK, Config, Options
+from .settings import Config, Options
 from .sliding_window import SlidingWindow
 from .wire import Raw, coder, decoder, encode
 

@@ -19,6 +19,7 @@ import asyncio
 from collections import Counter, deque
 from itertools import count
 
+from ...services import LOOPBACK
 from ...services.framing import WireError
 from ..ledger import Joined
 from ..messages import Node
@@ -39,7 +40,7 @@ from .frames import (
     Tell,
 )
 from .round_robin import RoundRobin
-from .settings import LOOPBACK, Config
+from .settings import Config
 from .wire import Raw, coder, encode
 
 Link = Connection[FromMember]

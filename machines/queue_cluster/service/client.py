@@ -19,6 +19,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import Self
 
+from ...services import LOOPBACK
 from ..messages import Exchange, QueueName
 from .connection import Connection
 from .frames import (
@@ -43,7 +44,7 @@ from .frames import (
 )
 from .node import alternate_of
 from .round_robin import RoundRobin
-from .settings import LOOPBACK, Config
+from .settings import Config
 
 
 class CommandFailed(Exception):

@@ -21,11 +21,12 @@ from typing import Any
 from lawful import argument_types as types
 from lawful.runtime.journal import Journal, JournalError
 
+from ...services import LOOPBACK
 from .broker import Broker
 from .bus import Bus
 from .client import Client, CommandFailed, ConnectionLost
 from .demo import Demo, demonstrate
-from .settings import LOOPBACK, Config, Options
+from .settings import Config, Options
 
 FAILED, USAGE = 1, 5
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
@@ -11,7 +10,7 @@ from typing import Protocol
 from lawful.runtime.instance import Machine
 from lawful.runtime.timers import Clock
 
-LOOPBACK = "127.0.0.1"
+from ...services.limits import check_ranges, check_seconds
 
 
 @dataclass(frozen=True)
@@ -50,9 +49,7 @@ class Config:
     tolerated: int = 16
 
     def __post_init__(self) -> None:
-        for name in ("slice_seconds", "beat", "silence", "redial"):
-            if not 0.0 < getattr(self, name) < math.inf:
-                raise ValueError(f"{name} is a time in seconds > 0, not {getattr(self, name)}")
+        check_seconds(self, ("slice_seconds", "beat", "silence", "redial"))
         if not 2 * self.beat <= self.silence:
             raise ValueError(f"silence is at least two beats, not {self.silence} of {self.beat}")
         limits = {
@@ -68,9 +65,7 @@ class Config:
             "credit": (1, 2**20),
             "tolerated": (0, 2**31),
         }
-        for name, (least, greatest) in limits.items():
-            if not least <= getattr(self, name) <= greatest:
-                raise ValueError(f"{name} is in {least}..{greatest}, not {getattr(self, name)}")
+        check_ranges(self, limits)
 
     @property
     def longest_line(self) -> int:

@@ -30,11 +30,12 @@ from itertools import count
 from lawful import Refused
 from lawful.runtime.timers import MILLISECONDS, SteadyClock
 
+from ...services.threads import Event
 from ..declaration import Phase, Place
 from ..transaction import FINAL, Stage, Transaction
 from .jobs import ERRORS, OUTCOMES, Answer, Job, Kind, Overloaded
 from .scripts import Failed, Script, run
-from .settings import Config, Event, Options, Stats
+from .settings import Config, Options, Stats
 from .table import GuardedTable, Overlap, Value
 
 

@@ -14,12 +14,12 @@ from types import FrameType
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from ...services import LOOPBACK
 from .executor import WindowedExecutor
 from .front import PATIENCE, Front
 from .settings import Config, Options
 from .table import GuardedTable
 
-LOOPBACK = "127.0.0.1"
 MOST_CONNECTIONS = 500
 GRACE = 5  # Seconds for the last answers.
 SIGNALS = (signal.SIGINT, signal.SIGTERM)

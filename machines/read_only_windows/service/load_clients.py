@@ -13,7 +13,8 @@ import threading
 import time
 from dataclasses import dataclass, field
 
-LOOPBACK = "127.0.0.1"
+from ...services import LOOPBACK
+
 PATIENCE = 60.0  # Seconds for an answer.
 
 

@@ -18,11 +18,11 @@ from pathlib import Path
 from lawful import argument_types as types
 from lawful.runtime.journal import Journal, JournalError
 
+from ...services.threads import SystemThreads
 from .load_clients import Load, loaded
-from .settings import Config, Options, SystemThreads
+from .settings import Config, Options
 from .table import GuardedTable
 
-LOOPBACK = "127.0.0.1"
 FAILED, USAGE = 1, 5
 DEMO = {
     "read_only_transaction_num_threads": 3,

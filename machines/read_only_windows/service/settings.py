@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import threading
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -12,6 +10,7 @@ from typing import Protocol
 from lawful.runtime.instance import Machine
 from lawful.runtime.timers import REAL, Clock
 
+from ...services.threads import SystemThreads, Threads
 from ..declaration import WindowFixed
 
 
@@ -63,50 +62,6 @@ class Config:
             max_read_only_transaction_time=self.max_read_only_transaction_time,
             latency=self.latency,
         )
-
-
-class Event(Protocol):
-    """A flag that threads wait for."""
-
-    def set(self) -> None: ...
-
-    def wait(self, timeout: float | None = None) -> bool: ...
-
-
-class Lock(Protocol):
-    """Excludes other threads; not reentrant."""
-
-    def acquire(self) -> object: ...
-
-    def release(self) -> None: ...
-
-
-class Threads(Protocol):
-    """Threads and what they meet at: those of the operating system, or simulated ones."""
-
-    def lock(self) -> Lock: ...
-
-    def event(self) -> Event: ...
-
-    def sleep(self, seconds: float) -> None: ...
-
-    def start(self, run: Callable[[], object], name: str) -> None: ...
-
-
-class SystemThreads:
-    """The threads of the operating system."""
-
-    def lock(self) -> Lock:
-        return threading.Lock()
-
-    def event(self) -> Event:
-        return threading.Event()
-
-    def sleep(self, seconds: float) -> None:
-        time.sleep(seconds)
-
-    def start(self, run: Callable[[], object], name: str) -> None:
-        threading.Thread(target=run, name=name, daemon=True).start()
 
 
 class Recorder(Protocol):

@@ -11,7 +11,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from .settings import Threads
+from ...services.threads import Threads
 
 Value = int | str | None
 

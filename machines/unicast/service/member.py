@@ -17,9 +17,10 @@ from pathlib import Path
 
 from lawful.runtime.journal import Journal
 
+from ...services import LOOPBACK
 from ..messages import Dropped
 from .endpoint import Unicast
-from .relay import LOOPBACK, Faults, Relay
+from .relay import Faults, Relay
 from .settings import Config, Options
 
 CONNECTIONS = 2**32  # More than one life has.

@@ -21,8 +21,9 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from ...services import LOOPBACK
+
 Address = tuple[str, int]
-LOOPBACK = "127.0.0.1"
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from typing import Protocol
 
 from lawful.runtime.instance import Machine
 
+from ...services.limits import check_ranges, check_seconds
 from ..declaration import Conn
 from ..messages import Dropped
 from .wire import LARGEST_DATAGRAM
@@ -43,9 +44,7 @@ class Config:
     most_messages: int = 64
 
     def __post_init__(self) -> None:
-        for name in ("xmit_interval", "ack_interval", "conn_close_timeout"):
-            if not 0.0 < getattr(self, name) < float("inf"):
-                raise ValueError(f"{name} is a time in seconds > 0, not {getattr(self, name)}")
+        check_seconds(self, ("xmit_interval", "ack_interval", "conn_close_timeout"))
         if not 0.0 <= self.conn_expiry_timeout < float("inf"):
             raise ValueError(f"conn_expiry_timeout is >= 0, not {self.conn_expiry_timeout}")
         limits = {
@@ -55,9 +54,7 @@ class Config:
             "largest_datagram": LARGEST_DATAGRAM,
             "most_messages": 2**16 - 1,
         }
-        for name, limit in limits.items():
-            if not 1 <= getattr(self, name) <= limit:
-                raise ValueError(f"{name} is in 1..{limit}, not {getattr(self, name)}")
+        check_ranges(self, {name: (1, most) for name, most in limits.items()})
 
     def pause(self, busy: float) -> float:
         """Seconds until the next round, after `busy` seconds of work since the last one began.

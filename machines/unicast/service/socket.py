@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Callable
 from typing import cast
 
-from .relay import LOOPBACK, Address
+from ...services import LOOPBACK
+from .relay import Address
 from .settings import Config
 from .wire import Batch, Forged, WireError, decode, pack
 

@@ -18,7 +18,8 @@ from lawful.machines.queue_cluster.service.broker import Broker
 from lawful.machines.queue_cluster.service.bus import Bus
 from lawful.machines.queue_cluster.service.frames import Delivered
 from lawful.machines.queue_cluster.service.program import main
-from lawful.machines.queue_cluster.service.settings import LOOPBACK, Config
+from lawful.machines.queue_cluster.service.settings import Config
+from lawful.machines.services import LOOPBACK
 from tests.root import PATIENCE
 
 CONFIG = Config(redial=0.02, longest_body=100, queues=4, messages=5, credit=10, tolerated=2)

@@ -25,10 +25,10 @@ import pytest
 
 from lawful.machines.read_only_windows.service.front import LONGEST_BODY
 from lawful.machines.read_only_windows.service.load_clients import Load, Seen, judge, loaded
+from lawful.machines.services import LOOPBACK
 from tests.root import PATIENCE
 
 pytestmark = pytest.mark.nightly
-LOOPBACK = "127.0.0.1"
 SHORT = ("--read-only-transaction-num-threads=3", "--read-write-window-time=50")
 WRITERS = 4
 

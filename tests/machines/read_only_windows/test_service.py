@@ -28,8 +28,8 @@ from lawful.machines.read_only_windows.service.front import LONGEST_BODY, Front
 from lawful.machines.read_only_windows.service.jobs import Answer
 from lawful.machines.read_only_windows.service.program import main
 from lawful.machines.read_only_windows.service.scripts import ScriptError, Step, parsed
-from lawful.machines.read_only_windows.service.settings import SystemThreads
 from lawful.machines.read_only_windows.service.table import GuardedTable, Overlap
+from lawful.machines.services.threads import SystemThreads
 from lawful.runtime.instance import Machine
 from lawful.runtime.timers import SimulatedClock
 from tests.root import PATIENCE

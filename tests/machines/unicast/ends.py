@@ -8,10 +8,11 @@ from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import ParamSpec
 
+from lawful.machines.services import LOOPBACK
 from lawful.machines.unicast.declaration import Conn
 from lawful.machines.unicast.messages import Data, Message
 from lawful.machines.unicast.service import Unicast
-from lawful.machines.unicast.service.relay import LOOPBACK, Address, Faults, Relay
+from lawful.machines.unicast.service.relay import Address, Faults, Relay
 from lawful.machines.unicast.service.run import join
 from lawful.machines.unicast.service.settings import Config, Options
 from lawful.machines.unicast.service.wire import Batch, decode, encode

@@ -8,8 +8,8 @@ from typing import TypeVar
 
 import pytest
 
+from lawful.machines.services import LOOPBACK
 from lawful.machines.unicast.service.relay import (
-    LOOPBACK,
     Address,
     Fates,
     Faults,

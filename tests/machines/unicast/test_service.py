@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from lawful.machines.services import LOOPBACK
 from lawful.machines.unicast.declaration import Conn
 from lawful.machines.unicast.messages import Ack, Close, Dropped, SendFirst, XmitReq
 from lawful.machines.unicast.service import EndpointClosed, Unicast
-from lawful.machines.unicast.service.relay import LOOPBACK, Faults
+from lawful.machines.unicast.service.relay import Faults
 from lawful.machines.unicast.service.run import exchange, gone, join
 from lawful.machines.unicast.service.settings import LARGEST_WINDOW, Config, Options
 from lawful.machines.unicast.service.wire import LONGEST_PAYLOAD, Batch, encode
