@@ -8,11 +8,11 @@ Source: `message-scheduler.md`, demands R5, R12, R21, R23 and R26.
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable
 
 from ...services.threads import Event, SystemThreads, Threads
-from ..declaration import ChannelId, Peer, Reason
+from ..declaration import ChannelId, Peer, Reason, Token
 from .offering import Message, Offering
 from .scheduler import MessageScheduler
 
@@ -27,10 +27,10 @@ def name_of(peer: Peer) -> str:
 class BulkFetcher:
     """Asks for many things at once, of whichever peers there are (R5).
 
-    `found`: what came, by what was asked. `failed`: what did not come in `tries` tries, or before
-    the scheduler stopped. `done` is set when each was found or has failed. `is_right(wanted, body)`
-    says whether a response contains what was asked: a peer may lie, and the scheduler does not
-    look into bodies. A wrong one is a try that has failed.
+    `found`: what came, by what was asked. `failed`: what did not come in `tries` tries of each peer
+    that was offered, or before the scheduler stopped. `done` is set when each was found or has
+    failed. `is_right(wanted, body)` says whether a response contains what was asked: a peer may
+    lie, and the scheduler does not look into bodies. A wrong one is a try that has failed.
     """
 
     def __init__(
@@ -53,9 +53,12 @@ class BulkFetcher:
         self._is_right = is_right
         self._wanted = deque(dict.fromkeys(wanted))
         self._count = len(self._wanted)
-        self._tries = dict.fromkeys(self._wanted, tries)
-        self._asked: dict[int, bytes] = {}
+        self._tries = tries
+        self._failures: dict[bytes, Counter[str]] = {}  # Of each peer, by its name.
+        self._peers: set[str] = set()  # That were offered.
+        self._asked: dict[int, tuple[bytes, str]] = {}
         self._waits = False
+        self._refused: Token | None = None  # With it a channel was refused, of use perhaps later.
 
     def start(self) -> None:
         """Begin to fetch; called once."""
@@ -63,7 +66,7 @@ class BulkFetcher:
 
     def _go_on(self) -> None:
         if self._wanted and not self._waits:
-            self._waits = True
+            self._waits, self._refused = True, None
             if self._scheduler.schedule(self) is None:
                 self.on_discard()
         if len(self.found) + len(self.failed) == self._count:
@@ -71,16 +74,26 @@ class BulkFetcher:
 
     def on_offer(self, offering: Offering) -> None:
         """Ask for as much as may be asked; for the rest, wait again (R26)."""
+        self._peers.update(map(name_of, offering.peers))
         for channel in offering:
             if not self._wanted or offering.left == 0:
                 break
-            what = self._wanted[0]
+            name = name_of(channel.peer)
+            what = next((each for each in self._wanted if not self._spent(each, name)), None)
+            if what is None:
+                self._refused = offering.token
+                continue
             body = self._message.body + what
             message = Message(self._message.type, body, self._message.timeout)
             number = offering.send_request(channel, message, self)
-            self._asked[number] = self._wanted.popleft()
+            self._wanted.remove(what)
+            self._asked[number] = what, name
             self._waits = False
         self._go_on()
+
+    def _spent(self, what: bytes, name: str) -> bool:
+        """Whether this peer was asked for it often enough."""
+        return what in self._failures and self._failures[what][name] >= self._tries
 
     def on_discard(self) -> None:
         """The scheduler has stopped."""
@@ -89,24 +102,26 @@ class BulkFetcher:
         self._go_on()
 
     def on_success(self, number: int, body: bytes) -> None:
-        what = self._asked.pop(number)
+        what, name = self._asked.pop(number)
         if self._is_right(what, body):
             self.found[what] = body
         else:
-            self._failed(what)
+            self._failed(what, name)
         self._go_on()
 
     def on_failure(self, number: int, reason: Reason) -> None:
-        self._failed(self._asked.pop(number))
+        self._failed(*self._asked.pop(number))
         self._go_on()
 
-    def _failed(self, what: bytes) -> None:
-        """Ask again, unless it was asked often enough; after `stop`, `schedule` says so."""
-        self._tries[what] -= 1
-        if self._tries[what] == 0:
+    def _failed(self, what: bytes, name: str) -> None:
+        """Ask again, unless each peer was asked often enough; after `stop`, `schedule` says so."""
+        self._failures.setdefault(what, Counter())[name] += 1
+        if all(self._spent(what, each) for each in self._peers):
             self.failed.add(what)
-        else:
-            self._wanted.append(what)
+            return
+        self._wanted.append(what)
+        if self._waits and self._refused is not None and self._scheduler.withdraw(self._refused):
+            self._waits = False  # What it has refused, it is offered again.
 
 
 class Notifier:

@@ -9,7 +9,8 @@ peers that come and go and of their responses, and fires the scheduler's timers.
     await Overlay(scheduler, {"A": 7001, "B": 7002}).run()  # in an event loop
 
 Peers are on 127.0.0.1: nothing here is authenticated. Whatever a peer says is counted, and costs
-nobody but this peer its connection.
+nobody but this peer its connection. What peers have said is handled by turns (`RoundRobin`): who
+says much does not keep the others waiting.
 
 Source: `message-scheduler.md`, demands R4, R6 and R36.
 """
@@ -25,10 +26,13 @@ from functools import partial
 
 from ...services import LOOPBACK
 from ...services.framing import Frames, Oversized, WireError
+from ...services.round_robin import RoundRobin
 from ..declaration import Peer
 from .scheduler import MessageScheduler, Stopped
 from .settings import Config
 from .wire import LARGEST_HEAD, Alive, Hello, Response, decode
+
+UNHANDLED = 250_000  # Bytes of one peer; nothing more is read while so many wait.
 
 
 class Overlay:
@@ -41,6 +45,7 @@ class Overlay:
         self._peers = dict(peers)
         self._config = config or Config()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._turns = RoundRobin()
         self._closing = asyncio.Event()
         self._sooner = asyncio.Event()
         self.opened = threading.Event()
@@ -68,7 +73,7 @@ class Overlay:
         """Keep a connection to this peer."""
         loop = asyncio.get_running_loop()
         while True:
-            session = Session(self._scheduler, name, self._config)
+            session = Session(self._scheduler, name, self._config, self._turns)
             dial = loop.create_connection(partial(_same, session), LOOPBACK, port)
             try:
                 # Before Python 3.12, wait_for loses a cancellation that comes with a failed dial.
@@ -122,14 +127,22 @@ def _tell(loop: asyncio.AbstractEventLoop, event: asyncio.Event) -> None:
 class Session(asyncio.Protocol):
     """One connection to a peer, from its Hello to its end: the scheduler's `Link`."""
 
-    def __init__(self, scheduler: MessageScheduler, name: str, config: Config) -> None:
+    def __init__(
+        self, scheduler: MessageScheduler, name: str, config: Config, turns: RoundRobin
+    ) -> None:
         self.lost = asyncio.Event()
         self._scheduler = scheduler
         self._name = name
         self._config = config
         self._frames = Frames(LARGEST_HEAD + config.longest_body)
         self._peer: Peer | None = None
+        self._turns = turns
+        self._come: deque[bytes | Oversized | None] = deque()  # None is the end.
+        self.unhandled = 0  # Bytes that have come and wait for their turn.
+        self._reading = True
+        self._hung_up = False
         self._faults = 0
+        self._owed = 0  # Responses that may still come: one for each message.
         self._heard = 0.0
         self._outgoing: deque[bytes] = deque()
         self._loop = asyncio.get_running_loop()
@@ -161,24 +174,69 @@ class Session(asyncio.Protocol):
         self._heard = self._loop.time()
         try:
             for content in self._frames.feed(data):
-                if not self.alive:
-                    return
-                self._take(content)
-        except Oversized:
-            self._give_up("oversized")
+                self._put(content)
+        except Oversized as error:
+            self._put(error)
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._watch is not None:
             self._watch.cancel()
         self._outgoing.clear()
+        if self._come and not self._hung_up:
+            self._put(None)
+        else:
+            self._end()
+
+    def close(self) -> None:
+        """Hang up; what was not yet sent, or handled, is lost."""
+        self._hung_up = True
+        if self._transport is not None:
+            self._transport.abort()
+
+    def _end(self) -> None:
         self.lost.set()
         if self._peer is not None:
             self._scheduler.disconnect(self._peer)
 
-    def close(self) -> None:
-        """Hang up; what was not yet sent is lost."""
-        if self._transport is not None:
-            self._transport.abort()
+    # What has come.
+
+    def _put(self, come: bytes | Oversized | None) -> None:
+        self._come.append(come)
+        if isinstance(come, bytes):
+            self.unhandled += len(come)
+        if len(self._come) == 1:
+            self._turns.add(self._step)
+        self._read_on()
+
+    def _read_on(self) -> None:
+        """Read, or do not, by how much waits to be handled."""
+        if self._transport is None or self._transport.is_closing():
+            return
+        if self._reading and self.unhandled > UNHANDLED:
+            self._reading = False
+            self._transport.pause_reading()
+        elif not self._reading and self.unhandled <= UNHANDLED // 2:
+            self._reading = True
+            self._heard = self._loop.time()
+            self._transport.resume_reading()
+
+    def _step(self) -> bool:
+        """Handle the first that has come; whether there is more."""
+        come = self._come.popleft()
+        try:
+            if isinstance(come, bytes):
+                self.unhandled -= len(come)
+                if not self._hung_up:
+                    self._take(come)
+            elif come is None:
+                self._end()
+            elif not self._hung_up:
+                self._give_up("oversized")
+        except BaseException:
+            self.close()
+            raise
+        self._read_on()
+        return bool(self._come)
 
     # Frames.
 
@@ -191,8 +249,8 @@ class Session(asyncio.Protocol):
         match frame:
             case Hello() if self._peer is None:
                 self._greet(frame)
-            case Response(number=number, type=type, body=body) if self._peer is not None:
-                self._scheduler.receive(self._peer, number, type, body)
+            case Response() if self._peer is not None:
+                self._respond(self._peer, frame)
             case Alive():
                 pass
             case _:
@@ -209,6 +267,15 @@ class Session(asyncio.Protocol):
         except Stopped:
             self.close()
 
+    def _respond(self, peer: Peer, response: Response) -> None:
+        """Hand it on; more responses than messages are not as they should be."""
+        if self._owed > 0:
+            self._owed -= 1
+        else:
+            self._fault("unexpected")
+        if not self._hung_up:
+            self._scheduler.receive(peer, response.number, response.type, response.body)
+
     def _fault(self, what: str) -> None:
         """Count a frame that was not understood; too many end the connection."""
         self._faults += 1
@@ -223,6 +290,8 @@ class Session(asyncio.Protocol):
 
     def _listen(self) -> None:
         """Give up a peer that has been silent (R36)."""
+        if not self._reading:  # What was said meanwhile is not read yet.
+            self._heard = self._loop.time()
         left = self._heard + self._config.silence - self._loop.time()
         if left <= 0:
             self._give_up("silent")
@@ -232,6 +301,7 @@ class Session(asyncio.Protocol):
     def _flush(self) -> None:
         if self._transport is None or not self._outgoing:
             return
+        self._owed += len(self._outgoing)
         data = b"".join(self._outgoing)
         self._outgoing.clear()
         if not self._transport.is_closing():

@@ -161,8 +161,10 @@ def _fetch(peers: Mapping[str, int], task: Task, at_half: Callable[[], None] | N
             if at_half is not None and len(fetcher.found) * 2 > task.objects:
                 at_half()
                 at_half = None
-        left = max(0.0, task.seconds - (time.monotonic() - begun))
-        notified, retried = notifier.done.wait(left), retry.done.wait(left)
+        notified, retried = (
+            client.done.wait(max(0.0, begun + task.seconds - time.monotonic()))
+            for client in (notifier, retry)
+        )
         seconds = time.monotonic() - begun
     found = len(fetcher.found)
     print(f"objects: {found} of {task.objects} in {seconds:.2f} s, {len(fetcher.failed)} failed")

@@ -25,8 +25,8 @@ class Config:
     bytes of one message, either way. `silence`: a connection on which nothing was heard for so long
     is given up (R36). `redial`: the pause before a lost connection is made again. `backlog`: bytes
     that wait to be sent to one peer; a connection with more is given up. `tolerated`: malformed or
-    unexpected frames on one connection; after one more it is given up. Errors: ValueError for a
-    value out of its range.
+    unexpected frames on one connection, and responses beyond one for each message; after one more
+    it is given up. Errors: ValueError for a value out of its range.
     """
 
     least: int = 0x1000000
@@ -100,8 +100,8 @@ class Stats:
     `raised` (an exception came out). Of messages: `requests`, `notifications`, `strays` (responses
     late, or of another request, peer or type). Of connections: `connected`, `disconnected`,
     `skipped` (a channel of a dead peer), `dials_failed`, `malformed`, `oversized`, `unexpected`
-    (frames that a peer has no reason to send), `unknown` (a peer under another name), `overrun`
-    (a peer that does not read), `silent`.
+    (frames that a peer has no reason to send, and more responses than messages), `unknown` (a peer
+    under another name), `overrun` (a peer that does not read), `silent`.
     """
 
     waiting: int

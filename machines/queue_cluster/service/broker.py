@@ -19,6 +19,7 @@ from lawful import Refused
 
 from ...services import LOOPBACK
 from ...services.framing import WireError
+from ...services.round_robin import RoundRobin
 from ..ledger import Joined
 from ..messages import Node, QueueName
 from .connection import Connection
@@ -41,7 +42,6 @@ from .frames import (
     Told,
 )
 from .node import LocalNode, prepare
-from .round_robin import RoundRobin
 from .settings import Config, Options
 from .sliding_window import SlidingWindow
 from .wire import Raw, coder, decoder, encode

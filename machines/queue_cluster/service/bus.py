@@ -21,6 +21,7 @@ from itertools import count
 
 from ...services import LOOPBACK
 from ...services.framing import WireError
+from ...services.round_robin import RoundRobin
 from ..ledger import Joined
 from ..messages import Node
 from ..system import Left
@@ -39,7 +40,6 @@ from .frames import (
     Say,
     Tell,
 )
-from .round_robin import RoundRobin
 from .settings import Config
 from .wire import Raw, coder, encode
 

@@ -20,6 +20,7 @@ from itertools import count
 from typing import Self
 
 from ...services import LOOPBACK
+from ...services.round_robin import RoundRobin
 from ..messages import Exchange, QueueName
 from .connection import Connection
 from .frames import (
@@ -43,7 +44,6 @@ from .frames import (
     Welcome,
 )
 from .node import alternate_of
-from .round_robin import RoundRobin
 from .settings import Config
 
 

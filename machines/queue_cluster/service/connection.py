@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Generic, TypeVar
 
 from ...services.framing import Oversized, WireError
-from .round_robin import RoundRobin
+from ...services.round_robin import RoundRobin
 from .settings import Config
 from .wire import Lines, decode, encode
 

@@ -10,6 +10,7 @@ from typing import Protocol
 from lawful import Refused
 
 from ...services.framing import WireError
+from ...services.round_robin import RoundRobin
 from ..messages import Delivery, Exchange, Key, QueueName
 from .connection import Connection
 from .frames import (
@@ -34,7 +35,6 @@ from .frames import (
     Welcome,
 )
 from .node import LocalNode, Then
-from .round_robin import RoundRobin
 from .settings import Config
 from .subscription import Subscription
 

@@ -21,6 +21,7 @@ from lawful.machines.message_scheduler.service.wire import (
     Response,
     encode,
 )
+from lawful.machines.services.round_robin import RoundRobin
 from tests.machines.message_scheduler.doubles import Client, asks_first
 
 CONFIG = Config(least=7, greatest=99, tolerated=2, longest_body=50, backlog=1_000)
@@ -35,6 +36,14 @@ class Pipe(asyncio.Transport):
         super().__init__()
         self.written = b""
         self._closing = False
+
+    reading = True
+
+    def pause_reading(self) -> None:
+        self.reading = False
+
+    def resume_reading(self) -> None:
+        self.reading = True
 
     def write(self, data: Any) -> None:
         self.written += data
@@ -58,13 +67,16 @@ def said(*chunks: bytes, waiting: int = 0) -> tuple[dict[str, int], bool]:
         scheduler, pipe = MessageScheduler(CONFIG), Pipe()
         for _ in range(waiting):
             scheduler.schedule(Client(asks_first))
-        session = Session(scheduler, "A", CONFIG)
+        session = Session(scheduler, "A", CONFIG, RoundRobin())
         session.connection_made(pipe)
         for chunk in chunks:
             session.data_received(chunk)
         await asyncio.sleep(0)
+        while session.unhandled and session.alive:
+            await asyncio.sleep(0)
         alive = session.alive
         session.connection_lost(None)
+        await asyncio.sleep(0)
         assert scheduler.stats().open + scheduler.stats().closed == 0
         scheduler.stop()
         return {k: n for k, n in scheduler.stats().counts.items() if n and k in COUNTS}, alive
@@ -81,7 +93,16 @@ def said(*chunks: bytes, waiting: int = 0) -> tuple[dict[str, int], bool]:
         ([Hello("A", 65)], {"unexpected": 1}, False),
         ([Response(7, "ledger", b"")], {"unexpected": 1}, True),
         ([Hello("A", 1), Hello("A", 1)], {"connected": 1, "unexpected": 1}, True),
-        ([Hello("A", 1), Response(8, "t", b"")], {"connected": 1, "strays": 1}, True),
+        (
+            [Hello("A", 1), Response(8, "t", b"")],
+            {"connected": 1, "strays": 1, "unexpected": 1},
+            True,
+        ),
+        (
+            [Hello("A", 1), *[Response(8, "t", b"")] * 9],
+            {"connected": 1, "strays": 2, "unexpected": 3},
+            False,
+        ),
         ([Hello("A", 1), *[Notification("t", b"")] * 9], {"connected": 1, "unexpected": 3}, False),
         ([Hello("A", 1), Request(1, "t", b"")], {"connected": 1, "unexpected": 1}, True),
     ],
@@ -123,7 +144,7 @@ def test_no_frames_do_harm(data: st.DataObject) -> None:
 def test_a_peer_that_does_not_read_is_given_up() -> None:
     async def talk() -> tuple[int, bool]:
         scheduler, pipe = MessageScheduler(CONFIG), Pipe()
-        session = Session(scheduler, "A", CONFIG)
+        session = Session(scheduler, "A", CONFIG, RoundRobin())
         session.connection_made(pipe)
         session.data_received(HELLO)
         session.send(bytes(2_000))
@@ -131,3 +152,33 @@ def test_a_peer_that_does_not_read_is_given_up() -> None:
         return scheduler.stats().counts["overrun"], session.alive
 
     assert asyncio.run(talk()) == (1, False)
+
+
+def test_a_peer_that_floods_is_not_read_and_the_others_have_their_turn() -> None:
+    """A flood of heartbeats has come before the Hello of another peer, which does not wait for it.
+
+    What a peer has said before it hung up is handled all the same.
+    """
+
+    async def talk() -> list[object]:
+        scheduler, turns = MessageScheduler(CONFIG), RoundRobin()
+        pipes = Pipe(), Pipe()
+        floods, greets = (Session(scheduler, name, CONFIG, turns) for name in "BA")
+        for session, pipe in zip((floods, greets), pipes, strict=True):
+            session.connection_made(pipe)
+        floods.data_received(encode(Alive()) * 260_000)
+        greets.data_received(HELLO)
+        found: list[object] = [pipes[0].reading]
+        await asyncio.sleep(0)
+        found += [scheduler.stats().counts["connected"], floods.unhandled > 259_000]
+        greets.data_received(encode(Alive()))
+        greets.data_received(HELLO)
+        greets.connection_lost(None)
+        while not greets.lost.is_set():
+            await asyncio.sleep(0)
+        found += [scheduler.stats().counts["unexpected"], scheduler.stats().open]
+        floods.close()
+        floods.connection_lost(None)
+        return [*found, floods.lost.is_set()]
+
+    assert asyncio.run(talk()) == [False, 1, True, 1, 0, True]

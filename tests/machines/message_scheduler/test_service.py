@@ -6,6 +6,8 @@ Nothing here sleeps in the hope that something has happened meanwhile.
 from __future__ import annotations
 
 import threading
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -320,6 +322,42 @@ def test_a_fetcher_a_notifier_and_a_retry_over_tcp(tmp_path: Path) -> None:
     counts = scheduler.stats().counts
     assert counts["requests"] == counts["successes"] + counts["failures"]
     assert counts["connected"] == counts["disconnected"]
+
+
+def test_what_one_peer_lies_about_is_fetched_from_another() -> None:
+    """The liar has four channels and answers first; the other one is late, and fails once."""
+    scheduler = MessageScheduler(SMALL, Options(clock=SimulatedClock()))
+    links = {name: Link() for name in "AB"}
+    liar = scheduler.connect(links["A"], "A", 4)
+    honest = scheduler.connect(links["B"], "B", 1)
+    wanted = [b"%d" % n for n in range(5)]
+    fetcher = BulkFetcher(scheduler, MESSAGE, wanted, is_right=is_right, tries=2)
+    fetcher.start()
+    heard = Counter[str]()
+
+    def answered(name: str, peer: Peer, body: Callable[[Request], bytes]) -> bool:
+        """Answer all that this peer was asked."""
+        frames, links[name].frames = links[name].frames, []
+        for frame in frames:
+            assert isinstance(frame, Request)
+            heard[name] += 1
+            scheduler.receive(peer, frame.number, frame.type, body(frame))
+        return frames != []
+
+    while answered("A", liar, lambda _: b"a lie"):
+        pass
+    scheduler.disconnect(honest)  # What it was asked fails, and is asked of the liar, in vain.
+    while answered("A", liar, lambda _: b"a lie"):
+        pass
+    assert (fetcher.found, fetcher.failed, fetcher.done.wait(0.0)) == ({}, set(), False)
+    links["B"].frames.clear()
+    honest = scheduler.connect(links["B"], "B", 1)
+    while answered("B", honest, lambda asked: answer(asked.type, asked.body)):
+        pass
+    assert fetcher.done.wait(0.0)
+    assert (sorted(fetcher.found), fetcher.failed) == (wanted, set())
+    assert heard == {"A": 10, "B": 5}
+    scheduler.stop()
 
 
 def test_nobody_listens() -> None:

@@ -14,7 +14,8 @@ Step = Callable[[], bool]
 
 class RoundRobin:
     """Takes a step of each connection in turn. After `AT_ONCE` steps, or `LONGEST` seconds, the
-    event loop's timers and sockets come first: so heartbeats are in time, however much has come."""
+    event loop's timers and sockets come first: so heartbeats are in time, however much has come. A
+    connection whose step raises has no more turns."""
 
     def __init__(self) -> None:
         self._steps: deque[Step] = deque()
@@ -40,10 +41,12 @@ class RoundRobin:
         self._due = False
         loop = asyncio.get_running_loop()
         end = loop.time() + LONGEST
-        for _ in range(AT_ONCE):
-            if not self._steps or self._held or loop.time() > end:
-                break
-            step = self._steps.popleft()
-            if step():
-                self._steps.append(step)
-        self._go_on()
+        try:
+            for _ in range(AT_ONCE):
+                if not self._steps or self._held or loop.time() > end:
+                    break
+                step = self._steps.popleft()
+                if step():
+                    self._steps.append(step)
+        finally:
+            self._go_on()
