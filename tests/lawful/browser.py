@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import subprocess
@@ -15,13 +16,22 @@ SETTLED = (
 )
 
 
+def _pipe() -> tuple[int, int]:
+    """A pipe of which neither end is 3 or 4: these are the numbers that the browser's ends get."""
+    ends = os.pipe()
+    high = fcntl.fcntl(ends[0], fcntl.F_DUPFD, 10), fcntl.fcntl(ends[1], fcntl.F_DUPFD, 10)
+    for end in ends:
+        os.close(end)
+    return high
+
+
 class Browser:
     """One page in a Chromium of its own; its expressions are JavaScript."""
 
     def __init__(self, program: str, profile: Path) -> None:
         self._number = 0
-        read, self._to = os.pipe()
-        self._from, write = os.pipe()
+        read, self._to = _pipe()
+        self._from, write = _pipe()
         shell = f'exec "$0" "$@" 3<&{read} 4>&{write} {read}<&- {write}>&-'
         options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe"]
         self._process = subprocess.Popen(
