@@ -32,7 +32,9 @@ class Browser:
         self._number = 0
         read, self._to = _pipe()
         self._from, write = _pipe()
-        shell = f'exec "$0" "$@" 3<&{read} 4>&{write} {read}<&- {write}>&-'
+        # A browser reserves more address space than the nightly run allows itself.
+        lifted = 'ulimit -S -v "$(ulimit -H -v)"; '
+        shell = f'{lifted}exec "$0" "$@" 3<&{read} 4>&{write} {read}<&- {write}>&-'
         options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe"]
         self._process = subprocess.Popen(
             ["bash", "-c", shell, program, *options, f"--user-data-dir={profile}"],
