@@ -19,7 +19,7 @@ from lawful.runtime.journal import Journal
 
 from ...services import LOOPBACK
 from ..messages import Dropped
-from .endpoint import Unicast
+from .endpoint import EndpointClosed, Unicast
 from .relay import Faults, Relay
 from .settings import Config, Options
 
@@ -51,7 +51,10 @@ def next_epoch(file: Path | None) -> int:
     epoch = time.time_ns() // 1_000
     if file is not None:
         if file.exists():
-            epoch = max(epoch, int(file.read_text(encoding="utf-8")) + CONNECTIONS)
+            text = file.read_text(encoding="utf-8", errors="backslashreplace").strip()
+            if not (text.isascii() and text.isdecimal()):
+                raise ValueError(f"{file}: expected the number of a life, found {text[:40]!r}")
+            epoch = max(epoch, int(text) + CONNECTIONS)
         beside = file.with_name(f"{file.name}.new")
         beside.write_text(f"{epoch}\n", encoding="utf-8")
         beside.replace(file)
@@ -80,7 +83,8 @@ class Reception:
 
 async def serve(member: Member) -> bool:
     """Run the endpoint; whether all was acknowledged, and all that was expected came. Errors:
-    OSError for the port or a file, ValueError."""
+    OSError for the port or a file, ValueError; EndpointClosed for a fault of the endpoint, such as
+    a journal that cannot be written."""
     epoch = next_epoch(member.epoch_file)
     journal = None if member.journal is None else Journal(member.journal)
     doubt = Counter[str]()
@@ -146,7 +150,12 @@ async def _converse(
     done = working.done() and working.exception() is None
     for task in (working, over, listening):
         task.cancel()
-    await asyncio.gather(working, over, listening, return_exceptions=True)
+    ends = await asyncio.gather(working, over, listening, return_exceptions=True)
+    for end in ends:
+        if isinstance(end, EndpointClosed):
+            raise end
+        if isinstance(end, Exception):
+            raise EndpointClosed(f"the endpoint {member.name} failed") from end
     talked = all(unicast.stats().connections[peer].unacked == 0 for peer in member.peers)
     return done or (member.expected is None and talked)
 

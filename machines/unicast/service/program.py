@@ -18,17 +18,19 @@ from typing import Any
 from lawful import argument_types as types
 from lawful.runtime.journal import JournalError
 
+from .endpoint import EndpointClosed
 from .member import Member, serve
 from .relay import Faults
 from .run import ExchangeReport, exchange
 
 FAILED, USAGE = 1, 5
 FAULTS = ("loss", "duplicate", "reorder")
+SHORTEST_SECRET = 16  # Bytes of `--key`.
 
 
 def main(words: Sequence[str]) -> int:
     """Run the exchange of these words; the exit code: 0, 1 if it was not exactly once and in
-    order or took too long, 5 for words that cannot be used."""
+    order, took too long or an endpoint failed, 5 for words that cannot be used."""
     member = words[:1] == ["member"]
     try:
         given = _member_parser().parse_args(words[1:]) if member else _parser().parse_args(words)
@@ -46,6 +48,9 @@ def main(words: Sequence[str]) -> int:
             report = asyncio.run(_within(given.seconds, running))
     except TimeoutError:
         print(f"not all messages came within {given.seconds} seconds")
+        return FAILED
+    except EndpointClosed as error:
+        print(f"lawful run unicast: {error}: {error.__cause__}")
         return FAILED
     except (OSError, ValueError, JournalError) as error:
         print(f"lawful run unicast: {error}")
@@ -85,7 +90,9 @@ def _member_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--expected", type=types.count, help="end when so many have come from each peer"
     )
-    parser.add_argument("--key", type=Path, help="a file with the secret that all members share")
+    parser.add_argument(
+        "--key", type=Path, help="a file with the secret that all members share, 16 bytes or more"
+    )
     parser.add_argument("--epoch", type=Path, help="keep the number of this life in this file")
     _common(parser)
     return parser
@@ -98,9 +105,18 @@ def _member(given: Mapping[str, Any]) -> Member:
         **{name: given[name] for name in same},
         peers=types.distinct(given["peer"]),
         faults=Faults(**{name: given[name] for name in FAULTS}),
-        key=b"" if key is None else key.read_bytes(),
+        key=b"" if key is None else _secret(key),
         epoch_file=given["epoch"],
     )
+
+
+def _secret(file: Path) -> bytes:
+    """The secret in a file. Errors: OSError; ValueError for none, with which nothing is sealed."""
+    secret = file.read_bytes()
+    if len(secret) < SHORTEST_SECRET:
+        expected = f"expected a secret of {SHORTEST_SECRET} bytes or more"
+        raise ValueError(f"{file}: {expected}, found {len(secret)}")
+    return secret
 
 
 def _common(parser: argparse.ArgumentParser) -> None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from lawful.machines.unicast.service import member
 from lawful.machines.unicast.service.member import CONNECTIONS, Reception, next_epoch
+from lawful.machines.unicast.service.program import main
+from lawful.runtime.instance import Machine
 from tests.root import PATIENCE
 
 
@@ -52,9 +56,45 @@ def test_an_epoch_grows_when_the_clock_is_set_back(
     monkeypatch.setattr(time, "time_ns", lambda: 1_000)
     assert next_epoch(tmp_path / "epoch") == 5_000 + CONNECTIONS
     (tmp_path / "epoch").write_text("nonsense")
-    with pytest.raises(ValueError, match="nonsense"):
+    with pytest.raises(ValueError, match="epoch: expected the number of a life, found 'nonsense'"):
         next_epoch(tmp_path / "epoch")
     assert (tmp_path / "epoch").read_text() == "nonsense"
+
+
+class Full:
+    """A journal on a full disk."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def attach(self, entry: Machine, instance: str) -> Callable[[], None]:
+        return entry.lawful.observe(self._row)
+
+    def close(self) -> None:
+        return
+
+    def _row(self, _: object) -> None:
+        raise OSError("no space left")
+
+
+def test_a_member_says_why_its_endpoint_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(member, "Journal", Full)
+    words = ["member", "A", "--peer=B=1", "--messages=9", f"--journal={tmp_path / 'events'}"]
+    assert main(words) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert said[1:] == ["lawful run unicast: the endpoint A failed: no space left"]
+
+
+def test_a_secret_that_is_none_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With an empty one nothing would be sealed, without a word."""
+    (tmp_path / "key").write_bytes(b"")
+    assert main(["member", "A", f"--key={tmp_path / 'key'}", "--seconds=1"]) == 5
+    text = f"{tmp_path / 'key'}: expected a secret of 16 bytes or more, found 0"
+    assert capsys.readouterr().out == f"lawful run unicast: {text}\n"
 
 
 def test_what_comes_is_counted_by_life() -> None:
