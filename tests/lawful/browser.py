@@ -10,6 +10,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
+from tests.root import unconfined
+
 # Waits until the page has nothing under way: its script sets `busy` while it asks its server.
 SETTLED = (
     "new Promise((done) => { const look = () => busy ? setTimeout(look, 5) : done(true); look(); })"
@@ -32,12 +34,10 @@ class Browser:
         self._number = 0
         read, self._to = _pipe()
         self._from, write = _pipe()
-        # A browser reserves more address space than the nightly run allows itself.
-        lifted = 'ulimit -S -v "$(ulimit -H -v)"; '
-        shell = f'{lifted}exec "$0" "$@" 3<&{read} 4>&{write} {read}<&- {write}>&-'
+        shell = f'exec "$0" "$@" 3<&{read} 4>&{write} {read}<&- {write}>&-'
         options = ["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe"]
         self._process = subprocess.Popen(
-            ["bash", "-c", shell, program, *options, f"--user-data-dir={profile}"],
+            unconfined(["bash", "-c", shell, program, *options, f"--user-data-dir={profile}"]),
             pass_fds=(read, write),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,

@@ -21,6 +21,7 @@ from lawful.cli import main
 from lawful.commands.explore import answers
 from lawful.commands.options import ExploreOptions
 from lawful.targets import machine, scoped
+from tests.root import unconfined
 
 from .browser import Browser
 
@@ -193,7 +194,9 @@ def in_browser(address: str, folder: Path) -> str:
         pytest.skip("chromium is not installed")
     options = ["--headless=new", "--no-sandbox", "--disable-gpu", f"--user-data-dir={folder}"]
     command = [chromium, *options, "--virtual-time-budget=4000", "--dump-dom", address]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    done = subprocess.run(
+        unconfined(command), capture_output=True, text=True, check=True, timeout=120
+    )
     return re.sub(r"<script[^>]*>.*?</script>", "", done.stdout, flags=re.DOTALL)
 
 

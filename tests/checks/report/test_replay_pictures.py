@@ -23,6 +23,7 @@ from lawful.cli import main
 from tests.checks.replay.foreign_logs import FOLDER, Connection, Request
 from tests.checks.replay.journals import PROGRAM, job, of, rows, worker, written
 from tests.checks.replay.test_foreign_logs import requests
+from tests.root import unconfined
 
 RANKED = [
     "deviates output finish BUSY 2 10",
@@ -190,7 +191,10 @@ def test_a_browser_shows_the_page(tmp_path: Path) -> None:
     flags = ["--headless", "--no-sandbox", "--disable-gpu", "--window-size=900,1200"]
     for what in ("--dump-dom", f"--screenshot={shot}"):
         done = subprocess.run(
-            [CHROMIUM, *flags, what, page.as_uri()], capture_output=True, text=True, check=True
+            unconfined([CHROMIUM, *flags, what, page.as_uri()]),
+            capture_output=True,
+            text=True,
+            check=True,
         )
         if what == "--dump-dom":
             assert "1 deviating" in done.stdout and done.stdout.count('<rect class="state') == 4
