@@ -17,6 +17,7 @@ from .comprehensions import comprehension
 from .context import MISSING, Body, facts_if
 from .declared.serials import declared
 from .families import gathered
+from .keyed_orders import has_key, keyed
 from .methods import call_of, only, refused
 
 Caller = Callable[[Body, tree.Apply, t.Type | None], ir.Expr]
@@ -36,6 +37,8 @@ def _fold(kind: ir.CompKind, op: str, type: t.Type) -> Caller:
 
     def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         least = kind in ("min", "max")
+        if least and has_key(node, kind):
+            return keyed(b, node, kind)
         if least and len(node.args) > 1 and not node.keywords:
             args = tuple(expressions.expr(b, arg) for arg in node.args)
             of = ordered_sorts.compared(b, node.place, tuple(arg.type for arg in args), kind)
@@ -98,6 +101,8 @@ def _collected(builtin: str, op: str) -> Caller:
         wanted = holder.item if isinstance(holder, t.Set | t.Seq) else None
         if not node.args and not node.keywords and builtin != "sorted":
             return _converted(node.place, builtin, op, (None, wanted or t.Unknown()))
+        if builtin == "sorted" and has_key(node, builtin):
+            return keyed(b, node, builtin)
         if not only(b, node, 1):
             return b.wrong(node.place)
         argument = node.args[0]

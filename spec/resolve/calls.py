@@ -107,14 +107,11 @@ NO_METHOD = {
     ("Set", "pop"): TAKES,
     ("Map", "popitem"): TAKES,
     ("Map", "setdefault"): "write if k not in self.m: self.m[k] = v",
-    ("Seq", "sort"): "write self.q = sorted(self.q)",
-    ("Seq", "reverse"): "write self.q = [x for x in reversed(self.q)]",
+    ("Seq", "sort"): "sort a list where it is kept, in a statement of its own: self.q.sort()",
+    ("Seq", "reverse"): "reverse a list where it is kept, in a statement: self.q.reverse()",
     ("Bag", "update"): "write self.c[x] += 1 for each",
     ("Bag", "subtract"): "write self.c[x] -= 1 for each",
     ("Bag", "elements"): BY_ELEMENT,
-    ("Bag", "items"): BY_ELEMENT,
-    ("Bag", "values"): "write self.c[x] for x in self.c",
-    ("Bag", "keys"): "iterate the bag itself: for x in self.c",
 }
 COMPUTES = "a body only computes: return it, and let the caller of the event do that"
 # What is often called and is no function of the language, with what to write instead.

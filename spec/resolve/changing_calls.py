@@ -178,6 +178,8 @@ def _update(b: Body, node: tree.Apply, of: ir.Expr) -> Effect | None:
             "L205", place, f"pop of {a(kind)}", "del", "write del self.peers[p]; read it before"
         )
         return t.Unknown(), nothing
+    if op == "pop" and isinstance(kind, t.Map) and node.args[1:] == (_none(node.args[-1]),):
+        return _taken_or_none(b, node, of, kind)
     made = _collected(b, node, of, op) if op in ("update", "extend") else None
     if made is not None:
         return t.NOTHING, lambda into: ir.Update(place, of, op, (made,), into)
@@ -188,6 +190,31 @@ def _update(b: Body, node: tree.Apply, of: ir.Expr) -> Effect | None:
         if not (op == "update" and isinstance(kind, t.Set)):
             own_container(b, arg, arg.place)
     return result, lambda into: ir.Update(place, of, op, args, into)
+
+
+def _none(node: tree.Expression) -> tree.Expression:
+    return tree.Literal(node.place, None)
+
+
+def _taken_or_none(b: Body, node: tree.Apply, of: ir.Expr, kind: t.Map) -> Effect:
+    """`m.pop(k, None)`: what is there and is taken out, or None where nothing is there."""
+    place = node.place
+    if kind.total:
+        _total_map(b, node)
+    (key,) = arguments(b, tree.Apply(place, node.function, node.args[:1], ()), (("key", kind.key),))
+    there = ir.Op(place, t.BOOL, "in", (key, of))
+    nothing = ir.Const(place, t.NOTHING, None)
+
+    def make(into: ir.Expr | None) -> ir.Stmt:
+        value = ir.Item(place, kind.value, of, key)
+        then: tuple[ir.Stmt, ...] = (ir.Update(place, of, "delete", (key,), None),)
+        other: tuple[ir.Stmt, ...] = ()
+        if into is not None:
+            then = (ir.Assign(place, into, value), *then)
+            other = (ir.Assign(place, into, nothing),)
+        return ir.Branch(place, there, then, other)
+
+    return t.union((kind.value, t.NOTHING)), make
 
 
 def _mutable(kind: t.Type) -> bool:

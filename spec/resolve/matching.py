@@ -166,6 +166,8 @@ def _pattern(b: Body, pattern: tree.Pattern, subject: ir.Expr) -> ir.Expr:
         b.aliases[pattern.capture] = subject
     if pattern.cls is not None:
         return _class(b, pattern, subject)
+    if pattern.items is not None:
+        return _items(b, pattern, pattern.items, subject)
     if pattern.value is None:
         return ir.Const(pattern.place, t.BOOL, True)
     value = declared(b, expressions.expr(b, pattern.value), subject.type)
@@ -208,6 +210,27 @@ def _class(b: Body, pattern: tree.Pattern, subject: ir.Expr) -> ir.Expr:
         tests.append(_alternatives(b, pattern.place, patterns, field))
     wanted = [test for test in tests if not _always(test)]
     return tests[0] if len(wanted) <= 1 else ir.And(pattern.place, t.BOOL, tuple(wanted))
+
+
+def _items(
+    b: Body, pattern: tree.Pattern, given: tuple[tuple[tree.Pattern, ...], ...], subject: ir.Expr
+) -> ir.Expr:
+    """The test of a tuple item by item."""
+    place = pattern.place
+    kinds = subject.type.items if isinstance(subject.type, t.Tuple) else ()
+    if len(kinds) != len(given):
+        if not isinstance(subject.type, t.Unknown):
+            found, expected = f"a pattern of {len(given)} items", f"{a(subject.type)}"
+            b.problem("L203", place, found, expected, "match a tuple by a pattern as long as it is")
+        return b.wrong(place)
+    tests: list[ir.Expr] = []
+    for i, (kind, patterns) in enumerate(zip(kinds, given, strict=True)):
+        item = ir.Item(place, kind, subject, ir.Const(place, t.INT, i))
+        tests.append(_alternatives(b, place, patterns, expressions.narrowed(b, item)))
+    wanted = [test for test in tests if not _always(test)]
+    if len(wanted) <= 1:
+        return wanted[0] if wanted else ir.Const(place, t.BOOL, True)
+    return ir.And(place, t.BOOL, tuple(wanted))
 
 
 def _always(test: ir.Expr) -> bool:

@@ -117,12 +117,22 @@ def _one(b: Body, node: tree.Apply, like: t.Set) -> ir.Expr | None:
     return found
 
 
+def counts(bag: ir.Expr) -> ir.Expr:
+    """How often a bag has each of its elements, as a map."""
+    assert isinstance(bag.type, t.Bag)
+    place, kind = bag.place, t.Map(bag.type.item, t.INT, mutable=True)
+    element = ir.Local(place, bag.type.item, "_key")
+    clause = ir.Clause(place, ("_key",), bag, ())
+    return ir.Comp(place, kind, "map", ir.Item(place, t.INT, bag, element), element, (clause,))
+
+
 def _view(op: str) -> Method:
     """`keys()`, `values()`, `items()` of a map."""
 
     def resolve(b: Body, node: tree.Apply, of: ir.Expr) -> ir.Expr:
-        assert isinstance(of.type, t.Map)
         arguments(b, node, ())
+        of = counts(of) if isinstance(of.type, t.Bag) else of
+        assert isinstance(of.type, t.Map)
         key, value = of.type.key, of.type.value
         items = {"keys": key, "values": value, "items": t.Tuple((key, value))}
         view = ir.Op(node.place, t.Iter(items[op], False), op, (of,))
@@ -231,6 +241,9 @@ METHODS: dict[tuple[str, str], Method] = {
     ("Seq", "index"): _of_item("index"),
     ("Seq", "copy"): _copy("list_of"),
     ("Bag", "get"): _get,
+    ("Bag", "keys"): _view("keys"),
+    ("Bag", "values"): _view("values"),
+    ("Bag", "items"): _view("items"),
     ("Bag", "total"): _total,
     ("Bag", "copy"): _copy("counter_of"),
     ("Record", "replace"): replaced,

@@ -14,6 +14,7 @@ from . import tuples
 from .context import Body, Resolver, facts_if, read_of
 from .declared import serials
 from .declared.literals import among
+from .enum_integers import as_integer
 from .expressions import expr, infer, join, looked_through, misfit, truth
 
 NEVER = "these are never equal: compare what can be"
@@ -34,7 +35,7 @@ def _binary(b: Body, node: tree.Binary, expected: t.Type | None) -> ir.Expr:
 
 def binary(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir.Expr:
     """An arithmetic or set operation, by the types of its sides."""
-    left, right = sides
+    left, right = sides = as_integer(b, sides[0]), as_integer(b, sides[1])
     match left.type, right.type:
         case (t.Serial(), t.Int()) | (t.Int(), t.Serial()):
             return serials.arithmetic(b, place, op, sides) or b.wrong(place)
@@ -141,7 +142,10 @@ def _instead(op: str, sides: tuple[t.Type, t.Type]) -> str:
 def _unary(b: Body, node: tree.Unary, expected: t.Type | None) -> ir.Expr:
     if node.op == "not":
         return ir.Op(node.place, t.BOOL, "not", (truth(b, node.of),))
-    of = expr(b, node.of, t.INT)
+    of = as_integer(b, infer(b, node.of, t.INT))
+    if not t.fits(of.type, t.INT):
+        misfit(b, of.place, of.type, t.INT)
+        return b.wrong(node.place)
     return of if node.op == "+" else ir.Op(node.place, t.INT, "neg", (of,))
 
 
@@ -188,6 +192,7 @@ def _link(b: Body, op: str, node: tree.Compare, sides: tuple[ir.Expr, ir.Expr]) 
             )
             return b.wrong(place)
         return ir.Op(place, t.BOOL, "eq" if op == "==" else "ne", sides)
+    left, right = sides = as_integer(b, left), as_integer(b, right)
     match left.type, right.type:
         case (t.Serial(), _) | (_, t.Serial()):
             b.problem(

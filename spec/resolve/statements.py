@@ -16,7 +16,9 @@ from .aliasing import changeable, fresh, own_container
 from .changing_calls import Effect, effect, may_change
 from .context import Body, facts_if, read_of, unpacked
 from .declared.serials import declared
+from .early_ends import early_end
 from .families import name_members, round_of
+from .in_place_methods import in_place
 from .matching import match_statement
 from .methods import refused
 from .operators import binary
@@ -109,7 +111,11 @@ def _local(b: Body, node: tree.Set, target: tree.Name) -> list[ir.Stmt]:
                 expressions.misfit(b, node.value.place, kind, wanted)
             b.bind({name: wanted or t.widened(kind)})
             _after(b, make)
-            return [make(ir.Local(target.place, b.locals[name], name))]
+            local = ir.Local(target.place, b.locals[name], name)
+            b.replaced(local)
+            if isinstance(local.type, t.Union) and kind != local.type:
+                b.facts[local] = kind
+            return [make(local)]
     value = _again(b, node, (name, wanted)) if again else expressions.expr(b, node.value, wanted)
     if isinstance(value, ir.Self):
         own_container(b, value, node.value.place)
@@ -162,19 +168,8 @@ def _assign_local(
             "a collection",
             "iterate it where it is made, or keep tuple(...) or frozenset(...)",
         )
-    elif (
-        wanted is None
-        and t.contains(value.type, t.Unknown)
-        and not isinstance(value.type, t.Unknown)
-    ):
-        example = _example(value.type)
-        b.problem(
-            "L215",
-            node.place,
-            f"{target.name}, an empty {example.partition('[')[0]}",
-            "the type of what it will hold",
-            f"annotate it: {target.name}: {example}",
-        )
+    elif wanted is None and t.contains(value.type, t.Unknown):
+        _untyped(b, node.place, target.name, value.type)
     own_container(b, value, node.value.place)
     kind = wanted or t.widened(value.type)
     b.bind({target.name: kind})
@@ -197,6 +192,9 @@ def _example(kind: t.Type) -> str:
 
 
 def _unpack(b: Body, node: tree.Set, target: tree.Display) -> list[ir.Stmt]:
+    written = node.value.items if isinstance(node.value, tree.Display) else ()
+    if len(written) == len(target.items) and node.annotation is None:
+        return _one_by_one(b, node, [*zip(target.items, written, strict=True)])
     value = expressions.expr(b, node.value)
     items = value.type.items if isinstance(value.type, t.Tuple) else ()
     if len(items) != len(target.items):
@@ -211,8 +209,80 @@ def _unpack(b: Body, node: tree.Set, target: tree.Display) -> list[ir.Stmt]:
         b.bind({each.name: t.Unknown() for each in target.items if isinstance(each, tree.Name)})
         return []
     temporaries = [b.temporary(kind, node.place) for kind in items]
-    out: list[ir.Stmt] = [ir.Unpack(node.place, tuple(x.name for x in temporaries), value)]
-    for each, local in zip(target.items, temporaries, strict=True):
+    for kind in items:
+        if not t.immutable(kind):
+            b.problem(
+                "L211",
+                node.value.place,
+                f"{a(kind)} unpacked",
+                "immutable values",
+                "assign containers one by one",
+            )
+    taken = ir.Unpack(node.place, tuple(x.name for x in temporaries), value)
+    return [taken, *_distributed(b, node, target.items, temporaries)]
+
+
+def _one_by_one(
+    b: Body, node: tree.Set, both: list[tuple[tree.Expression, tree.Expression]]
+) -> list[ir.Stmt]:
+    """`a, b = x, y`: all values first, from left to right, then the assignments."""
+    values = [expressions.expr(b, value, _type_there(b, target)) for target, value in both]
+    temporaries = [b.temporary(value.type, node.place) for value in values]
+    if all(t.immutable(value.type) for value in values):
+        whole = t.Tuple(tuple(value.type for value in values))
+        packed = ir.Op(node.value.place, whole, "tuple", tuple(values))
+        first: list[ir.Stmt] = [
+            ir.Unpack(node.place, tuple(x.name for x in temporaries), packed),
+        ]
+    else:
+        for (target, _), value in zip(both, values, strict=True):
+            _kept(b, target, value)
+        first = [
+            ir.Assign(value.place, local, value)
+            for value, local in zip(values, temporaries, strict=True)
+        ]
+    return [*first, *_distributed(b, node, [target for target, _ in both], temporaries)]
+
+
+def _kept(b: Body, target: tree.Expression, value: ir.Expr) -> None:
+    """Judge a container that is kept: it is this body's own, and a new local's has a type."""
+    own_container(b, value, value.place)
+    name = target.name if isinstance(target, tree.Name) else ""
+    if name and name not in b.locals and t.contains(value.type, t.Unknown):
+        _untyped(b, value.place, name, value.type)
+
+
+def _untyped(b: Body, place: Place, name: str, kind: t.Type) -> None:
+    """Note that nothing says what an empty container will hold."""
+    if isinstance(kind, t.Unknown):
+        return
+    example = _example(kind)
+    b.problem(
+        "L215",
+        place,
+        f"{name}, an empty {example.partition('[')[0]}",
+        "the type of what it will hold",
+        f"annotate it: {name}: {example}",
+    )
+
+
+def _type_there(b: Body, target: tree.Expression) -> t.Type | None:
+    """The type of the place that is assigned; None of a new local."""
+    if isinstance(target, tree.Name) and target.name not in b.aliases:
+        return b.locals.get(target.name)
+    kept = len(b.scene.problems.found), b.evaluated
+    place = place_of(b, target)
+    del b.scene.problems.found[kept[0] :]  # It is resolved, and judged, again.
+    b.evaluated = kept[1]
+    return None if place is None else place.type
+
+
+def _distributed(
+    b: Body, node: tree.Set, targets: Sequence[tree.Expression], temporaries: Sequence[ir.Local]
+) -> list[ir.Stmt]:
+    """The assignments of values that locals of our own hold."""
+    out: list[ir.Stmt] = []
+    for each, local in zip(targets, temporaries, strict=True):
         if isinstance(each, tree.Name):
             place: ir.Expr | None = _unpacked_local(b, each, local)
         else:
@@ -221,15 +291,9 @@ def _unpack(b: Body, node: tree.Set, target: tree.Display) -> list[ir.Stmt]:
             continue
         if not t.fits(local.type, place.type):
             expressions.misfit(b, node.value.place, local.type, place.type)
-        if not t.immutable(local.type):
-            b.problem(
-                "L211",
-                node.value.place,
-                f"{a(local.type)} unpacked",
-                "immutable values",
-                "assign containers one by one",
-            )
         b.replaced(place)
+        if isinstance(place, ir.Local) and not t.immutable(place.type):
+            b.owned.add(place.name)
         out.append(ir.Assign(node.place, place, local))
     return out
 
@@ -282,6 +346,8 @@ def _delete(b: Body, node: tree.Delete) -> list[ir.Stmt]:
     if isinstance(found, ir.Narrow):
         found = found.of
     match found:
+        case ir.Item(of=of) if isinstance(of.type, t.Bag):
+            return _set(b, tree.Set(node.place, node.target, tree.Literal(node.place, 0), None))
         case ir.Item(of=of, key=key) if isinstance(of.type, t.Map | t.Seq) and of.type.mutable:
             op = "delete" if isinstance(of.type, t.Map) else "pop"
             if isinstance(of.type, t.Map) and of.type.total:
@@ -305,7 +371,7 @@ def _delete(b: Body, node: tree.Delete) -> list[ir.Stmt]:
                     node.place,
                     "del of what is no item of a map or list",
                     "del self.m[k] of a dict, del self.q[i] of a list",
-                    "s.discard(x) for a set, c[x] = 0 for a Counter, self.q = self.q[n:]",
+                    "s.discard(x) for a set, self.q = self.q[n:] for a slice",
                 )
             return []
 
@@ -326,6 +392,9 @@ def _evaluate(b: Body, node: tree.Evaluate) -> list[ir.Stmt]:
         return _require(b, call)
     if static is words.refuse:
         return [ir.Refuse(node.place, _why(b, call, 0))] if _guards_here(b, call.place) else []
+    longer = in_place(b, call)
+    if longer is not None:
+        return [stmt for each in longer for stmt in STATEMENTS[type(each)](b, each)]
     changing = effect(b, call)
     if changing is None:
         found = expressions.expr(b, call)
@@ -414,6 +483,7 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
             "unpack tuples only",
         )
         bound = dict.fromkeys(names, t.Unknown())
+    before = b.locals.keys() & bound.keys()
     b.bind(bound)
     # What a round may change is not known when the next one begins, nor after the last.
     facts = b.facts_of_locals_without(tree.assigned_names((node,)))
@@ -437,6 +507,11 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
     loop = ir.Loop(node.place, names, over, body)
     if not t.ordered(over.type) and not isinstance(over.type, t.Unknown):
         culprit = order_matters(loop, b.scene.functions())
+        ended = early_end(loop) if culprit is not None and not before & set(names) else None
+        if ended is not None:
+            for name in names:
+                b.locals.pop(name, None)  # Which element it named depends on the order.
+            return [ended]
         if culprit is not None:
             expressions.unordered(b, culprit, "a round whose effect depends on earlier rounds")
     changing = changed_while_iterated(loop, b.scene.functions())

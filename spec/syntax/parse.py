@@ -8,11 +8,11 @@ from __future__ import annotations
 import ast
 import functools
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..errors import Place, Problems
-from . import tree
+from . import short_forms, tree
 from .source import place_of
 
 ARITHMETIC: dict[type[ast.operator], str] = {
@@ -62,9 +62,6 @@ REWRITES: dict[type[ast.AST], str] = {
 }
 
 
-FIRST_OF_PARSER = 1000  # Resolution numbers its own locals from 1 on.
-
-
 class Parser:
     """Reads the bodies of one file; problems are collected, never raised from within."""
 
@@ -72,6 +69,8 @@ class Parser:
         self.file = file
         self.problems = Problems()
         self.fresh = 0  # Locals of our own so far.
+        # For each loop round here the local that says that no `break` ended it, where it has one.
+        self.loops: list[tree.Name | None] = []
         # Before Python 3.12 what is inside an f-string has no place of its own.
         self.inside: Place | None = None
 
@@ -111,24 +110,48 @@ class Parser:
     # Statements.
 
     def block(self, nodes: list[ast.stmt]) -> tuple[tree.Statement, ...]:
-        out: list[tree.Statement] = []
-        for node in nodes:
-            read = STATEMENTS.get(type(node))
-            if isinstance(node, ast.Raise):
-                self.problems.add(
-                    "L102",
-                    self.place(node),
-                    ast.unparse(node)[:80],
-                    "a guard that refuses the event",
-                    _refusing(node),
-                )
-            elif read is None:
-                self.refuse("L102", node, "a statement of the language")
-            elif isinstance(node, ast.Assign) and len(node.targets) > 1:
-                out += _several_targets(self, node)
-            else:
-                out.append(read(self, node))
-        return tuple(out)
+        return tuple(each for node in nodes for each in self._longer(node))
+
+    def _longer(self, node: ast.stmt) -> Iterable[tree.Statement]:
+        """The statements that one of Python stands for, which often is itself alone."""
+        named = short_forms.named_first(node)
+        targets = short_forms.starred(node)
+        if named is not None:
+            return self.block(named)
+        match node:
+            case ast.Assign() if targets is not None:
+                return short_forms.unpacking(self, node, targets)
+            case ast.Assign(targets=[_, _, *_]):
+                return short_forms.several_targets(self, node)
+            case ast.For(orelse=[_, *_]):
+                return short_forms.with_else(self, node)
+            case ast.Break():
+                return short_forms.leave(self, node)
+            case _:
+                return self._statement(node)
+
+    def _statement(self, node: ast.stmt) -> Iterator[tree.Statement]:
+        read = STATEMENTS.get(type(node))
+        if isinstance(node, ast.Raise):
+            self.problems.add(
+                "L102",
+                self.place(node),
+                ast.unparse(node)[:80],
+                "a guard that refuses the event",
+                _refusing(node),
+            )
+        elif read is None:
+            self.refuse("L102", node, "a statement of the language")
+        else:
+            yield read(self, node)
+
+    def loop(self, node: ast.For, done: tree.Name | None) -> tree.Each:
+        """A loop without its `else`; where `done` is given a `break` makes it False."""
+        names, over = self.names(node.target), self.expr(node.iter)
+        self.loops.append(done)
+        body = self.block(node.body)
+        self.loops.pop()
+        return tree.Each(self.place(node), names, over, body)
 
     def body(self, nodes: list[ast.stmt]) -> tuple[str, tuple[tree.Statement, ...]]:
         """The docstring and the rest of a function's body."""
@@ -364,18 +387,6 @@ EXPRESSIONS: dict[type[ast.expr], Callable[[Parser, Any], tree.Expression]] = {
 }
 
 
-def _several_targets(p: Parser, node: ast.Assign) -> Iterator[tree.Statement]:
-    """`a = b = value`: the value is evaluated once, and assigned from left to right."""
-    place, value = p.place(node), p.expr(node.value)
-    if not isinstance(value, tree.Literal):
-        p.fresh += 1
-        local = tree.Name(place, f"_{FIRST_OF_PARSER + p.fresh}")
-        yield tree.Set(place, local, value, None)
-        value = local
-    for target in node.targets:
-        yield tree.Set(place, p.expr(target), value, None)
-
-
 def _assign(p: Parser, node: ast.Assign) -> tree.Statement:
     return tree.Set(p.place(node), p.expr(node.targets[0]), p.expr(node.value), None)
 
@@ -400,12 +411,6 @@ def _delete(p: Parser, node: ast.Delete) -> tree.Statement:
     if len(node.targets) != 1:
         p.refuse("L102", node, "one target")
     return tree.Delete(p.place(node), p.expr(node.targets[0]))
-
-
-def _each(p: Parser, node: ast.For) -> tree.Statement:
-    if node.orelse:
-        p.refuse("L102", node.orelse[0], "a for without else")
-    return tree.Each(p.place(node), p.names(node.target), p.expr(node.iter), p.block(node.body))
 
 
 def _evaluate(p: Parser, node: ast.Expr) -> tree.Statement:
@@ -446,16 +451,23 @@ def _patterns(p: Parser, node: ast.pattern) -> tuple[tree.Pattern, ...]:
             return (tree.Pattern(place, None, None, (), (), name),)
         case ast.MatchAs(pattern=pattern, name=name) if pattern is not None:
             return tuple(
-                tree.Pattern(i.place, i.value, i.cls, i.positional, i.keyword, name)
+                tree.Pattern(i.place, i.value, i.cls, i.positional, i.keyword, name, i.items)
                 for i in _patterns(p, pattern)
             )
         case ast.MatchClass(cls=cls, patterns=patterns, kwd_attrs=names, kwd_patterns=given):
             positional = tuple(_patterns(p, each) for each in patterns)
             keyword = tuple((n, _patterns(p, g)) for n, g in zip(names, given, strict=True))
             return (tree.Pattern(place, None, p.expr(cls), positional, keyword, None),)
+        case ast.MatchSequence(patterns=patterns) if not _starred(patterns):
+            items = tuple(_patterns(p, each) for each in patterns)
+            return (tree.Pattern(place, None, None, (), (), None, items),)
         case _:
-            p.refuse("L103", node, "a value, a record class, a name or _")
+            p.refuse("L103", node, "a value, a record class, a tuple of patterns, a name or _")
             return (tree.Pattern(place, None, None, (), (), None),)
+
+
+def _starred(patterns: list[ast.pattern]) -> bool:
+    return any(isinstance(each, ast.MatchStar) for each in patterns)
 
 
 STATEMENTS: dict[type[ast.stmt], Callable[[Parser, Any], tree.Statement]] = {
@@ -466,10 +478,9 @@ STATEMENTS: dict[type[ast.stmt], Callable[[Parser, Any], tree.Statement]] = {
     ast.Expr: _evaluate,
     ast.If: _choose,
     ast.Match: _match,
-    ast.For: _each,
+    ast.For: lambda p, n: p.loop(n, None),
     ast.Return: _give,
     ast.Assert: lambda p, n: tree.Claim(p.place(n), p.expr(n.test)),
     ast.Pass: lambda p, n: tree.Skip(p.place(n)),
-    ast.Break: lambda p, n: tree.Leave(p.place(n)),
     ast.Continue: lambda p, n: tree.Next(p.place(n)),
 }

@@ -200,13 +200,17 @@ class Choose(Tree):
 
 @dataclass(frozen=True, slots=True)
 class Pattern(Tree):
-    """One alternative of a case: a value, a class with field patterns, a capture, or anything."""
+    """One alternative of a case: a value, a class with field patterns, a capture, or anything.
+
+    `items` are the patterns of the items of a tuple.
+    """
 
     value: Expression | None
     cls: Expression | None
     positional: tuple[tuple[Pattern, ...], ...]
     keyword: tuple[tuple[str, tuple[Pattern, ...]], ...]
     capture: str | None
+    items: tuple[tuple[Pattern, ...], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,6 +332,7 @@ def captured(pattern: Pattern) -> Iterator[str]:
     """The names that a pattern binds."""
     if pattern.capture is not None:
         yield pattern.capture
-    for each in (*pattern.positional, *(given for _, given in pattern.keyword)):
+    keyword = (given for _, given in pattern.keyword)
+    for each in (*pattern.positional, *keyword, *(pattern.items or ())):
         for alternative in each:
             yield from captured(alternative)

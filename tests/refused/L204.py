@@ -35,7 +35,7 @@ class Peer(Machine):
         self.other(1)
         print(ack)
         self.sent = len(1, 2) + Ack(1, True, 2).seqno
-        self.sent = max(self.sent, key=ack)
+        self.sent = max(self.sent, self.sent, key=ack)
 
     @transition()
     def other(self, count: Nat) -> None: ...

@@ -1,0 +1,185 @@
+"""`sorted`, `min` and `max` with `key=` and `reverse=`: by a comparison of tuples of the key and
+the index, so that of equal ones the first comes first, as in Python."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any
+
+from .. import ir
+from .. import types as t
+from ..analysis.iteration_order import injective
+from ..errors import Place
+from ..syntax import tree
+from . import expressions
+from .context import Body
+from .enum_integers import as_integer
+from .families import gathered
+from .methods import refused
+from .ordered_sorts import compared
+
+WORDS = {"sorted": {"key", "reverse"}, "min": {"key", "default"}, "max": {"key", "default"}}
+FIRST = "say which of equal ones comes first: min((key(x), x) for x in s)[1]"
+
+
+def has_key(node: tree.Apply, builtin: str) -> bool:
+    """Whether the call of `sorted`, `min` or `max` says by what it orders one collection."""
+    given = {word for word, _ in node.keywords}
+    return len(node.args) == 1 and bool(given & {"key", "reverse"}) and given <= WORDS[builtin]
+
+
+def keyed(b: Body, node: tree.Apply, builtin: str) -> ir.Expr:
+    """The call as an expression without `key=` and `reverse=`."""
+    words = dict(node.keywords)
+    reverse = getattr(words.get("reverse"), "value", False)
+    if not isinstance(reverse, bool):
+        return refused(b, node, "reverse=True or reverse=False")
+    over, item = _collection(b, node.args[0])
+    if t.contains(item, t.Part):
+        gathered(b, over.place, over.type)
+    if isinstance(item, t.Unknown) or t.contains(item, t.Part):
+        return b.wrong(node.place)
+    found = _Keyed(b, node.place, builtin, over, item)
+    by = _by(b, node, words.get("key"), (builtin, item))
+    if by is None:
+        return b.wrong(node.place)
+    if builtin == "sorted":
+        return found.in_order(*by, reverse=reverse)
+    chosen = found.extreme(*by)
+    if "default" not in words:
+        return chosen
+    other = expressions.expr(b, words["default"])
+    kind = expressions.join(b, node.place, (item, other.type))
+    some = ir.Op(node.place, t.INT, "len", (over,))
+    there = ir.Op(node.place, t.BOOL, "gt", (some, ir.Const(node.place, t.INT, 0)))
+    return ir.If(node.place, kind, there, chosen, other)
+
+
+def _collection(b: Body, node: tree.Expression) -> tuple[ir.Expr, t.Type]:
+    """What is ordered: a list or tuple that can be indexed, or an unordered collection."""
+    if isinstance(node, tree.Comprehension) and node.kind == "generator":
+        node = tree.Apply(node.place, tree.Name(node.place, "tuple"), (node,), ())
+    over, item = expressions.iterable(b, node)
+    if not t.ordered(over.type) or isinstance(over.type, t.Seq):
+        return over, item
+    return ir.Op(node.place, t.Seq(item, False), "tuple_of", (over,)), item
+
+
+def _by(
+    b: Body, node: tree.Apply, key: tree.Expression | None, of: tuple[str, t.Type]
+) -> tuple[str, ir.Expr] | None:
+    """The name of an element, and its key; None where that has no order."""
+    builtin, item = of
+    name = key.params[0] if isinstance(key, tree.Function) and len(key.params) == 1 else "_each"
+    with b.binding({name: item}), b.knowing({}), b.without_hoisting():
+        body = _applied(b, key, tree.Name(node.place, name))
+        made = _rank(b, expressions.infer(b, body, None))
+    kind = compared(b, made.place, (made.type,), builtin)
+    return None if isinstance(kind, t.Unknown) else (name, made)
+
+
+def _applied(b: Body, key: tree.Expression | None, of: tree.Expression) -> tree.Expression:
+    """`key(of)`; of `attrgetter("n")` and `itemgetter(0)` what these give."""
+    match key:
+        case None | tree.Literal(value=None):
+            return of
+        case tree.Function(body=body, params=(_,)):
+            return body
+        case tree.Apply(function=function, args=args, keywords=()) if args:
+            got = b.static(function)
+            parts = tuple(_got(got, of, arg) for arg in args)
+            known = [part for part in parts if part is not None]
+            if len(known) == len(parts):
+                return known[0] if len(known) == 1 else tree.Display(key.place, "tuple", (*known,))
+        case _:
+            pass
+    return tree.Apply(key.place, key, (of,), ())
+
+
+def _got(getter: Any, of: tree.Expression, arg: tree.Expression) -> tree.Expression | None:
+    match arg:
+        case tree.Literal(value=str() as name) if getter is operator.attrgetter:
+            for part in name.split("."):
+                of = tree.Attribute(arg.place, of, part)
+            return of
+        case _ if getter is operator.itemgetter:
+            return tree.Subscript(arg.place, of, arg)
+        case _:
+            return None
+
+
+def _rank(b: Body, key: ir.Expr) -> ir.Expr:
+    """A key with an order: False comes before True, and a member of an IntEnum is its integer."""
+    if isinstance(key, ir.Op) and key.op == "tuple" and isinstance(key.type, t.Tuple):
+        items = tuple(_rank(b, arg) for arg in key.args)
+        return ir.Op(key.place, t.Tuple(tuple(item.type for item in items)), "tuple", items)
+    if isinstance(key.type, t.Bool):
+        return ir.Op(key.place, t.INT, "int", (key,))
+    return as_integer(b, key)
+
+
+class _Keyed:
+    """One collection, whose elements are compared by a key."""
+
+    def __init__(self, b: Body, place: Place, builtin: str, over: ir.Expr, item: t.Type) -> None:
+        self.b = b
+        self.place = place
+        self.builtin = builtin
+        self.over = over
+        self.item = item
+        b.fresh += 1
+        self.index = ir.Local(place, t.INT, f"_{b.fresh}")
+
+    def extreme(self, name: str, key: ir.Expr) -> ir.Expr:
+        """`min` or `max`."""
+        kind: ir.CompKind = "min" if self.builtin == "min" else "max"
+        return self._element(self._pairs(name, key, kind, backwards=kind == "max"), kind == "max")
+
+    def in_order(self, name: str, key: ir.Expr, *, reverse: bool) -> ir.Expr:
+        """`sorted`, in reverse order where asked: equal ones stay as they were in either case."""
+        pairs = self._pairs(name, key, "tuple", backwards=reverse)
+        item = t.element(pairs.type) or t.Unknown()
+        over: ir.Expr = ir.Op(self.place, t.Seq(item, True), "sorted", (pairs,))
+        if reverse:
+            over = ir.Op(self.place, t.Iter(item, True), "reversed", (over,))
+        self.b.fresh += 1
+        pair = ir.Local(self.place, item, f"_{self.b.fresh}")
+        clause = ir.Clause(self.place, (pair.name,), over, ())
+        kind = t.Seq(self.item, True)
+        return ir.Comp(self.place, kind, "list", self._element(pair, reverse), None, (clause,))
+
+    def _pairs(self, name: str, key: ir.Expr, kind: ir.CompKind, *, backwards: bool) -> ir.Expr:
+        """The key of each element with its index, or where there is no order with the element."""
+        element = ir.Local(self.place, self.item, name)
+        over = self.over
+        names: tuple[str, ...] = (name,)
+        second: ir.Expr = element
+        if t.ordered(self.over.type):
+            pair = t.Tuple((t.INT, self.item))
+            over = ir.Op(self.place, t.Iter(pair, True), "enumerate", (self.over,))
+            names, second = (self.index.name, name), self.index
+            if backwards:
+                second = ir.Op(self.place, t.INT, "neg", (self.index,))
+        elif not (injective(key, frozenset({name})) and t.orderable(self.item)):
+            self.b.problem(
+                "L210",
+                self.place,
+                f"{self.builtin} of an unordered collection by a key that two may have",
+                "the same result in every order",
+                FIRST,
+            )
+        both = t.Tuple((key.type, second.type))
+        made = ir.Op(self.place, both, "tuple", (key, second))
+        whole = t.Seq(both, False) if kind == "tuple" else both
+        clause = ir.Clause(self.place, names, over, ())
+        return ir.Comp(self.place, whole, kind, made, None, (clause,))
+
+    def _element(self, pair: ir.Expr, backwards: bool) -> ir.Expr:
+        """The element of a pair that `_pairs` made."""
+        second = t.INT if t.ordered(self.over.type) else self.item
+        found: ir.Expr = ir.Item(self.place, second, pair, ir.Const(self.place, t.INT, 1))
+        if not t.ordered(self.over.type):
+            return found
+        if backwards:
+            found = ir.Op(self.place, t.INT, "neg", (found,))
+        return ir.Item(self.place, self.item, self.over, found)

@@ -1,0 +1,191 @@
+"""Statements of Python that stand for several: `a = b = value`, `first, *rest = q`, `for ... else`,
+and values that are named where they are used, `if (n := len(q)) > 2:`."""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from . import tree
+
+if TYPE_CHECKING:
+    from .parse import Parser
+
+FIRST_OF_PARSER = 1000  # Resolution numbers its own locals from 1 on.
+
+
+def fresh(p: Parser, node: ast.AST) -> tree.Name:
+    """A local of our own that no declaration can name."""
+    p.fresh += 1
+    return tree.Name(p.place(node), f"_{FIRST_OF_PARSER + p.fresh}")
+
+
+def several_targets(p: Parser, node: ast.Assign) -> Iterator[tree.Statement]:
+    """`a = b = value`: the value is evaluated once, and assigned from left to right."""
+    place, value = p.place(node), p.expr(node.value)
+    if not isinstance(value, tree.Literal):
+        local = fresh(p, node)
+        yield tree.Set(place, local, value, None)
+        value = local
+    for target in node.targets:
+        yield tree.Set(place, p.expr(target), value, None)
+
+
+def starred(node: ast.stmt) -> ast.Tuple | ast.List | None:
+    """The targets of `first, *rest = q` or `*rest, last = q`; None of other assignments."""
+    if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+        return None
+    target = node.targets[0]
+    if not isinstance(target, ast.Tuple | ast.List) or len(target.elts) < 2:
+        return None
+    stars = [i for i, each in enumerate(target.elts) if isinstance(each, ast.Starred)]
+    return target if stars in ([0], [len(target.elts) - 1]) else None
+
+
+def unpacking(
+    p: Parser, node: ast.Assign, target: ast.Tuple | ast.List
+) -> Iterator[tree.Statement]:
+    """The items at one end one by one, and a list of the others; then the assignments."""
+    place, last = p.place(node), len(target.elts) - 1
+    at_end = isinstance(target.elts[-1], ast.Starred)
+    whole = p.expr(node.value)
+    if not isinstance(whole, tree.Name):
+        local = fresh(p, node)
+        yield tree.Set(place, local, whole, None)
+        whole = local
+    assigned: list[tuple[tree.Expression, tree.Expression]] = []
+    for i, each in enumerate(target.elts):
+        if not isinstance(each, ast.Starred):
+            at = tree.Literal(place, i if at_end else i - last - 1)
+            assigned.append((p.expr(each), tree.Subscript(place, whole, at)))
+            continue
+        ends = (tree.Literal(place, last), None) if at_end else (None, tree.Literal(place, -last))
+        rest = tree.Cut(place, whole, *ends)
+        listed = tree.Apply(place, tree.Name(place, "list"), (rest,), ())
+        assigned.append((p.expr(each.value), listed))
+    targets = tree.Display(place, "tuple", tuple(one for one, _ in assigned))
+    values = tree.Display(place, "tuple", tuple(value for _, value in assigned))
+    yield tree.Set(place, targets, values, None)
+
+
+def with_else(p: Parser, node: ast.For) -> Iterator[tree.Statement]:
+    """`for ... else`: what stands under `else` runs where no `break` ended the loop."""
+    place = p.place(node)
+    if not any(map(_breaks, node.body)):
+        yield p.loop(node, None)
+        yield from p.block(node.orelse)
+        return
+    done = fresh(p, node)
+    yield tree.Set(place, done, tree.Literal(place, True), None)
+    yield p.loop(node, done)
+    yield tree.Choose(place, done, p.block(node.orelse), ())
+
+
+def _breaks(node: ast.AST) -> bool:
+    """Whether a `break` in this statement ends the loop round it."""
+    if isinstance(node, ast.Break):
+        return True
+    if isinstance(node, ast.For | ast.While | ast.FunctionDef | ast.ClassDef):
+        return any(map(_breaks, getattr(node, "orelse", [])))
+    return any(map(_breaks, ast.iter_child_nodes(node)))
+
+
+def leave(p: Parser, node: ast.Break) -> Iterator[tree.Statement]:
+    """`break`; in a loop with `else` it is noted first."""
+    place = p.place(node)
+    if p.loops and p.loops[-1] is not None:
+        yield tree.Set(place, p.loops[-1], tree.Literal(place, False), None)
+    yield tree.Leave(place)
+
+
+# Where a statement has the expression that it evaluates first.
+EVALUATED: dict[type[ast.stmt], str] = {
+    ast.If: "test",
+    ast.Assign: "value",
+    ast.AnnAssign: "value",
+    ast.Return: "value",
+    ast.Expr: "value",
+    ast.Assert: "test",
+    ast.Match: "subject",
+    ast.For: "iter",
+}
+
+
+def named_first(node: ast.stmt) -> list[ast.stmt] | None:
+    """A statement whose first value gets a name, `if (n := f()) > 2:`, as the assignment and the
+    statement with the name. `if p and (n := f()):` without `else` is one `if` in another. None of
+    other statements."""
+    part = EVALUATED.get(type(node))
+    value = getattr(node, part, None) if part is not None else None
+    if part is None or not isinstance(value, ast.expr):
+        return None
+    nested = _nested(node, value) if isinstance(node, ast.If) else None
+    if nested is not None:
+        return [nested]
+    made = _lifted(value)
+    if made is None:
+        return None
+    assigned, rest = made
+    again = copy.copy(node)
+    setattr(again, part, rest)
+    return [assigned, again]
+
+
+def _nested(node: ast.If, test: ast.expr) -> ast.If | None:
+    """`if p and q:` as `if p: if q:`, where q names its first value."""
+    if node.orelse or not isinstance(test, ast.BoolOp):
+        return None
+    at = next((i for i, each in enumerate(test.values) if i and _lifted(each)), 0)
+    if not at or not isinstance(test.op, ast.And):
+        return None
+    inner = ast.copy_location(ast.If(_all_of(test, test.values[at:]), node.body, []), node)
+    return ast.copy_location(ast.If(_all_of(test, test.values[:at]), [inner], []), node)
+
+
+def _all_of(test: ast.BoolOp, values: list[ast.expr]) -> ast.expr:
+    if len(values) == 1:
+        return values[0]
+    both = ast.copy_location(ast.BoolOp(ast.And(), values), values[0])
+    both.end_lineno, both.end_col_offset = values[-1].end_lineno, values[-1].end_col_offset
+    return both
+
+
+def _lifted(node: ast.expr) -> tuple[ast.Assign, ast.expr] | None:
+    """The named value that an expression evaluates first, and the expression with the name."""
+    if isinstance(node, ast.NamedExpr):
+        assigned = ast.copy_location(ast.Assign([node.target], node.value), node)
+        return assigned, ast.copy_location(ast.Name(node.target.id, ast.Load()), node)
+    match node:
+        case ast.Compare(left=first):
+            part = "left"
+        case ast.BinOp(left=first):
+            part = "left"
+        case ast.UnaryOp(operand=first):
+            part = "operand"
+        case ast.Attribute(value=first) | ast.Subscript(value=first):
+            part = "value"
+        case ast.BoolOp(values=[first, *others]):
+            return _in_list(node, "values", first, others)
+        case ast.Call(func=ast.Name(), args=[first, *others]):
+            return _in_list(node, "args", first, others)
+        case _:
+            return None
+    made = _lifted(first)
+    if made is None:
+        return None
+    again = copy.copy(node)
+    setattr(again, part, made[1])
+    return made[0], again
+
+
+def _in_list(
+    node: ast.expr, part: str, first: ast.expr, others: list[ast.expr]
+) -> tuple[ast.Assign, ast.expr] | None:
+    made = _lifted(first)
+    if made is None:
+        return None
+    again = copy.copy(node)
+    setattr(again, part, [made[1], *others])
+    return made[0], again

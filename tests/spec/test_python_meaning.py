@@ -1,0 +1,270 @@
+"""Forms of Python that stand for longer ones: a machine does what Python itself does with the same
+text, for random values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from lawful import Undefined
+from tests.spec import texts
+
+HEAD = """
+from enum import IntEnum
+from operator import attrgetter, itemgetter
+
+
+class Level(IntEnum):
+    LOW = 1
+    HIGH = 3
+
+
+class Job(Record):
+    level: Level
+    n: int
+
+
+def late(job: Job) -> int:
+    return -job.n
+
+"""
+FIELDS = """
+    q: list[Job] = []
+    xs: list[int] = []
+    ys: list[int] = []
+    m: dict[int, int] = {}
+    s: set[int] = set()
+    bag: Counter[int] = Counter()
+    rows: dict[int, set[int]] = {}
+    kept: int | None = None
+"""
+# The type of the output, and the body.
+BODIES = [
+    ("tuple[int, ...]", "self.xs.sort(); return tuple(self.xs)"),
+    ("tuple[int, ...]", "self.xs.sort(reverse=True); return tuple(self.xs)"),
+    ("tuple[int, ...]", "self.xs.reverse(); return tuple(self.xs)"),
+    ("tuple[int, ...]", "self.xs.sort(key=lambda x: x % 2); return tuple(self.xs)"),
+    ("tuple[int, ...]", "self.xs.sort(key=lambda x: x % 2, reverse=True); return tuple(self.xs)"),
+    ("tuple[int, ...]", "self.xs.sort(key=abs); return tuple(self.xs)"),
+    ("tuple[Job, ...]", "return tuple(sorted(self.q, key=lambda j: j.level))"),
+    (
+        "tuple[Job, ...]",
+        "return tuple(sorted(self.q, key=lambda j: (-j.level, j.n > 0), reverse=True))",
+    ),
+    ("tuple[Job, ...]", "return tuple(sorted(self.q, key=attrgetter('level'), reverse=True))"),
+    ("tuple[Job, ...]", "return tuple(sorted(self.q, key=attrgetter('level', 'n')))"),
+    ("tuple[Job, ...]", "return tuple(sorted(self.q, key=late))"),
+    ("tuple[Job, ...]", "return tuple(sorted((j for j in self.q if j.n), key=lambda j: j.n))"),
+    ("tuple[tuple[int, int], ...]", "return tuple(sorted(enumerate(self.xs), key=itemgetter(1)))"),
+    ("tuple[int, ...]", "return tuple(sorted(self.s, key=lambda x: (x % 2, x), reverse=True))"),
+    ("Job", "return min(self.q, key=lambda j: j.level)"),
+    ("Job", "return max(self.q, key=lambda j: j.level)"),
+    ("Job", "return max(self.q, key=lambda j: (j.level, -j.n))"),
+    ("int | None", "return max(self.xs, key=lambda x: x % 3, default=None)"),
+    ("int | None", "return min((x for x in self.xs if x > 0), key=lambda x: -x, default=None)"),
+    ("int", "return min(self.s, key=lambda x: (abs(x), x))"),
+    ("bool", "return all(a.level <= b.level for a, b in zip(self.q, self.q[1:]))"),
+    ("int", "return sum(j.level + 1 for j in self.q)"),
+    ("int", "a, b = self.xs[0], self.xs[1]; self.xs, self.ys = self.ys[1:], self.xs[:1]; return a"),
+    ("int", "first, *self.ys = self.xs; return first"),
+    ("int", "*self.xs, last = self.xs; return last"),
+    ("int", "first, second, *rest = self.xs; self.ys = rest; return second"),
+    ("int", "first, *_ = self.xs; self.xs.append(first); return first"),
+    ("int | None", "self.kept = self.m.pop(1, None); return self.kept"),
+    ("bool", "return self.m.pop(len(self.m), None) is None"),
+    ("int", "self.m.setdefault(1, 7); return self.m[1]"),
+    ("int", "self.rows.setdefault(2, set()).add(3); return len(self.rows[2])"),
+    ("int", "self.s.difference_update({1, 2}); return len(self.s)"),
+    ("int", "self.s.intersection_update({1, 2}); return len(self.s)"),
+    ("int", "self.s.symmetric_difference_update({1, 2}); return len(self.s)"),
+    ("int", "return sum(n * c for n, c in self.bag.items())"),
+    ("int", "del self.bag[1]; return sum(self.bag.values()) + len(self.bag.keys())"),
+    ("bool", "return 1 in self.bag.keys() and max(self.bag.values()) > 1"),
+]
+# Bodies of several lines.
+LONGER = [
+    """
+if (first := self.xs[0]) > 1:
+    return first
+return 0
+""",
+    """
+if self.xs and (first := self.xs[0]) > 0:
+    self.xs = self.xs[1:]
+    return first
+return 0
+""",
+    """
+if len(self.xs) > 1 and self.ys and (a := self.ys[0]) > 0 and (b := self.xs[1]) > a:
+    return a + b
+return 0
+""",
+    """
+if not self.xs:
+    return 0
+elif (n := len(self.xs)) > 2:
+    return n
+else:
+    return -n
+""",
+    """
+for x in self.xs:
+    if x > 1:
+        break
+else:
+    return -1
+return x
+""",
+    """
+for x in self.xs:
+    for y in self.ys:
+        if x == y:
+            break
+    else:
+        continue
+    self.kept = x
+    break
+else:
+    self.kept = None
+return len(self.xs)
+""",
+    """
+for x in self.xs:
+    if x > 1:
+        continue
+    self.ys.append(x)
+else:
+    self.kept = 5
+return len(self.ys)
+""",
+    """
+for x in self.s:
+    if x > 1:
+        return 1
+return 0
+""",
+    """
+for k, v in self.m.items():
+    if k < 0:
+        continue
+    for x in self.s:
+        if x == v:
+            return 1
+        elif x > 2 and v > 2:
+            return 1
+return 0
+""",
+    """
+found = False
+for x in self.s:
+    if x in self.m and self.m[x] > 0:
+        found = True
+        break
+return 1 if found else 0
+""",
+    """
+match (len(self.xs), self.kept):
+    case (0, None) | (1, 2):
+        return 1
+    case (n, None) if n > 2:
+        return n
+    case (1, k):
+        return 2 if k is None else k
+    case _:
+        return 0
+""",
+    """
+match len(self.xs), (len(self.ys), self.kept is None):
+    case 0, (1, True):
+        return 1
+    case n, (k, False):
+        return n + k
+    case _:
+        return 0
+""",
+]
+WHOLE = [*BODIES, *(("int", body.strip()) for body in LONGER)]
+INTS = st.lists(st.integers(-1, 3), max_size=4)
+STATES = st.fixed_dictionaries(
+    {
+        "q": st.lists(st.tuples(st.sampled_from((1, 3)), st.integers(-1, 1)), max_size=4),
+        "xs": INTS,
+        "ys": INTS,
+        "m": st.dictionaries(st.integers(-1, 3), st.integers(-1, 3), max_size=3),
+        "s": st.sets(st.integers(-1, 3), max_size=4),
+        "bag": INTS,
+        "rows": st.dictionaries(st.integers(1, 2), st.sets(st.integers(0, 3)), max_size=2),
+        "kept": st.none() | st.integers(0, 3),
+    }
+)
+
+
+def text_of(bodies: list[tuple[str, str]]) -> str:
+    """A machine with a transition for each body."""
+    text = f"{HEAD}class M(Machine):{FIELDS}"
+    for i, (output, body) in enumerate(bodies):
+        lines = "\n".join(f"        {line}" for line in body.split("\n"))
+        text += f"\n    @transition\n    def go{i}(self) -> {output}:\n{lines}\n"
+    return text
+
+
+STUBS = "\nclass Machine: ...\ndef transition(f): return f\n"
+
+
+@pytest.fixture(scope="module")
+def both() -> tuple[Any, dict[str, Any]]:
+    """The module of the machine, and the names of the same text where `Machine` is nothing."""
+    text = text_of(WHOLE)
+    module, plain = texts.module(text), dict[str, Any]()
+    exec(texts.HEAD + STUBS + text, plain)
+    plain["Level"], plain["Job"] = module.Level, module.Job
+    return module, plain
+
+
+# Each example runs all bodies, so that it is not made smaller.
+@settings(max_examples=25, phases=(Phase.reuse, Phase.generate))
+@given(drawn=STATES)
+def test_a_machine_does_what_python_does(
+    both: tuple[Any, dict[str, Any]], drawn: dict[str, Any]
+) -> None:
+    module, plain = both
+
+    def values() -> dict[str, Any]:
+        jobs = [module.Job(module.Level(level), n) for level, n in drawn["q"]]
+        rows = {k: set(v) for k, v in drawn["rows"].items()}
+        new = {name: type(v)(v) if v is not None else v for name, v in drawn.items()}
+        return {**new, "q": jobs, "rows": rows, "bag": Counter(drawn["bag"])}
+
+    for i, (_, body) in enumerate(WHOLE):
+        machine = module.M.lawful.state(**values())
+        own = plain["M"]()
+        own.__dict__.update(values())
+        try:
+            expected = getattr(own, f"go{i}")()
+        except (IndexError, KeyError, ValueError):
+            with pytest.raises(Undefined):
+                machine.lawful.take(f"go{i}")
+            continue
+        assert machine.lawful.take(f"go{i}") == expected, body
+        assert {n: getattr(machine, n) for n in drawn} == {n: getattr(own, n) for n in drawn}, body
+
+
+REFUSED = [
+    "return min(self.s, key=lambda x: abs(x))",  # Which of two comes first depends on the order.
+    "return sorted(self.m.values(), key=lambda x: -x)[0]",
+    "return max(self.q, key=lambda j: j).n",  # A record has no order.
+    "return [x for x in self.xs if (y := x) > 0][0]",
+    "if self.xs and (n := self.xs[0]) > 0: return 1\nelse: return n",
+    "a, *b, c = self.xs; return a",
+    "for x in self.s:\n    if x > 0: return x\nreturn 0",
+    "for x in self.s:\n    if x > 0: break\nreturn x",
+]
+
+
+@pytest.mark.parametrize("body", REFUSED, ids=range(len(REFUSED)))
+def test_what_has_no_plain_meaning_is_refused(body: str) -> None:
+    assert texts.problems(text_of([("int", body)]))
