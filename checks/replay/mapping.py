@@ -248,6 +248,8 @@ class TraceMapping:
         """The mapping as JSON; `mapping_of` reads it."""
         out: dict[str, Json] = dataclasses.asdict(self)
         out["skip"], out["hidden"] = list(self.skip), list(self.hidden)
+        if not self.first:
+            del out["first"]  # Versions that do not know it can read the rest.
         if self.preparation is not None:
             out["preparation"] = preparation_table.to_json(self.preparation)
         return out

@@ -36,7 +36,7 @@ LONG = 105  # Of a shard of the long run, which begins where the short one ends.
 RARE = (
     *(50, 56, 60, 64, 72, 75, 78, 90, 94, 106, 108, 110, 131, 133, 134, 136, 146, 152, 154, 157),
     *(165, 166, 169, 171, 175, 176, 177, 178, 180, 181, 183, 184, 185, 186, 187, 188, 193, 210),
-    *(213, 878),
+    *(104, 213, 878),
 )
 MUTATED = 7  # One module of so many is mutated, too.
 REFUSED = Path(__file__).parent.parent / "refused"

@@ -265,4 +265,6 @@ def to_json(made: Preparation) -> Json:
     out: dict[str, Any] = dataclasses.asdict(made)
     for name in (*TEXT_LISTS, "patterns", "rows"):
         out[name] = list(out[name])
+    if not made.file:
+        del out["file"]  # Versions that do not know it can read the rest.
     return out
