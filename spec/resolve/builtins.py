@@ -17,8 +17,8 @@ from .comprehensions import comprehension
 from .context import MISSING, Body, facts_if
 from .declared.serials import declared
 from .families import gathered
-from .keyed_orders import has_key, keyed
 from .methods import call_of, only, refused
+from .short_forms.keyed_orders import has_key, keyed
 
 Caller = Callable[[Body, tree.Apply, t.Type | None], ir.Expr]
 

@@ -14,8 +14,8 @@ from . import tuples
 from .context import Body, Resolver, facts_if, read_of
 from .declared import serials
 from .declared.literals import among
-from .enum_integers import as_integer
 from .expressions import expr, infer, join, looked_through, misfit, truth
+from .short_forms.enum_integers import as_integer
 
 NEVER = "these are never equal: compare what can be"
 APART = "no type has all values of both: compare the elements one by one"

@@ -16,13 +16,13 @@ from .aliasing import changeable, fresh, own_container
 from .changing_calls import Effect, effect, may_change
 from .context import Body, facts_if, read_of, unpacked
 from .declared.serials import declared
-from .early_ends import early_end
 from .families import name_members, round_of
-from .in_place_methods import in_place
 from .matching import match_statement
 from .methods import refused
 from .operators import binary
 from .places import name_place, place_of
+from .short_forms.early_ends import early_end
+from .short_forms.in_place_methods import in_place
 
 
 def block(b: Body, nodes: Sequence[tree.Statement]) -> tuple[ir.Stmt, ...]:

@@ -6,14 +6,27 @@ from __future__ import annotations
 import ast
 import copy
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import Protocol
 
+from ..errors import Place
 from . import tree
 
-if TYPE_CHECKING:
-    from .parse import Parser
-
 FIRST_OF_PARSER = 1000  # Resolution numbers its own locals from 1 on.
+
+
+class Parser(Protocol):
+    """What reads the parts of a statement."""
+
+    fresh: int  # How many locals of its own it has made.
+    loops: list[tree.Name | None]
+
+    def place(self, node: ast.AST) -> Place: ...
+
+    def expr(self, node: ast.expr) -> tree.Expression: ...
+
+    def block(self, nodes: list[ast.stmt]) -> tuple[tree.Statement, ...]: ...
+
+    def loop(self, node: ast.For, done: tree.Name | None) -> tree.Each: ...
 
 
 def fresh(p: Parser, node: ast.AST) -> tree.Name:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .. import ir
-from .. import types as t
-from ..errors import Place
+from ... import ir
+from ... import types as t
+from ...errors import Place
 
 End = tuple[ir.Stmt, ...]
 

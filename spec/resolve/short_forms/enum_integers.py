@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import enum
 
-from .. import ir
-from .. import types as t
-from ..syntax import tree
-from .constants import by_member
-from .context import Body
+from ... import ir
+from ... import types as t
+from ...syntax import tree
+from ..constants import by_member
+from ..context import Body
 
 
 def as_integer(b: Body, found: ir.Expr) -> ir.Expr:

@@ -3,10 +3,10 @@ for: `self.q.sort()`, `self.s.difference_update(t)`, `self.m.setdefault(k, v)`."
 
 from __future__ import annotations
 
-from .. import types as t
-from ..syntax import tree
-from . import expressions
-from .context import Body
+from ... import types as t
+from ...syntax import tree
+from .. import expressions
+from ..context import Body
 
 SET_OPERATORS = {
     "difference_update": "-",

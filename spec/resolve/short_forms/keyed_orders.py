@@ -6,17 +6,17 @@ from __future__ import annotations
 import operator
 from typing import Any
 
-from .. import ir
-from .. import types as t
-from ..analysis.iteration_order import injective
-from ..errors import Place
-from ..syntax import tree
-from . import expressions
-from .context import Body
+from ... import ir
+from ... import types as t
+from ...analysis.iteration_order import injective
+from ...errors import Place
+from ...syntax import tree
+from .. import expressions
+from ..context import Body
+from ..families import gathered
+from ..methods import refused
+from ..ordered_sorts import compared
 from .enum_integers import as_integer
-from .families import gathered
-from .methods import refused
-from .ordered_sorts import compared
 
 WORDS = {"sorted": {"key", "reverse"}, "min": {"key", "default"}, "max": {"key", "default"}}
 FIRST = "say which of equal ones comes first: min((key(x), x) for x in s)[1]"
