@@ -134,6 +134,13 @@ def _within(asked: Asked) -> dict[Key, Mutant]:
     return {(back.get(key[0], key[0]), *key[1:]): every[int(i)] for key, i in keys.items()}
 
 
+def within(table: Table, asked: Asked, names: Iterable[str]) -> dict[str, Mutant]:
+    """Mutants of the table in the machine that judges, by identity."""
+    keys = {name: key for key, name in _keyed(table.every().items()).items()}
+    there = _within(asked)
+    return {name: there[keys[name]] for name in names}
+
+
 def noticed(asked: Asked, keys: Sequence[Key]) -> list[tuple[Key, str]]:
     """Those of the mutants that this judge notices, or that are no machine, and what by."""
     if WORKERS == 1:

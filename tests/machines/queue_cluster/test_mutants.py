@@ -7,16 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from lawful.checks.explore import Limits, explore
 from lawful.machines.queue_cluster.acceptance import ClientsFixed
 from lawful.machines.queue_cluster.declaration import QueueOwnerFixed
 from lawful.machines.queue_cluster.subscribers import SubscribersFixed, SubscribersInTime
 from lawful.machines.queue_cluster.updates import UpdatesFixed
-from lawful.spec import ir
-from lawful.spec.lower import lower
-from lawful.spec.resolve import abstract_scopes, resolve
-from lawful.targets import scope_of
-from tests.machines.mutation_tables import NO_MACHINE, OPEN, SURVIVED, Asked, Table, judge_of
+from tests.machines.equivalence import states_with_the_same_steps
+from tests.machines.mutation_tables import (
+    NO_MACHINE,
+    OPEN,
+    SURVIVED,
+    Asked,
+    Table,
+    judge_of,
+    within,
+)
 
 # The cheapest judge is the first one.
 OWNERSHIP = Table(
@@ -73,7 +77,7 @@ TABLES = pytest.mark.parametrize(
 
 @pytest.mark.parametrize(
     ("table", "marked", "left", "tried"),
-    [(OWNERSHIP, 9, 0, 340), (UPDATER, 1, 0, 29), (UPDATEE, 0, 88, 599)],
+    [(OWNERSHIP, 9, 0, 340), (UPDATER, 0, 0, 29), (UPDATEE, 2, 7, 596)],
     ids=["ownership", "updater", "updatee"],
 )
 def test_the_table_has_every_mutant_and_those_that_survive_are_marked(
@@ -88,19 +92,33 @@ def test_the_table_has_every_mutant_and_those_that_survive_are_marked(
     assert sum(by != NO_MACHINE for by in kept.values()) == tried
 
 
-def size(machine: ir.Machine) -> tuple[int, int]:
-    """Distinct states and depth."""
-    found = resolve(QueueOwnerFixed)
-    flat = lower(machine, scope_of(QueueOwnerFixed, []), abstract_scopes(found))
-    result = explore(flat, found.world, {}, limits=Limits())
-    assert result.complete
-    return result.distinct, result.depth
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("table", "asked", "states"),
+    [
+        (OWNERSHIP, Asked(QueueOwnerFixed), 530),
+        (OWNERSHIP, Asked(QueueOwnerFixed, "anywhere"), 1_590),
+        (UPDATEE, Asked(ClientsFixed, "rejecting"), 3_278),
+    ],
+    ids=["ownership", "ownership anywhere", "updatee"],
+)
+def test_what_is_marked_does_the_same(table: Table, asked: Asked, states: int) -> None:
+    """From each state, and with the same outputs."""
+    marked = within(table, asked, table.marked())
+    assert {
+        name: states_with_the_same_steps(asked, each.made()) for name, each in marked.items()
+    } == dict.fromkeys(table.marked(), states)
 
 
 @pytest.mark.nightly
-def test_what_is_marked_reaches_the_same_states() -> None:
-    sizes = {name: size(OWNERSHIP.every()[name].made()) for name in OWNERSHIP.marked()}
-    assert sizes == dict.fromkeys(sizes, size(resolve(QueueOwnerFixed).machine))
+def test_what_is_noticed_does_something_else() -> None:
+    asked = Asked(QueueOwnerFixed)
+    noticed = [n for n, by in OWNERSHIP.kept().items() if judge_of(by) == asked.name][::20]
+    same = [
+        states_with_the_same_steps(asked, each.made())
+        for each in within(OWNERSHIP, asked, noticed).values()
+    ]
+    assert same == [0] * 14
 
 
 @pytest.mark.nightly
