@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 from ... import ir
 from ... import types as t
+from ...analysis.places import mentions
 from ...errors import Place
 
 End = tuple[ir.Stmt, ...]
@@ -21,7 +22,14 @@ def early_end(loop: ir.Loop) -> ir.Stmt | None:
     found: set[End] = set()
     test = _any(loop, found)
     end = found.pop() if len(found) == 1 else ()
-    return ir.Branch(loop.place, test, end, ()) if test is not None and end else None
+    if test is None or not end or any(_reads(test, stmt) for stmt in end):
+        return None
+    return ir.Branch(loop.place, test, end, ())
+
+
+def _reads(test: ir.Expr, stmt: ir.Stmt) -> bool:
+    """Whether the test has another value once this statement has run, as later rounds see it."""
+    return isinstance(stmt, ir.Assign) and mentions(test, stmt.target)
 
 
 def _any(loop: ir.Loop, found: set[End]) -> ir.Expr | None:

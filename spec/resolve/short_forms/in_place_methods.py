@@ -13,6 +13,7 @@ SET_OPERATORS = {
     "intersection_update": "&",
     "symmetric_difference_update": "^",
 }
+EMPTY = {"set", "frozenset", "list", "tuple", "dict", "Counter"}
 NAMES = frozenset(SET_OPERATORS) | {"sort", "reverse", "setdefault"}
 
 
@@ -24,7 +25,8 @@ def in_place(b: Body, call: tree.Apply) -> tuple[tree.Statement, ...] | None:
     inner = function.of
     if isinstance(inner, tree.Apply) and isinstance(inner.function, tree.Attribute):
         # `self.m.setdefault(k, set()).add(x)`: the key first, then the change of its value.
-        added = in_place(b, inner) if inner.function.name == "setdefault" else None
+        short = inner.function.name == "setdefault" and all(map(_certain, inner.args[1:]))
+        added = in_place(b, inner) if short else None
         if added is None:
             return None
         value = tree.Subscript(inner.place, inner.function.of, inner.args[0])
@@ -51,11 +53,29 @@ def _longer(
             whole = tree.Apply(place, tree.Name(place, "list"), (backwards,), ())
             return (tree.Set(place, of, whole, None),)
         case t.Map(mutable=True), "setdefault", (key, value) if _plain(key) and _plain(of):
-            there = tree.Compare(place, key, (("not in", of),))
-            given = tree.Set(place, tree.Subscript(place, of, key), value, None)
-            return (tree.Choose(place, there, (given,), ()),)
+            return _set_default(b, of, key, value)
         case _:
             return None
+
+
+def _set_default(
+    b: Body, of: tree.Expression, key: tree.Expression, value: tree.Expression
+) -> tuple[tree.Statement, ...]:
+    """`of[key] = value` where there is no such key. Python evaluates the value in any case."""
+    place, before = of.place, list[tree.Statement]()
+    if not _certain(value):
+        key, value = _named(b, key, before), _named(b, value, before)
+    there = tree.Compare(place, key, (("not in", of),))
+    given = tree.Set(place, tree.Subscript(place, of, key), value, None)
+    return (*before, tree.Choose(place, there, (given,), ()))
+
+
+def _named(b: Body, node: tree.Expression, before: list[tree.Statement]) -> tree.Expression:
+    """A local that is assigned the value before."""
+    b.fresh += 1
+    local = tree.Name(node.place, f"_{b.fresh}")
+    before.append(tree.Set(node.place, local, node, None))
+    return local
 
 
 def _type_of(b: Body, node: tree.Expression) -> t.Type:
@@ -79,5 +99,20 @@ def _plain(node: tree.Expression) -> bool:
             return _plain(of) and _plain(key)
         case tree.Display(kind="tuple", items=items):
             return all(map(_plain, items))
+        case _:
+            return False
+
+
+def _certain(node: tree.Expression) -> bool:
+    """Whether it has a value and changes nothing, so that it may be left unevaluated."""
+    match node:
+        case tree.Name() | tree.Literal():
+            return True
+        case tree.Attribute(of=of):
+            return _certain(of)
+        case tree.Display(items=items):
+            return all(map(_certain, items))
+        case tree.Apply(function=tree.Name(name=name), args=(), keywords=()):
+            return name in EMPTY
         case _:
             return False
