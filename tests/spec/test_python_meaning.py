@@ -80,6 +80,7 @@ BODIES = [
     ("int", "self.m.setdefault(1, 6 // len(self.xs)); return self.m[1]"),
     ("int", "self.m.setdefault(self.xs[0], self.xs.pop()); return len(self.xs)"),
     ("int", "self.rows.setdefault(2, set()).add(3); return len(self.rows[2])"),
+    ("int", "self.rows.setdefault(2, set(self.xs)).add(3); return len(self.rows[2])"),
     ("int", "self.s.difference_update({1, 2}); return len(self.s)"),
     ("int", "self.s.intersection_update({1, 2}); return len(self.s)"),
     ("int", "self.s.symmetric_difference_update({1, 2}); return len(self.s)"),
@@ -265,7 +266,7 @@ REFUSED = [
     "for x in self.s:\n    if x > 0: return x\nreturn 0",
     # A later round reads what an earlier one assigned: whether it has a value depends on the order.
     "y = 0\nfor x in self.s:\n    if x // (5 - y) == 0: y = 5\nreturn y",
-    "self.rows.setdefault(1, self.rows[2]).add(1); return 0",
+    "self.rows.setdefault(self.xs[0], {self.xs.pop(0)}).add(5); return 0",
     "for x in self.s:\n    if x > 0: break\nreturn x",
 ]
 

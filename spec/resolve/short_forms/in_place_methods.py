@@ -13,7 +13,7 @@ SET_OPERATORS = {
     "intersection_update": "&",
     "symmetric_difference_update": "^",
 }
-EMPTY = {"set", "frozenset", "list", "tuple", "dict", "Counter"}
+CONTAINERS = {"set", "frozenset", "list", "tuple", "dict", "Counter"}
 NAMES = frozenset(SET_OPERATORS) | {"sort", "reverse", "setdefault"}
 
 
@@ -112,7 +112,7 @@ def _certain(node: tree.Expression) -> bool:
             return _certain(of)
         case tree.Display(items=items):
             return all(map(_certain, items))
-        case tree.Apply(function=tree.Name(name=name), args=(), keywords=()):
-            return name in EMPTY
+        case tree.Apply(function=tree.Name(name=name), args=args, keywords=()):
+            return name in CONTAINERS and all(map(_certain, args))
         case _:
             return False
