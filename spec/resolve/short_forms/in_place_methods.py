@@ -25,8 +25,7 @@ def in_place(b: Body, call: tree.Apply) -> tuple[tree.Statement, ...] | None:
     inner = function.of
     if isinstance(inner, tree.Apply) and isinstance(inner.function, tree.Attribute):
         # `self.m.setdefault(k, set()).add(x)`: the key first, then the change of its value.
-        short = inner.function.name == "setdefault" and all(map(_certain, inner.args[1:]))
-        added = in_place(b, inner) if short else None
+        added = in_place(b, inner) if inner.function.name == "setdefault" else None
         if added is None:
             return None
         value = tree.Subscript(inner.place, inner.function.of, inner.args[0])
