@@ -181,6 +181,27 @@ def test_links_lead_to_files(page: Path) -> None:
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
+def broken_tables(text: str) -> list[int]:
+    """The lines at which a table goes on after an empty line, where a reader sees plain text."""
+    lines = [*BLOCK.sub(lambda found: "\n" * found.group().count("\n"), text).splitlines(), "", ""]
+    return [
+        at + 1
+        for at in range(1, len(lines) - 1)
+        if lines[at].startswith("|")
+        and not lines[at - 1].startswith("|")
+        and not re.fullmatch(r"\|[ :|-]+\|", lines[at + 1])
+    ]
+
+
+@pytest.mark.parametrize("page", [*PAGES, *MAPS], ids=lambda page: str(page.name))
+def test_tables_are_whole(page: Path) -> None:
+    assert broken_tables(page.read_text(encoding="utf-8")) == []
+
+
+def test_a_broken_table_is_found() -> None:
+    assert broken_tables("\n| a | b |\n| --- | --- |\n| 1 | 2 |\n\n| 3 | 4 |\n") == [6]
+
+
 def test_a_path_that_is_missing_is_found() -> None:
     text = "`spec/ir`, checks/nothing, [x](docs/no.md) and tests/classics/*.py in lawful/"
     assert missing_paths(text) == ["checks/nothing", "docs/no.md"]
