@@ -39,7 +39,11 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "with the response the channel returns to the pool",
         "system.Messaging.time_is_over_for_what_is_closed",
     ),
-    "R11": ("every request ends in time", "system.Messaging.who_waits_is_called"),
+    "R11": (
+        "every request ends in time",
+        "system.Messaging.who_waits_is_called",
+        "system.Messaging.told_what_happened",
+    ),
     "R12": (
         "peers are told apart, so that a retry may prefer another",
         "system.Messaging.who_comes_is_accepted",
@@ -103,6 +107,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "R28": (
         "receivers are called with the number of the request",
         "system.Messaging.told_what_happened",
+        "system.Messaging.results_come_first",
     ),
     "R29": (
         "a sender is offered or discarded, a receiver succeeds or fails",
@@ -121,6 +126,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     ),
     "R32": (
         "stop fails receivers, discards senders, and accepts none any more",
+        "system.Messaging.results_come_first",
         "system.Messaging.who_waits_is_called",
         "system.Messaging.nothing_begins_after_stop",
     ),

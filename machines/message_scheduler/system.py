@@ -12,6 +12,7 @@ more: what comes from its peer, with its type, is its answer.
 
 from lawful import (
     Clock,
+    Expect,
     Fairness,
     Nat,
     Scope,
@@ -161,6 +162,16 @@ class Messaging(Surroundings, abstract=True):
                 return True
 
     @step_property
+    def results_come_first(self, after: "Messaging") -> bool:
+        """Nobody is offered channels, or discarded, while a receiver is to be called; `stop` fails
+        receivers before it discards senders [seed:289-292] (R28, R32)."""
+        match after.callback:
+            case Offer() | Discard() if self.callback is None:
+                return len(self.due) == 0
+            case _:
+                return True
+
+    @step_property
     def discarded_after_stop(self, after: "Messaging") -> bool:
         """Only then, in their order, and each once (R29, R30, R32)."""
         match after.callback:
@@ -299,6 +310,22 @@ class MessagingFixed(Messaging):
                 return len(self.waiting) > 0 and token not in self.waiting
             case _:
                 return False
+
+    # A peer with several channels.
+    channels = Scope(
+        {"ChannelId.number": range(0, 2), "connect.channels": range(1, 3)}, Peer=1, Type=1
+    )
+    # Three senders wait for one channel.
+    senders = Scope(
+        Peer=1,
+        Type=1,
+        Token=3,
+        waiting=3,
+        queue=3,
+        expects=Expect(
+            two_share="unknown", one_takes_all="unknown", refused_then_offered_another="unknown"
+        ),
+    )
 
 
 class MessagingInTime(Messaging):

@@ -14,6 +14,8 @@ from tests.machines.checked import checked, counts
 FOLDER = Path(__file__).resolve().parents[2] / "machines"
 Counts = tuple[int, int, int]
 LARGE: dict[tuple[str, str], Counts] = {
+    ("message_scheduler.system:MessagingFixed", "channels"): (19_418, 221_980, 25),
+    ("message_scheduler.system:MessagingFixed", "senders"): (4_405, 55_180, 26),
     ("object_diffusion.declaration:InboundPeerFixed", "wide"): (1_551, 6_224, 36),
     ("object_diffusion.registry:Registry", "several"): (62_222, 560_076, 40),
     ("object_diffusion.system:DiffusionFixed", "redundant"): (6_404, 25_935, 37),
