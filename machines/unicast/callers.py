@@ -153,7 +153,8 @@ class SenderCalled(Machine):
     def goes_on_after_it_was_closed(self) -> bool:
         return self.conn == 2 and len(self.sent) > 1
 
-    scope = Scope(Nat=range(0, 4), Payload=1, sent=3)
+    # Each message may have another payload than the next.
+    scope = Scope(Nat=range(0, 4), Payload=2, sent=3)
 
 
 class SenderUnreaped(SenderCalled):
@@ -292,7 +293,8 @@ class ReceiverCalled(Machine):
     def misses_one_of_two(self) -> bool:
         return self.missing() != frozenset() and len(self.kept) == 2
 
-    scope = Scope(Nat=range(0, 4), Payload=1)
+    # Each message may have another payload than the next.
+    scope = Scope(Nat=range(0, 4), Payload=2)
 
 
 class ReceiverUnreaped(ReceiverCalled):

@@ -262,3 +262,23 @@ BREAKS = (
         "asserts",
     ),
 )
+
+# What the demands do not name, and is easily done wrong.
+SLIPS = (
+    Break(
+        "U10",
+        "the highest message is delivered in place of the next",
+        "        payload = self.buffer[self.next]\n",
+        "        payload = self.buffer[self.highest]\n",
+        "ReceiverCalled",
+        "asserts",
+    ),
+    Break(
+        "U8",
+        "what is resent has the payload of the last message",
+        "        return Data(seqno, self.conn, seqno == 1, self.window[seqno])\n",
+        "        return Data(seqno, self.conn, seqno == 1, self.window[self.highest_sent])\n",
+        "SenderCalled",
+        "asserts",
+    ),
+)
