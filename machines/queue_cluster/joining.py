@@ -204,7 +204,6 @@ class Updatee(ReplicaFixed):
         super().destroy_delivered(q)
         self.forget_told()
         self.forget_update(q)
-        self.gone = {key for key in self.gone if key.queue != q}
         if q in self.declared:
             del self.declared[q]
 

@@ -294,6 +294,15 @@ class UpdatesFixed(Updates):
         return one.told <= self.before and one.gone == set()
 
     @invariant
+    def what_has_gone_was_removed_before_its_queue(self) -> bool:
+        """The new node hears of the removal before it hears that the queue is destroyed: the
+        updater handled both in this order (Q43, Q56)."""
+        if self.late not in self.replicas:
+            return True
+        one = self.replicas[self.late]
+        return all(key.queue in one.queues for key in one.gone)
+
+    @invariant
     def what_has_its_place_is_handled(self, n: Node) -> bool:
         """(Q24, Q26, Q56)"""
         return can(self.handle, n) == (len(self.inbox[n]) > 0)
