@@ -24,14 +24,6 @@ TWO_CHANNELS: Mapping[str, object] = {
     "Token": 1,
     "Type": 1,
 }
-SEVERAL_CHANNELS: Mapping[str, object] = {**TWO_CHANNELS, "connect.channels": range(2, 3)}
-THREE_SENDERS: Mapping[str, object] = {
-    "Peer": 1,
-    "Type": 1,
-    "Token": 3,
-    "waiting": 3,
-    "queue": 3,
-}
 
 
 @dataclass(frozen=True)
@@ -325,56 +317,6 @@ BREAKS = (
         "            return self.results[0]\n",
         "told_what_happened",
         ONE_PEER,
-    ),
-    Break(
-        "senders are discarded before receivers fail",
-        "R32",
-        "        if len(self.results) > 0:\n",
-        "        stopped = self.state == Life.STOPPED and len(self.queue) > 0\n"
-        "        if len(self.results) > 0 and not stopped:\n",
-        "results_come_first",
-        ONE_PEER,
-    ),
-    Break(
-        "offers come before results",
-        "R28",
-        "        if len(self.results) > 0:\n"
-        "            return self.results.pop(0)\n"
-        "        if self.state == Life.RUNNING:\n"
-        "            return self.next_offer()\n",
-        "        offer = self.next_offer() if self.state == Life.RUNNING else None\n"
-        "        if offer is not None:\n"
-        "            return offer\n"
-        "        if len(self.results) > 0:\n"
-        "            return self.results.pop(0)\n"
-        "        if self.state == Life.RUNNING:\n"
-        "            return None\n",
-        "results_come_first",
-        ONE_PEER,
-    ),
-    Break(
-        "in the time of one message all of its peer are over",
-        "R11",
-        "if self.requests[n].channel == channel:",
-        "if self.requests[n].channel.peer == channel.peer:",
-        "told_what_happened",
-        SEVERAL_CHANNELS,
-    ),
-    Break(
-        "a response opens the first channel of its peer",
-        "R10",
-        "        self.channels[request.channel].stop()\n",
-        "        self.channels[ChannelId(peer, 0)].stop()\n",
-        "time_is_over_for_what_is_closed",
-        SEVERAL_CHANNELS,
-    ),
-    Break(
-        "who has seen all lets the last one go first",
-        "R16",
-        "        token = unseen[0]\n",
-        "        token = self.queue[0] if self.queue[0] in unseen else unseen[-1]\n",
-        "first_come_first_served",
-        THREE_SENDERS,
     ),
     Break(
         "a receiver that is withdrawn is called",

@@ -12,6 +12,9 @@ from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 
 from .breaks import BREAKS, Break, broken
+from .slips import SLIPS
+
+EVERY = BREAKS + SLIPS
 
 MOST = 8000  # States: a break leads to many.
 FAILING = {Verdict.VIOLATED, Verdict.UNDEFINED}
@@ -21,6 +24,7 @@ ALWAYS = (
     "a sender that continues goes before those that wait",
     "a response of any peer is taken",
     "the same offer is made again",
+    "a response opens the first channel of its peer",
 )
 
 
@@ -37,7 +41,7 @@ def failing(row: Break) -> set[str]:
     "row",
     [
         pytest.param(row, id=row.what, marks=() if row.what in ALWAYS else pytest.mark.nightly)
-        for row in BREAKS
+        for row in EVERY
     ],
 )
 def test_a_break_is_noticed_by_name(row: Break) -> None:
@@ -46,7 +50,7 @@ def test_a_break_is_noticed_by_name(row: Break) -> None:
 
 def test_every_demand_is_broken_and_names_who_notices() -> None:
     noticed = {
-        number: {row.noticed for row in BREAKS if number in row.demands.split()}
+        number: {row.noticed for row in EVERY if number in row.demands.split()}
         for number in DEMANDS
     }
     named = {
