@@ -83,8 +83,8 @@ class Skipped(NamedTuple):
 
 
 def machines(target: str) -> list[type[Machine]]:
-    """The machines that a target names; see `chosen`."""
-    return [each.cls for each in chosen(target)[0]]
+    """The machines that a target names, for what needs no scope; see `chosen`."""
+    return [each.cls for each in chosen(target, or_unscoped=True)[0]]
 
 
 def none_given(_cls: type[Machine]) -> Sequence[str]:
@@ -96,13 +96,15 @@ def chosen(
     target: str,
     *,
     scoped: bool = True,
+    or_unscoped: bool = False,
     given: Callable[[type[Machine]], Sequence[str]] = none_given,
 ) -> tuple[list[Chosen], list[Skipped]]:
     """The machines that a target names, and the machines of its modules that are left out.
 
     A target with a machine's name means that machine. A target without one means every machine of
     the module that has a scope or needs none; those without a scope are left out, unless `scoped`
-    is false. Parts and abstract machines are in neither list. A package or a folder means all its
+    is false. With `or_unscoped` they are taken where no machine has one. Parts and abstract
+    machines are in neither list. A package or a folder means all its
     modules. `given` is what others say of a machine's scope, as of `--scope`.
 
     Raises `TargetError`, and `DeclarationError` where the declaration is refused.
@@ -128,6 +130,8 @@ def chosen(
     parts = {part for each in whole for part in resolve(each.cls).parts.values()}
     own = [each for each in whole if each.cls not in parts]
     out = [each for each in own if not scoped or _checkable(each.cls, given(each.cls))]
+    if or_unscoped and not out:
+        out = own
     skipped = [Skipped(each.cls.__name__, NO_SCOPE) for each in own if each not in out]
     if not out:
         rows = [f"{cls.__name__} ({_why_not(cls, cls in parts)})" for cls, _ in defined]

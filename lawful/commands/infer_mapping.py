@@ -27,7 +27,7 @@ def infer_mapping(options: InferMappingOptions, output: Output) -> int:
 
 
 def _inferred(options: InferMappingOptions, output: Output) -> Inferred:
-    classes = output.machines(options.target)
+    classes = output.machines(options.target, or_unscoped=True)
     if len(classes) != 1:
         raise CommandError("a mapping is of one machine; name it as package.module:Machine")
     with progress("reading", output.quiet):

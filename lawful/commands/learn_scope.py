@@ -37,7 +37,7 @@ class Reached:
 
 def learn_scope(options: LearnScopeOptions, output: Output) -> int:
     """Replay the traces, explore the scope that they need, and print both."""
-    classes = output.machines(options.target)
+    classes = output.machines(options.target, or_unscoped=True)
     with progress("replaying", output.quiet) as tell:
         found = _learned(classes, options, tell)
         reached = {cls.__name__: _reached(cls, found[cls.__name__], options) for cls in classes}

@@ -52,26 +52,34 @@ class Output:
     skipped: list[targets.Skipped] = field(default_factory=list[targets.Skipped])
     notes: list[str] = field(default_factory=list[str])
 
-    def machines(self, target: str) -> list[type[Machine]]:
+    def machines(self, target: str, *, or_unscoped: bool = False) -> list[type[Machine]]:
         """The machines of the target.
 
         The module's machines that are left out are named on standard error and in the answer.
         """
-        return [each.cls for each in self.chosen([target])]
+        return [each.cls for each in self.chosen([target], or_unscoped=or_unscoped)]
 
     def chosen(
-        self, given: Sequence[str], *, scoped: bool = True, scope: Sequence[str] = ()
+        self,
+        given: Sequence[str],
+        *,
+        scoped: bool = True,
+        or_unscoped: bool = False,
+        scope: Sequence[str] = (),
     ) -> list[targets.Chosen]:
         """The machines of the targets, each once; without a target those of the project. Those of a
         module have a scope or need none, or the project or `scope` gives them one, unless `scoped`
-        is false.
+        is false. A command that needs no scope takes them where no machine has one: `or_unscoped`.
 
         Raises CommandError where there is no target and no project.
         """
         found: dict[tuple[str, str], targets.Chosen] = {}
         for target in given or self._of_project():
             machines, skipped = targets.chosen(
-                target, scoped=scoped, given=lambda cls: (*self.settings(cls).scope, *scope)
+                target,
+                scoped=scoped,
+                or_unscoped=or_unscoped,
+                given=lambda cls: (*self.settings(cls).scope, *scope),
             )
             self.skipped += skipped
             for each in machines:

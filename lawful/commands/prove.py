@@ -58,7 +58,7 @@ class _Proved:
 def prove(options: ProveOptions, output: Output) -> int:
     """Prove the properties of the target's machines, and write the files that were asked for."""
     rows: list[_Proved] = []
-    for cls, _ in output.chosen(options.targets, scope=options.scope):
+    for cls, _ in output.chosen(options.targets, or_unscoped=True, scope=options.scope):
         with progress(f"proving {cls.__name__}", output.quiet) as tell:
             rows.append(_proved(cls, options, output.settings(cls), tell))
     text = "\n\n".join(proofs.text(each.result, each.expects) for each in rows)

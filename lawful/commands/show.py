@@ -18,7 +18,7 @@ from .output import Output
 
 def show(options: ShowOptions, output: Output) -> int:
     """Print the target's machines; the answer in JSON always has their IR."""
-    classes = output.machines(options.target)
+    classes = output.machines(options.target, or_unscoped=options.what != "flat")
     between = "\n" if options.what == "ir" else "\n\n"
     text = between.join(_text(cls, options) for cls in classes)
     output.answer(text, [to_json(resolve(cls).machine) for cls in classes])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 import subprocess
 import sys
@@ -130,6 +131,22 @@ def test_where_nothing_is_left_it_is_an_error(
     code, _, err = run("check", target, capsys=capsys)
     assert code == 5
     assert "defines no machine that can be checked: Bare (it has no scope" in err
+
+
+@pytest.mark.parametrize("command", ["prove", "show", "learn-scope"])
+def test_a_command_that_needs_no_scope_takes_a_machine_without_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    target = declared(tmp_path, MIXED.partition("class Small")[0])
+    (tmp_path / "empty.jsonl").touch()
+    traces = [str(tmp_path / "empty.jsonl")] if command == "learn-scope" else []
+    code, out, err = run(command, *traces, target, capsys=capsys)
+    named = run(command, *traces, f"{target}:Bare", capsys=capsys)
+    assert (code, without_seconds(out), err) == (named[0], without_seconds(named[1]), named[2])
+
+
+def without_seconds(text: str) -> str:
+    return re.sub(r"[0-9.]+ s\b|, \d+ of them from the cache", "", text)
 
 
 def files(tmp_path: Path) -> tuple[list[str], list[Path]]:
