@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -34,6 +35,16 @@ def seconds(text: str) -> float:
     if not 0.0 < value < float("inf"):
         raise argparse.ArgumentTypeError(f"{text}: expected seconds above 0")
     return value
+
+
+def moment(text: str) -> float:
+    """A time in seconds since 1970, of ISO 8601; without a zone it is in UTC."""
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        expected = "expected a time such as 2026-11-25T12:00:00Z"
+        raise argparse.ArgumentTypeError(f"{text}: {expected}") from None
+    return (when if when.tzinfo is not None else when.replace(tzinfo=UTC)).timestamp()
 
 
 def percent(text: str) -> float:

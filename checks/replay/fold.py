@@ -32,6 +32,7 @@ from .program import ReplayProgram
 from .resuming import Resumed, after_deviation, at_time, placed, told
 from .row_step import Stepper
 from .rows import WHOLE, Row, Seconds, combined, content
+from .stays.stay import AFTER_ROW, Stay
 from .unseen.possible_states import PossibleStates
 
 MOST_WAYS = 16  # States in which an instance may be at once; with more its verdict is inconclusive.
@@ -55,6 +56,7 @@ class Fold:
         self.needs: list[int] = []  # Unseen things that each state needs; see `unseen`.
         self.lost: int | None = None  # The row since which the state is not certain.
         self.universe = NO_ELEMENTS
+        self.stay = Stay(program.deadlines)
         self.origin: Seconds | None = None
         self.time: Seconds | None = None
         self.before: Seconds | None = None  # The time of the row before.
@@ -145,6 +147,8 @@ class Fold:
         """The verdict, after the last row."""
         if self.held is not None:
             self._judge_held(self.held)
+        if self.program.until is not None:
+            self.passes(self.program.until)
         machine = self.first[1] if self.first is not None else ""
         verdict = self._ended()
         findings = self.problems.kept()
@@ -213,8 +217,12 @@ class Fold:
             row = replace(row, fingerprint=self.program.steppers[row.machine].fingerprint)
         if stepper is None or row.fingerprint != stepper.fingerprint:
             stepper = self._version(row)
+        if row.time is not None:
+            self.passes(row.time)
         if stepper is not None:
             self._replay(stepper, row)
+            known = None if self.lost is not None or self.others else self.state
+            self.stay.goes_on("" if known is None else stepper.control(known), row)
 
     def _version(self, row: Row) -> Stepper | None:
         """The stepper of the version that wrote the row; another one begins with a whole row."""
@@ -370,6 +378,31 @@ class Fold:
         self._went(stepper, row, states[0], names.pop() or None if len(names) == 1 else None)
 
     # Problems.
+
+    def settle(self, now: Seconds) -> None:
+        """No row before this time comes any more, so deadlines before it have passed."""
+        held = self.held
+        if not self.program.deadlines:
+            return
+        if held is not None and (held.time is None or held.time < now):
+            self._judge_held(held)
+        self.passes(now)
+
+    def passes(self, now: Seconds) -> None:
+        """Time passes, up to now: a deadline may pass after the last row that was judged."""
+        if self.stepper is None or self.state is None or self.lost is not None or self.stopped:
+            return
+        self.stepper.universe = self.universe
+        found = self.stay.passed(now, self.stepper, self.state)
+        if found is None:
+            return
+        self.counts["deviations"] += 1
+        if not self.problems.known(found.key):
+            fixed = self.stepper.form.fixed(self.state, self.universe)
+            self.problems.add(
+                replace(found, details={**self.program.place(found.index), **fixed}), AFTER_ROW
+            )
+        self._stop()
 
     def _deviates(self, stepper: Stepper, state: State | None, row: Row, error: Deviation) -> None:
         self.judged += row.event is not None

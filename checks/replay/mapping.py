@@ -39,6 +39,8 @@ Traces of other forms are prepared first, by the table `[preparation]`, which th
     partial = true                 # rows may lack arguments: they may have any value
     [observed]                     # variables of the machine after the event; a row need not have
     state = "$.status"             # each of them
+    [deadlines]                    # seconds that an instance may stay in a control state
+    CLOSING = 60.0
 
 Rows that are calls and returns of processes have a table `[history]`, which the module
 `histories.history_table` describes.
@@ -78,6 +80,7 @@ from .preparation.steps import Preparer
 from .preparation.times import ISO, UNITS, is_unit, seconds
 from .rows import LARGEST, Rejected, Row, encodable, plain
 from .sources import ReplayError
+from .stays.deadline_table import wrong_deadlines
 
 HAPPENED = "happened"
 SKIPPED = "skipped"
@@ -112,6 +115,7 @@ class TraceMapping:
     hidden: tuple[str, ...] = ()
     attach: bool = False
     partial: bool = False
+    deadlines: Mapping[str, float] = field(default_factory=dict[str, float])
     history: HistoryTable | None = None
     preparation: Preparation | None = None
 
@@ -248,8 +252,9 @@ class TraceMapping:
         """The mapping as JSON; `mapping_of` reads it."""
         out: dict[str, Json] = dataclasses.asdict(self)
         out["skip"], out["hidden"] = list(self.skip), list(self.hidden)
-        if not self.first:
-            del out["first"]  # Versions that do not know it can read the rest.
+        for name in ("first", "deadlines"):
+            if not out[name]:
+                del out[name]  # Versions that do not know it can read the rest.
         if self.preparation is not None:
             out["preparation"] = preparation_table.to_json(self.preparation)
         return out
@@ -310,6 +315,7 @@ KINDS: dict[str, type] = {
     "hidden": list,
     "attach": bool,
     "partial": bool,
+    "deadlines": dict,
     "history": dict,
     "preparation": dict,
 }
@@ -340,6 +346,8 @@ def mapping_of(data: Any) -> TraceMapping:
     if not is_unit(str(given.get("unit", ISO))):
         units = ", ".join((*UNITS, ISO))
         raise ValueError(f"unit has to be one of {units}, or a form of times, not {given['unit']}")
+    if why := wrong_deadlines(given.get("deadlines", {})):
+        raise ValueError(why)
     for name in ("args", "observed"):
         if why := wrong_template(given.get(name), functions=False):
             raise ValueError(f"{name}: {why}")

@@ -20,8 +20,10 @@ from lawful.spec.values.time import clock_of
 from .mapping import TraceMapping, mapping_of
 from .preparation.row_numbers import record_at, time_at
 from .resuming import Policy
+from .row_state import StateForm
 from .row_step import Stepper
 from .rows import RowOf, journal_row
+from .stays.deadline_table import unknown_states
 from .unseen import possible_states
 from .unseen.possible_states import PossibleStates
 
@@ -38,6 +40,8 @@ class ReplayProgram:
     first of each kind. `pass_unknown`: pass over events that the machine does not have, and count
     them. `resumable`: keep the state of each instance, from which a next increment goes on.
     `any_version`: judge rows by the machine, whichever version of it wrote them.
+    `until`: the traces are complete up to this time, in seconds since 1970, so deadlines before it
+    have passed. Without it they pass only where a later row of the instance comes.
     Raises ValueError where two machines have one name, or an older version is of another machine.
     """
 
@@ -50,6 +54,7 @@ class ReplayProgram:
     pass_unknown: bool = False
     resumable: bool = False
     any_version: bool = False
+    until: float | None = None
 
     def __post_init__(self) -> None:
         names = [machine.name for machine in self.machines]
@@ -71,6 +76,20 @@ class ReplayProgram:
                     raise ValueError(f"histories of calls and returns are not for {what}")
                 if why := possible_states.wrong(machine, self.mapping, timed):
                     raise ValueError(why)
+                self._check_deadlines(machine, self.mapping)
+
+    def _check_deadlines(self, machine: ir.Machine, mapping: TraceMapping) -> None:
+        """ValueError where deadlines do not suit the machine, or the rest of the mapping."""
+        if not mapping.deadlines:
+            return
+        if mapping.time is None:
+            raise ValueError("deadlines need `time`")
+        if mapping.history or mapping.unseen:
+            others = "histories, `hidden`, `attach` and `partial`"
+            raise ValueError(f"deadlines are for traces that tell everything, without {others}")
+        states = StateForm(machine).control_states
+        if why := unknown_states(mapping.deadlines, states, machine.name):
+            raise ValueError(why)
 
     @cached_property
     def steppers(self) -> Mapping[str, Stepper]:
@@ -130,6 +149,11 @@ class ReplayProgram:
         return 0 if self.mapping is None else self.mapping.first
 
     @property
+    def deadlines(self) -> Mapping[str, float]:
+        """How many seconds an instance may stay in a control state."""
+        return {} if self.mapping is None else self.mapping.deadlines
+
+    @property
     def combine(self) -> bool:
         """Whether rows of one instance and number are parts of one event."""
         return self.mapping is not None and self.mapping.combine
@@ -162,7 +186,7 @@ class ReplayProgram:
 
 
 TWICE = "a sequence number twice"
-OPTIONS = ("anywhere", "after", "every", "pass_unknown", "resumable", "any_version")
+OPTIONS = ("anywhere", "after", "every", "pass_unknown", "resumable", "any_version", "until")
 _known: dict[str, ReplayProgram] = {}
 
 

@@ -17,6 +17,7 @@ from ..replay.in_process import sorted_rows
 from ..replay.problems import Finding
 from ..replay.rows import Row, row_json
 from ..replay.sources import sources
+from ..replay.stays.stay import DEADLINE
 from ..replay.studies.trace_shrinking import shrunk
 from ..replay.tally import Tally
 from ..replay.validation import ReplayResult
@@ -60,7 +61,7 @@ def deviation_tests(paths: Iterable[str | Path], result: ReplayResult) -> Iterat
         (name, *result.tallies.machines[name].found.rows[kind][0])
         for name in result.program.steppers
         for kind in sorted(result.tallies.machines.get(name, Tally()).found.rows)
-        if kind[0] == "deviates"
+        if kind[0] == "deviates" and kind[1] != DEADLINE  # The machine has no deadline.
     ]
     rows = sorted_rows(sources(paths), result.program, {instance for _, instance, _ in first})
     for number, (name, instance, finding) in enumerate(first, 1):

@@ -51,6 +51,8 @@ def replay(commands: Subparsers) -> None:
         help="pass over events that the machine does not have, up to so many percent of all; "
         "without it each of them quarantines its instance",
     )
+    until = "the traces are complete up to this time (ISO 8601): deadlines before it have passed"
+    parser.add_argument("--until", type=types.moment, metavar="TIME", help=until)
     parser.add_argument(
         "--engine",
         choices=("auto", "spark", "local"),

@@ -173,6 +173,7 @@ class ReplayOptions:
     all: bool
     allow_empty: bool
     unknown_events: float | None
+    until: float | None
     engine: replay.EngineChoice
     master: str | None
     report: Path | None

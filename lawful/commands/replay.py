@@ -41,7 +41,7 @@ from .output import Output
 
 def replay(options: ReplayOptions, output: Output) -> int:
     """Replay the traces, write the files that were asked for, and print the verdicts."""
-    classes = output.machines(options.target)
+    classes = output.machines(options.target, or_unscoped=True)
     if options.against:
         return _against(classes, options, output)
     with progress("replaying", output.quiet) as tell, _plain_errors():
@@ -116,6 +116,7 @@ def _program(classes: Iterable[type[Machine]], options: ReplayOptions) -> Replay
         after=options.after,
         every=options.all,
         pass_unknown=options.unknown_events is not None,
+        until=options.until,
     )
 
 

@@ -39,8 +39,8 @@ MANIFEST = "store.json"
 VERSION = 1
 BUCKET = b"bucket"  # Metadata of a file: the name under which it was written.
 NO_COLUMNS = (
-    "a store holds typed columns: it needs a mapping, and a machine without a clock, timers, parts "
-    "and @initial (docs/replay.md, Speed)"
+    "a store holds typed columns: it needs a mapping without `time` and preparation, and a machine "
+    "without a clock, timers, parts and @initial (docs/replay.md, Speed)"
 )
 
 

@@ -2,8 +2,9 @@
 
 The rows of an increment come in order. Where the rows of an instance are numbered without a gap, a
 row after a gap waits, in the kept state, too, for the missing ones of a later increment; the
-verdict of this increment says that they are missing. A row that comes after later ones were judged
-is too late: it is a problem of its instance, and is not judged.
+verdict of this increment says that they are missing. With a watermark, other rows wait, too, until
+it has passed their time; the verdict is that of all rows so far. A row that comes after later ones
+were judged is too late: it is a problem of its instance, and is not judged.
 """
 
 from __future__ import annotations
@@ -20,41 +21,75 @@ from ..in_process import TOLD, Queue, read_rows
 from ..preparation.row_numbers import after_files
 from ..problems import InstanceVerdict
 from ..program import ReplayProgram
-from ..rows import Rejected, Row
+from ..rows import Rejected, Row, Seconds
 from ..sources import ReplayError, sources
 from ..tally import Tallies
 from .fold_snapshots import number_after, restored, snapshot
 
 
 class Continuation:
-    """Takes the rows of one instance in an increment; `text` is its state before it."""
+    """Takes the rows of one instance in an increment; `text` is its state before it.
 
-    def __init__(self, program: ReplayProgram, instance: str, text: str = "") -> None:
+    `watermark`: no row before this time comes any more; rows from it on may come in any order.
+    """
+
+    def __init__(
+        self,
+        program: ReplayProgram,
+        instance: str,
+        text: str = "",
+        watermark: Seconds | None = None,
+    ) -> None:
         self.instance = instance
+        self.watermark = watermark
         if program.mapping is not None and program.mapping.history is not None:
             raise ReplayError("histories of calls and returns are not for increments or streams")
         fold, waiting = restored(program, text) if text else (Fold(program, instance), ())
         fold.resumed = True
         self.queue = Queue(fold)
         self.waited = deque(waiting)
+        self.next_deadline: Seconds | None = None
+        self.held_back: list[Row] = []  # Their time is not before the watermark.
 
     def take(self, row: Row) -> None:
         """Take the next row."""
         # A row that waited comes in its turn: before it, a row of this increment may come twice.
         while self.waited and self.waited[0].seq <= row.seq:
-            self.queue.take(self.waited.popleft())
+            self._give(self.waited.popleft())
+        self._give(row)
+
+    def _give(self, row: Row) -> None:
+        """Give the next row of all to the fold, unless earlier ones may still come."""
         if self.queue.fold.program.dense:
             self.queue.take(row)
+        elif self.held_back or self._open(row):
+            self.held_back.append(row)
         else:
             self.queue.fold.take(row)
 
+    def _open(self, row: Row) -> bool:
+        return self.watermark is not None and row.time is not None and row.time >= self.watermark
+
     def end(self) -> InstanceVerdict:
         """The verdict on all rows of all increments, with the state to go on from."""
-        for row in self.waited:
-            self.queue.take(row)
-        waiting = tuple(row for *_, row in sorted(self.queue.early, key=lambda each: each[:2]))
-        kept = snapshot(self.queue.fold, waiting)
+        fold = self.queue.fold
+        while self.waited:
+            self._give(self.waited.popleft())
+        early = (row for *_, row in sorted(self.queue.early, key=lambda each: each[:2]))
+        if self.watermark is not None:
+            fold.settle(self.watermark)
+        kept = snapshot(fold, (*early, *self.held_back))
+        self.next_deadline = self._next_deadline()
+        for row in self.held_back:
+            fold.take(row)
         return dataclasses.replace(self.queue.end().end(), snapshot=kept)
+
+    def _next_deadline(self) -> Seconds | None:
+        """When the watermark has passed this time, a deadline may have passed without a row."""
+        fold = self.queue.fold
+        first = self.held_back[0].time if self.held_back and fold.program.deadlines else None
+        known = [each for each in (fold.stay.due, first) if each is not None]
+        return min(known, default=None)
 
 
 @dataclass(frozen=True)

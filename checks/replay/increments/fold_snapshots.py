@@ -52,6 +52,8 @@ def snapshot(fold: Fold, waiting: tuple[Row, ...] = ()) -> str:
         "seen": [[list(key), count] for key, count in fold.problems.seen.items()],
         "open": [_problem_with(fold, after) for after in fold.near.waiting],
     }
+    if fold.program.deadlines:
+        out["stay"] = fold.stay.to_json()
     return json.dumps(out, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -77,6 +79,8 @@ def restored(program: ReplayProgram, text: str) -> tuple[Fold, tuple[Row, ...]]:
     fold.resumed = True
     fold.first = None if data["first"] is None else (data["first"][0], data["first"][1])
     fold.origin, fold.time = seconds_of(data["origin"]), seconds_of(data["time"])
+    if "stay" in data:
+        fold.stay.restore(data["stay"])
     fold.held = None if data["held"] is None else row_of_json(data["held"])
     if data["fingerprint"] is not None:
         _place(fold, program, data)

@@ -4,13 +4,17 @@
 
 Spark keeps the states of the instances of a bucket, and writes them into its checkpoint. In each
 micro-batch an instance with new rows goes on from its state (`increments.continuation`), and its
-records are given again as they are then.
+records are given again as they are then. With a watermark a timer of Spark goes on with an instance
+whose deadline has passed without a row.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
+import pickle
 from collections.abc import Iterable, Iterator
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from lawful.runtime.instance import Machine
@@ -19,18 +23,19 @@ from ..increments.continuation import Continuation
 from ..mapping import TraceMapping
 from ..problems import InstanceVerdict
 from ..program import ReplayProgram
-from ..rows import Rejected, Row
+from ..rows import Rejected, Row, Seconds
 from ..sources import ReplayError
 from .frames import program_of_frame
 from .inputs import of_frame
-from .partitions import COUNT, RECORD, record_types, records_of, row_in
+from .partitions import COUNT, KEYED, NAMES, PICKLED, RECORD, record_types, records_of, row_in
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 BUCKETS = 64
 BUCKET = "bucket"
-STATES = "states"
+STATES, DUE = "states", "due"
+AT = "at"  # The time of a row, in microseconds since 1970; 0 where it has none.
 PROVIDER = "spark.sql.streaming.stateStore.providerClass"
 ROCKS_DB = "org.apache.spark.sql.execution.streaming.state.RocksDBStateStoreProvider"
 
@@ -40,6 +45,7 @@ def replay_stream(
     machines: type[Machine] | Iterable[type[Machine]] | ReplayProgram,
     mapping: TraceMapping | None = None,
     buckets: int = BUCKETS,
+    watermark: str | None = None,
 ) -> DataFrame:
     """Replay a streaming data frame of recorded events; the result is one, too, for `writeStream`
     with the output mode `update`.
@@ -48,8 +54,10 @@ def replay_stream(
     new rows, all that is known of it then: a row with the `record` "instance" (the columns of
     `ReplayFrames.verdicts`), and one with the `record` "finding" for each of its problems. They
     replace the earlier ones of this instance. Rows of no instance have the `record` "rejected".
-    `buckets` is fixed for the life of a checkpoint. Raises ReplayError where the session does not
-    keep states in RocksDB, which Spark needs for this, and as `replay_frame` does.
+    `buckets` is fixed for the life of a checkpoint. `watermark` says how late rows may come, by
+    the `time` of the mapping, as Spark's `withWatermark` takes it ("10 minutes"); deadlines pass
+    with it. Raises ReplayError where the session does not keep states in RocksDB, which Spark
+    needs for this, where a watermark has no `time`, and as `replay_frame` does.
     """
     from pyspark.sql import functions as F
 
@@ -57,18 +65,68 @@ def replay_stream(
         raise ReplayError(f"a replay of a stream needs the setting {PROVIDER} = {ROCKS_DB}")
     program = dataclasses.replace(program_of_frame(machines, mapping), resumable=True)
     keyed = of_frame(rows, program)
+    if watermark is not None:
+        keyed = _with_watermark(keyed, program, watermark)
     key = F.xxhash64(F.coalesce(F.col("instance").cast("binary"), F.col("line")))
     grouped: Any = keyed.withColumn(BUCKET, F.pmod(key, F.lit(buckets))).groupBy(BUCKET)
     out: DataFrame = grouped.transformWithStateInPandas(
-        statefulProcessor=_processor(program),
+        statefulProcessor=_processor(program, watermark is not None),
         outputStructType=RECORD,
         outputMode="Update",
-        timeMode="None",
+        timeMode="None" if watermark is None else "EventTime",
     )
     return out
 
 
-def _processor(program: ReplayProgram) -> Any:
+def _with_watermark(keyed: Any, program: ReplayProgram, delay: str) -> DataFrame:
+    """The rows, of whose times Spark keeps a watermark.
+
+    Spark drops rows before the watermark if it sees their time. Replay counts them, so their time
+    is dropped once the watermark has it.
+    """
+    from pyspark.sql import functions as F
+
+    if program.mapping is None or program.mapping.time is None:
+        raise ReplayError("a watermark needs a mapping with `time`")
+    timed = keyed.mapInArrow(TimedRows(program), f"{KEYED}, {AT} long")
+    when = timed.withColumn(AT, F.timestamp_micros(AT)).withWatermark(AT, delay)
+    out: DataFrame = when.drop(AT)
+    return out
+
+
+class TimedRows:
+    """Adds the time of each row. It parses the rows, so later ones need not."""
+
+    def __init__(self, program: ReplayProgram) -> None:
+        self.program = program
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """The batches with the rows of lines, pickled, and their times."""
+        pa = _arrow()
+        types = (pa.string(), pa.int64(), pa.string(), pa.binary(), pa.string(), pa.int64())
+        for batch in batches:
+            told: list[tuple[Any, ...]] = []
+            for name, seq, form, line, place in zip(
+                *(batch.column(i).to_pylist() for i in range(5)), strict=True
+            ):
+                row = None if form == COUNT else row_in(form, line, self.program)
+                if row is not None:
+                    told.append((name, seq, PICKLED, pickle.dumps(row), place, _micros(row)))
+            columns = zip(*told, strict=True) if told else [()] * len(types)
+            arrays = [pa.array(each, kind) for each, kind in zip(columns, types, strict=True)]
+            yield pa.RecordBatch.from_arrays(arrays, names=[*NAMES, AT])
+
+
+def _micros(row: Row | Rejected) -> int:
+    if isinstance(row, Rejected) or row.time is None:
+        return 0
+    return min(LATEST, math.floor(row.time * 10**6))
+
+
+LATEST = 253_402_300_799_999_999  # The last microsecond of the year 9999.
+
+
+def _processor(program: ReplayProgram, timed: bool) -> Any:
     """The processor of a bucket; its class is made here, because pyspark may be missing."""
     from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 
@@ -77,21 +135,27 @@ def _processor(program: ReplayProgram) -> Any:
 
         def init(self, handle: Any) -> None:
             """Open the states."""
+            self.handle = handle
             self.states = handle.getMapState(STATES, "instance string", "state string")
+            if timed:
+                self.due = handle.getMapState(DUE, "instance string", "due long")
 
         def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:
             """The records of all instances of the bucket with rows in this batch."""
-            import pandas
-
-            frames: Any = pandas  # Its types are partly unknown.
-            names = [field.name for field in record_types(_arrow())]
             lines = [line for each in rows for line in each.to_dict("records")]
-            told = [record for each in self._judged(lines) for record in records_of(each)]
-            if told:
-                frame = frames.DataFrame(told, columns=names).astype(object)
-                yield frame.where(frame.notna(), None)
+            yield from _frame(self._judged(lines, _watermark(timerValues) if timed else None))
 
-        def _judged(self, lines: list[dict[str, Any]]) -> Iterator[InstanceVerdict | Rejected]:
+        def handleExpiredTimer(
+            self, key: Any, timerValues: Any, expiredTimerInfo: Any
+        ) -> Iterator[Any]:
+            """The records of all instances of the bucket whose deadline has passed."""
+            now = _watermark(timerValues)
+            names = [name for (name,), (due,) in self.due.iterator() if Fraction(due, 1000) <= now]
+            yield from _frame(self._gone_on(name, [], now) for name in sorted(names))
+
+        def _judged(
+            self, lines: list[dict[str, Any]], now: Seconds | None
+        ) -> Iterator[InstanceVerdict | Rejected]:
             by_instance: dict[str, list[Row]] = {}
             for line in lines:
                 found = (
@@ -102,16 +166,48 @@ def _processor(program: ReplayProgram) -> Any:
                 elif found is not None:
                     by_instance.setdefault(line["instance"], []).append(found)
             for name in sorted(by_instance):
-                known = self.states.containsKey((name,))
-                text = self.states.getValue((name,))[0] if known else ""
-                going_on = Continuation(program, name, text)
-                for row in sorted(by_instance[name], key=lambda each: each.seq):
-                    going_on.take(row)
-                verdict = going_on.end()
-                self.states.updateValue((name,), (verdict.snapshot,))
-                yield dataclasses.replace(verdict, snapshot="")
+                yield self._gone_on(name, by_instance[name], now)
+
+        def _gone_on(self, name: str, rows: list[Row], now: Seconds | None) -> InstanceVerdict:
+            """The verdict on an instance with these rows, too; its state is kept."""
+            known = self.states.containsKey((name,))
+            text = self.states.getValue((name,))[0] if known else ""
+            going_on = Continuation(program, name, text, now)
+            for row in sorted(rows, key=lambda each: each.seq):
+                going_on.take(row)
+            verdict = going_on.end()
+            self.states.updateValue((name,), (verdict.snapshot,))
+            if timed:
+                self._wakes(name, going_on.next_deadline)
+            return dataclasses.replace(verdict, snapshot="")
+
+        def _wakes(self, name: str, due: Seconds | None) -> None:
+            """Have a timer go on with the instance after its deadline."""
+            if due is not None:
+                after = math.floor(due * 1000) + 1
+                self.due.updateValue((name,), (after,))
+                self.handle.registerTimer(after)
+            elif self.due.containsKey((name,)):
+                self.due.removeKey((name,))
 
     return BucketReplay()
+
+
+def _watermark(timers: Any) -> Fraction:
+    """The watermark of a micro-batch, in seconds since 1970."""
+    return Fraction(timers.getCurrentWatermarkInMs(), 1000)
+
+
+def _frame(judged: Iterable[InstanceVerdict | Rejected]) -> Iterator[Any]:
+    """The records as a data frame of pandas; nothing where there are none."""
+    import pandas
+
+    frames: Any = pandas  # Its types are partly unknown.
+    names = [field.name for field in record_types(_arrow())]
+    told = [record for each in judged for record in records_of(each)]
+    if told:
+        frame = frames.DataFrame(told, columns=names).astype(object)
+        yield frame.where(frame.notna(), None)
 
 
 def _arrow() -> Any:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lawful.checks.replay import ReplayError, replay, replay_stream
+from lawful.checks.replay import ReplayError, ReplayProgram, replay, replay_stream
+from lawful.checks.replay.fold import fold
+from lawful.checks.replay.rows import Row
 from lawful.checks.replay.spark.streaming import PROVIDER, ROCKS_DB
 from tests.checks.replay.conftest import NEEDS_SPARK
 from tests.checks.replay.journals import PROGRAM, of, rows, worker, written
+from tests.checks.replay.test_deadlines import MAPPING, Order, line
 
 pytestmark = [*NEEDS_SPARK, pytest.mark.nightly]
 
@@ -64,3 +68,92 @@ def test_a_stream_in_any_order_with_a_restart(session: Any, tmp_path: Path) -> N
         told[each["instance"]].add((each["kind"], each["index"], each["clause"]))
     assert findings == told
     assert json.dumps(sorted(findings["y"])).count("output is 9") == 1
+
+
+DELAY = 50
+
+
+class Kept:
+    """What a stream says of each instance, as a sink that keeps the last word has it."""
+
+    def __init__(self) -> None:
+        self.verdicts: dict[str, tuple[str, int]] = {}
+        self.findings: dict[str, set[tuple[Any, ...]]] = {}
+        self.batches: list[set[str]] = []
+
+    def keep(self, batch: Any, _number: int) -> None:
+        """Keep the records of a micro-batch."""
+        told = batch.collect()
+        for row in (each for each in told if each.record == "instance"):
+            self.verdicts[row.instance] = row.verdict, row.late
+            self.findings[row.instance] = set()
+        for row in (each for each in told if each.record == "finding"):
+            self.findings[row.instance].add((row.kind, row.seq, row.clause))
+        self.batches.append({row.instance for row in told})
+
+
+def test_rows_within_the_watermark_and_deadlines_without_a_row(
+    session: Any, tmp_path: Path
+) -> None:
+    chance = random.Random(7)
+    lines: list[dict[str, Any]] = []
+    for number in range(30):
+        at = float(chance.randrange(0, 600))
+        for what in ("add", "pay", "send")[: chance.choice([2, 3, 3])]:
+            lines.append(line(what, at, f"o{number}"))
+            at += chance.randrange(1, 70)
+    lines.sort(key=lambda each: each["at"] + chance.randrange(0, DELAY))
+    quiet = line("add", 2000.0, "other")  # It moves the watermark beyond all deadlines.
+    late = line("add", 1.0, "o0")
+    kept, folder = Kept(), tmp_path / "in"
+    of_orders = ReplayProgram((Order.lawful.ir,), mapping=MAPPING)
+    before: dict[str, set[tuple[Any, ...]]] = {}
+    folder.mkdir()
+    with pytest.raises(ReplayError, match="a watermark needs a mapping with `time`"):
+        _started(session, folder, PROGRAM, kept, tmp_path)
+    for number, part in enumerate([lines[:40], lines[40:], [quiet], [late]]):
+        written(folder / f"{number}.jsonl", part)
+        _started(session, folder, of_orders, kept, tmp_path)
+        if number == 2:
+            before = dict(kept.findings)
+    program = replace(of_orders, until=2000.0 - DELAY)
+    its = program_rows([*lines, quiet], program)
+    whole = {name: fold(program, name, found) for name, found in its.items()}
+    told = {
+        name: {(each.kind, each.index, each.clause) for each in found.findings}
+        for name, found in whole.items()
+    }
+    assert before == told
+    assert {name: verdict for name, (verdict, _) in kept.verdicts.items()} == {
+        name: found.verdict for name, found in whole.items()
+    }
+    # In the third run only a row of `other` came, and with it deadlines of others passed.
+    assert len(kept.batches) > 4
+    assert {each[0] for found in told.values() for each in found} == {"deadline"}
+    assert kept.verdicts["o0"][1] == 1
+
+
+def program_rows(lines: list[dict[str, Any]], program: ReplayProgram) -> dict[str, list[Row]]:
+    """The rows of each instance."""
+    out: dict[str, list[Row]] = {}
+    for each in lines:
+        (data,) = MAPPING.prepared(each, 0)
+        row = program.row_of(data, "")
+        assert isinstance(row, Row)
+        out.setdefault(row.instance, []).append(row)
+    return out
+
+
+def _started(
+    session: Any, folder: Path, program: ReplayProgram, kept: Kept, tmp_path: Path
+) -> None:
+    """One run over the files that are new; it goes on from the checkpoint of the run before."""
+    session.conf.set(PROVIDER, ROCKS_DB)
+    try:
+        text = session.readStream.text(str(folder))
+        found = replay_stream(text, program, buckets=4, watermark=f"{DELAY} seconds")
+        writer = found.writeStream.outputMode("update").trigger(availableNow=True)
+        query = writer.option("checkpointLocation", str(tmp_path / "kept")).foreachBatch(kept.keep)
+        query.start().awaitTermination()
+    finally:
+        session.conf.unset(PROVIDER)

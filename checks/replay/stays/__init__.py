@@ -1,0 +1,1 @@
+"""How long an instance may be in a control state, as a mapping says it."""
