@@ -70,7 +70,7 @@ def replay_stream(
     key = F.xxhash64(F.coalesce(F.col("instance").cast("binary"), F.col("line")))
     grouped: Any = keyed.withColumn(BUCKET, F.pmod(key, F.lit(buckets))).groupBy(BUCKET)
     out: DataFrame = grouped.transformWithStateInPandas(
-        statefulProcessor=_processor(program, watermark is not None),
+        statefulProcessor=bucket_processor(program, watermark is not None),
         outputStructType=RECORD,
         outputMode="Update",
         timeMode="None" if watermark is None else "EventTime",
@@ -126,7 +126,7 @@ def _micros(row: Row | Rejected) -> int:
 LATEST = 253_402_300_799_999_999  # The last microsecond of the year 9999.
 
 
-def _processor(program: ReplayProgram, timed: bool) -> Any:
+def bucket_processor(program: ReplayProgram, timed: bool) -> Any:
     """The processor of a bucket; its class is made here, because pyspark may be missing."""
     from pyspark.sql.streaming.stateful_processor import StatefulProcessor
 

@@ -33,6 +33,7 @@ LINES = [
     GOOD.replace('"a"', '"\\u00e9\\u0000"'),
     GOOD.replace('"a"', '"\x01"'),
     GOOD.replace('"a"', "7"),
+    *(GOOD.replace('"a"', name) for name in ('"7"', '"-7"', '"07"', '"7 "', r'"\"7\""', '"x7"')),
     GOOD.replace('"a"', "7.0"),
     GOOD.replace('"a"', "null"),
     GOOD.replace('{"id": "a"}', '"a"'),

@@ -158,12 +158,18 @@ class Lift(Machine):
 
 
 @settings(max_examples=60, deadline=None)
-@given(events=st.lists(st.sampled_from(["up", "down", "ride"]), max_size=24), dense=st.booleans())
-def test_what_is_left_deviates_as_all_did(events: list[str], dense: bool) -> None:
-    mapping = TraceMapping("$.i", "$.n", "$.e", machine="Lift", dense=dense)
+@given(
+    events=st.lists(st.sampled_from(["up", "down", "ride"]), max_size=24),
+    dense=st.booleans(),
+    first=st.integers(0, 2),
+)
+def test_what_is_left_deviates_as_all_did(events: list[str], dense: bool, first: int) -> None:
+    first = first if dense else 0
+    mapping = TraceMapping("$.i", "$.n", "$.e", machine="Lift", dense=dense, first=first)
     program = ReplayProgram((Lift.lawful.ir,), mapping=mapping)
     told = [
-        Recorded("i", n, "Lift", event=event, outcome="happened") for n, event in enumerate(events)
+        Recorded("i", n, "Lift", event=event, outcome="happened")
+        for n, event in enumerate(events, first)
     ]
     whole = fold(program, "i", told) if told else None
     finding = whole.finding if whole is not None else None
@@ -176,7 +182,7 @@ def test_what_is_left_deviates_as_all_did(events: list[str], dense: bool) -> Non
     wanted = [*["ride", "ride"] * stuck, finding.event]
     assert [row.event for row in enough] == wanted
     if dense:
-        assert [row.seq for row in enough] == [*range(len(enough))]
+        assert [row.seq for row in enough] == [*range(first, first + len(enough))]
 
 
 def test_a_row_goes_through_json() -> None:

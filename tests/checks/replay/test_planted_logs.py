@@ -17,10 +17,14 @@ from lawful.checks.replay import (
     replay_frame,
     replay_increment,
 )
+from lawful.checks.replay.columnar import kernel, vector_batches
 from lawful.checks.replay.columnar.layout import layout_of_prepared
 from lawful.checks.replay.columnar.local import tally_columns
+from lawful.checks.replay.fold import Fold
 from lawful.checks.replay.mapping import mapping_of
+from lawful.checks.replay.problems import FittingInstances
 from lawful.checks.replay.sources import sources
+from lawful.checks.replay.tally import Judged, Tallies
 from lawful.checks.report import replays
 from tests.checks.replay import planted_logs as logs
 from tests.checks.replay.conftest import NEEDS_SPARK
@@ -130,6 +134,40 @@ def test_numbers_from_one_in_columns(tmp_path: Path) -> None:
     found = tally_columns(sources([path]), how, layout)
     assert found == replay([path], how).tallies
     assert found.machines["Card"].verdicts["fits"] == 200
+
+
+@pytest.mark.parametrize("few", [2, 10**6], ids=["arrays", "compiled steps"])
+def test_numbers_from_one_are_not_left_to_the_row_fold(
+    few: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row before the first number is the only one that no column holds."""
+    folded: list[str] = []
+    together: list[int] = []
+    tally = Tallies.add
+
+    def noting(program: ReplayProgram, instance: str) -> Fold:
+        folded.append(instance)
+        return Fold(program, instance)
+
+    def counting(self: Tallies, judged: Judged) -> None:
+        if isinstance(judged, FittingInstances):
+            together.append(len(judged.names))
+        tally(self, judged)
+
+    monkeypatch.setattr(kernel, "Fold", noting)
+    monkeypatch.setattr(vector_batches, "FEW", few)
+    monkeypatch.setattr(Tallies, "add", counting)
+    how = program(logs.Card, {**logs.OF_CARDS, "combine": False})
+    layout = layout_of_prepared(how)
+    assert layout is not None
+    told = [logs.card(f"a{i}", (1, "insert", {}), (2, "eject", {})) for i in range(5)]
+    told.append(logs.card("late", (2, "insert", {})))
+    told.append(logs.card("zero", (0, "insert", {}), (1, "insert", {})))
+    path = written(tmp_path / "rows.jsonl", [row for rows in told for row in rows])
+    found = tally_columns(sources([path]), how, layout)
+    assert found.machines["Card"].verdicts == {"fits": 5, "quarantined": 2}
+    assert folded == ["late", "zero"]
+    assert together == ([5] if few == 2 else [])
 
 
 def test_a_path_that_does_not_match(tmp_path: Path) -> None:

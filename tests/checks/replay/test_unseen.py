@@ -22,6 +22,7 @@ from lawful.checks.replay.rows import Row
 from lawful.checks.replay.tally import Tally
 from lawful.checks.report import replays
 from tests.checks.replay.conftest import MISSING
+from tests.checks.replay.test_increments import in_parts
 
 NAMES: dict[str, Any] = {"instance": "$.i", "seq": "$.n", "event": "$.e"}
 
@@ -77,7 +78,7 @@ SEND: dict[str, Any] = {"args": {"send": ARGS, "hush": ARGS}}
 Said = str | tuple[str, dict[str, Any]]
 
 
-def judged(how: ReplayProgram, *events: Said) -> InstanceVerdict:
+def rows_of(how: ReplayProgram, *events: Said) -> list[Row]:
     mapping = how.mapping
     assert mapping is not None
     rows: list[Row] = []
@@ -86,7 +87,11 @@ def judged(how: ReplayProgram, *events: Said) -> InstanceVerdict:
         row = mapping.row_of({"i": "a", "n": n, "e": name, **more}, "")
         assert isinstance(row, Row)
         rows.append(row)
-    return fold(how, "a", rows)
+    return rows
+
+
+def judged(how: ReplayProgram, *events: Said) -> InstanceVerdict:
+    return fold(how, "a", rows_of(how, *events))
 
 
 def told(found: InstanceVerdict) -> tuple[Any, ...]:
@@ -120,6 +125,19 @@ CASES: list[tuple[dict[str, Any], tuple[Said, ...], tuple[Any, ...]]] = [
 @pytest.mark.parametrize(("more", "events", "wanted"), CASES)
 def test_verdicts(more: dict[str, Any], events: tuple[Said, ...], wanted: tuple[Any, ...]) -> None:
     assert told(judged(program(**SEND, **more), *events)) == wanted
+
+
+@pytest.mark.parametrize(("more", "events", "_wanted"), CASES)
+def test_any_cut_gives_the_verdict_of_all_rows(
+    more: dict[str, Any], events: tuple[Said, ...], _wanted: tuple[Any, ...]
+) -> None:
+    """All states in which the instance may be, and what they need, go on in the next increment."""
+    how = program(**SEND, **more)
+    its = rows_of(how, *events)
+    whole = fold(how, "a", its)
+    for cut in range(1, len(its)):
+        assert in_parts([its[:cut], its[cut:]], how) == whole
+    assert in_parts([[row] for row in its], how) == whole
 
 
 class Light(Machine):
@@ -156,7 +174,10 @@ ATTACHED: list[tuple[tuple[str, ...], tuple[Any, ...]]] = [
 
 @pytest.mark.parametrize(("events", "wanted"), ATTACHED)
 def test_beginnings_in_mid_history(events: tuple[str, ...], wanted: tuple[Any, ...]) -> None:
-    assert told(judged(program(Light, attach=True), *events)) == wanted
+    how = program(Light, attach=True)
+    whole = judged(how, *events)
+    assert told(whole) == wanted
+    assert in_parts([[row] for row in rows_of(how, *events)], how) == whole
     if wanted[2]:
         assert judged(program(Light), *events).verdict == "deviates"
 

@@ -1,0 +1,113 @@
+"""A bucket of a stream without Spark: its rows in any order, its states from batch to batch."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from lawful import Machine, Nat, require, transition
+from lawful.checks.replay import ReplayProgram
+from lawful.checks.replay.mapping import mapping_of
+from lawful.checks.replay.spark.inputs import FRAME
+from lawful.checks.replay.spark.partitions import COUNT
+from lawful.checks.replay.spark.streaming import bucket_processor
+
+pytest.importorskip("pyspark.sql.streaming.stateful_processor")
+frames: Any = pytest.importorskip("pandas")
+
+
+class Window(Machine):
+    sent: Nat = 0
+
+    @transition()
+    def send(self) -> None:
+        self.sent += 1
+
+    @transition()
+    def ack(self, upto: Nat) -> None:
+        require(upto == self.sent, "acknowledges something else")
+
+
+MAPPING: dict[str, Any] = {
+    "instance": "$.i",
+    "seq": "$.n",
+    "event": "$.e",
+    "args": {"ack": {"upto": "$.upto"}},
+}
+PROGRAM = ReplayProgram((Window.lawful.ir,), mapping=mapping_of(MAPPING), resumable=True)
+
+
+class States:
+    """The states of a bucket, as Spark would keep them."""
+
+    def __init__(self) -> None:
+        self.kept: dict[tuple[str], tuple[str]] = {}
+
+    def getMapState(self, *_types: str) -> States:
+        return self
+
+    def containsKey(self, key: tuple[str]) -> bool:
+        return key in self.kept
+
+    def getValue(self, key: tuple[str]) -> tuple[str]:
+        return self.kept[key]
+
+    def updateValue(self, key: tuple[str], value: tuple[str]) -> None:
+        self.kept[key] = value
+
+
+def parts_of(rows: list[Mapping[str, Any]]) -> Iterator[Any]:
+    """The rows of a batch, in several frames, as Spark gives them; the last one counts them."""
+    cut = len(rows) // 2
+    for part in (rows[:cut], rows[cut:]):
+        lines = [
+            {"instance": row["i"], "form": FRAME, "line": json.dumps(row).encode()} for row in part
+        ]
+        lines.append({"instance": None, "form": COUNT, "line": b""})
+        yield frames.DataFrame(lines)
+
+
+def verdicts_of(states: States, rows: list[Mapping[str, Any]]) -> dict[str, tuple[str, int]]:
+    """Of each instance in a batch its verdict, and the number of its late rows. Each batch has a
+    processor of its own, as after a restart."""
+    processor = bucket_processor(PROGRAM, timed=False)
+    processor.init(states)
+    out: dict[str, tuple[str, int]] = {}
+    for frame in processor.handleInputRows((0,), parts_of(rows), None):
+        for row in frame.to_dict("records"):
+            if row["record"] == "instance":
+                assert row["instance"] not in out
+                out[row["instance"]] = row["verdict"], int(row["late"])
+    return out
+
+
+def told(name: str, wrong: int | None = None) -> list[Mapping[str, Any]]:
+    """Eight rows of an instance: a message and its acknowledgement, four times."""
+    rows: list[Mapping[str, Any]] = []
+    for n in range(4):
+        rows.append({"i": name, "n": 10 * n, "e": "send"})
+        upto = 99 if n == wrong else n + 1
+        rows.append({"i": name, "n": 10 * n + 5, "e": "ack", "upto": upto})
+    return rows
+
+
+def test_rows_of_a_batch_are_judged_by_their_numbers() -> None:
+    rows = [*told("a"), *told("b", wrong=2)]
+    for seed in range(5):
+        random.Random(seed).shuffle(rows)
+        assert verdicts_of(States(), rows) == {"a": ("fits", 0), "b": ("deviates", 0)}
+
+
+def test_later_batches_go_on_from_the_states() -> None:
+    a, b = told("a"), told("b", wrong=0)
+    states = States()
+    assert verdicts_of(states, [*a[:3], *b[:1]]) == {"a": ("fits", 0), "b": ("fits", 0)}
+    assert verdicts_of(states, b[1:]) == {"b": ("deviates", 0)}
+    assert verdicts_of(states, [*reversed(a[3:])]) == {"a": ("fits", 0)}
+    assert sorted(states.kept) == [("a",), ("b",)]
+    # A row that came before an acknowledged one is late, and is not judged.
+    assert verdicts_of(states, [{"i": "a", "n": 32, "e": "send"}]) == {"a": ("quarantined", 1)}
