@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import sys
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -377,7 +378,9 @@ def _line_of(error: BaseException) -> str:
         return ""  # Its text has the place.
     here = Path(__file__).absolute().parent  # It has links to the folders of lawful.
     rows = [row for row in traceback.extract_tb(error.__traceback__) if row.line]
-    own = [row for row in rows if here not in Path(row.filename).absolute().parents]
+    rows = [row for row in rows if here not in Path(row.filename).absolute().parents]
+    library = Path(os.__file__).parent
+    own = [row for row in rows if library not in Path(row.filename).absolute().parents] or rows
     return f", in {own[-1].filename}:{own[-1].lineno}: {own[-1].line}" if own else ""
 
 

@@ -175,14 +175,17 @@ def nearest(name: str, known: Iterable[str], otherwise: str = "correct the name"
 
 
 def misused(
-    function: object, found: str, expected: str, rewrite: str | None = None
+    function: object, found: str, expected: str, rewrite: str | None = None, again: int = 0
 ) -> DeclarationError:
-    """The error for a decorator that is given what it does not take."""
+    """The error for a decorator that is given what it does not take.
+
+    `again` is how many functions of lawful are between this call and the one that users write.
+    """
     code = getattr(function, "__code__", None)
     if code is not None:
         file, line = code.co_filename, code.co_firstlineno
     else:
-        caller = inspect.stack(context=0)[2]
+        caller = inspect.stack(context=0)[2 + again]
         file, line = caller.filename, caller.lineno
     width = len(linecache.getline(file, line).rstrip())
     indent = width - len(linecache.getline(file, line).strip())

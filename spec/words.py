@@ -219,13 +219,27 @@ def _mark(function: F, head: Header) -> F:
     return function
 
 
-def _several(states: enum.Enum | Iterable[enum.Enum] | None) -> tuple[enum.Enum, ...] | None:
-    if states is None:
-        return None
-    return (states,) if isinstance(states, enum.Enum) else tuple(states)
-
-
 States = enum.Enum | Iterable[enum.Enum]
+Named = str | Callable[..., Any]  # An event or a member: its name, or the method itself.
+
+
+def _several(word: str, states: States | None) -> tuple[enum.Enum, ...] | None:
+    if states is None or isinstance(states, enum.Enum):
+        return None if states is None else (states,)
+    try:
+        return tuple(states)
+    except TypeError:
+        expected = "a state, or several: (S.A, S.B)"
+        raise misused(None, f"{word}={states!r}", expected, again=1) from None
+
+
+def _name(word: str, given: Named) -> str:
+    """The name that is given as a text, or as the method of that name."""
+    if not isinstance(given, str) and header(given) is None:
+        raise misused(None, f"{word}={given!r}", f'{word}="name"', again=1)
+    return given if isinstance(given, str) else given.__name__
+
+
 HEADER_WORDS = ("source", "target", "event", "of", "timer", "fair")
 HEADER = f"the words {', '.join(HEADER_WORDS)}"
 TARGETS = ("dest", "to", "destination")  # What other libraries call it.
@@ -238,7 +252,7 @@ def transition(
     *,
     source: States | None = None,
     target: States | None = None,
-    event: str | None = None,
+    event: Named | None = None,
     of: str | None = None,
     timer: str | None = None,
     fair: Literal["weak", "strong"] | None = None,
@@ -246,10 +260,10 @@ def transition(
 def transition(
     function: F | None = None,
     /,
-    *,
+    *others: object,
     source: States | None = None,
     target: States | None = None,
-    event: str | None = None,
+    event: Named | None = None,
     of: str | None = None,
     timer: str | None = None,
     fair: Literal["weak", "strong"] | None = None,
@@ -259,7 +273,20 @@ def transition(
     for word in unknown:
         mend = "target=..." if word in TARGETS else nearest(word, HEADER_WORDS, "leave it out")
         raise misused(None, f"@transition({word}=...)", HEADER, mend)
-    head = Header("transition", event, _several(source), _several(target), of, timer, fair)
+    if others or not (function is None or callable(function)):
+        mend = "write @transition(source=..., target=...)"
+        raise misused(None, "@transition with a value that has no word", HEADER, mend)
+    places: dict[str, object] = {"of": of, "timer": timer}
+    for word, place in places.items():
+        if not (place is None or isinstance(place, str)):
+            what = f"the place of a {'timer' if word == 'timer' else 'part'} as a text"
+            raise misused(None, f"{word}={place!r}", what, f'write {word}="name"')
+    if fair not in (None, "weak", "strong"):
+        raise misused(None, f"fair={fair!r}", 'fair="weak" or fair="strong"')
+    name = None if event is None else _name("event", event)
+    head = Header(
+        "transition", name, _several("source", source), _several("target", target), of, timer, fair
+    )
     return _mark(function, head) if function is not None else lambda f: _mark(f, head)
 
 
@@ -274,9 +301,9 @@ def event(function: F | None = None, /, *, choice: bool = False) -> F | Callable
 
 
 def _property(kind: str) -> Callable[[F], F]:
-    def mark(function: F | None = None) -> F:
-        if function is None:
-            raise misused(None, f"@{kind}()", f"@{kind}")
+    def mark(function: F | None = None, *others: object) -> F:
+        if others or not callable(function):
+            raise misused(None, f"@{kind}(...)", f"@{kind}")
         return _mark(function, Header(kind))
 
     return mark
@@ -315,7 +342,7 @@ When = (
 
 
 def ignore(
-    event: str,
+    event: Named,
     *,
     source: States | None = None,
     when: When | None = None,
@@ -323,12 +350,12 @@ def ignore(
     because: str,
 ) -> Ignored:
     """In a class body: the event is accepted there and nothing changes."""
-    return Ignored(event, _several(source), when, otherwise, because)
+    return Ignored(_name("event", event), _several("source", source), when, otherwise, because)
 
 
-def drop(name: str) -> Dropped:
+def drop(name: Named) -> Dropped:
     """In a class body: leave out the ancestor's transition, property or ignore of that name."""
-    return Dropped(name)
+    return Dropped(_name("name", name))
 
 
 def _inside(word: str) -> NoReturn:

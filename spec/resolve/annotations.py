@@ -165,6 +165,8 @@ class TypeReader:
             found = INSTEAD.get(annotation)
         except TypeError:
             found = None
+        if isinstance(annotation, typing.TypeVar):
+            found = "say of what: Param[int] or Ghost[int]"
         if found is None and isinstance(annotation, type) and issubclass(annotation, enum.Flag):
             found = "use a frozenset of an Enum"
         if found is None and isinstance(annotation, type) and dataclasses.is_dataclass(annotation):
@@ -530,6 +532,8 @@ def _is_nat(mark: Any) -> bool:
 
 
 def _spelled(annotation: object) -> str:
+    if isinstance(annotation, typing.TypeVar):
+        return "a Param or a Ghost of no type"
     return getattr(annotation, "__qualname__", None) or str(annotation)
 
 
