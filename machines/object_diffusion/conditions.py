@@ -139,6 +139,7 @@ class DiffusionByAddress(DiffusionFixed):
         expects=Expect(
             every_connection_has_its_entry=("violated", 3),
             received_is_not_lost=("violated", 14),
+            only_the_holder_inserts=("violated", 14),
             # Another connection's entry takes the place of one that is at work.
             **{
                 "peers.a_blocking_reply_brings_something": ("violated", 5),
@@ -154,6 +155,7 @@ class DiffusionByAddress(DiffusionFixed):
         expects=Expect(
             every_connection_has_its_entry="holds",
             received_is_not_lost="holds",
+            only_the_holder_inserts="holds",
             **{
                 "peers.a_blocking_reply_brings_something": "holds",
                 "peers.acks_are_a_prefix": "holds",

@@ -83,6 +83,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "callbacks.Callbacks.on_receive_objects",
         "callbacks.Callbacks.on_added_to_pool",
         "system.Diffusion.received_is_not_lost",
+        "registry.Peers.only_the_holder_inserts",
         "declaration.InboundPeerFixed.what_arrives_goes_to_the_pool",
         "declaration.InboundPeer.one_object_at_a_time_is_inserted",
     ),

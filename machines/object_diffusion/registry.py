@@ -155,6 +155,28 @@ class Peers(Machine, abstract=True):
         self.leave(p)
 
     @invariant
+    def entries_have_the_limits_of_the_node(self) -> bool:
+        """Whatever a round picks, an entry refuses what is beyond them (O8, O22, O36, O-B7)."""
+        return all(
+            peer.max_num_objects_outstanding == self.max_num_objects_outstanding
+            and peer.max_num_objects_inflight == self.max_num_objects_inflight_per_peer
+            and peer.max_num_ids_req == self.max_num_ids_req
+            and peer.reply_timeout == self.reply_timeout
+            for peer in self.peers.values()
+        )
+
+    @step_property
+    def only_the_holder_inserts(self, after: "Peers") -> bool:
+        """What other peers have on the way to the pool stays there, also another copy (O15,
+        O26)."""
+        lock = self.lock
+        return all(
+            self.peers[p].owt_pool <= peer.owt_pool or (lock is not None and lock.peer == p)
+            for p, peer in after.peers.items()
+            if p in self.peers
+        )
+
+    @invariant
     def inserting_is_on_its_way(self) -> bool:
         """The holder of the lock is connected, and has the object (O15, O26)."""
         lock = self.lock

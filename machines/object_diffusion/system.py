@@ -38,7 +38,7 @@ from lawful import (
 from .attribution import Peer
 from .callbacks import Status, Step
 from .messages import Decision, ObjectId, Request, RequestIds, RequestObjects
-from .registry import Registry
+from .registry import Insertion, Registry
 
 
 class Diffusion(Registry, abstract=True):
@@ -173,6 +173,12 @@ class Diffusion(Registry, abstract=True):
         return p not in self.silent and p in self.sent and len(self.sent[p]) > 0
 
     # The pool.
+
+    @transition()
+    def take_lock(self, p: Peer, x: ObjectId) -> None:
+        """Who took it inserts its object."""
+        super().take_lock(p, x)
+        assert self.lock == Insertion(p, x)
 
     @transition()
     def insert(self, p: Peer, x: ObjectId) -> None:

@@ -57,11 +57,14 @@ def fails(cls: type[Machine], owner: str, row: str, what: str, most: int | None 
 
 
 def failing(
-    cls: type[Machine], machine: ir.Machine | None = None, most: int | None = None
+    cls: type[Machine],
+    machine: ir.Machine | None = None,
+    most: int | None = None,
+    scope: str = "scope",
 ) -> set[str]:
     """The properties that fail, of the class or of a machine that is its mutant; as `fails`."""
     found = resolve(cls)
-    flat = lower(machine or found.machine, scope_of(cls, []))
+    flat = lower(machine or found.machine, scope_of(cls, [scope]))
     limits = Limits(first=True) if most is None else Limits(most)
     result = explore(flat, found.world, {}, limits=limits)
     return {p.name for p in result.properties if p.verdict.value in ("violated", "undefined")}

@@ -19,6 +19,7 @@ from lawful.machines.object_diffusion.system import DiffusionFixed
 from tests.machines.breaking import failing, fails
 
 from .demand_breaks import BREAKS
+from .slips import SLIPS, Slip, slipped
 
 MOST = 20_000  # States: a break leads to many.
 # The comment on BREAKS says why.
@@ -51,6 +52,11 @@ def test_a_demand_names_who_notices_that_it_is_broken() -> None:
         for number, (_, *places) in DEMANDS.items()
     }
     assert [number for number, each in BREAKS.items() if each.fails not in named[number]] == []
+
+
+@pytest.mark.parametrize("row", SLIPS, ids=lambda row: row.what)
+def test_a_slip_is_noticed(row: Slip) -> None:
+    assert row.fails in failing(slipped(row), most=MOST, scope=row.scope)
 
 
 def test_a_pool_without_bound_is_noticed() -> None:

@@ -97,6 +97,7 @@ def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) ->
             DiffusionByAddress,
             (359, 1_130, 23),
             [
+                "only_the_holder_inserts",
                 "received_is_not_lost",
                 "every_connection_has_its_entry",
                 "peers.a_blocking_reply_brings_something",

@@ -1,0 +1,62 @@
+"""More breaks of object diffusion: what no demand names, and is easily done wrong."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from lawful import Machine
+from tests.machines.breaking import replaced
+
+# Those of which the machines are made, in an order in which each finds what it imports.
+MODULES = ("messages", "callbacks", "declaration", "attribution", "registry", "system")
+
+
+class Slip(NamedTuple):
+    """In the module, `old` becomes `new`; then `fails` does, of this machine within this scope."""
+
+    what: str
+    module: str
+    old: str
+    new: str
+    machine: str
+    scope: str
+    fails: str
+
+
+def slipped(row: Slip) -> type[Machine]:
+    return replaced("object_diffusion", MODULES, (row.module, row.old, row.new), row.machine)
+
+
+SLIPS = (
+    Slip(
+        "what is inserted leaves the way to the pool of all peers",
+        "registry",
+        "        self.peers[p].on_added_to_pool(x)\n        self.lock = None",
+        "        for each in self.peers.values():\n"
+        "            if x in each.owt_pool:\n"
+        "                each.on_added_to_pool(x)\n"
+        "        self.lock = None",
+        "Registry",
+        "scope",
+        "only_the_holder_inserts",
+    ),
+    Slip(
+        "the lock is given to another peer that has the object",
+        "registry",
+        "        self.lock = Insertion(p, x)",
+        "        having = {q for q in self.peers if x in self.peers[q].owt_pool}\n"
+        "        self.lock = Insertion(max(having), x)",
+        "DiffusionFixed",
+        "redundant",
+        "asserts",
+    ),
+    Slip(
+        "an entry has the limit of all peers together",
+        "registry",
+        "max_num_objects_inflight=self.max_num_objects_inflight_per_peer,",
+        "max_num_objects_inflight=self.max_num_objects_inflight_total,",
+        "Registry",
+        "scope",
+        "entries_have_the_limits_of_the_node",
+    ),
+)
