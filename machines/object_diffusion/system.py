@@ -182,13 +182,9 @@ class Diffusion(Registry, abstract=True):
 
     @transition()
     def insert(self, p: Peer, x: ObjectId) -> None:
-        self.hold(p, x)
+        require(self.lock == Insertion(p, x), "does not have the lock")
         require(x not in self.pool, "is in the pool")
         self.pool.add(x)
-
-    def hold(self, p: Peer, x: ObjectId) -> None:
-        lock = needed(self.lock, "the lock is free")
-        require(lock.peer == p and lock.object == x, "does not have the lock")
 
     @transition()
     def on_rejected(self, p: Peer, x: ObjectId) -> None:
@@ -287,11 +283,9 @@ class Diffusion(Registry, abstract=True):
 
     def acked(self, p: Peer) -> frozenset[ObjectId]:
         """The IDs that a peer's decision acks."""
-        peer = self.peers[p]
-        decision = peer.decision
-        if decision is None:
-            return frozenset()
-        return frozenset(peer.outstanding_fifo[: decision.ids_to_ack])
+        decision = self.peers[p].decision
+        acked = 0 if decision is None else decision.ids_to_ack
+        return frozenset(self.peers[p].outstanding_fifo[:acked])
 
     @step_property
     def one_at_a_time_leaves(self, after: "Diffusion") -> bool:
