@@ -235,14 +235,14 @@ class ClientsFixed(Clients):
     ringing = Scope(ring=(1,))
     # Messages are rejected to a queue that is not there.
     dead_letters = Scope(QueueName=2, queued=1, queues=1, said=1)
-    # A rejected message comes to the other queue. Nobody else is there.
+    # A rejected message comes to the other queue, behind one that is there. Nobody else is there.
     rejecting = Scope(
         {"MessageId.seq": range(0, 2), "Create.seq": range(0, 1)},
         Node=1,
         Nat=range(0, 3),
         QueueName=2,
-        queued=1,
-        queues=1,
+        queued=2,
+        queues=2,
         said=2,
     )
     # Nobody else is there, so that two messages are few enough.

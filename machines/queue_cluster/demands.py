@@ -125,6 +125,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "replica.Replica.reject_delivered",
         "replication.Replication.nothing_is_lost_or_doubled",
         "promises.BrokersFixed.replicas_have_what_was_said",
+        "acceptance.ClientsFixed.queues_are_as_said",
     ),
     "Q28": (
         "a delivered dequeue removes the entry",

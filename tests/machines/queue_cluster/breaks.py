@@ -55,6 +55,13 @@ SCOPES: Mapping[str, Mapping[str, object]] = {
     # Of `ClientsFixed`.
     "ringing": {"ring": (1,)},
     "wiring": {"said": 1, "wirings": (1,)},
+    "rejecting": {
+        "MessageId.seq": range(0, 2),
+        "Create.seq": range(0, 1),
+        "Node": 1,
+        "Nat": range(0, 3),
+        "QueueName": 2,
+    },
 }
 
 

@@ -186,4 +186,16 @@ NODE_BREAKS = (
         "wiring",
         "ClientsFixed",
     ),
+    Break(
+        "a rejected message is the first of its queue",
+        "Q27",
+        "replica",
+        "            self.push(Key(id, to))\n",
+        "            self.push(Key(id, to))\n"
+        "            self.queues[to].remove(id)\n"
+        "            self.queues[to].insert(0, id)\n",
+        "queues_are_as_said",
+        "rejecting",
+        "ClientsFixed",
+    ),
 )
