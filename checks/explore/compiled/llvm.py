@@ -21,14 +21,13 @@ import llvmlite
 from llvmlite import binding
 
 from ...cache_folder import cache_folder
+from ..assembly import intrinsics, llvm_text
 from ..codegen import prelude
 from ..expansion.successors import Text
 from . import (
     folding,
-    intrinsics,
     kept_files,
     kernel_rows,
-    llvm_text,
     search_kernel,
     state_table,
     team_kernel,

@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
+from ..assembly import llvm_text
 from ..codegen import prelude
 from ..compiled import kernel_rows as kernel
-from ..compiled import llvm, llvm_text
+from ..compiled import llvm
 from ..compiled.arrays import Arrays
 from ..compiled.state_table import mixed
 from . import run_kernel

@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 
 from lawful import Machine
+from lawful.checks.explore.assembly import llvm_text
 from lawful.checks.explore.compiled import background as waiting
-from lawful.checks.explore.compiled import llvm, llvm_text, plain
+from lawful.checks.explore.compiled import llvm, plain
 from lawful.checks.explore.compiled.background import Compiler
 from lawful.checks.explore.compiled.engine import PackedSearch, search
 from lawful.checks.explore.compiled.llvm import kept

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from lawful.checks.explore.assembly.llvm_text import assembly
 from lawful.checks.explore.codegen import prelude
 from lawful.checks.explore.compiled.llvm import Native, compiled
-from lawful.checks.explore.compiled.llvm_text import assembly
 from lawful.checks.explore.compiled.plain import interpreted
 from lawful.checks.explore.expansion.successors import Text
 

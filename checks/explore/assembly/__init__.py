@@ -1,0 +1,1 @@
+"""Text of generated steps -> text in LLVM's assembly language."""
