@@ -12,12 +12,13 @@ Source: LLVM Language Reference Manual.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Collection, Generator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
 from ..codegen.text import SELDOM
 from . import intrinsics
+from .llvm_lines import Known, Lines, Operand, common
+from .steps_syntax import assigned, certain, is_bit
 
 # Parameters of these names are arrays of integers of so many bits; narrow ones have no sign.
 ARRAYS = {
@@ -31,13 +32,6 @@ ARRAYS = {
     "rules": 16,
     "marks": 8,
 }
-
-
-class Operand(NamedTuple):
-    """A number, or a truth value of one bit."""
-
-    text: str
-    bit: bool = False
 
 
 ZERO = Operand("0")
@@ -97,8 +91,8 @@ def assembly(sources: Sequence[str], numbers: Mapping[str, int], seen: Collectio
     return "\n".join((intrinsics.TEXT, *made.values()))
 
 
-class _Function:
-    """One function. Each local is a place on the stack, which LLVM makes a register of."""
+class _Function(Lines):
+    """One function; see `llvm_lines` for its locals."""
 
     def __init__(
         self,
@@ -107,71 +101,35 @@ class _Function:
         shared: Sequence[str],
         sharing: Collection[str],
     ) -> None:
+        super().__init__()
         self.node = node
         self.numbers = numbers
         self.shared = shared
         self.sharing = sharing  # The functions that have the parameter for shared rows.
         self.called: dict[str, None] = {}
-        self.lines: list[str] = []
-        self.count = 0
-        self.open = True  # Whether control comes to the end of what is written.
-        self.loops: list[tuple[str, str]] = []  # Where `continue` and `break` go.
-        self.places: dict[str, None] = {}
+        self.rows: dict[str, None] = {}  # Shared rows that it works on.
 
     def text(self, seen: bool) -> str:
         node, names = self.node, [a.arg for a in self.node.args.args]
         given = [f"ptr noalias %{n}" if n in ARRAYS else f"i64 %p.{n}" for n in names]
         if self.shared:
             given.insert(0, "ptr noalias %rows")
-        for number, row in enumerate(self.shared):
-            self.line(f"%at.{row} = getelementptr inbounds ptr, ptr %rows, i64 {number}")
-            self.line(f"%{row} = load ptr, ptr %at.{row}")
         for name in names:
             if name not in ARRAYS:
                 self.store(name, Operand(f"%p.{name}"))
         self.body(node.body)
         if self.open:
             self.end("ret i64 0")
-        places = "\n".join(f"  %v.{n} = alloca i64\n  store i64 0, ptr %v.{n}" for n in self.places)
         scope = "" if seen else "internal "
-        lines = "\n".join(self.lines)
+        lines = "\n".join((*map(self.shared_row, self.rows), *self.placed()))
         apart = " noinline cold" if ast.get_docstring(node) == SELDOM else ""
         head = f"define {scope}i64 @{node.name}({', '.join(given)}) nounwind{apart}"
-        return f"{head} {{\nentry:\n{places}\n{lines}\n}}\n"
+        return f"{head} {{\nentry:\n{lines}\n}}\n"
 
-    # Lines and blocks.
-
-    def line(self, text: str) -> None:
-        self.lines.append(f"  {text}")
-
-    def hold(self, text: str, bit: bool = False) -> Operand:
-        self.count += 1
-        name = f"%t.{self.count}"
-        self.lines.append(f"  {name} = {text}")
-        return Operand(name, bit)
-
-    def label(self) -> str:
-        self.count += 1
-        return f"b{self.count}"
-
-    def end(self, text: str) -> None:
-        if self.open:
-            self.line(text)
-        self.open = False
-
-    def begin(self, label: str) -> None:
-        self.end(f"br label %{label}")
-        self.lines.append(f"{label}:")
-        self.open = True
-
-    def branch(self, test: Operand, yes: str, no: str) -> None:
-        self.end(f"br i1 {test.text}, label %{yes}, label %{no}")
-
-    @contextmanager
-    def loop(self, again: str, after: str) -> Generator[None]:
-        self.loops.append((again, after))
-        yield
-        self.loops.pop()
+    def shared_row(self, row: str) -> str:
+        """Where a row that several functions share stands."""
+        at = f"  %at.{row} = getelementptr inbounds ptr, ptr %rows, i64 {self.shared.index(row)}"
+        return f"{at}\n  %{row} = load ptr, ptr %at.{row}"
 
     # Statements.
 
@@ -192,7 +150,7 @@ class _Function:
                 for place, number in zip(targets, held, strict=True):
                     self.assign(place, number)
             case ast.Assign(targets=[target], value=value):
-                self.assign(target, self.number(value))
+                self.assign(target, self.value(value))
             case ast.AugAssign(target=target, op=op, value=value):
                 self.update(target, op, value)
             case ast.If():
@@ -216,23 +174,16 @@ class _Function:
         if isinstance(target, ast.Name):
             self.store(target.id, value)
         else:
-            self.put(*self.address(target), value)
+            self.put(*self.address(target), self.whole(value))
 
     def update(self, target: ast.expr, op: ast.operator, value: ast.expr) -> None:
         if isinstance(target, ast.Name):
-            self.store(target.id, self.arithmetic(op, self.load(target.id), self.number(value)))
+            held = self.whole(self.load(target.id))
+            self.store(target.id, self.arithmetic(op, held, self.number(value)))
             return
         place, bits = self.address(target)
         given = self.number(value)
         self.put(place, bits, self.arithmetic(op, self.get(place, bits), given))
-
-    def store(self, name: str, value: Operand) -> None:
-        self.places.setdefault(name)
-        self.line(f"store i64 {value.text}, ptr %v.{name}")
-
-    def load(self, name: str) -> Operand:
-        self.places.setdefault(name)
-        return self.hold(f"load i64, ptr %v.{name}")
 
     def address(self, target: ast.expr) -> tuple[str, int]:
         """A place in a row, and how many bits are there."""
@@ -245,7 +196,12 @@ class _Function:
 
     def place(self, row: str, index: ast.expr) -> str:
         at = self.number(index).text
+        self.work_on(row)
         return self.hold(f"getelementptr inbounds i{ARRAYS[row]}, ptr %{row}, i64 {at}").text
+
+    def work_on(self, row: str) -> None:
+        if row in self.shared:
+            self.rows.setdefault(row)
 
     def get(self, place: str, bits: int) -> Operand:
         found = self.hold(f"load i{bits}, ptr {place}")
@@ -258,25 +214,47 @@ class _Function:
 
     def choice(self, stmt: ast.If) -> None:
         yes, no, after = self.label(), self.label(), self.label()
-        self.branch(self.truth(stmt.test), yes, no)
-        ends: list[bool] = []
+        self.fork(stmt.test, yes, no)
+        before, ends = self.known, list[Known]()
         for label, body in ((yes, stmt.body), (no, stmt.orelse)):
-            self.begin(label)
+            self.begin(label, before)
             self.body(body)
-            ends.append(self.open)
+            if self.open:
+                ends.append(self.known)
             self.end(f"br label %{after}")
-        if any(ends):
-            self.begin(after)
+        if ends:
+            self.begin(after, common(ends))
+
+    def fork(self, test: ast.expr, yes: str, no: str) -> None:
+        """To one of two blocks, by a test of which no more is looked at than decides."""
+        match test:
+            case ast.BoolOp(op=op, values=values):
+                conjunction = isinstance(op, ast.And)
+                first, *others = [v for v in values if certain(v) is not conjunction] or values[:1]
+                known: Known | None = None
+                for other in others:
+                    more = self.label()
+                    self.fork(first, *((more, no) if conjunction else (yes, more)))
+                    known = self.known if known is None else known
+                    self.begin(more, known)
+                    first = other
+                self.fork(first, yes, no)
+                self.known = self.known if known is None else known
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                self.fork(operand, no, yes)
+            case _:
+                self.branch(self.truth(test), yes, no)
 
     def repeat(self, test: ast.expr, body: list[ast.stmt]) -> None:
         again, inside, after = self.label(), self.label(), self.label()
-        self.begin(again)
-        self.branch(self.truth(test), inside, after)
+        known = self.unchanged(assigned(body))
+        self.begin(again, known)
+        self.fork(test, inside, after)
         with self.loop(again, after):
             self.begin(inside)
             self.body(body)
             self.end(f"br label %{again}")
-        self.begin(after)
+        self.begin(after, known)
 
     def count_through(self, name: str, args: list[ast.expr], body: list[ast.stmt]) -> None:
         """`for name in range(...)`, whose step is a number that is written out."""
@@ -286,7 +264,8 @@ class _Function:
         test, inside, again, after = (self.label() for _ in range(4))
         hidden = f"{name}.{test}"
         self.store(hidden, first)
-        self.begin(test)
+        known = self.unchanged(assigned(body) | {name, hidden})
+        self.begin(test, known)
         now = self.load(hidden)
         compared = "sgt" if step.startswith("-") else "slt"
         self.branch(self.hold(f"icmp {compared} i64 {now.text}, {last.text}", True), inside, after)
@@ -298,13 +277,12 @@ class _Function:
             # It ends before the last number that 64 bits hold.
             self.store(hidden, self.hold(f"add nsw i64 {now.text}, {step}"))
             self.end(f"br label %{test}")
-        self.begin(after)
+        self.begin(after, known)
 
     # Expressions.
 
     def number(self, node: ast.expr) -> Operand:
-        value = self.value(node)
-        return self.hold(f"zext i1 {value.text} to i64") if value.bit else value
+        return self.whole(self.value(node))
 
     def truth(self, node: ast.expr) -> Operand:
         value = self.value(node)
@@ -368,28 +346,31 @@ class _Function:
         conjunction, values = isinstance(node.op, ast.And), node.values
         after = self.label()
         result = f"join.{after}"
-        bit = all(map(_is_bit, values))
+        bit = all(map(is_bit, values))
+        known: Known | None = None
         for value in values[:-1]:
-            held = self.number(value)
+            held = self.value(value)
+            known = dict(self.known) if known is None else known
             self.store(result, held)
             more = self.label()
-            test = self.hold(f"icmp ne i64 {held.text}, 0", True)
+            test = held if held.bit else self.hold(f"icmp ne i64 {held.text}, 0", True)
             self.branch(test, *((more, after) if conjunction else (after, more)))
             self.begin(more)
-        self.store(result, self.number(values[-1]))
-        self.begin(after)
+        self.store(result, self.value(values[-1]))
+        self.begin(after, known)
         found = self.load(result)
         return self.hold(f"trunc i64 {found.text} to i1", True) if bit else found
 
     def either(self, node: ast.IfExp) -> Operand:
         yes, no, after = self.label(), self.label(), self.label()
         result = f"either.{after}"
-        self.branch(self.truth(node.test), yes, no)
+        self.fork(node.test, yes, no)
+        known = self.known
         for label, value in ((yes, node.body), (no, node.orelse)):
-            self.begin(label)
-            self.store(result, self.number(value))
+            self.begin(label, known)
+            self.store(result, self.value(value))
             self.end(f"br label %{after}")
-        self.begin(after)
+        self.begin(after, known)
         return self.load(result)
 
     def call(self, node: ast.Call) -> Operand:
@@ -407,6 +388,9 @@ class _Function:
             self.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 0, i32 3, i32 1)")
             return ZERO
         self.called.setdefault(name)
+        for a in args:
+            if isinstance(a, ast.Name):
+                self.work_on(a.id)
         first = ["ptr %rows"] if name in self.sharing else []
         given = first + [
             f"ptr %{a.id}"
@@ -436,14 +420,3 @@ def _whole(value: int) -> Operand:
     if -(1 << 63) <= value < 1 << 63:
         return Operand(str(value))
     return Operand(str((value + (1 << 63)) % (1 << 64) - (1 << 63)))
-
-
-def _is_bit(node: ast.expr) -> bool:
-    """Whether it is a truth value, whatever it is made of."""
-    match node:
-        case ast.Compare() | ast.UnaryOp(op=ast.Not()) | ast.Constant(value=bool()):
-            return True
-        case ast.BoolOp(values=values):
-            return all(map(_is_bit, values))
-        case _:
-            return False

@@ -21,7 +21,7 @@ import llvmlite
 from llvmlite import binding
 
 from ...cache_folder import cache_folder
-from ..assembly import intrinsics, llvm_text
+from ..assembly import intrinsics, llvm_lines, llvm_text, steps_syntax
 from ..codegen import prelude
 from ..expansion.successors import Text
 from . import (
@@ -118,7 +118,7 @@ def kept(text: Text, speed: int) -> Path | None:
 def file_of(texts: Iterable[str], speed: int) -> Path | None:
     """The file for the machine code of these texts."""
     parts = [*texts, llvmlite.__version__, str(speed), *_processor()]
-    parts += map(_source, (llvm_text, intrinsics))
+    parts += map(_source, (llvm_text, llvm_lines, steps_syntax, intrinsics))
     name = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:24]
     folder = cache_folder("steps")
     return None if folder is None else folder / f"{name}.o"

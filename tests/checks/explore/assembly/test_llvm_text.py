@@ -73,6 +73,36 @@ def expand(w, store, at, out, info, room):
         pass
     out[17] = -a + (b == c) + popcount(c & 1023)
     out[18] = a - b - c
+    known = b
+    if a > c:
+        known = a < b
+        once = known
+    else:
+        once = c
+        if c > 3: known = 5
+    if b > c:
+        known += 1
+        if b > 9: return 3
+    out[19] = known * 100 + once
+    late = 0
+    if (a > b and b > c) or (late == 0 and a + c > late): late = a + c
+    out[20] = late + (a if b < c else late)
+    last = c & 3
+    rounds = 0
+    while rounds < 5 and last != 9:
+        rounds += 1
+        if rounds == b & 7: continue
+        if rounds == a & 7: break
+        if rounds & 1:
+            last = rounds
+        known = last == rounds
+    if a > b and last > 1: out[24] = last
+    else: out[24] = last + 7
+    out[21] = last * 10 + known
+    if (not a < b) and not (-9223372036854775808 <= a <= 9223372036854775807): out[22] = 1
+    if a != 0 or not -9223372036854775808 <= a <= 9223372036854775807: out[23] = 1
+    if b == 3 or not -9223372036854775808 <= a <= 4: out[25] = 1
+    if b != 3 and -4 <= a <= 9223372036854775807: out[26] = 1
     return 2
 """
 SMALL = st.integers(-(2**31), 2**31) | st.integers(-9, 9)
@@ -89,7 +119,7 @@ def both() -> tuple[Native, Callable[..., int]]:
 @example(0, 0, 0)
 def test_it_means_what_python_means(a: int, b: int, c: int) -> None:
     native, plain = both()
-    cells: list[Any] = [[0] * 8, [9, a, b, c], [0] * 19, [0]]
+    cells: list[Any] = [[0] * 8, [9, a, b, c], [0] * 27, [0]]
     rows = [np.array(row, np.int64) for row in cells]
     w, store, out, info = cells
     gives = plain(w, store, 1, out, info, 0)
@@ -131,6 +161,52 @@ def test_at_the_ends_of_64_bits_it_wraps_and_never_traps(
 def test_what_steps_do_not_contain_is_refused(text: str) -> None:
     with pytest.raises(ValueError):
         assembly([f"def f(w):\n    {text}\n"], {}, ("f",))
+
+
+PLACES = """
+def expand(w, store, at, out, info, room):
+    known = store[at]
+    again = known
+    truth = known > room
+    if truth: again = 3
+    for i in range(known):
+        total = out[i] + known
+        out[i] = total * total + again
+    return total * total + truth
+"""
+
+
+def test_only_locals_with_several_values_have_places() -> None:
+    """`known` and `truth` have one value each; what `total` is after the loop, some round says.
+    A place is read once as long as its value is known."""
+    text = assembly((PLACES,), {}, ("expand",))
+    places = re.findall(r"%v\.([a-z]+)\S* = alloca", text)
+    assert sorted(places) == ["again", "i", "total"]
+    assert len(re.findall(r"load i64, ptr %v", text)) == 3
+    assert len(re.findall(r"store i64 \S+ ptr %v", text)) == 3 + 2 + 2 + 1
+
+
+def test_no_number_is_compared_with_the_ends_of_64_bits() -> None:
+    """Steps do so where they add, for the sake of Python, whose numbers are longer."""
+    test = "not -9223372036854775808 <= a <= 9223372036854775807"
+    steps = "def expand(w, a):\n    if a < 0 or {}: return 6\n    return 0\n"
+    with_ends, without = (
+        assembly((steps.format(each),), {}, ("expand",)) for each in (test, "a < 0")
+    )
+    assert len(with_ends.splitlines()) == len(without.splitlines()) - 3
+    assert "9223372036854775807" not in with_ends
+
+
+def test_a_function_gets_the_shared_rows_that_it_works_on() -> None:
+    text = (
+        "from x import y\nout: y\ninfo: y\ntotals: y\n"
+        "def a(n):\n    return b(info, n)\n"
+        "def b(row, n):\n    row[n] = totals[0]\n    return 0\n"
+    )
+    found = assembly((text,), {}, ("a",)).partition("define i64 @a")[2]
+    first, second = found.split("define internal i64 @b")
+    assert re.findall(r"ptr, ptr %rows, i64 (\d)", first) == ["1"]
+    assert re.findall(r"ptr, ptr %rows, i64 (\d)", second) == ["2"]
 
 
 SEVERAL = """
