@@ -207,7 +207,7 @@ def as_stream(session: Any) -> Callable[[ReplayProgram, Parts, Path], Answer]:
                 stream: Any = replay_stream(text, whole(program), buckets=BUCKETS)
                 writer = stream.writeStream.outputMode("update").trigger(availableNow=True)
                 writer = writer.option("checkpointLocation", str(kept)).foreachBatch(keep)
-                _until_done(writer)
+                until_done(writer)
         finally:
             session.conf.unset(PROVIDER)
         return of_records([*itertools.chain(*of_instance.values()), *rejected])
@@ -215,9 +215,13 @@ def as_stream(session: Any) -> Callable[[ReplayProgram, Parts, Path], Answer]:
     return way
 
 
-def _until_done(writer: Any) -> None:
-    """Run a stream to the end of its input. Where Spark gave up waiting for a new Python worker, as
-    it does after ten seconds on a busy computer, the stream goes on from its checkpoint."""
+def until_done(writer: Any) -> None:
+    """Run a stream to the end of its input. Where Spark gave up waiting for a new Python worker,
+    the stream goes on from its checkpoint.
+
+    The worker of a stream imports pyspark from its archive, which takes seconds on a busy computer.
+    Spark waits ten seconds for it, which no setting changes (SPARK-45245).
+    """
     for left in reversed(range(STARTS)):
         try:
             writer.start().awaitTermination()

@@ -14,6 +14,7 @@ from lawful.checks.replay import ReplayError, ReplayProgram, replay, replay_stre
 from lawful.checks.replay.fold import fold
 from lawful.checks.replay.rows import Row
 from lawful.checks.replay.spark.streaming import PROVIDER, ROCKS_DB
+from tests.checks.replay.answers import until_done
 from tests.checks.replay.conftest import NEEDS_SPARK
 from tests.checks.replay.journals import PROGRAM, of, rows, worker, written
 from tests.checks.replay.test_deadlines import MAPPING, Order, line
@@ -54,8 +55,10 @@ def test_a_stream_in_any_order_with_a_restart(session: Any, tmp_path: Path) -> N
             found = replay_stream(session.readStream.text(str(folder)), PROGRAM, buckets=4)
             writer = found.writeStream.outputMode("update").trigger(availableNow=True)
             # Each file is a run of its own: it goes on from the checkpoint of the one before.
-            query = writer.option("checkpointLocation", str(tmp_path / "kept")).foreachBatch(keep)
-            query.start().awaitTermination()
+            query: Any = writer.option("checkpointLocation", str(tmp_path / "kept")).foreachBatch(
+                keep
+            )
+            until_done(query)
     finally:
         session.conf.unset(PROVIDER)
     whole = replay([folder], PROGRAM)
@@ -153,7 +156,9 @@ def _started(
         text = session.readStream.text(str(folder))
         found = replay_stream(text, program, buckets=4, watermark=f"{DELAY} seconds")
         writer = found.writeStream.outputMode("update").trigger(availableNow=True)
-        query = writer.option("checkpointLocation", str(tmp_path / "kept")).foreachBatch(kept.keep)
-        query.start().awaitTermination()
+        query: Any = writer.option("checkpointLocation", str(tmp_path / "kept")).foreachBatch(
+            kept.keep
+        )
+        until_done(query)
     finally:
         session.conf.unset(PROVIDER)
