@@ -27,7 +27,7 @@ from lawful.checks.explore import CheckResult, Limits, explore
 from lawful.checks.explore.check import explore_on_spark
 from lawful.checks.explore.spark import clustered
 from lawful.checks.explore.spark.level_jobs import LevelJobs
-from lawful.checks.explore.spark.session_memory import bounded
+from lawful.checks.explore.spark.session_memory import JAVA_OPTIONS, bounded
 from lawful.checks.replay.spark.session import session, why_no_spark
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
@@ -54,7 +54,7 @@ def main() -> int:
     print(told, end="")
     settings = dict(bounded(MASTER))
     heap = settings["spark.driver.memory"]
-    settings["spark.driver.extraJavaOptions"] = f"-Xms{heap} -XX:+AlwaysPreTouch"
+    settings[JAVA_OPTIONS] += f" -Xms{heap} -XX:+AlwaysPreTouch"
     spark = session(MASTER, settings)
     warmed_up(spark)
     idle = Held()

@@ -28,6 +28,7 @@ from .level_files import STEP, STEPS, new_file, row_at, write
 from .level_jobs import LevelJobs
 from .level_tasks import FILE, Expansion, buckets_of, by_bucket
 from .search_program import Report, SearchProgram
+from .session_memory import give_back
 
 HELD = 1 << 18  # States in the window of this process, before levels are jobs.
 CHUNK = 1 << 18  # States that move at a time.
@@ -142,6 +143,7 @@ class Clustered(Spilled):
         self.seen.merged += self.seen.runs
         self.seen.runs.clear()
         self.window.release()
+        give_back()
 
     def _held(self, begin: int, end: int) -> Any:
         """States that are in the files of this process, without their steps."""

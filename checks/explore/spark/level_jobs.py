@@ -10,7 +10,7 @@ from lawful.spec.quick_dataclass import dataclass
 from .level_tasks import SENT, SPANS, TOLD, Expansion, NewStates
 
 LEAST = 1 << 18  # States of a level that is worth a job.
-EACH = 4  # Buckets for each partition.
+EACH = 8  # Buckets for each partition.
 PARTITIONS = "spark.sql.shuffle.partitions"
 Span = tuple[int, str, int, int, int]  # A row of `SPANS`.
 
@@ -38,5 +38,6 @@ class LevelJobs:
         states = frame.repartitionById(tasks, "task").mapInArrow(expansion, SENT)
         # A task takes Spark longer than a small bucket takes, so that it gets several of these.
         shares = min(tasks, expansion.buckets)
-        kept = states.repartitionById(shares, "bucket").mapInArrow(new, TOLD)
+        sent = states.repartitionById(shares, "bucket").sortWithinPartitions("bucket")
+        kept = sent.mapInArrow(new, TOLD)
         return [(kind, bytes(told)) for kind, told in kept.collect()]

@@ -1,14 +1,16 @@
 """The two tasks of a level: states are expanded, and of what they lead to the new ones are kept.
 
-    spans of states -> `Expansion` -> by bucket -> `NewStates` -> what was told
+    spans of states -> `Expansion` -> sorted by bucket -> `NewStates` -> what was told
 
 A bucket has the states of a range of hashes. Between the two tasks many rows of a bucket travel as
-one binary value, so that Spark moves few rows.
+one binary value, so that Spark moves and sorts few rows.
 """
 
 from __future__ import annotations
 
+import itertools
 import json
+import operator
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +19,7 @@ import numpy as np
 
 from ..spill.run_code import run_code
 from ..spill.sorted_runs import Run, SortedRuns
-from .arrow_rows import batch_of, rows_of
+from .arrow_rows import Row, batch_of, rows_of
 from .level_files import STEP, STEPS, new_file, words_in, write
 from .search_program import SearchProgram, expander_of
 
@@ -62,6 +64,7 @@ class Expansion:
                     yield self._sent(rows)
         if begun:
             yield self._sent(expander.sent.take())
+            expander.end()
             yield batch_of([(0, REPORT, json.dumps(expander.report).encode())], SENT)
 
     def _sent(self, rows: Any) -> Any:
@@ -71,7 +74,8 @@ class Expansion:
 
 class NewStates:
     """Drops equal states and those that were seen. Of the others it writes a file for each bucket,
-    and a run, with which older runs may be merged: they stay as they are.
+    and a run, with which older runs may be merged: they stay as they are. The rows of a bucket come
+    one after another, so that a worker holds one bucket.
 
     A file of a task that failed is told nobody."""
 
@@ -81,17 +85,24 @@ class NewStates:
         self.seen = seen
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Batches of `TOLD`: the reports of the expansion, and a row for each file."""
-        met: dict[int, list[Any]] = {}
-        for bucket, kind, rows in rows_of(batches):
-            if kind == REPORT:
-                yield batch_of([(REPORT, rows)], TOLD)
-            else:
-                met.setdefault(bucket, []).append(np.frombuffer(rows, np.int64))
-        for bucket in list(met):
-            told = self.kept(bucket, np.concatenate(met.pop(bucket)).reshape(-1, 1 + self.words))
+        """Batches of `TOLD` for those of `SENT`."""
+        for row in self.told(rows_of(batches)):
+            yield batch_of([row], TOLD)
+
+    def told(self, sent: Iterable[Row]) -> Iterator[tuple[int, bytes]]:
+        """The reports of the expansion, and a row for each file."""
+        for bucket, of_bucket in itertools.groupby(sent, operator.itemgetter(0)):
+            met: list[Any] = []
+            for _, kind, rows in of_bucket:
+                if kind == REPORT:
+                    yield REPORT, rows
+                else:
+                    met.append(np.frombuffer(rows, np.int64))
+            if not met:
+                continue
+            told = self.kept(bucket, np.concatenate(met).reshape(-1, 1 + self.words))
             if told is not None:
-                yield batch_of([(FILE, json.dumps(told).encode())], TOLD)
+                yield FILE, json.dumps(told).encode()
 
     def kept(self, bucket: int, rows: Any) -> Mapping[str, Any] | None:
         """The files of a bucket with its new states; None where it has none."""
@@ -122,4 +133,5 @@ def done_here(
     spans: Sequence[tuple[Any, ...]], expansion: Expansion, new: NewStates
 ) -> Sequence[tuple[int, bytes]]:
     """What the two tasks tell of a level, done in this process. `spans` are rows of `SPANS`."""
-    return list(rows_of(new(expansion([batch_of(spans, SPANS)]))))
+    sent = rows_of(expansion([batch_of(spans, SPANS)]))
+    return list(new.told(sorted(sent, key=operator.itemgetter(0))))

@@ -79,6 +79,10 @@ class Expander:
         self.sent.forget()
         self.escaped.clear()
 
+    def end(self) -> None:
+        """Give back the memory of the states that were sent; what was noted stays."""
+        self.sent.release()
+
     def rows(self, words: Any, first: int) -> Iterator[Any]:
         """Expand these states, of which the first has that number; rows to be sent whenever there
         are many."""

@@ -2,7 +2,7 @@
 
 Which those are is kept in a direct-mapped cache: a state has one place there by its hash, and takes
 it from the one before. So some states are sent again, and none is lost. The cache has the same size
-however many states there are.
+however many states there are, and is there while a task expands states.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ SENDING = 1 << 15  # Rows that are sorted by bucket and sent at a time, about.
 
 
 def cache_of(words: int) -> Any:
-    """Places for states of so many words."""
-    return np.empty((max(CACHE // (8 * words), 1), words), np.int64)
+    """Empty places for states of so many words."""
+    return np.full((max(CACHE // (8 * words), 1), words), -1, np.int64)  # -1 is no state's word.
 
 
 class SentStates(BlockExpansion):
@@ -33,15 +33,18 @@ class SentStates(BlockExpansion):
     def __init__(self, stepping: Stepping, code: Native) -> None:
         super().__init__(stepping, code)
         self.run_code = run_code(stepping.words)
-        self.recent = cache_of(stepping.words)
         self.rows = self._room_for(SENDING)
+        self.recent: Any = None
         self.count = 0
-        self.forget()
 
     def forget(self) -> None:
         super().forget()
-        self.recent[:] = -1  # No state's word.
+        self.recent = cache_of(self.stepping.words)
         self.count = 0
+
+    def release(self) -> None:
+        """Give back the memory of the cache; `forget` comes before other states are expanded."""
+        self.recent = None
 
     def take(self) -> Any:
         """The rows since the last time; they are gone when more states are expanded."""

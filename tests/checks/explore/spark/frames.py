@@ -28,6 +28,11 @@ class Frame:
         parts = [[row for row in rows if row[at] % tasks == part] for part in range(tasks)]
         return Frame(self.session, self.schema, parts)
 
+    def sortWithinPartitions(self, column: str) -> Frame:  # as Spark has it
+        at = self.columns.index(column)
+        parts = [sorted(part, key=lambda row: row[at]) for part in self.parts]
+        return Frame(self.session, self.schema, parts)
+
     def drop(self, name: str) -> Frame:
         kept = [each for each in self.schema.split(", ") if each.split()[0] != name]
         return self._chosen(", ".join(kept))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ctypes
 import functools
+import json
+import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -24,10 +27,10 @@ from lawful.checks.explore.spark import (
 from lawful.checks.explore.spark.arrow_rows import batch_of, rows_of
 from lawful.checks.explore.spark.level_jobs import LevelJobs
 from lawful.checks.explore.spark.level_tasks import SENT, NewStates
-from lawful.checks.explore.spark.session_memory import bounded
+from lawful.checks.explore.spark.session_memory import bounded, give_back
 from lawful.checks.explore.spill import block_expansion, window
 from lawful.checks.explore.spill.run_code import run_code
-from tests.checks.explore.spark.frames import Session
+from tests.checks.explore.spark.frames import Frame, Session
 from tests.checks.explore.spark.test_clustered import comparable, in_memory, on_jobs
 from tests.classics.two_phase import TwoPhase
 
@@ -61,12 +64,12 @@ def whole() -> Any:
 
 @pytest.mark.usefixtures("seven")
 def test_a_small_level_has_few_tasks_that_keep_several_buckets() -> None:
-    """Eight buckets of two partitions. A job is dealt out twice: states, and buckets."""
+    """Sixteen buckets of two partitions. A job is dealt out twice: states, and buckets."""
     session = Session(2)
     assert found_with(session) == whole()
     dealt = list(zip(session.tasks[::2], session.tasks[1::2], strict=True))
     assert len(dealt) == LEVELS
-    assert [keeping for _, keeping in dealt] == [min(states, 8) for states, _ in dealt]
+    assert [keeping for _, keeping in dealt] == [min(states, 16) for states, _ in dealt]
     assert dealt[0] == (1, 1) and max(dealt) == (8, 8)
 
 
@@ -293,6 +296,89 @@ def test_a_folder_that_is_not_mounted_is_refused_before_work_is_done(folder: str
     with pytest.raises(ValueError, match="expected a folder that is mounted, not a URI"):
         on_jobs(TwoPhase, LevelJobs(session, 0), Limits(spill=Path(folder)))
     assert session.tasks == [] and not Path(folder.partition(":")[0] + ":").exists()
+
+
+def test_a_worker_holds_one_bucket_at_a_time(tmp_path: Path) -> None:
+    """It asks for the rows of the next bucket when the files of the one before are written."""
+    asked: list[int] = []
+
+    def sent() -> Iterator[Any]:
+        for bucket in (0, 0, 1, 1, 2):
+            asked.append(bucket)
+            row = np.array([1, 7 * bucket], np.int64).tobytes()
+            yield batch_of([(bucket, level_tasks.STATES, row)], SENT)
+
+    told = NewStates(tmp_path, 1, {})(sent())
+    seen = [(json.loads(row)["bucket"], len(asked)) for each in told for _, row in rows_of([each])]
+    assert seen == [(0, 3), (1, 5), (2, 5)]
+
+
+def test_rows_that_nobody_sorts_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def as_they_come(self: Frame, column: str) -> Frame:
+        assert column == "bucket"
+        return self
+
+    monkeypatch.setattr(Frame, "sortWithinPartitions", as_they_come)
+    monkeypatch.setattr(sent_states, "SENDING", 16)
+    monkeypatch.setattr(block_expansion, "GATHERED", 4)
+    with pytest.raises(ValueError, match="No such file"):  # A bucket has two last runs.
+        found_with(Session(2))
+
+
+def test_the_cache_is_there_while_a_task_expands_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that keeps new states has none, nor has one that waits."""
+    expanders: list[search_program.Expander] = []
+    told, begin = NewStates.told, search_program.Expander.begin
+
+    def begins(self: search_program.Expander) -> None:
+        begin(self)
+        assert len(self.sent.recent) == sent_states.CACHE // 8
+        expanders.append(self)
+
+    def tells(self: NewStates, sent: Iterable[Any]) -> Iterator[Any]:
+        for row in told(self, sent):
+            assert [each.sent.recent for each in expanders] == [None] * len(expanders)
+            yield row
+
+    monkeypatch.setattr(search_program.Expander, "begin", begins)
+    monkeypatch.setattr(NewStates, "told", tells)
+    assert found_with(Session(2)) == whole()
+    assert len(expanders) == LEVELS
+
+
+def test_freed_memory_goes_back_when_the_states_are_in_buckets(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    given: list[int] = []
+    monkeypatch.setattr(clustered, "give_back", lambda: given.append(1))
+    assert comparable(on_jobs(TwoPhase, LevelJobs(Session(2), 40))) == whole()
+    assert given == [1]
+
+
+@pytest.mark.skipif(
+    sys.platform != "linux" or not hasattr(ctypes.CDLL(None), "malloc_trim"),
+    reason="its C library does not say what it gives back",
+)
+def test_a_process_gives_back_what_it_freed() -> None:
+    """The last block is behind all others, and stays: without help, so do those."""
+    blocks = [b"1" * BLOCK for _ in range(BLOCKS)]
+    last = b"2" * BLOCK
+    held = anonymous()
+    blocks.clear()
+    kept = anonymous()
+    give_back()
+    assert held - anonymous() > BLOCK * BLOCKS // 2 and len(last) == BLOCK
+    assert held - kept < BLOCK * BLOCKS // 2
+
+
+BLOCK, BLOCKS = 60_000, 600
+
+
+def anonymous() -> int:
+    """Bytes that this process holds and that are in no file."""
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    (found,) = (line.split()[1] for line in status.splitlines() if line.startswith("RssAnon"))
+    return 1024 * int(found)
 
 
 def test_the_heap_and_the_partitions_grow_with_the_cores() -> None:
