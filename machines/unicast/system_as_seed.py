@@ -68,6 +68,29 @@ class LinkForgetful(Link):
     )
 
 
+class LinkWedged(LinkForgetful):
+    """What A resends, it resends more often than B's timer runs out. So once B waits for what A has
+    purged, it waits for ever, and what A sends next is never delivered (U-B4)."""
+
+    @transition()
+    def expire_receiver(self) -> None:
+        all_acked = self.sender.highest_acked == self.sender.highest_sent
+        require(all_acked, "what is resent starts the timer again")
+        super().expire_receiver()
+
+    scope = Scope(
+        Nat=range(0, 5), messages=(3,), failures=(0,), submitted=3, delivered=4, network=3
+    )
+    expects = Expect(
+        no_duplicate=("violated", 8),
+        in_order=("violated", 10),
+        acks_are_true=("violated", 13),
+        purged_is_not_awaited=("violated", 10),
+        settled=("violated", 13),
+        **{"receiver.never_goes_back": ("violated", 6)},
+    )
+
+
 class LinkLateAck(LinkForgetful):
     """The same without copies, because nothing is resent: a late ack purges messages that the new
     entry has not received yet (U-B6)."""

@@ -31,6 +31,7 @@ from lawful.machines.unicast.system_as_seed import (
     LinkLateAck,
     LinkTorn,
     LinkUnasked,
+    LinkWedged,
 )
 from tests.machines.checked import checked, counts
 from tests.machines.drawn import same_sequences, same_states
@@ -86,6 +87,19 @@ def test_what_goes_wrong() -> None:
                 "purged_is_not_awaited",
                 "receiver.never_goes_back",
             },
+        ),
+        pytest.param(
+            LinkWedged,
+            (28_299, 114_388, 42),
+            {
+                "no_duplicate",
+                "in_order",
+                "acks_are_true",
+                "purged_is_not_awaited",
+                "settled",
+                "receiver.never_goes_back",
+            },
+            marks=pytest.mark.nightly,
         ),
         pytest.param(
             LinkLateAck,
