@@ -90,7 +90,9 @@ class Journal:
         self._lock = threading.RLock()  # A file that begins anew is written in between.
         self._file: IO[bytes] | None = _opened(self.path)
         try:
-            self._next = _counted(self.path) if append else dict[str, int]()
+            # What is no file, such as a device, has no rows, and may have no end.
+            kept = append and self.path.is_file()
+            self._next = _counted(self.path) if kept else dict[str, int]()
             self._rotated = list(rotated(self.path)) if append else []
             if not append:
                 self._file.truncate(0)

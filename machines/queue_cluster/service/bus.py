@@ -6,11 +6,14 @@ it. A broker that comes gets a name that nobody had before, and a member that up
 joins at a time. If its updater leaves meanwhile, it has to leave, too, and to join again.
 
 A member that does not keep up with the order slows the others: while more than `Config.unsent`
-bytes wait to be sent to it, nothing gets a place but joins and leavings. It stays a member.
+bytes wait to be sent to it, nothing gets a place but joins and leavings. It stays a member, while
+it takes something.
 
-The bus does not look into what it orders. Who is no member hears nothing and can say nothing:
-a broker that is cut off serves nobody, and no majority is needed (Q-B16). The bus itself is one
-process; if it ends, the cluster ends.
+The bus hands on what it orders as it is, but nothing that others would not understand: a broker
+that says such things loses its own membership, and nobody else does. What a member tells another
+passes only from an updater to the node that it updates. What is well formed is believed. Who is no
+member hears nothing and can say nothing: a broker that is cut off serves nobody, and no majority is
+needed (Q-B16). The bus itself is one process; if it ends, the cluster ends.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from ...services import LOOPBACK
 from ...services.framing import WireError
 from ...services.round_robin import RoundRobin
 from ..ledger import Joined
-from ..messages import Node
+from ..messages import Create, Front, Node, Reject
 from ..system import Left
 from .connection import Connection
 from .frames import (
@@ -34,23 +37,27 @@ from .frames import (
     Hand,
     Join,
     Member,
+    Multicast,
     Place,
     Ready,
     Said,
     Say,
     Tell,
+    Told,
 )
 from .settings import Config
-from .wire import Raw, coder, encode
+from .wire import LONGEST_NAME, Decoder, Raw, coder, decoder, encode
 
 Link = Connection[FromMember]
+LONGEST_BROKER = LONGEST_NAME - 20  # Characters of its name: its lives are numbered.
+PARSE_MULTICAST, PARSE_TOLD = decoder(Multicast), decoder(Told)
 
 
 class Bus:
     """Orders what members say. `counts`: `placed`, `joined`, `left`, `founded`, `expelled` (a node
-    whose updater left), `told`, `delayed` (what had to wait for a slow member), `turned_away`
-    (beyond `connections`), and what goes wrong on connections; `unexpected` is a line that has no
-    meaning where it came."""
+    whose updater left, or to which nothing was told for `Config.patience` seconds), `told`,
+    `delayed` (what had to wait for a slow member), `turned_away` (beyond `connections`), and what
+    goes wrong on connections; `unexpected` is a line that has no meaning where it came."""
 
     def __init__(self, config: Config | None = None) -> None:
         self.counts: Counter[str] = Counter()
@@ -63,6 +70,9 @@ class Bus:
         self._ready: deque[Node] = deque()
         self._waiting: deque[tuple[Link, str]] = deque()
         self._joining: tuple[Node, Node] | None = None
+        self._updaters: dict[Node, Node] = {}  # Of each member that did not found the cluster.
+        self._told_at = 0.0  # When something was told to the node that joins.
+        self._impatience: asyncio.TimerHandle | None = None
         self._unplaced: deque[tuple[Node, Raw]] = deque()
         self._places = count()
         self._lives = count(1)
@@ -79,6 +89,8 @@ class Bus:
         """Listen no more, end all connections."""
         for server in self._servers:
             server.close()
+        if self._impatience is not None:
+            self._impatience.cancel()
         for link in tuple(self._links):
             link.abort()
 
@@ -117,13 +129,13 @@ class Bus:
             case Join(version=version, name=name) if node is None:
                 self._ask(link, version, name)
             case Say(said=said) if node is not None:
-                self._unplaced.append((node, said))
-                self._order()
-                self.counts["delayed"] += len(self._unplaced) > 0
+                if self._understood(link, PARSE_MULTICAST, said, "said"):
+                    self._unplaced.append((node, said))
+                    self._order()
+                    self.counts["delayed"] += len(self._unplaced) > 0
             case Tell(to=to, told=told) if node is not None:
-                if to in self._members:
-                    self.counts["told"] += 1
-                    self._members[to].send(Hand(node, told))
+                if self._understood(link, PARSE_TOLD, told, "told"):
+                    self._tell(link, node, to, told)
             case Ready() if node is not None and self._is_joining(node):
                 self._joining = None
                 self._ready.append(node)
@@ -131,12 +143,37 @@ class Bus:
             case _:
                 self._unexpected(link, f"no {type(frame).__name__} was expected here")
 
+    def _understood(self, link: Link, parse: Decoder, raw: Raw, where: str) -> bool:
+        """Whether members understand this; each that does not would leave."""
+        try:
+            parsed = parse(raw, where)
+        except WireError as error:
+            self._unexpected(link, str(error))
+            return False
+        body = parsed.body if isinstance(parsed, Create | Reject | Front) else b""
+        if len(body) > self._config.longest_body:
+            self._unexpected(link, f"a message has at most {self._config.longest_body} bytes")
+            return False
+        return True
+
+    def _tell(self, link: Link, node: Node, to: Node, told: Raw) -> None:
+        if to not in self._members:
+            return  # It has left meanwhile.
+        if self._updaters.get(to) != node:
+            self._unexpected(link, f"{node} does not update {to}")
+            return
+        self.counts["told"] += 1
+        self._told_at = asyncio.get_running_loop().time()
+        self._members[to].send(Hand(node, told))
+
     def _is_joining(self, node: Node) -> bool:
         return self._joining is not None and self._joining[0] == node
 
     def _ask(self, link: Link, version: int, name: str) -> None:
         if version != VERSION:
             self._unexpected(link, f"expected version {VERSION}, found {version}")
+        elif len(name) > LONGEST_BROKER:
+            self._unexpected(link, f"a broker's name has at most {LONGEST_BROKER} characters")
         elif any(link == waiting for waiting, _ in self._waiting):
             self._unexpected(link, "it has asked to join before")
         else:
@@ -163,7 +200,25 @@ class Bus:
                 updater = self._ready[0]
                 self._ready.rotate(-1)
                 self._joining = node, updater
+                self._updaters[node] = updater
+                self._told_at = asyncio.get_running_loop().time()
+                self._wait_for(node)
                 self._place(node, Joined(updater))
+
+    def _wait_for(self, node: Node) -> None:
+        """Give the node that joins up after `patience` seconds in which nothing was told to it, and
+        it had handled all; another updater may do better."""
+        if not self._is_joining(node):
+            return
+        loop = asyncio.get_running_loop()
+        if self._members[node].waiting:
+            self._told_at = loop.time()
+        left = self._told_at + self._config.patience - loop.time()
+        if left <= 0:
+            self.counts["expelled"] += 1
+            self._members[node].abort()
+        else:
+            self._impatience = loop.call_later(left, self._wait_for, node)
 
     def _end(self, link: Link) -> None:
         self._links.pop(link, None)
@@ -172,6 +227,7 @@ class Bus:
         if node is None:
             return
         del self._members[node]
+        self._updaters.pop(node, None)
         if node in self._ready:
             self._ready.remove(node)
         self.counts["left"] += 1

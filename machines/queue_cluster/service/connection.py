@@ -58,6 +58,8 @@ class Connection(asyncio.Protocol, Generic[F]):
         self._hung_up = False
         self._faults = 0
         self._heard = 0.0
+        self._written = 0  # Bytes, since the connection was made.
+        self._taken, self._taken_at = 0, 0.0  # Of these, taken by the other end; when it took some.
         self._outgoing: list[bytes] = []
         self._outgoing_bytes = 0
         self._loop = asyncio.get_running_loop()
@@ -93,7 +95,7 @@ class Connection(asyncio.Protocol, Generic[F]):
 
     def keep_alive(self, frame: object) -> None:
         """From now on send this in each beat, and give the connection up after a silence."""
-        self._heard = self._loop.time()
+        self._heard = self._taken_at = self._loop.time()
         self._listen()
         self._beat(frame)
 
@@ -197,13 +199,24 @@ class Connection(asyncio.Protocol, Generic[F]):
         self.close() if what == "oversized" else self.abort()
 
     def _listen(self) -> None:
+        now = self._loop.time()
         if not self._reading:  # What was sent meanwhile is not read yet.
-            self._heard = self._loop.time()
-        left = self._heard + self._config.silence - self._loop.time()
+            self._heard = now
+        left = self._heard + self._config.silence - now
         if left <= 0:
             self._give_up("silent")
+        elif self._takes_nothing(now):
+            self._give_up("overrun")
         else:
             self._watch = self._loop.call_later(left, self._listen)
+
+    def _takes_nothing(self, now: float) -> bool:
+        """Whether bytes wait, and the other end has taken none for long."""
+        waiting = 0 if self._transport is None else self._transport.get_write_buffer_size()
+        taken = self._written - waiting
+        if taken != self._taken or not waiting:
+            self._taken, self._taken_at = taken, now
+        return self._taken_at + self._config.patience <= now
 
     # What goes out.
 
@@ -216,6 +229,7 @@ class Connection(asyncio.Protocol, Generic[F]):
         self._drop()
         if self._transport is not None and data and not self._transport.is_closing():
             self._transport.write(data)
+            self._written += len(data)
             if self._transport.get_write_buffer_size() > self._config.backlog:
                 self._give_up("overrun")
             self._tell_room()

@@ -171,7 +171,8 @@ Answer = Welcome | Completed | Failed | Delivered | Ended
 
 # Between brokers: in the total order, and from an updater to a node that joins.
 
-Said = Of | AboutMessages | AboutWiring | Joined | Left
+Multicast = Of | AboutMessages | AboutWiring  # What a member says.
+Said = Multicast | Joined | Left  # What has a place: the bus says who has joined or left.
 
 
 @dataclass(frozen=True, slots=True)

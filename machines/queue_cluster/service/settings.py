@@ -21,21 +21,24 @@ class Config:
     two heartbeats of a broker or the bus; `silence`: a connection on which nothing was heard for so
     long is given up. It is long: a broker that was killed is noticed at once, and one on a busy
     computer may get no processor for seconds. `redial`: the pause before a broker that is not a
-    member asks again. `connections`: to one broker at once, or to the bus. `longest_body`: of a
-    message. `backlog`: that wait to be sent on one connection; one with more is given up. `unsent`:
-    bytes that wait to be sent to a member; while there are more, nothing of any member gets a place
-    in the order. `unhandled`: bytes that have come on one connection; while there are more, it is
-    not read. `under_way`: bytes that a broker has said and that have not come back; while as many
-    more wait, its clients are not heard. `outstanding`: commands of one client without an answer.
-    `queues`: at most. `messages`: on one queue, as far as the publisher's broker knows. `credit`:
-    of one subscription at most. `tolerated`: lines on one connection that nobody understands; after
-    one more it is given up. Errors: ValueError for a value out of its range.
+    member asks again. `patience`: a member that takes nothing of what is sent to it for so long is
+    given up, and so is one that joins while nothing is told to it. `connections`: to one broker at
+    once, or to the bus. `longest_body`: of a message. `backlog`: that wait to be sent on one
+    connection; one with more is given up. `unsent`: bytes that wait to be sent to a member; while
+    there are more, nothing of any member gets a place in the order. `unhandled`: bytes that have
+    come on one connection; while there are more, it is not read. `under_way`: bytes that a broker
+    has said and that have not come back; while as many more wait, its clients are not heard.
+    `outstanding`: commands of one client without an answer. `queues`: at most. `messages`: on one
+    queue, as far as the publisher's broker knows. `credit`: of one subscription at most.
+    `tolerated`: lines on one connection that nobody understands; after one more it is given up.
+    Errors: ValueError for a value out of its range.
     """
 
     slice_seconds: float = 0.05
     beat: float = 0.5
     silence: float = 10.0
     redial: float = 0.2
+    patience: float = 30.0
     connections: int = 1_000
     longest_body: int = 1_000_000
     backlog: int = 64_000_000
@@ -49,7 +52,7 @@ class Config:
     tolerated: int = 16
 
     def __post_init__(self) -> None:
-        check_seconds(self, ("slice_seconds", "beat", "silence", "redial"))
+        check_seconds(self, ("slice_seconds", "beat", "silence", "redial", "patience"))
         if not 2 * self.beat <= self.silence:
             raise ValueError(f"silence is at least two beats, not {self.silence} of {self.beat}")
         limits = {
