@@ -70,7 +70,7 @@ class Comparison:
 
     def _observed(self, found: dict[str, Json], told: Mapping[str, Json], after: State) -> None:
         """Compare what a foreign row says of variables after the event."""
-        for name, recorded in told.items():
+        for name, recorded in self.form.told(told).items():
             mine = self.form.at(after, name)
             if isinstance(mine, Absent):
                 raise Malformed(f"`observed` has {name}, which is no variable")

@@ -409,7 +409,9 @@ class Fold:
         clause, verdict = error.clause, "deviates" if self.lost is None else "inconclusive"
         self.counts["deviations" if self.lost is None else "uncertain"] += 1
         if self.lost is not None:
-            clause += f" (in a state that is not certain since row {self.lost})"
+            clause += (
+                f" (in a state that is not certain since {self.program.named_place(self.lost)})"
+            )
         found = Finding(error.kind, row.seq, clause, row.event, verdict=verdict)
         self._add(replace(found, details=error.details), row, state)
         if self.program.view(stepper) is not None:

@@ -18,7 +18,7 @@ from lawful.spec.ir import Json
 from lawful.spec.values.time import clock_of
 
 from .mapping import TraceMapping, mapping_of
-from .preparation.row_numbers import record_at, time_at
+from .preparation.row_numbers import file_at, record_at, time_at
 from .resuming import Policy
 from .row_state import StateForm
 from .row_step import Stepper
@@ -174,12 +174,22 @@ class ReplayProgram:
             return {"number": record_at(how, seq)}
         return {"time": time_at(how, seq, self.mapping.unit)}
 
+    def file_number(self, seq: int) -> int | None:
+        """The number of the file that a row is in, from 0; None where its number does not say."""
+        how = None if self.mapping is None else self.mapping.preparation
+        return None if how is None or how.order != "file" or seq < 0 else file_at(how, seq)
+
+    def named_place(self, seq: int) -> str:
+        """The place of a row in a sentence, as `place` has it."""
+        told = self.place(seq)
+        return f"the row at {told['time']}" if "time" in told else f"row {told.get('number', seq)}"
+
     @property
     def tie(self) -> str:
         """What is said of two different rows of one instance and number."""
         how = None if self.mapping is None else self.mapping.preparation
         timed = how is not None and how.order == "time"
-        return "two rows at one time, and `ties` names neither" if timed else TWICE
+        return "two rows at one time, and `ties` does not say which is first" if timed else TWICE
 
     def __reduce__(self) -> tuple[Callable[[str], ReplayProgram], tuple[str]]:
         return program_of, (self.text,)

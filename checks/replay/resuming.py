@@ -84,7 +84,7 @@ def told(
 def _seen(stepper: Stepper, state: State, told: Mapping[str, Json]) -> Resumed | None:
     """The state with the variables that a foreign row tells."""
     whole: dict[str, Json] = copy.deepcopy(stepper.shown(state))
-    for path, data in told.items():
+    for path, data in stepper.form.told(told).items():
         if "." in path:
             _put(whole, path.split("."), data)
         else:

@@ -22,6 +22,7 @@ from .difference import at, changes
 from .rows import Absent
 
 CONTROL = "state"  # The variable that is the control state, where it is an enum.
+MAY_BE_NONE = (t.Union, t.Nothing, t.Opaque, t.Unknown)  # Types whose values null may stand for.
 Read = Callable[[str, Json, t.Type], Any]
 
 
@@ -94,6 +95,7 @@ class StateForm:
         self.kept = tuple((i, v) for i, v in enumerate(machine.variables) if not v.ghost)
         found = [i for i, v in self.kept if v.name == CONTROL and isinstance(v.type, t.Enum)]
         self.at_control = found[0] if found else None
+        self.never_none = {v.name for _, v in self.kept if not isinstance(v.type, MAY_BE_NONE)}
 
     @property
     def control_states(self) -> tuple[str, ...]:
@@ -104,6 +106,12 @@ class StateForm:
     def control(self, state: State) -> str:
         """The name of the control state; empty where the machine has none."""
         return "" if self.at_control is None else str(state[self.at_control].name)
+
+    def told(self, observed: Mapping[str, Json]) -> dict[str, Json]:
+        """What a foreign row says of variables. Where a variable is never None, null says nothing:
+        a column of a table has it in rows without a value."""
+        never = self.never_none
+        return {name: v for name, v in observed.items() if v is not None or name not in never}
 
     def shown(self, state: State) -> dict[str, Json]:
         """The variables of a state, without ghosts; parts as objects."""

@@ -1,4 +1,4 @@
-"""The files of a replay: JSON lines (plain or gzipped), Parquet, and folders of both.
+"""The files of a replay: JSON lines (plain or gzipped), Parquet, ORC, and folders of these.
 
 This module decides for all engines which files are read and how. A path without any row is an
 error before an engine starts, so that no verdict rests on nothing.
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -27,7 +28,8 @@ HIDDEN = (".", "_")
 MARK = b"\xef\xbb\xbf"  # The byte order mark: Hadoop drops it, JSON does not allow it.
 LINES = (".jsonl", ".ndjson", ".json", ".log", ".txt", ".csv", ".tsv", ".xes", ".out")
 ROTATED = re.compile(r"\.[0-9]+$")
-PARQUET = b"PAR1"
+TABLES = (".parquet", ".orc")
+PARQUET, ORC = b"PAR1", b"ORC"
 BLANK = b" \t\r\n"
 PACKING = 10  # So many bytes of lines are a byte of a packed file, about.
 
@@ -38,7 +40,7 @@ class ReplayError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """The files to read: JSON lines, and Parquet tables."""
+    """The files to read: JSON lines, and tables."""
 
     lines: tuple[str, ...]
     tables: tuple[str, ...]
@@ -47,7 +49,7 @@ class Sources:
     def size(self) -> int:
         """About how many bytes of lines the files on this computer have, unpacked."""
         paths = [Path(each) for each in (*self.lines, *self.tables) if not remote(each)]
-        packed = {path for path in paths if path.suffix.lower() in (".gz", ".parquet")}
+        packed = {path for path in paths if path.suffix.lower() in (".gz", *TABLES)}
         return sum(path.stat().st_size * (PACKING if path in packed else 1) for path in paths)
 
     @property
@@ -71,13 +73,13 @@ def sources(paths: Iterable[str | Path]) -> Sources:
     for each in given:
         if remote(each):
             _check_name(each.rstrip("/").rpartition("/")[2], each)
-            (tables if each.rstrip("/").endswith(".parquet") else lines).append(each)
+            (tables if each.rstrip("/").endswith(TABLES) else lines).append(each)
             continue
         found = _files(Path(each))
         if not any(_has_rows(path) for path in found):
             raise ReplayError(f"{each}: has no row")
         for path in found:
-            (tables if _is_parquet(path) else lines).append(str(path))
+            (tables if _is_table(path) else lines).append(str(path))
     for each in lines:
         if not remote(each):
             _check_beginning(Path(each))
@@ -95,13 +97,13 @@ def _files(path: Path) -> list[Path]:
     found: list[Path] = []
     for each in inside:
         inner = each.relative_to(path)
-        if _plain_name(each).endswith((*LINES, ".parquet")):
+        if _plain_name(each).endswith((*LINES, *TABLES)):
             for part in inner.parts:
                 _check_name(part, each)
             found.append(_readable(each))
         elif not any(part.startswith(HIDDEN) for part in inner.parts):
             raise ReplayError(
-                f"{each}: neither lines nor Parquet by its name; name the files to replay"
+                f"{each}: neither lines nor a table by its name; name the files to replay"
             )
     return found
 
@@ -146,9 +148,21 @@ def _readable(path: Path) -> Path:
         raise ReplayError(f"{path}: {error.strerror or error}") from error
 
 
-def _is_parquet(path: Path) -> bool:
+def _is_table(path: Path) -> bool:
     with path.open("rb") as file:
-        return file.read(4) == PARQUET
+        return file.read(4) == PARQUET or is_orc(str(path))
+
+
+def is_orc(path: str) -> bool:
+    """Whether a file is a table of ORC: by its name if it is remote, else by how it begins and ends
+    (ORC specification v1, "File Tail")."""
+    if remote(path):
+        return path.rstrip("/").endswith(".orc")
+    with open(path, "rb") as file:
+        if file.read(len(ORC)) != ORC:
+            return False
+        file.seek(-1 - len(ORC), os.SEEK_END)
+        return file.read(len(ORC)) == ORC
 
 
 def _has_rows(path: Path) -> bool:

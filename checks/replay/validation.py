@@ -44,6 +44,7 @@ class ReplayResult:
     seconds: float
     demands: Demands = STRICT
     remark: str = ""  # Why another engine would have suited better.
+    files: tuple[str, ...] = ()  # The files of lines, where there are several.
 
     @property
     def total(self) -> Tally:
@@ -145,7 +146,7 @@ class ReplayResult:
             "seconds": round(self.seconds, 3),
             "remark": self.remark,
             "failures": list(self.failures),
-            **_counts(self.total, self.explanations),
+            **self._counts(self.total),
             "coverage": self._coverage(list(steppers)),
             "rejected": _rejected(self.tallies.rejected),
             "other_machines": others,
@@ -160,9 +161,41 @@ class ReplayResult:
             "fingerprint": self.program.steppers[name].fingerprint,
             "versions": list(self.program.versions[name]),
         }
-        counts = _counts(tally, self.explanations)
+        counts = self._counts(tally)
         waits: dict[str, Json] = {**quantiles(tally.latencies)}
         return {**head, **counts, "coverage": self._coverage([name]), "latencies": waits}
+
+    def _counts(self, tally: Tally) -> dict[str, Json]:
+        tally.trim()
+        kinds = sorted(tally.found.totals)
+        verdicts: dict[str, Json] = {name: tally.verdicts[name] for name in VERDICTS}
+        named: dict[str, Json] = {name: tally.named[name] for name in sorted(tally.named)}
+        return {
+            "instances": tally.instances,
+            "events": tally.events,
+            "rows": tally.rows,
+            "verdicts": verdicts,
+            "counts": {name: tally.counts[name] for name in COUNTS},
+            "deviations": self._findings(tally.found, [k for k in kinds if k[0] == "deviates"]),
+            "not_judged": self._findings(tally.found, [k for k in kinds if k[0] != "deviates"]),
+            "totals": [_total(kind, tally.found) for kind in kinds],
+            "by_instance": named,
+            "by_instance_complete": tally.every or tally.instances <= NAMED,
+        }
+
+    def _findings(self, found: Findings, kinds: Iterable[FindingKind]) -> list[Json]:
+        rows = [(name, finding) for kind in kinds for name, finding in found.rows.get(kind, ())]
+        rows.sort(key=lambda row: (row[0], row[1].index))
+        more = self.explanations
+        return [
+            _finding(name, each, self._file(each.index) | more.get((name, each.index), {}))
+            for name, each in rows
+        ]
+
+    def _file(self, seq: int) -> dict[str, Json]:
+        """The `file` of a row, where its number says it and there are several files."""
+        number = self.program.file_number(seq)
+        return {} if number is None or not self.files else {"file": self.files[number]}
 
     def _coverage(self, names: list[str]) -> dict[str, Json]:
         """Counts by name, zeros included; of several machines by `Machine.name`."""
@@ -177,25 +210,6 @@ class ReplayResult:
         return {"transitions": transitions, "states": states}
 
 
-def _counts(tally: Tally, more: Explanations) -> dict[str, Json]:
-    tally.trim()
-    kinds = sorted(tally.found.totals)
-    verdicts: dict[str, Json] = {name: tally.verdicts[name] for name in VERDICTS}
-    named: dict[str, Json] = {name: tally.named[name] for name in sorted(tally.named)}
-    return {
-        "instances": tally.instances,
-        "events": tally.events,
-        "rows": tally.rows,
-        "verdicts": verdicts,
-        "counts": {name: tally.counts[name] for name in COUNTS},
-        "deviations": _findings(tally.found, [k for k in kinds if k[0] == "deviates"], more),
-        "not_judged": _findings(tally.found, [k for k in kinds if k[0] != "deviates"], {}),
-        "totals": [_total(kind, tally.found) for kind in kinds],
-        "by_instance": named,
-        "by_instance_complete": tally.every or tally.instances <= NAMED,
-    }
-
-
 def _total(kind: FindingKind, found: Findings) -> Json:
     verdict, what, event, where = kind
     out: dict[str, Json] = {"verdict": verdict, "kind": what}
@@ -204,12 +218,6 @@ def _total(kind: FindingKind, found: Findings) -> Json:
     else:
         out.update({"event": event or None, "state": where})
     return {**out, "total": found.totals[kind], "count": found.counts[kind]}
-
-
-def _findings(found: Findings, kinds: Iterable[FindingKind], more: Explanations) -> list[Json]:
-    rows = [(name, finding) for kind in kinds for name, finding in found.rows.get(kind, ())]
-    rows.sort(key=lambda row: (row[0], row[1].index))
-    return [_finding(name, each, more.get((name, each.index), {})) for name, each in rows]
 
 
 def _finding(instance: str, finding: Finding, more: Mapping[str, Json]) -> dict[str, Json]:
@@ -277,7 +285,8 @@ def replay(
         tallies = tally_here(files, program, tell)
     _check_some(tallies, program)
     why = remark(used, files, engine, master)
-    return ReplayResult(program, used, tallies, time.perf_counter() - begun, demands, why)
+    several = files.lines if len(files.lines) > 1 else ()
+    return ReplayResult(program, used, tallies, time.perf_counter() - begun, demands, why, several)
 
 
 def replay_store(

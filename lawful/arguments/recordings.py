@@ -94,7 +94,7 @@ def infer_mapping(commands: Subparsers) -> None:
 def learn_scope(commands: Subparsers) -> None:
     help = "say which values recorded events had, and which reachable states were never seen"
     parser = command(commands, "learn-scope", help)
-    what = "JSON lines, Parquet, or what the mapping says"
+    what = "JSON lines, Parquet, ORC, or what the mapping says"
     parser.add_argument("traces", metavar="TRACES", nargs="+", help=what)
     parser.add_argument("target", metavar="TARGET", help=TARGET)
     mapping = "how to read traces of other programs (docs/replay.md)"

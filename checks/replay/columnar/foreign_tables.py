@@ -1,60 +1,47 @@
-"""Parquet tables of any form as the columns of a layout."""
+"""Tables of any form, in Parquet or ORC, as the columns of a layout."""
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Callable, Iterator
 from typing import Any
-
-from lawful.spec.codec.as_json import is_list, is_object
 
 from ..mapping import TraceMapping
 from ..parquet import arrow
 from ..prepared_rows import Pair, check_order, pairs_of_table_line
-from ..rows import Rejected, Row, plain
+from ..rows import Rejected, Row
 from ..sources import ReplayError
 from .layout import BOOLEAN, EVENT, INSTANCE, LONG, SEQ, STRING, Layout
 from .regular import arrow_types, marked
-
-ROWS = 1 << 18  # Rows that are read at once.
+from .table_files import lines_of, table_file
 
 
 def batches_of_table(path: str, layout: Layout) -> Iterator[Any]:
-    """The rows of a Parquet file. ReplayError where it cannot be read, or lacks a mapped column."""
+    """The rows of a file. ReplayError where it cannot be read, or lacks a mapped column."""
     pa = arrow()
-    try:
-        with pa.parquet.ParquetFile(path) as file:
-            wanted = checked(path, file.schema_arrow, layout.mapping)
-            before = 0
-            for batch in file.iter_batches(ROWS, columns=wanted):
-                table = pa.Table.from_batches([batch])
-                yield _columns(table, layout, places(path, before))
-                before += batch.num_rows
-    except (OSError, pa.ArrowException) as error:
-        raise ReplayError(f"{path}: {plain(str(error))}") from error
+    with table_file(path) as file:
+        wanted = checked(path, file.schema, layout.mapping)
+        before = 0
+        for batch in file.batches(wanted):
+            table = pa.Table.from_batches([batch])
+            yield _columns(table, layout, places(path, before))
+            before += batch.num_rows
 
 
 def rows_of_table(path: str, mapping: TraceMapping) -> Iterator[Row | Rejected]:
-    """The rows of a Parquet file, as the row fold takes them."""
+    """The rows of a file, as the row fold takes them."""
     return (row for _, row in pairs_of_table(path, mapping))
 
 
 def pairs_of_table(path: str, mapping: TraceMapping) -> Iterator[Pair]:
     """The same with the records of the rows."""
-    pa = arrow()
-    try:
-        with pa.parquet.ParquetFile(path) as file:
-            check_order(mapping, path)
-            prepared = mapping.preparation is not None
-            wanted = None if prepared else checked(path, file.schema_arrow, mapping)
-            batches = file.iter_batches(ROWS, columns=wanted)
-            lines = (line for batch in batches for line in lines_of(batch))
-            for number, line in enumerate(lines, 1):
-                for data, row in pairs_of_table_line(line, mapping):
-                    yield data, row if isinstance(row, Row) else row.at(path, number)
-    except (OSError, pa.ArrowException) as error:
-        raise ReplayError(f"{path}: {plain(str(error))}") from error
+    with table_file(path) as file:
+        check_order(mapping, path)
+        prepared = mapping.preparation is not None
+        wanted = None if prepared else checked(path, file.schema, mapping)
+        lines = (line for batch in file.batches(wanted) for line in lines_of(batch))
+        for number, line in enumerate(lines, 1):
+            for data, row in pairs_of_table_line(line, mapping):
+                yield data, row if isinstance(row, Row) else row.at(path, number)
 
 
 def places(path: str, before: int) -> Callable[[int], str]:
@@ -64,38 +51,27 @@ def places(path: str, before: int) -> Callable[[int], str]:
 
 def checked(path: str, schema: Any, mapping: TraceMapping) -> list[str]:
     """The columns of a table that the mapping reads; ReplayError where one is not there."""
-    pa = arrow()
+    is_ = arrow().types
     for each in mapping.paths:
-        fields, names = {field.name: field.type for field in schema}, each[2:].split(".")
-        for name in names:
+        inside: Any = schema
+        for name in each[2:].split("."):
+            if not isinstance(inside, arrow().Schema) and _is_record(inside):
+                inside = inside.item_type
+                continue
+            known = isinstance(inside, arrow().Schema) or is_.is_struct(inside)
+            fields = {field.name: field.type for field in inside} if known else {}
             if name not in fields:
                 there = ", ".join(fields) or "no fields"
                 raise ReplayError(f"the mapping reads {each}; {path} has {there}")
-            kind = fields[name]
-            fields = {f.name: f.type for f in kind} if pa.types.is_struct(kind) else {}
-    wanted = list(dict.fromkeys(each[2:].split(".")[0] for each in mapping.paths))
-    for name in wanted:
-        _check_type(f"{path}: the column {name}", schema.field(name).type)
-    return wanted
+            inside = fields[name]
+    return list(dict.fromkeys(each[2:].split(".")[0] for each in mapping.paths))
 
 
-def _check_type(what: str, kind: Any) -> None:
-    """ReplayError for a type whose JSON form only Spark knows."""
+def _is_record(kind: Any) -> bool:
+    """Whether a type is that of maps of texts: each row has keys of its own."""
     is_ = arrow().types
-    if is_.is_struct(kind):
-        for field in kind:
-            _check_type(f"{what}.{field.name}", field.type)
-    elif is_.is_list(kind) or is_.is_large_list(kind) or is_.is_dictionary(kind):
-        _check_type(what, kind.value_type)
-    elif not (
-        is_.is_integer(kind)
-        or is_.is_floating(kind)
-        or is_.is_boolean(kind)
-        or is_.is_string(kind)
-        or is_.is_large_string(kind)
-        or is_.is_null(kind)
-    ):
-        raise ReplayError(f"{what} is {kind}, which only the Spark engine reads; cast it to text")
+    key = kind.key_type if is_.is_map(kind) else None
+    return key is not None and bool(is_.is_string(key) or is_.is_large_string(key))
 
 
 def _columns(table: Any, layout: Layout, place: Callable[[int], str]) -> Any:
@@ -117,7 +93,12 @@ def _at(table: Any, path: str) -> Any:
 
     outer, *inner = path[2:].split(".")
     column = table.column(outer).combine_chunks()
-    return pc.struct_field(column, inner) if inner else column
+    for name in inner:
+        if arrow().types.is_map(column.type):
+            column = pc.map_lookup(column, arrow().scalar(name, column.type.key_type), "first")
+        else:
+            column = pc.struct_field(column, name)
+    return column
 
 
 def _instance(column: Any) -> Any:
@@ -143,19 +124,3 @@ def _lossless(column: Any, kind: str) -> Any:
     }
     wanted = {LONG: pa.int64(), STRING: pa.string(), BOOLEAN: pa.bool_()}[kind]
     return column.cast(wanted) if fits[kind] else pa.nulls(len(column), wanted)
-
-
-def lines_of(table: Any) -> list[bytes]:
-    """Each row as a line of JSON, in the form that Spark's `to_json` gives it."""
-    rows = map(_json, table.to_pylist())
-    return [json.dumps(row, separators=(",", ":"), ensure_ascii=False).encode() for row in rows]
-
-
-def _json(value: Any) -> Any:
-    if is_object(value):
-        return {name: _json(each) for name, each in value.items()}
-    if is_list(value):
-        return [_json(each) for each in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return {"nan": "NaN", "inf": "Infinity", "-inf": "-Infinity"}[str(value)]
-    return value

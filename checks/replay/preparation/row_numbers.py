@@ -33,6 +33,11 @@ def record_at(how: Preparation, number: int) -> int:
     return number // max(1, len(how.rows)) & ((1 << FILES) - 1)
 
 
+def file_at(how: Preparation, number: int) -> int:
+    """The number of the file, from 0, of which a row has this number by its place."""
+    return number // max(1, len(how.rows)) >> FILES
+
+
 def after_files(how: Preparation, number: int) -> int:
     """How much is added to numbers by place, so that all of them come after this one."""
     return position((number // max(1, len(how.rows)) >> FILES) + 1, 0) * max(1, len(how.rows))

@@ -34,6 +34,7 @@ class Preparer:
 
     def __init__(self, how: Preparation) -> None:
         self.how = how
+        self.later = _changed_later(how)
         self.patterns = [(each, re.compile(each.pattern).search) for each in how.patterns]
         every = _fields(how.fields)
         self.fields = [(name, make) for name, make in every if f"$.{name}" != how.spread]
@@ -50,10 +51,12 @@ class Preparer:
                 return
             record = record | (found or {})
         for each in self._spread(record):
+            # What a record itself has is changed before fields are computed; else what is computed.
+            later = self.later - each.keys() if self.later else self.later
             for path, value in how.defaults.items():
                 _default(each, path, value)
             _change(each, how)
-            _compute(each, self.fields)
+            self._compute(each, self.fields, later)
             if not self.when(each):
                 continue
             if not self.forms:
@@ -62,9 +65,15 @@ class Preparer:
             for number, (when, fields) in enumerate(self.forms):
                 if when(each):
                     made = each.copy()
-                    _compute(made, fields)
+                    self._compute(made, fields, later)
                     mask(how, made)
                     yield number, made
+
+    def _compute(self, record: Record, fields: Fields, later: frozenset[str]) -> None:
+        """Add computed fields, and change those of `later`."""
+        for name in _compute(record, fields):
+            if name in later:
+                _change_at(record, f"$.{name}", self.how)
 
     def _matched(self, record: Mapping[str, Any]) -> Record | None:
         """The fields that the first pattern adds which is found; None where none is."""
@@ -88,7 +97,7 @@ class Preparer:
             yield record.copy()
             return
         whole = record.copy()
-        _compute(whole, self.spread_fields)
+        self._compute(whole, self.spread_fields, frozenset())
         try:
             found = value_at(path, whole)
         except MissingPath:
@@ -119,29 +128,40 @@ def _default(record: Record, path: str, value: Json) -> None:
         put(path, record, value)
 
 
+def _changed_later(how: Preparation) -> frozenset[str]:
+    """The names of computed fields that are cast, or whose values are replaced."""
+    computed = {*how.fields, *(name for form in how.rows for name in form.fields)}
+    return frozenset(name for name in computed if f"$.{name}" in {*how.casts, *how.values})
+
+
 def _change(record: Record, how: Preparation) -> None:
     """Cast values, and put others in their places."""
-    for path, kind in how.casts.items():
-        try:
-            put(path, record, cast(value_at(path, record), kind))
-        except MissingPath:
-            continue
-    for path, others in how.values.items():
-        try:
-            value = value_at(path, record)
-        except MissingPath:
-            continue
-        found = others.get(as_text(value), others.get(ANY_OTHER, value))
-        put(path, record, found)
+    for path in dict.fromkeys((*how.casts, *how.values)):
+        _change_at(record, path, how)
 
 
-def _compute(record: Record, fields: Fields) -> None:
-    """Add computed fields; one that reads a path without a value is not added."""
+def _change_at(record: Record, path: str, how: Preparation) -> None:
+    try:
+        value = value_at(path, record)
+    except MissingPath:
+        return
+    if path in how.casts:
+        value = cast(value, how.casts[path])
+    others = how.values.get(path)
+    if others is not None:
+        value = others.get(as_text(value), others.get(ANY_OTHER, value))
+    put(path, record, value)
+
+
+def _compute(record: Record, fields: Fields) -> Iterator[str]:
+    """Add computed fields, and give their names; one that reads a path without a value is not
+    added."""
     for name, make in fields:
         try:
             record[name] = make(record)
         except MissingPath:
             continue
+        yield name
 
 
 def cast(value: Any, kind: str) -> Any:

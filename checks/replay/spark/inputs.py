@@ -24,7 +24,7 @@ from ..parquet import NEEDED, check_columns, length
 from ..preparation.preparation_table import Preparation
 from ..prepared_rows import check_order
 from ..program import ReplayProgram
-from ..sources import ReplayError, Sources, remote
+from ..sources import ReplayError, Sources, is_orc, remote
 from . import prepared, typed
 from .block_tasks import lines_packed, rows_packed
 from .partitions import BEFORE_ALL, KEYED, STATE, KeyPartition
@@ -150,6 +150,10 @@ def _keyed(lines: DataFrame, program: ReplayProgram) -> DataFrame:
 
 def _read_table(spark: SparkSession, path: str, program: ReplayProgram) -> DataFrame:
     form = FAR_TABLE if remote(path) else TABLE
+    if is_orc(path):
+        if program.mapping is None:
+            raise ReplayError(f"{path}: a journal is no ORC file; to replay it needs a mapping")
+        return _mapped(spark.read.orc(_url(path)), program)  # Spark does not number its rows.
     table = spark.read.parquet(_url(path))
     table = table.select("*", place("row_index"))
     return (
@@ -222,7 +226,16 @@ def _json(columns: list[Column]) -> Column:
     """The columns as a JSON object in bytes."""
     from pyspark.sql import functions as F
 
-    return F.to_json(F.struct(*columns), {"ignoreNullFields": "false"}).cast("binary")
+    return F.to_json(F.struct(*columns), JSON).cast("binary")
+
+
+# How `columnar.table_files` writes values, too.
+JSON = {
+    "ignoreNullFields": "false",
+    "timeZone": "UTC",
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
 
 
 def check_path(schema: StructType, path: str) -> None:

@@ -182,7 +182,7 @@ def test_rows_at_one_time_are_refused_or_ranked(tmp_path: Path) -> None:
     timed = {"time": "$.t", "seq": None, "preparation": {"order": "time"}}
     found = told(tmp_path, rows, timed)
     assert {each["instance"]: each["clause"] for each in found["not_judged"]} == {
-        "a": "two rows at one time, and `ties` names neither",
+        "a": "two rows at one time, and `ties` does not say which is first",
         "b": "a time finer than a microsecond",
         "c": "a time before 1970-01-01; give an earlier `since`",
         "d": "time has another form than its unit says",

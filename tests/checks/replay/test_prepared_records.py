@@ -114,3 +114,27 @@ TIMES: list[tuple[Any, str, Any]] = [
 @pytest.mark.parametrize(("value", "unit", "wanted"), TIMES)
 def test_times(value: Any, unit: str, wanted: Any) -> None:
     assert seconds(value, unit) == wanted
+
+
+def test_a_computed_field_is_cast_and_replaced() -> None:
+    """So is one with a default, and one of a form of rows; what the record has, before that."""
+    how = Preparation(
+        defaults={"$.n": 0},
+        casts={"$.n": "int", "$.price": "fixed(2)", "$.own": "fixed(1)"},
+        values={"$.kind": {"PUT": "set"}, "$.n": {"7": 8}},
+        fields={
+            "n": {"$find": "n=([0-9]+)", "in": "$.text"},
+            "kind": {"$find": "^[A-Z]+", "in": "$.text"},
+            "own": "$.own",
+        },
+        rows=(RowForm(fields={"price": "$.cost"}),),
+    )
+    rows: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({"text": "PUT n=5", "cost": "1.5"}, {"n": 5, "kind": "set", "price": 150}),
+        ({"text": "GET n=7", "cost": "x"}, {"n": 8, "kind": "GET", "price": "x"}),
+        ({"text": "?", "own": "2.5"}, {"n": 0, "own": 25}),
+        # Its own number is cast before a field takes its place, and no second time.
+        ({"text": "PUT n=7", "n": "3"}, {"n": "7", "kind": "set"}),
+    ]
+    for record, added in rows:
+        assert list(prepared(how, record)) == [(0, {**record, **added})]

@@ -211,7 +211,7 @@ def test_no_journal_is_no_pass(tmp_path: Path) -> None:
         (empty, "has no row"),
         (tmp_path / "nothing", "has no row"),
         (junk, "no row of the journal is readable: not JSON, not UTF-8"),
-        (strange, "neither lines nor Parquet"),
+        (strange, "neither lines nor a table"),
         (torn, "torn.jsonl.gz"),
         (fake, "fake.parquet"),
     ]:
