@@ -32,6 +32,14 @@ def arrow() -> Any:
     return pyarrow
 
 
+def arrow_orc() -> Any:
+    """The part of pyarrow that reads ORC. It is imported where it is needed, because it is slow."""
+    arrow()
+    import pyarrow.orc
+
+    return pyarrow.orc
+
+
 def has_arrow() -> bool:
     """Whether pyarrow and NumPy, which it does not need in all of its versions, are installed."""
     return all(importlib.util.find_spec(name) for name in ("pyarrow", "numpy"))

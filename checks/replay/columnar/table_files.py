@@ -18,7 +18,7 @@ from typing import Any
 
 from lawful.spec.codec.as_json import is_list, is_object
 
-from ..parquet import arrow
+from ..parquet import arrow, arrow_orc
 from ..rows import plain
 from ..sources import ReplayError, is_orc
 
@@ -49,10 +49,8 @@ def table_file(path: str) -> Generator[TableFile]:
     pa = arrow()
     try:
         if is_orc(path):
-            import pyarrow.orc
-
             with open(path, "rb") as source:
-                yield TableFile(pyarrow.orc.ORCFile(source))
+                yield TableFile(arrow_orc().ORCFile(source))
         else:
             with pa.parquet.ParquetFile(path) as file:
                 yield TableFile(file)
