@@ -10,13 +10,17 @@ changed timer. An item of the heap says only when to look at an instance; the in
 decides what fires, so a timer that was stopped, or started again for later, does not fire. If a
 timer is started again for later, the heap stays as it is: its item comes up at the old time and is
 queued anew.
+
+An interrupt may come anywhere, and no timer is lost. While an instance has to be looked at, it is
+in `_unseen`; it goes from there once it is queued. The function that puts it there after an event
+is one of C, in which no interrupt comes.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections import deque
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -50,13 +54,14 @@ class _Watched:
 class Deadlines:
     """Fires the timers of all instances that were added; they share one clock."""
 
-    __slots__ = ("_heap", "_live", "_numbers", "_sooner")
+    __slots__ = ("_heap", "_live", "_numbers", "_sooner", "_unseen")
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, _Watched]] = []
         self._numbers = count()
         self._live = 0
         self._sooner: Callable[[], None] | None = None
+        self._unseen: dict[_Watched, object] = {}
 
     def __len__(self) -> int:
         """How many items the heap has, stale ones included."""
@@ -70,7 +75,12 @@ class Deadlines:
         was called.
         """
         row = _Watched(entry, perform, next(self._numbers))
-        detach = entry.lawful.observe(lambda _: self._look(row))
+        looks: tuple[Callable[[object], None], ...] = (
+            partial(self._unseen.__setitem__, row),
+            lambda _: self._look(row),
+            lambda _: self._look_again(row),
+        )
+        detach = [entry.lawful.observe(each) for each in looks]
         self._live += 1
         self._look(row)
         return lambda: self._end(row, detach)
@@ -90,6 +100,7 @@ class Deadlines:
     def next_deadline(self) -> float | None:
         """When to look next; None while no timer is armed. Never later than the next timer is
         due; it may be earlier, where that was put off."""
+        self._catch_up()
         while self._heap and _stale(self._heap[0]):
             heapq.heappop(self._heap)
         return self._heap[0][0] if self._heap else None
@@ -104,43 +115,52 @@ class Deadlines:
         calls of `perform`; in the end the first exception is raised, with the others as notes.
         """
         count, first = 0, None
-        rows = self._due(now)
-        try:
-            while rows:
-                fired: list[Fired] = []
+        for row in self._due(now):
+            fired: list[Fired] = []
+            try:
+                row.entry.lawful.fire(now, fired)
+            except Exception as error:
+                first = foremost(first, error, "another instance")
+            for each in fired:
+                count += 1
                 try:
-                    rows[0].entry.lawful.fire(now, fired)
+                    row.perform(each)
                 except Exception as error:
                     first = foremost(first, error, "another instance")
-                for each in fired:
-                    count += 1
-                    try:
-                        rows[0].perform(each)
-                    except Exception as error:
-                        first = foremost(first, error, "another instance")
-                self._put_off(rows.popleft(), now)
-        finally:
-            for row in rows:  # After an interrupt these are still due.
-                self._look(row)
+            self._put_off(row, now)
         if first is not None:
             raise first
         return count
 
-    def _due(self, now: float) -> deque[_Watched]:
-        """Take the instances off the heap whose items say `now` or earlier."""
-        rows: deque[_Watched] = deque()
+    def _due(self, now: float) -> list[_Watched]:
+        """Take the instances off the heap whose items say `now` or earlier; they are unseen."""
+        self._catch_up()
         while self._heap and self._heap[0][0] <= now:
-            top = heapq.heappop(self._heap)
-            if not _stale(top):
-                top[2].queued = None
-                rows.append(top[2])
-        return rows
+            row = self._heap[0][2]
+            if not _stale(self._heap[0]):
+                self._unseen[row] = None
+                row.queued = None  # Before its item goes.
+            heapq.heappop(self._heap)
+        return list(self._unseen)
+
+    def _catch_up(self) -> None:
+        """Look at the instances at which an interrupt has kept somebody from looking."""
+        for row in list(self._unseen):
+            self._look(row)
 
     def _look(self, row: _Watched) -> None:
         """After an event: queue the instance if it is due earlier than the heap says."""
         due = min(deadlines_of(row.entry), default=None)
         if due is not None:
             self._queue(row, due)
+        self._unseen.pop(row, None)
+
+    def _look_again(self, row: _Watched) -> None:
+        """Look, and tell who waits, where an interrupt came in between."""
+        if row in self._unseen:
+            self._look(row)
+            if self._sooner is not None:
+                self._sooner()
 
     def _put_off(self, row: _Watched, now: float) -> None:
         """After its timers were fired: queue the instance for its later deadlines.
@@ -153,6 +173,7 @@ class Deadlines:
             later.append(now + row.tick)
         if later:
             self._queue(row, min(later))
+        self._unseen.pop(row, None)
 
     def _queue(self, row: _Watched, due: float) -> None:
         if row.gone or (row.queued is not None and row.queued <= due):
@@ -165,10 +186,12 @@ class Deadlines:
             self._heap = [each for each in self._heap if not _stale(each)]
             heapq.heapify(self._heap)
 
-    def _end(self, row: _Watched, detach: Callable[[], None]) -> None:
-        detach()
+    def _end(self, row: _Watched, detach: list[Callable[[], None]]) -> None:
+        for end in detach:
+            end()
         self._live -= not row.gone
         row.gone, row.queued = True, None
+        self._unseen.pop(row, None)
 
 
 def _stale(item: tuple[float, int, _Watched]) -> bool:

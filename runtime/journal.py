@@ -30,6 +30,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from io import FileIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Self
@@ -107,7 +108,7 @@ class Journal:
         self._preparing = False
         self._size = self.path.stat().st_size
         self._known: set[str] = set()
-        self._attached: list[tuple[Machine, RowWriter, list[Callable[[], None]]]] = []
+        self._attached: list[tuple[Machine, LineWriter, list[Callable[[], None]]]] = []
 
     def __enter__(self) -> Self:
         return self
@@ -130,13 +131,19 @@ class Journal:
             raise ValueError(f"the journal {self.path} has an instance {instance} already")
         writer = LineWriter(entry, instance, self._write, hidden, refused)
         writer.at = writer.at._replace(seq=self._number(instance))
-        ends = [entry.lawful.observe(each) for each in (writer.waiting.append, writer.drain)]
-        self._known.add(instance)
+        observers = writer.waiting.append, writer.drain
+        ends: list[Callable[[], None]] = [partial(entry.lawful.forget, each) for each in observers]
         row = entry, writer, ends
-        self._attached.append(row)
         try:
+            for each in observers:
+                entry.lawful.observe(each)
+            self._attached.append(row)
             writer.attached(entry)
+            self._known.add(instance)
         except BaseException:
+            self._known.discard(instance)
+            self._next[instance] = writer.at.seq  # It may have its first row.
+            writer.waiting.clear()
             self._end(row)
             raise
         return lambda: self._end(row)
@@ -151,7 +158,7 @@ class Journal:
             self._next, self._rotated = older | self._next, []
         return self._next.get(instance, 0)
 
-    def _end(self, row: tuple[Machine, RowWriter, list[Callable[[], None]]]) -> None:
+    def _end(self, row: tuple[Machine, LineWriter, list[Callable[[], None]]]) -> None:
         row[1].drain()
         for end in row[2]:
             end()

@@ -9,12 +9,16 @@
 An instance stays in memory until `most` others were used since; then the store releases it. While
 somebody uses it, it stays. When its next timer is due is in the store, so no instance is restored
 before it has something to do.
+
+An interrupt may come anywhere: an instance that is no more used has to be known as such without
+any code that runs at the end. So each use holds an object, which the registry knows weakly.
 """
 
 from __future__ import annotations
 
 import threading
 import time as clocks
+import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
@@ -24,6 +28,7 @@ from lawful.spec.values.time import clock_of
 
 from .instances.access import Fired
 from .instances.observers import foremost
+from .kernel.state import Closed
 from .store import Due, Store
 
 if TYPE_CHECKING:
@@ -31,6 +36,12 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound="Machine")
 Perform = Callable[[str, Fired], None]
+
+
+class _Use:
+    """There is one while somebody uses an instance."""
+
+    __slots__ = ("__weakref__",)
 
 
 class Registry(Generic[M]):
@@ -57,7 +68,7 @@ class Registry(Generic[M]):
         self.most = most
         self._restore = self._restored if restore is None else restore
         self._alive: OrderedDict[str, M] = OrderedDict()  # The one that was used last is the last.
-        self._uses: dict[str, int] = {}
+        self._uses: dict[str, weakref.ref[_Use]] = {}
         self._lock = threading.RLock()
         self._refused: dict[str, Due] = {}  # What was due and not possible.
 
@@ -85,34 +96,44 @@ class Registry(Generic[M]):
         """The instance, which stays in memory inside the `with`. Outside it may be released: then
         its events raise RuntimeError. Raises as `Store.restore`."""
         with self._lock:
-            if name not in self._alive:
-                self._alive[name] = self._restore(name)
-            self._alive.move_to_end(name)
-            self._uses[name] = self._uses.get(name, 0) + 1
-            entry = self._alive[name]
+            entry = self._found(name)
+            use = self._use(name)
+            if use is None:
+                use = _Use()
+                self._uses[name] = weakref.ref(use)
         try:
             self._make_room()
             yield entry
         finally:
-            with self._lock:
-                self._uses[name] -= 1
-                if not self._uses[name]:
-                    del self._uses[name]
+            del use  # The traceback of an exception holds this frame.
+
+    def _found(self, name: str) -> M:
+        """The instance in memory; one that takes no further event is restored."""
+        if name not in self._alive or isinstance(self._alive[name].__watch__, Closed):
+            self._alive[name] = self._restore(name)
+        self._alive.move_to_end(name)
+        return self._alive[name]
+
+    def _use(self, name: str) -> _Use | None:
+        use = self._uses.get(name)
+        return None if use is None else use()
 
     def release(self, name: str) -> None:
         """Take an instance out of memory; nothing happens if it is not there. RuntimeError while it
         is used."""
         with self._lock:
-            if name in self._uses:
+            if self._use(name) is not None:
                 raise RuntimeError(f"{name} is used")
             if name in self._alive:
-                self.store.release(name)
+                if not isinstance(self._alive[name].__watch__, Closed):
+                    self.store.release(name)
                 del self._alive[name]
+                self._uses.pop(name, None)
 
     def _make_room(self) -> None:
         """Release those that were used longest ago, but one that runs an event all the same."""
         with self._lock:
-            unused = (name for name in list(self._alive) if name not in self._uses)
+            unused = (name for name in list(self._alive) if self._use(name) is None)
             while len(self._alive) > self.most and (name := next(unused, None)) is not None:
                 with suppress(RuntimeError):
                     self.release(name)

@@ -334,7 +334,7 @@ class InstanceAccess(Access[M]):
         RuntimeError for a part, and before an `@initial` was called.
         """
         self.watched("observe").add(callback)
-        return lambda: self._forget(callback)
+        return lambda: self.forget(callback)
 
     def watched(self, what: str) -> Observed:
         """The `Watch` through which events of this instance go from now on; for the runtime's own
@@ -352,10 +352,13 @@ class InstanceAccess(Access[M]):
             machine.__environment__ = Environment(REAL)  # It takes `last_transition`.
         return watch
 
-    def _forget(self, callback: Callable[[Stepped[M]], None]) -> None:
+    def forget(self, callback: Callable[[Stepped[M]], None]) -> None:
+        """End an `observe` whose caller did not get the function for it; for the runtime's own use.
+        Nothing happens if the callback does not observe."""
         watch = self._machine.__watch__
-        if isinstance(watch, Observed) and callback in watch.observers:
-            watch.forget(callback)
+        if isinstance(watch, Observed):
+            if callback in watch.observers:
+                watch.forget(callback)
             if not watch.observers and watch.asserted is None and watch.log is None:
                 self._machine.__watch__ = None
 
