@@ -338,13 +338,23 @@ class Store:
 
     def events(self, name: str, after: int = 0) -> list[dict[str, Any]]:
         """The events of an instance that were kept, in their order, from the one after `after`.
-        StoreError where one is not as it was written."""
+        StoreError where one is not as it was written, or where the last ones are missing."""
         transactions = self.transactions
+        head = transactions.row(transactions.sql.whole, (name,))  # First: there may be more later.
         before = transactions.row(transactions.sql.event_sum, (name, after))
-        if before is None and after == 0:
-            machine = transactions.row(transactions.sql.machine, (name,))
-            before = None if machine is None else (beginning(name, machine[0]),)
-        return events_of(transactions, name, after, before[0] if before else None)
+        if before is None and after == 0 and head is not None:
+            before = (beginning(name, head[0]),)
+        rows = events_of(transactions, name, after, before[0] if before else None)
+        if head is not None:
+            whole = None if rows else transactions.row(transactions.sql.last, (name,))
+            reached = rows[-1]["seq"] if rows else whole[1] if whole else 0
+            if (
+                type(head[1]) is not int
+                or type(reached) is not int
+                or head[1] > max(after, reached)
+            ):
+                raise StoreError(f"{name}: events are missing before {head[1]}, the last one")
+        return rows
 
     # Internal.
 

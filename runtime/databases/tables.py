@@ -57,7 +57,6 @@ class Statements:
 
     is_there: str
     names: str
-    machine: str
     add: str
     head: str
     at_head: str
@@ -98,7 +97,6 @@ def statements(t: str) -> Statements:
     return Statements(
         is_there=here,
         names=f"SELECT name FROM {t}instance ORDER BY name",
-        machine=f"SELECT machine FROM {t}instance WHERE name = ?",
         add=f"INSERT INTO {t}instance(name, machine, seq, sum, due) VALUES (?, ?, ?, ?, ?)"
         " ON CONFLICT(name) DO NOTHING",
         # Another process may have written meanwhile: an instance must be where this one left it.

@@ -301,3 +301,37 @@ def test_an_event_in_the_middle_of_another_ones_transaction_is_refused() -> None
         assert (first.total, second.total) == (2, 0)
         second.note(3, "three")
         assert [len(store.events(name)) for name in "ab"] == [1, 1]
+
+
+@pytest.mark.parametrize(("after", "last"), [(0, 10), (3, 10), (9, 10)])
+def test_events_that_are_missing_at_the_end_are_told(after: int, last: int, tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    filled(path)
+    with Store(path) as store:
+        assert [row["seq"] for row in store.events("a", after)] == list(range(after + 1, last + 1))
+        assert store.events("a", last) == []
+    with sqlite3.connect(path) as damaged:
+        damaged.execute("DELETE FROM event WHERE name = 'a' AND seq = ?", (last,))
+    with Store(path) as store:
+        with pytest.raises(StoreError, match=r"^a: events are missing before 10, the last one$"):
+            store.events("a", after)
+        assert store.events("a", last) == []
+
+
+def test_events_before_a_snapshot_are_pruned_and_not_missing(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    filled(path)
+    with Store(path) as store:
+        store.restore(Ledger, "a")
+        store.snapshot("a")
+        assert store.prune() > 0
+        assert store.events("a") == store.events("a", 9) == []
+        store.restore(Ledger, "a").note(1, "one more")
+        assert [row["seq"] for row in store.events("a")] == [11]
+    with sqlite3.connect(path) as damaged:
+        damaged.execute("UPDATE instance SET seq = 'x' WHERE name = 'a'")
+    with (
+        Store(path) as store,
+        pytest.raises(StoreError, match=r"^a: events are missing before x, the last one$"),
+    ):
+        store.events("a")
