@@ -25,6 +25,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 
 from ...services import LOOPBACK
+from ...services.errors import on_error
 from ...services.framing import Frames, Oversized, WireError
 from ...services.round_robin import RoundRobin
 from ..declaration import Peer
@@ -49,13 +50,17 @@ class Overlay:
         self._closing = asyncio.Event()
         self._sooner = asyncio.Event()
         self.opened = threading.Event()
+        self.failed: Exception | None = None  # What has ended `run` before `close`.
 
     async def run(self) -> None:
-        """Dial, listen and keep time until `close`; then all connections are closed."""
+        """Dial, listen and keep time until `close`, or `fail`, or until the scheduler's journal
+        fails. Then all connections are closed."""
         loop = self._loop = asyncio.get_running_loop()
         self._scheduler.driven(lambda: _tell(loop, self._sooner))
         jobs = [self._keep(name, port) for name, port in self._peers.items()]
         tasks = [asyncio.create_task(job) for job in (self._keep_time(), *jobs)]
+        for task in tasks:
+            task.add_done_callback(self._ended)
         self.opened.set()
         try:
             await self._closing.wait()
@@ -63,6 +68,17 @@ class Overlay:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        """A job ends when it is cancelled, or fails."""
+        error = None if task.cancelled() else task.exception()
+        if isinstance(error, Exception):
+            self.fail(error)
+
+    def fail(self, error: Exception) -> None:
+        """End `run` because of this."""
+        self.failed = self.failed or error
+        self._closing.set()
 
     def close(self) -> None:
         """End `run`, from any thread, after `opened` is set."""
@@ -100,19 +116,30 @@ class Overlay:
 def connected(
     scheduler: MessageScheduler, peers: Mapping[str, int], config: Config | None = None
 ) -> Generator[Overlay, None, None]:
-    """Run an overlay in a thread of its own; at the end stop the scheduler and hang up."""
+    """Run an overlay in a thread of its own; at the end stop the scheduler and hang up.
+
+    Errors: at the end, the journal's, which has ended the overlay (`Overlay.failed`).
+    """
     overlay = Overlay(scheduler, peers, config)
-    thread = threading.Thread(
-        target=lambda: asyncio.run(overlay.run()), name="message scheduler", daemon=True
-    )
+
+    async def run() -> None:
+        on_error(asyncio.get_running_loop(), overlay.fail)
+        await overlay.run()
+
+    thread = threading.Thread(target=lambda: asyncio.run(run()), name="message scheduler")
+    thread.daemon = True
     thread.start()
     overlay.opened.wait()
     try:
         yield overlay
     finally:
-        scheduler.stop()
-        overlay.close()
-        thread.join()
+        try:
+            scheduler.stop()
+        finally:
+            overlay.close()
+            thread.join()
+    if overlay.failed is not None:
+        raise overlay.failed
 
 
 def _same(session: Session) -> Session:

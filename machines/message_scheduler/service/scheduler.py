@@ -76,6 +76,7 @@ class MessageScheduler:
         self._names = count(1)
         self._uses = count(1)
         self._counts: Counter[str] = Counter()
+        self._broken: Exception | None = None  # What the journal raised while callbacks were due.
         self._caller: int | None = None  # The thread that runs a callback.
         self._due: float | None = None  # No timer is due earlier, in milliseconds.
         self._sooner: Callable[[], None] | None = None
@@ -148,12 +149,15 @@ class MessageScheduler:
         """Fail all receivers, discard all senders, accept none any more; again is no harm.
 
         Returns when everybody was told, except inside a callback, which does not wait for itself.
+        Errors: the journal's, after which nobody is called any more.
         """
         with self._event():
             if self._machine.state == Life.RUNNING:
                 self._machine.stop()
         if self._caller != threading.get_ident():
             self._over.wait()
+            if self._broken is not None:
+                raise self._broken
 
     # Time.
 
@@ -292,6 +296,15 @@ class MessageScheduler:
                 self._call_back()
 
     def _call_back(self) -> None:
+        """Run the callbacks that are due. An error is the journal's: it ends the scheduler."""
+        try:
+            self._call_each()
+        except Exception as error:
+            self._broken = error
+            self._over.set()
+            raise
+
+    def _call_each(self) -> None:
         """Run the callbacks that are due, unless another thread does. An exception of one does not
         stop the others; an interrupt is raised after the last."""
         interrupt: BaseException | None = None

@@ -22,6 +22,7 @@ from lawful import argument_types as types
 from lawful.runtime.journal import Journal, JournalError
 
 from ...services import LOOPBACK
+from ...services.errors import on_error
 from .broker import Broker
 from .bus import Bus
 from .client import Client, CommandFailed, ConnectionLost
@@ -130,19 +131,32 @@ async def _broker(
         rows = None if journal is None else stack.enter_context(Journal(journal))
         config = Config(slice_seconds=slice_seconds)
         broker = Broker(name, bus, config, Options(journal=rows))
+        over = asyncio.create_task(_interrupted())
         at = await broker.open(port)
         print(f"{name} listens on {LOOPBACK} port {at}", flush=True)
-        await _interrupted()
+        await over
         broker.close()
         print(f"{name}: {listed(broker.stats())}", flush=True)
     return 0
 
 
 async def _interrupted() -> None:
-    ended = asyncio.Event()
+    """Wait until the process is to end. Errors: the first that nobody handles, such as a journal's
+    on a full disk: a broker that missed an event is like no other, and has to end."""
+    loop = asyncio.get_running_loop()
+    ended: asyncio.Future[None] = loop.create_future()
+
+    def end(error: Exception | None = None) -> None:
+        if not ended.done():
+            if error is None:
+                ended.set_result(None)
+            else:
+                ended.set_exception(error)
+
     for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    await ended.wait()
+        loop.add_signal_handler(number, end)
+    on_error(loop, end)
+    await ended
 
 
 async def _publish(queue: str, to: int, messages: int | None, alternate: str | None) -> int:
