@@ -120,6 +120,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "max-read-only-transaction-time, then invalid",
         "transaction.Transaction.exceed",
         "transaction.Transaction.execution_is_limited",
+        "callers.TransactionCalled.executes_no_longer_than_allowed",
         "system.Node.exceed",
     ),
     "L22": (

@@ -1,9 +1,11 @@
-"""The mutants of the window that a service embeds: what notices each, and which survive.
+"""The mutants of the window and the transaction that a service embeds: what notices each, and which
+survive.
 
 `mutants.txt` has a line for each mutant. Judges are asked in turn, the next one about what the last
 one missed: the window alone, the window under a clock, the node, the node without threads, the
 pool, the node under a clock, and at last proofs of the window. After a change of the window, the
 nightly test of this file writes the table with `MUTANTS=write`; read the difference.
+`transaction_mutants.txt` is the table of the transaction, whose first judge is its caller.
 """
 
 from __future__ import annotations
@@ -17,13 +19,17 @@ from lawful import Machine
 from lawful.checks.explore import Limits
 from lawful.checks.mutation.judge import Judge
 from lawful.checks.mutation.mutants import Mutant
+from lawful.machines.read_only_windows.callers import TransactionCalled
 from lawful.machines.read_only_windows.closing import PoolFixed
 from lawful.machines.read_only_windows.declaration import WindowFixed
 from lawful.machines.read_only_windows.in_time import NodeInTime, WindowInTime
 from lawful.machines.read_only_windows.system import NodeFixed
 from lawful.machines.read_only_windows.system_as_seed import NodeSingleThreaded
+from lawful.machines.read_only_windows.transaction import Transaction
 from lawful.spec.resolve import resolve
 from tests.machines.breaking import Key, keyed, names
+from tests.machines.equivalence import states_with_the_same_steps
+from tests.machines.mutation_tables import SURVIVED, Asked, Table, judge_of, within
 
 TABLE = Path(__file__).with_name("mutants.txt")
 # A machine, the name that the window has in it, and whether proofs are asked, too.
@@ -35,6 +41,13 @@ JUDGES: tuple[tuple[type[Machine], str, bool], ...] = (
     (PoolFixed, "WindowFixed", False),
     (NodeInTime, "WindowInTime", False),
     (WindowFixed, "WindowFixed", True),
+)
+CALLED = Asked(TransactionCalled, called={"Transaction": "TransactionInTime"})
+TRANSACTION = Table(
+    Path(__file__).with_name("transaction_mutants.txt"),
+    Transaction,
+    ("Transaction",),
+    (CALLED, Asked(Transaction)),
 )
 # Each by its row and change, with the reason.
 SURVIVORS = {
@@ -101,3 +114,22 @@ def test_every_mutant_is_noticed_as_the_table_says() -> None:
         rows = (f"{name} | {by} | {mutants[name].what}\n" for name, by in found.items())
         TABLE.write_text(head + "".join(rows), encoding="utf-8")
     assert found == kept()
+
+
+def test_of_a_transaction_one_mutant_survives_and_does_the_same() -> None:
+    """`exceed` without its source: by execution_is_limited the timer runs in RUNNING alone."""
+    table, every = TRANSACTION.kept(), TRANSACTION.every()
+    assert list(table) == list(every)
+    survived = [name for name, by in table.items() if by == SURVIVED]
+    assert [every[name].what for name in survived] == ["exceed: from any state"]
+    assert len(table) == 56
+    called = within(TRANSACTION, CALLED, survived)
+    assert {states_with_the_same_steps(CALLED, m.made()) for m in called.values()} == {161}
+
+
+@pytest.mark.nightly
+def test_every_mutant_of_a_transaction_is_noticed_as_the_table_says() -> None:
+    if os.environ.get("MUTANTS") == "write":
+        TRANSACTION.write(TRANSACTION.judged())
+    kept = TRANSACTION.kept()
+    assert TRANSACTION.confirmed() == {name: judge_of(by) for name, by in kept.items()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lawful import Machine
+from lawful.machines.read_only_windows.callers import TransactionCalled
 from lawful.machines.read_only_windows.closing import PoolFixed, PoolHeld, PoolTorn
 from lawful.machines.read_only_windows.declaration import WindowFixed
 from lawful.machines.read_only_windows.in_time import NodeInTime, NodeNarrow, NodeTight
@@ -104,6 +105,12 @@ def test_what_goes_wrong(
     result = checked(cls)
     assert counts(result) == expected
     assert same_sequences(result) == violated
+
+
+def test_what_becomes_of_a_transaction_holds() -> None:
+    result = checked(TransactionCalled)
+    assert counts(result) == (161, 306, 10)
+    assert [name for name, row in result.transitions.items() if not row["enabled"]] == []
 
 
 @pytest.mark.nightly
