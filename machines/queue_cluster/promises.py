@@ -229,6 +229,8 @@ class BrokersFixed(Brokers):
     joining = Scope(joins=(1,), changes=(1,))
     # A node joins while the last consumer of the owner leaves.
     leaving = Scope(joins=(1,), changes=(2,), messages=(0,), returns=(0,))
+    # A node crashes, with what it has and what it said.
+    crashing = Scope(crashes=(1,), returns=(0,))
     # Two nodes declare one queue, and it is destroyed in between.
     declaring = Scope(declares=(1,), wirings=(2,), destroys=(1,), changes=(1,), returns=(0,))
 

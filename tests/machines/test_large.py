@@ -39,6 +39,7 @@ LARGE: dict[tuple[str, str], Counts] = {
     ("queue_cluster.updates:UpdatesFixed", "dead_letters"): (86_942, 984_942, 37),
     ("queue_cluster.updates:UpdatesFixed", "behind"): (98_286, 951_967, 26),
     ("queue_cluster.promises:BrokersFixed", "joining"): (11_715, 41_401, 40),
+    ("queue_cluster.promises:BrokersFixed", "crashing"): (19_507, 63_011, 46),
     ("queue_cluster.promises:BrokersFixed", "declaring"): (139_993, 432_273, 42),
     ("queue_cluster.replica:ReplicaFixed", "large"): (4_104_710, 247_965_065, 33),
     ("queue_cluster.replication_fixed:ReplicationFixed", "dead_letters"): (16_546, 39_012, 35),
