@@ -22,6 +22,7 @@ from lawful.spec.values.bounds import Values, bounded, breach
 from lawful.spec.values.opaques import ENCODED, classes_in, mixed
 from lawful.spec.values.text import shown
 from lawful.spec.values.world import FrozenBag, FrozenMap, Token, World
+from lawful.spec.words import Sort
 
 from ..elements import NO_ELEMENTS, Elements
 from ..kernel.state import Untold
@@ -119,11 +120,13 @@ def taken(value: Any, kind: t.Type, known: ValueContext, what: str) -> Any:
 def _declared(value: Any, opaque: str, world: World, what: str) -> None:
     """TypeError for a value of a class that the annotation of the opaque does not admit.
 
-    Of bytes, texts and integers a frozen declaration knows that, too; a `Token` stands for any."""
+    Of bytes, texts and integers a frozen declaration knows that, too; a `Token` stands for any. An
+    element of a sort is no text here: it is equal to none, and what is stored would come back as
+    one."""
     mine = tuple(world.encodable.get(opaque, ENCODED))
     number = isinstance(value, int) and world.opaques.get(opaque, int) is not int
     if isinstance(value, ENCODED) and not number:
-        fits = isinstance(value, mine)
+        fits = isinstance(value, mine) and not isinstance(value, Sort)
     else:
         annotations = world.opaque_annotations.get(opaque, ())
         every = tuple(each for annotation in annotations for each in classes_in(annotation))

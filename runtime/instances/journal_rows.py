@@ -131,21 +131,25 @@ class RowWriter:
         self.clock = clock_of(self.plan.machine)
         self.at = self.next = Written(0, 0, None)
         self.waiting: deque[Stepped] = deque()
+        self.tried: Stepped | None = None
         self.hidden = hidden
         if hidden is not None:
             hidden.check(self.plan)
 
     def drain(self, _: Stepped | None = None) -> None:
         """Make the rows of the events that wait. One that cannot be made is left out, and what
-        was wrong is raised."""
+        was wrong is raised; where the stack was too deep, it is tried once more the next time."""
         while self.waiting:
             done = self.waiting[0]
             try:
                 wanted = self.refused or done.outcome != "refused"
                 if wanted and done is not self.at.last:
                     self.stepped(done)
-            except Exception:
-                self.waiting.popleft()
+            except Exception as error:
+                again = isinstance(error, RecursionError) and done is not self.tried
+                self.tried = done if again else None
+                if not again:
+                    self.waiting.popleft()
                 raise
             self.waiting.popleft()
         at = self.at

@@ -349,3 +349,30 @@ def test_an_opaque_value_is_of_a_class_that_its_annotation_admits() -> None:
     held.put_other((1, 2))
     held.put_anything(odd)
     assert held.n == 4
+
+
+Note = Annotated[str, Opaque("Note")]
+
+
+class Shelf(Sort):
+    """A sort."""
+
+
+class Noted(Machine):
+    notes: dict[Shelf, Note] = {}
+
+    @transition()
+    def note(self, shelf: Shelf, note: Note) -> None:
+        self.notes[shelf] = note
+
+
+def test_an_element_of_a_sort_is_no_opaque_text() -> None:
+    """It would come back from a snapshot as a text, to which it is not equal."""
+    noted, shelf = Noted(universe={Shelf: ["a"]}), Shelf("a")
+    with pytest.raises(
+        TypeError, match=r"^note: note is a Note, which holds str, not .*, a Shelf$"
+    ):
+        noted.note(shelf, shelf)
+    noted.note(shelf, type("Text", (str,), {})("a"))
+    assert noted.notes == {shelf: "a"}
+    assert Noted.lawful.restore(noted.lawful.snapshot()) == noted

@@ -6,8 +6,10 @@ import inspect
 import sys
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 from lawful import Undefined
+from lawful.runtime.journal import Journal, read
 from lawful.runtime.store import Store
 from lawful.runtime.timers import SimulatedClock
 from tests.runtime.services.test_interrupted_steps import Color, Tag, Tagged, contents
@@ -82,3 +84,19 @@ def test_a_stored_event_is_kept_and_done_or_neither_at_every_depth() -> None:
 
     out, whole = at_every_depth(play)
     assert out > 9 < whole
+
+
+def test_no_row_of_a_journal_is_lost_at_any_depth(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+
+    def play(attempt: Callable[..., bool]) -> None:
+        counted = Counted()
+        with Journal(path, append=False) as kept:
+            kept.attach(counted, "a")
+            attempt(lambda: counted.add(1))
+            counted.add(2)
+        rows = [row["args"] for row in read(path) if row["outcome"] == "done"]
+        assert [row["number"] for row in rows] == counted.added
+
+    ran_out, ended = at_every_depth(play)
+    assert ran_out > 10 and ended > 10
