@@ -26,7 +26,7 @@ from .constants import CONSTANTS, constant
 from .context import MISSING, Body, read_of
 from .methods import METHODS, arguments, call_of, refused, replaced
 from .refinements import is_view, view
-from .value_methods import defined
+from .value_methods import defined, of_class
 
 
 def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
@@ -71,6 +71,8 @@ def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         b.problem("L204", node.place, f"{name}(...)", "a function of the language", rewrite)
         return b.wrong(node.place)
     if isinstance(static, python_types.FunctionType):
+        return _module_function(b, node, static)
+    if isinstance(static, python_types.MethodType) and of_class(static):
         return _module_function(b, node, static)
     return refused(b, node, "a word of the language, a record, a helper or a Python function")
 
@@ -253,7 +255,9 @@ def _part(b: Body, node: tree.Apply, kind: t.Part) -> ir.Expr:
     return ir.New(node.place, kind, tuple(args))
 
 
-def _module_function(b: Body, node: tree.Apply, function: python_types.FunctionType) -> ir.Expr:
+def _module_function(
+    b: Body, node: tree.Apply, function: python_types.FunctionType | python_types.MethodType
+) -> ir.Expr:
     if function.__module__.partition(".")[0] in sys.stdlib_module_names:
         name = f"{function.__module__}.{function.__qualname__}"
         b.problem("L204", node.place, f"{name}(...)", "a function of the language", IN_PYTHON)
@@ -262,7 +266,8 @@ def _module_function(b: Body, node: tree.Apply, function: python_types.FunctionT
     if found is None:
         return b.wrong(node.place)
     name, body = found
-    defaults, by_name = defaults_of(function), keyword_only(function)
+    plain = function.__func__ if isinstance(function, python_types.MethodType) else function
+    defaults, by_name = defaults_of(plain), keyword_only(plain)
     args = arguments(b, node, body.params, defaults, by_name)
     return ir.Call(node.place, body.output, name, None, args)
 
@@ -327,8 +332,12 @@ def _machine_method(b: Body, node: tree.Apply, of: ir.Expr, name: str) -> ir.Exp
     interface = b.interface(of.type)
     assert interface is not None
     signature = interface.methods.get(name)
-    if signature is None and interface is b.scene.own and b.scene.unfit(name):
-        return b.wrong(node.place)
+    if signature is None and interface is b.scene.own:
+        held = b.scene.constant(name)
+        if isinstance(held, staticmethod) and isinstance(held.__func__, python_types.FunctionType):
+            return _module_function(b, node, held.__func__)
+        if b.scene.unfit(name):
+            return b.wrong(node.place)
     if signature is not None and isinstance(signature.output, t.Part):
         return refused(b, node, "a property that is true or false")
     if signature is None or signature.kind not in ("helper", "property"):

@@ -10,7 +10,7 @@ from ..errors import a
 from ..syntax import tree
 from .constants import complete
 from .context import Body, Resolver, facts_if, unpacked
-from .expressions import expr, iterable, join, truth, unordered
+from .expressions import expr, iterable, join, misfit, truth, unordered
 from .families import name_members, round_of
 from .ordered_sorts import compared
 
@@ -99,7 +99,9 @@ def comprehension(
             item = t.INT
         elif kind == "map" and isinstance(expected, t.Map):
             item = expected.value
-        element = expr(b, node.element, item)
+        element = expr(b, node.element, None if kind == "sum" else item)
+        if kind == "sum":
+            element = _counted(b, element)
         key_type = expected.key if isinstance(expected, t.Map) else None
         key = None if node.key is None else expr(b, node.key, key_type)
     if kind in ("min", "max"):
@@ -129,6 +131,16 @@ def comprehension(
         kept = key_type or key.type
         result = t.Map(kept, item, mutable=True, total=_all_keys(bound, key, kept))
     return ir.Comp(node.place, result, kind, element, key, bound)
+
+
+def _counted(b: Body, element: ir.Expr) -> ir.Expr:
+    """What a sum adds: an integer, or a bool as 1 or 0."""
+    if isinstance(element.type, t.Bool):
+        return ir.Op(element.place, t.INT, "int", (element,))
+    if not t.fits(element.type, t.INT):
+        misfit(b, element.place, element.type, t.INT)
+        return b.wrong(element.place)
+    return element
 
 
 def _collides(bound: tuple[ir.Clause, ...], key: ir.Expr, element: ir.Expr) -> bool:

@@ -40,7 +40,7 @@ class Headers:
         if head.of is not None:
             control = self._family(member, signature, head.of)
         elif head.source is not None or head.target is not None:
-            control = self._control(place)
+            control = self._control(place, head.source or head.target)
         source = self._states(head.source, control, place)
         target = self._states(head.target, control, place)
         timer = None if head.timer is None else self._timer(member, signature, head.timer)
@@ -56,11 +56,17 @@ class Headers:
             member.tree.doc,
         )
 
-    def _control(self, place: Place) -> ir.Expr | None:
+    def _control(self, place: Place, given: tuple[enum.Enum, ...] | None = None) -> ir.Expr | None:
+        """The control state of a header without `of`, whose states are given.
+
+        It is `state`, or where there is none the one variable that holds a State of their class.
+        """
         own = self.scene.own
         kind = own.fields.get("state")
         if isinstance(kind, t.Enum) and issubclass(self.reader.enums[kind.name], State):
             return ir.Field(place, kind, ir.Self(place, t.Part(own.name)), "state")
+        if kind is None and given and (only := self._only_state(type(given[0]))):
+            return ir.Field(place, own.fields[only], ir.Self(place, t.Part(own.name)), only)
         found = "no variable `state`" if kind is None else f"state: {kind}, which is no State"
         if not isinstance(kind, t.Unknown):
             self.scene.problems.add(
@@ -71,6 +77,21 @@ class Headers:
                 'declare state: Conn = Conn.OPEN with class Conn(State), or name it: of="pc[p]"',
             )
         return None
+
+    def _only_state(self, wanted: type[object]) -> str | None:
+        """The one variable that holds a State, if its class is the wanted one."""
+        own, enums = self.scene.own, self.reader.enums
+        holders = [
+            (name, kind)
+            for name, field in own.fields.items()
+            for kind in t.inside(field)
+            if isinstance(kind, t.Enum) and issubclass(enums[kind.name], State)
+        ]
+        if len(holders) != 1:
+            return None
+        name, kind = holders[0]
+        held = own.fields[name] == kind and name not in own.fixed | own.ghosts
+        return name if held and enums[kind.name] is wanted else None
 
     def _family(self, member: Member, signature: Signature, text: str) -> ir.Expr | None:
         found = self._path(member, signature, text)

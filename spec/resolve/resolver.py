@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
-from types import FunctionType
+from types import FunctionType, MethodType
 from typing import Any, cast
 
 from .. import ir
@@ -29,7 +29,7 @@ from .fields import RESOLVING, Fields, example, inside_class
 from .headers import Headers
 from .refinements import judge_abstract
 from .signatures import Signatures, interface_of, judge_defaults
-from .value_methods import as_function
+from .value_methods import as_function, without_class
 
 EXPRESSIONS = {**expressions.ROWS, **operators.ROWS, **comprehensions.ROWS, tree.Apply: calls.call}
 
@@ -313,15 +313,21 @@ class _Resolver:
             return None if known is None or key in self.refused else (key, known[0])
         self.functions[key] = None
         before = len(self.problems.found)
+        given, bound = function, dict[str, Any]()
         code = function.__code__
         node = source.read_function(function.__name__, code.co_filename, code.co_firstlineno)
         node = node if of is None else as_function(node, of)
+        if isinstance(function, MethodType):
+            node, first = without_class(node)
+            bound, function = {first: function.__self__}, function.__func__
         method = classes.method(node, code.co_filename, of_class=False)
         self.problems.found.extend(method.problems)
-        if method.decorators and of is None:
+        plain = isinstance(given, MethodType) or _is_static(function, self.members)
+        if len(method.decorators) > plain and of is None:
             self._decorated(method)
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
-        names = Names(function.__globals__, dict(zip(code.co_freevars, cells, strict=True)))
+        bound = {**dict(zip(code.co_freevars, cells, strict=True)), **bound}
+        names = Names(function.__globals__, bound)
         signature = self.signature_of.function(method, function, names, of)
         body = Body(self.scene, names, object, "default", signature.output)
         made = replace(self._function(body, method, signature), name=key)
@@ -494,3 +500,9 @@ def settings_of(of: Resolved) -> tuple[object, ...]:
 
 def _event_of(member: Member | None) -> str | None:
     return None if member is None or member.header is None else member.header.event
+
+
+def _is_static(function: Any, members: Members) -> bool:
+    """Whether a class of the machine holds it as `@staticmethod`."""
+    held = (vars(owner).get(function.__name__) for owner in members.chain)
+    return any(isinstance(each, staticmethod) and each.__func__ is function for each in held)

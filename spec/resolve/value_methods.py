@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import copy
 import inspect
+from enum import Enum
 from keyword import iskeyword
-from types import FunctionType
+from types import FunctionType, MethodType
 
 from .. import ir
 from .. import types as t
 from ..errors import Place
+from ..words import Record
 from .context import Body
 
 
@@ -23,6 +25,27 @@ def defined(b: Body, of: t.Type, name: str) -> FunctionType | property | None:
     function = found.fget if isinstance(found, property) else found
     known = isinstance(function, FunctionType) and function.__code__.co_argcount > 0
     return found if known else None
+
+
+def of_class(method: MethodType) -> bool:
+    """Whether it is a class method that an enum or a record defines itself.
+
+    An inherited one is none: its `cls` has as many meanings as there are heirs.
+    """
+    function, cls = method.__func__, method.__self__
+    if not isinstance(cls, type) or not issubclass(cls, Enum | Record):
+        return False
+    if not isinstance(function, FunctionType):
+        return False
+    held: object = vars(cls).get(function.__name__)
+    return isinstance(held, classmethod) and held.__get__(None, cls) == method
+
+
+def without_class(node: ast.FunctionDef) -> tuple[ast.FunctionDef, str]:
+    """A class method as a function without its first parameter, and the name of that one."""
+    made = copy.deepcopy(node)
+    first = made.args.args.pop(0).arg
+    return made, first
 
 
 def property_of(b: Body, place: Place, of: ir.Expr, name: str) -> ir.Expr | None:

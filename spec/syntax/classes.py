@@ -24,6 +24,14 @@ def method(node: ast.FunctionDef, file: str, *, of_class: bool = True) -> tree.M
             "self as the first parameter",
             "write self first; what needs no machine is a function of the module",
         )
+    if not of_class and "self" in params:
+        parser.problems.add(
+            "L104",
+            head,
+            f"def {node.name}({', '.join(params)})",
+            "another name than self, which is the machine",
+            "rename the parameter",
+        )
     decorators = tuple(parser.place(each) for each in node.decorator_list)
     problems = tuple(parser.problems.found)
     unwritten = _is_unwritten(node.body)

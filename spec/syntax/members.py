@@ -124,7 +124,11 @@ def _member(out: Members, owner: type[Declaration], name: str, value: Any) -> No
         case bool() if name == "deadlock_ok":
             out.deadlock_ok = value
         case _:
-            pass
+            older = out.methods.get(name)
+            if older is not None and older.header is None:
+                del out.methods[
+                    name
+                ]  # As in Python: what the heir says counts, a static method too.
 
 
 def _method(out: Members, member: Member) -> None:

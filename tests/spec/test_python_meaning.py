@@ -22,10 +22,18 @@ class Level(IntEnum):
     LOW = 1
     HIGH = 3
 
+    @classmethod
+    def at_least(cls, n: int, *, strict: bool = False) -> "Level":
+        return cls.HIGH if n > 1 or (strict and n == 1) else cls.LOW
+
 
 class Job(Record):
     level: Level
     n: int
+
+    @classmethod
+    def of(cls, n: int, most: int = 2) -> "Job":
+        return cls(Level.at_least(n), min(n, most))
 
 
 def late(job: Job) -> int:
@@ -41,6 +49,10 @@ FIELDS = """
     bag: Counter[int] = Counter()
     rows: dict[int, set[int]] = {}
     kept: int | None = None
+
+    @staticmethod
+    def _clamped(x: int, low: int = 0, high: int = 2) -> int:
+        return max(low, min(high, x))
 """
 # The type of the output, and the body.
 BODIES = [
@@ -87,6 +99,12 @@ BODIES = [
     ("int", "return sum(n * c for n, c in self.bag.items())"),
     ("int", "del self.bag[1]; return sum(self.bag.values()) + len(self.bag.keys())"),
     ("bool", "return 1 in self.bag.keys() and max(self.bag.values()) > 1"),
+    ("int", "return sum(x > 0 for x in self.s) + sum(not j.n for j in self.q)"),
+    ("int", "return sum(6 // x > 2 for x in self.xs)"),
+    ("tuple[int, ...]", "return tuple(self._clamped(x, high=1) for x in self.xs)"),
+    ("int", "self.xs.append(M._clamped(self.xs.pop(0), -1)); return self.xs[-1]"),
+    ("Level", "return Level.at_least(len(self.xs), strict=True)"),
+    ("Job", "self.q.append(Job.of(len(self.s))); return Job.of(len(self.xs), 3)"),
 ]
 # Bodies of several lines.
 LONGER = [
