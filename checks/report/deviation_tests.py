@@ -72,8 +72,9 @@ def deviation_tests(paths: Iterable[str | Path], result: ReplayResult) -> Iterat
 def as_test(made: DeviationTest, result: ReplayResult, module: Path, folder: Path) -> str:
     """The text of the file, which will stand in the folder; `module` has the machine."""
     finding, mapping = made.finding, result.program.mapping
-    number = finding.details.get("number", finding.index)
-    where = f"instance {made.instance}, row {number}, event {finding.event}"
+    told = finding.details
+    row = f"row at {told['time']}" if "time" in told else f"row {told.get('number', finding.index)}"
+    where = f"instance {made.instance}, {row}, event {finding.event}"
     data: list[Json] = [
         {k: v for k, v in row_json(r).items() if k != "fingerprint"} for r in made.rows
     ]

@@ -31,7 +31,9 @@ def _families(answer: Any) -> Iterator[tuple[str, str, list[tuple[Labels, float]
         for m in machines
         for verdict, count in m["verdicts"].items()
     ]
-    yield "instances", "Instances with a verdict.", rows
+    if answer["unknown_machine"]:
+        rows.append(({"verdict": "quarantined"}, answer["unknown_machine"]))
+    yield "instances", "Instances with a verdict; without `machine`, of no known machine.", rows
     yield (
         "events",
         "Events of the instances.",

@@ -16,7 +16,7 @@ from ..replay import ReplayResult
 from ..replay.latencies import QUANTILES
 from ..replay.problems import VERDICTS
 from ..replay.tally import Tally
-from .sequence_picture import sequence
+from .sequence_picture import row_label, sequence
 from .traffic_picture import Traffic, picture
 
 MEANING = {
@@ -320,7 +320,11 @@ def _around(around: Mapping[str, Any] | None) -> str:
     for each in (*around["before"], *around["after"]):
         made = call(each) if each["event"] else ""
         rows.append(
-            [str(each["seq"]), f"<code>{escape(made)}</code>", escape(each.get("outcome", ""))]
+            [
+                row_label(each, each["seq"]),
+                f"<code>{escape(made)}</code>",
+                escape(each.get("outcome", "")),
+            ]
         )
     table = _table("", rows, numbers=False)
     return f"<details><summary>Rows around it</summary>{table}</details>"

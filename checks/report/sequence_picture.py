@@ -51,8 +51,8 @@ def _arrows(finding: Mapping[str, Any], around: Mapping[str, Any]) -> Iterator[_
             yield _brief(row)
     row = finding.get("row", {})
     kind = " wrong refused" if finding["kind"] in REFUSED else " wrong"
-    number = finding.get("number", finding["index"])
-    yield _Arrow(_call(number, finding["event"], row.get("args", {})), kind)
+    at = row_label(finding, finding["index"])
+    yield _Arrow(_call(at, finding["event"], row.get("args", {})), kind)
     if row.get("output") is not None:
         yield _Arrow(json.dumps(row["output"]), " wrong", back=True)
     for row in around["after"]:
@@ -63,12 +63,17 @@ def _arrows(finding: Mapping[str, Any], around: Mapping[str, Any]) -> Iterator[_
 def _brief(row: Mapping[str, Any]) -> _Arrow:
     """The arrow of a row beside the deviation."""
     kind = " refused" if row.get("outcome") in REFUSED else ""
-    return _Arrow(_call(row.get("number", row["seq"]), row["event"], row["args"]), kind)
+    return _Arrow(_call(row_label(row, row["seq"]), row["event"], row["args"]), kind)
 
 
-def _call(number: int, event: str, args: Mapping[str, Any]) -> str:
+def row_label(row: Mapping[str, Any], seq: int) -> str:
+    """Where a row is: its time if rows are in the order of time, else its number."""
+    return str(row["time"] if "time" in row else row.get("number", seq))
+
+
+def _call(at: str, event: str, args: Mapping[str, Any]) -> str:
     inside = ", ".join(f"{name}={json.dumps(value)}" for name, value in args.items())
-    return f"{number}  {event}({inside})"
+    return f"{at}  {event}({inside})"
 
 
 def _drawn(arrow: _Arrow, y: int) -> str:

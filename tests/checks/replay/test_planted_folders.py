@@ -27,7 +27,8 @@ from lawful.checks.replay import (
 )
 from lawful.checks.replay.mapping import TraceMapping, mapping_of, read_mapping
 from lawful.checks.replay.spark.streaming import PROVIDER, ROCKS_DB
-from lawful.checks.report import replays
+from lawful.checks.report import replay_metrics, replays
+from lawful.checks.report.deviation_tests import as_test, deviation_tests
 from tests.checks.replay.answers import until_done
 from tests.checks.replay.conftest import NEEDS_SPARK
 from tests.checks.replay.journals import written
@@ -172,6 +173,24 @@ def test_findings_name_files_and_times(tmp_path: Path) -> None:
         "buys nothing (0 > 0 is false) (in a state that is not certain since the row at "
         "2026-03-12T09:00:02)"
     )
+
+
+def test_rows_in_the_order_of_time_are_named_by_their_times(tmp_path: Path) -> None:
+    """On the page, in its pictures, and in tests, where their numbers would say nothing."""
+    (log,) = logs = next(logs_of("web", tmp_path))
+    result = replay(logs, program("web"))
+    page = replays.html(result)
+    assert "2026-03-12T09:00:03  login()" in page
+    assert "<td>2026-03-12T09:00:02</td><td><code>refuse()</code></td>" in page
+    made, *_ = deviation_tests([log], result)
+    assert f"instance s3, row at {made.finding.details['time']}, event buy" in as_test(
+        made, result, tmp_path / "machine.py", tmp_path
+    )
+    number = str(made.finding.index)
+    assert number not in page
+    told = replay_metrics.metrics(result).splitlines()
+    assert 'lawful_replay_instances{machine="Session",verdict="quarantined"} 1' in told
+    assert 'lawful_replay_instances{verdict="quarantined"} 1' in told  # Its time is none.
 
 
 class Flag(Machine):
