@@ -388,4 +388,21 @@ def test_the_heap_and_the_partitions_grow_with_the_cores() -> None:
     assert heaps == {"local": "448m", "local[2]": "512m", "local[8,3]": "896m", "spark://a:1": None}
 
 
+def test_the_settings_of_a_session_on_this_computer_and_of_a_cluster() -> None:
+    everywhere = {
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.execution.arrow.maxBytesPerBatch": "2097152",
+        "spark.executorEnv.ARROW_DEFAULT_MEMORY_POOL": "system",
+        "spark.executorEnv.MALLOC_MMAP_THRESHOLD_": "1048576",
+        "spark.executorEnv.MALLOC_ARENA_MAX": "2",
+    }
+    here = {
+        "spark.driver.memory": "512m",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",
+        "spark.sql.shuffle.partitions": "8",
+    }
+    assert bounded("spark://a:1") == everywhere
+    assert bounded("local[2]") == everywhere | here
+
+
 MASTERS = ("local", "local[2]", "local[8,3]", "spark://a:1")
