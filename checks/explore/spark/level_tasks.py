@@ -100,7 +100,9 @@ class NewStates:
                     met.append(np.frombuffer(rows, np.int64))
             if not met:
                 continue
-            told = self.kept(bucket, np.concatenate(met).reshape(-1, 1 + self.words))
+            together = np.concatenate(met).reshape(-1, 1 + self.words)
+            met.clear()  # They are twice in memory otherwise.
+            told = self.kept(bucket, together)
             if told is not None:
                 yield FILE, json.dumps(told).encode()
 

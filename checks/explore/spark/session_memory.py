@@ -5,7 +5,8 @@ The states are in files; what is left to bound is what holds them on their way. 
 batches of Arrow have few bytes, and workers give back what they do not use: their large arrays are
 mapped one by one, and Arrow keeps no pool. The JVM moves a few binary values, so that code of its
 first compiler is good enough: that of the second takes tens of mebibytes while it is made. A level
-is one plan that says how many tasks it has, so that nothing is won by planning it again.
+is one plan that says how many tasks it has, so that nothing is won by planning it again. Files of
+old levels are removed one after another: else each has threads of its own.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ def bounded(master: str) -> Mapping[str, str]:
     """The settings for a master. Those of the JVM are for one on this computer: on a cluster they
     are what `spark-submit` was given."""
     found = {
+        "spark.cleaner.referenceTracking.blocking.shuffle": "true",
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.execution.arrow.maxBytesPerBatch": str(BATCH),
         "spark.executorEnv.ARROW_DEFAULT_MEMORY_POOL": "system",

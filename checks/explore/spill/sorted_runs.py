@@ -16,7 +16,7 @@ import numpy as np
 
 from .run_code import RunCode, look_at, looking
 
-PART = 1 << 22  # Bytes of a run that are in memory at a time, about.
+PART = 1 << 20  # Bytes of a run that are in memory at a time, about.
 
 
 class Run(NamedTuple):

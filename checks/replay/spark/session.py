@@ -26,6 +26,7 @@ JAVA_MISSING = (
     f"Spark needs Java {JAVA} or newer: install it (Debian: default-jre-headless), "
     "or use another engine"
 )
+OF_EXECUTORS = "spark.executorEnv."  # What follows is a variable of their environment.
 PYTHON_ERROR = re.compile(r"[\w.]*(Error|Exception): ")
 
 
@@ -111,12 +112,38 @@ def _started(sessions: type[SparkSession], given: Mapping[str, str]) -> SparkSes
 
 
 def _gateway(conf: Any, log: IO[bytes]) -> Any:
-    """The JVM of this process, one for all contexts; its output goes to a log file."""
+    """The JVM of this process, one for all contexts; its output goes to a log file. With a local
+    master it is the executor, too, and has the environment of one."""
     from pyspark import SparkContext, java_gateway
 
     running = vars(SparkContext)["_gateway"]
+    if running:
+        return running
     launch: Any = vars(java_gateway)["launch_gateway"]  # It has no types.
-    return running or launch(conf, {"stdout": log, "stderr": log})
+    given: dict[str, str] = {}
+    if conf.get("spark.master").startswith("local"):
+        given = {
+            name.removeprefix(OF_EXECUTORS): value
+            for name, value in conf.getAll()
+            if name.startswith(OF_EXECUTORS)
+        }
+    with _environment(given):
+        return launch(conf, {"stdout": log, "stderr": log})
+
+
+@contextmanager
+def _environment(given: Mapping[str, str]) -> Generator[None]:
+    """Processes that start meanwhile have these variables, too."""
+    before = {name: os.environ.get(name) for name in given}
+    os.environ.update(given)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 @contextmanager

@@ -390,6 +390,7 @@ def test_the_heap_and_the_partitions_grow_with_the_cores() -> None:
 
 def test_the_settings_of_a_session_on_this_computer_and_of_a_cluster() -> None:
     everywhere = {
+        "spark.cleaner.referenceTracking.blocking.shuffle": "true",
         "spark.sql.adaptive.enabled": "false",
         "spark.sql.execution.arrow.maxBytesPerBatch": "2097152",
         "spark.executorEnv.ARROW_DEFAULT_MEMORY_POOL": "system",
