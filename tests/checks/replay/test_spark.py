@@ -435,7 +435,6 @@ def test_java_is_asked_for_in_one_line(tmp_path: Path, monkeypatch: pytest.Monke
     spark_session.check_java()
 
 
-@pytest.mark.nightly
 def test_the_jvm_has_the_environment_of_an_executor_where_it_is_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -461,6 +460,7 @@ def test_the_jvm_has_the_environment_of_an_executor_where_it_is_one(
     assert (os.environ.get("MALLOC_ARENA_MAX"), os.environ["PYTHONPATH"]) == (None, "mine")
 
 
+@pytest.mark.nightly
 def test_a_machine_without_source_replays_on_both_engines(session: Any, tmp_path: Path) -> None:
     home = package(tmp_path / "src")
     freeze(home)

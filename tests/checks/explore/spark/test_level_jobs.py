@@ -313,6 +313,26 @@ def test_a_worker_holds_one_bucket_at_a_time(tmp_path: Path) -> None:
     assert seen == [(0, 3), (1, 5), (2, 5)]
 
 
+class Sends(level_tasks.Expansion):
+    """Sends a state for each of these buckets, in this order, and makes no steps."""
+
+    order = (1, 0, 1, 0)
+
+    def __init__(self) -> None:
+        pass
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        for at, bucket in enumerate(self.order):
+            row = np.array([1, at], np.int64).tobytes()
+            yield batch_of([(bucket, level_tasks.STATES, row)], SENT)
+
+
+def test_a_level_that_is_done_here_has_a_file_for_each_bucket(tmp_path: Path) -> None:
+    told = level_tasks.done_here([(0, "", 0, 0, 0)], Sends(), NewStates(tmp_path, 1, {}))
+    files = [json.loads(row) for kind, row in told if kind == level_tasks.FILE]
+    assert [(file["bucket"], file["count"]) for file in files] == [(0, 2), (1, 2)]
+
+
 def test_rows_that_nobody_sorts_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     def as_they_come(self: Frame, column: str) -> Frame:
         assert column == "bucket"
