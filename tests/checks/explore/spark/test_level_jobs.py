@@ -186,6 +186,21 @@ def test_a_task_that_runs_again_sends_the_same(monkeypatch: pytest.MonkeyPatch) 
     assert pairs == [True] * LEVELS
 
 
+def test_a_task_that_failed_leaves_nothing_in_its_worker(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends after its first rows, and the worker does the task anew."""
+    monkeypatch.setattr(sent_states, "SENDING", 16)
+    monkeypatch.setattr(block_expansion, "GATHERED", 4)
+    called = level_tasks.Expansion.__call__
+
+    def again(self: Any, batches: Any) -> Iterator[Any]:
+        spans = list(batches)
+        next(called(self, spans))
+        yield from called(self, spans)
+
+    monkeypatch.setattr(level_tasks.Expansion, "__call__", again)
+    assert found_with(Session(2)) == whole()
+
+
 @pytest.mark.parametrize("words", [1, 3])
 def test_the_cache_of_a_worker_has_its_size_from_the_beginning(words: int) -> None:
     assert sent_states.cache_of(words).shape == (sent_states.CACHE // 8 // words, words)
