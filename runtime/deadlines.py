@@ -11,16 +11,15 @@ decides what fires, so a timer that was stopped, or started again for later, doe
 timer is started again for later, the heap stays as it is: its item comes up at the old time and is
 queued anew.
 
-An interrupt may come anywhere, and no timer is lost. While an instance has to be looked at, it is
-in `_unseen`; it goes from there once it is queued. The function that puts it there after an event
-is one of C, in which no interrupt comes.
+An interrupt may come anywhere, and no timer is lost. An instance whose item was taken off the heap
+is in `_unseen` until it is queued again. Each instance has two observers, since an interrupt of one
+keeps no other from being called: the second one looks where the first one did not.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING
 
@@ -37,9 +36,10 @@ Perform = Callable[[Fired], None]
 
 
 class _Watched:
-    """An instance in `Deadlines`; `queued`: the time of its valid item in the heap, if any."""
+    """An instance in `Deadlines`; `queued`: the time of its valid item in the heap, if any;
+    `looked`: the first observer has looked at it, and the second one was not called yet."""
 
-    __slots__ = ("entry", "gone", "number", "perform", "queued", "tick")
+    __slots__ = ("entry", "gone", "looked", "number", "perform", "queued", "tick")
 
     def __init__(self, entry: Machine, perform: Perform, number: int) -> None:
         self.entry = entry
@@ -47,6 +47,7 @@ class _Watched:
         self.number = number
         self.queued: float | None = None
         self.gone = False
+        self.looked = False
         clock = clock_of(entry.lawful.plan.machine)
         self.tick = clock.type.tick if clock and isinstance(clock.type, t.Clock) else None
 
@@ -61,7 +62,7 @@ class Deadlines:
         self._numbers = count()
         self._live = 0
         self._sooner: Callable[[], None] | None = None
-        self._unseen: dict[_Watched, object] = {}
+        self._unseen: dict[_Watched, None] = {}
 
     def __len__(self) -> int:
         """How many items the heap has, stale ones included."""
@@ -75,12 +76,18 @@ class Deadlines:
         was called.
         """
         row = _Watched(entry, perform, next(self._numbers))
-        looks: tuple[Callable[[object], None], ...] = (
-            partial(self._unseen.__setitem__, row),
-            lambda _: self._look(row),
-            lambda _: self._look_again(row),
-        )
-        detach = [entry.lawful.observe(each) for each in looks]
+
+        def first(_: object) -> None:
+            row.looked = False
+            self._look(row)
+            row.looked = True
+
+        def second(_: object) -> None:
+            if not row.looked:
+                self._look_again(row)
+            row.looked = False
+
+        detach = [entry.lawful.observe(each) for each in (first, second)]
         self._live += 1
         self._look(row)
         return lambda: self._end(row, detach)
@@ -157,10 +164,9 @@ class Deadlines:
 
     def _look_again(self, row: _Watched) -> None:
         """Look, and tell who waits, where an interrupt came in between."""
-        if row in self._unseen:
-            self._look(row)
-            if self._sooner is not None:
-                self._sooner()
+        self._look(row)
+        if self._sooner is not None:
+            self._sooner()
 
     def _put_off(self, row: _Watched, now: float) -> None:
         """After its timers were fired: queue the instance for its later deadlines.

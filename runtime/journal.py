@@ -362,7 +362,7 @@ def _object(data: Any) -> dict[str, Any]:
 def _row(path: str, number: int, line: bytes) -> dict[str, Any]:
     try:
         row: Any = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise JournalError(path, number, f"not JSON: {line[:60]!r}") from error
     found = _object(row)
     if found.get("v", 1) not in VERSIONS:

@@ -31,7 +31,7 @@ import logging
 import os
 import time as clocks
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Self, TypeVar, get_args
 
 from .databases.database import Database, StoreBusy, StoreError
 from .databases.sqlite import Sqlite
@@ -88,10 +88,14 @@ class Store:
         outbox: Iterable[type[Machine]] = (),
         expiry: float = 86_400.0,
     ) -> None:
+        if snapshot_every < 1:
+            raise ValueError(f"a snapshot follows one event or more, not {snapshot_every}")
         self.snapshot_every = snapshot_every
         self.outbox = frozenset(cls.lawful.plan.name for cls in outbox)
         if isinstance(where, str | os.PathLike):
             where = Sqlite(where, synchronous=synchronous, timeout=timeout)
+        elif not hasattr(where, "prefix"):
+            raise TypeError(f"a store is in an SQLite file or a Database, not in {where!r}")
         self.transactions = Transactions(where)
         self._answers = Answers(self.transactions, expiry)
         self._logged: dict[str, StoredInstance] = {}
@@ -243,8 +247,10 @@ class Store:
         the time that has passed since by the wall clock ("deadline"), or all of it ("restart").
         `universe` and `renamed` are as for `lawful.restore`: they take over another version or
         another universe. Errors: StoreError if there is no such instance, or if the policy does not
-        bring it back; those of `lawful.restore`.
+        bring it back; ValueError for another word than these; those of `lawful.restore`.
         """
+        _check_word("policy", policy, get_args(Policy))
+        _check_word("timers", timers, get_args(Timers))
         of, transactions = cls.lawful.plan, self.transactions
         transactions.apart("restored")
         try:
@@ -407,6 +413,12 @@ class Store:
             raise gone_elsewhere(logged.name)
         if at is logged.at and at.rows:
             logged.at = at._replace(rows=0, bytes=0)
+
+
+def _check_word(what: str, given: str, words: tuple[str, ...]) -> None:
+    """ValueError for what is none of these words."""
+    if given not in words:
+        raise ValueError(f"{what}: one of {', '.join(words)}, not {given!r}")
 
 
 def _moved(old: StoredInstance, entry: Machine, timers: Timers) -> StoredInstance:

@@ -51,6 +51,9 @@ END = " WITHOUT ROWID"
 SHARED = "lawful_"  # The prefix of tables in a database of the service.
 
 
+SYNCHRONOUS = ("FULL", "NORMAL", "EXTRA", "OFF")  # What SQLite knows; it takes any word.
+
+
 class Sqlite:
     """A `Database` in SQLite, at a path or on a connection of the service.
 
@@ -68,6 +71,10 @@ class Sqlite:
         synchronous: str = "FULL",
         timeout: float = 1.0,
     ) -> None:
+        if synchronous not in SYNCHRONOUS:
+            raise ValueError(f"synchronous: one of {', '.join(SYNCHRONOUS)}, not {synchronous!r}")
+        if not 0 <= timeout < float("inf"):
+            raise ValueError(f"timeout: seconds, from 0 on, not {timeout!r}")
         self._owns = not isinstance(where, sqlite3.Connection)
         self.prefix = "" if self._owns else SHARED
         self._locked = "another process has locked the database"

@@ -318,6 +318,7 @@ def test_damage_in_the_middle_is_an_error(tmp_path: Path) -> None:
     lines = path.read_text().splitlines()
     damaged = {
         "not JSON": [lines[0], lines[1][:-20], lines[2]],
+        r"not JSON: b'\[\[": [lines[0], "[" * 100_000, lines[2]],
         "not a row of a journal": [lines[0], "{}", lines[2]],
         "row 2 of a, where 1 is the next": [lines[0], lines[2]],
         "row 0 of a, where 1 is the next": [lines[0], lines[0]],

@@ -243,3 +243,22 @@ def test_threads_use_a_registry(store: Store, wall: list[float]) -> None:
     for name in "abcd":
         with leases.use(name) as lease:
             assert lease.held == 20
+
+
+def test_an_exception_that_somebody_keeps_keeps_no_instance_in_memory(
+    store: Store, wall: list[float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leases = registry(store, wall, most=1)
+    leases.add(Lease(), "a")
+    leases.add(Lease(), "b")
+
+    def fails(name: str) -> None:
+        raise StoreError(f"{name} cannot be left")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, "release", fails)
+        with pytest.raises(StoreError, match=r"^b cannot be left$") as caught, leases.use("a"):
+            pass
+    for name in "ab":
+        leases.release(name)
+    assert (len(leases), caught.value.args) == (0, ("b cannot be left",))
