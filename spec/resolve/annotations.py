@@ -171,6 +171,8 @@ class TypeReader:
             found = "use a frozenset of an Enum"
         if found is None and isinstance(annotation, type) and dataclasses.is_dataclass(annotation):
             found = f"make it a Record: class {annotation.__name__}(Record), without @dataclass"
+        if found is None and isinstance(annotation, type) and issubclass(annotation, tuple):
+            found = f"make it a Record: class {annotation.__name__}(Record)"
         if found is None and typing.get_origin(annotation) is not None:
             found = INSTEAD.get(typing.get_origin(annotation))
         return found or "use one of the types in the table of the language page"

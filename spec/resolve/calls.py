@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import copy
 import dataclasses
 import enum
@@ -64,8 +65,7 @@ def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         of = expressions.expr(b, node.args[0])
         if isinstance(of.type, t.Record):
             return replaced(b, node, of)
-    rewrite = INSTEAD.get(static) if _hashable(static) else None
-    rewrite = rewrite or CONSTANTS.get(getattr(static, "__name__", ""))
+    rewrite = _instead(static, node)
     if rewrite is not None:
         name = getattr(node.function, "name", "this")
         b.problem("L204", node.place, f"{name}(...)", "a function of the language", rewrite)
@@ -131,6 +131,7 @@ INSTEAD: dict[Any, str] = {
     type: "write isinstance(x, Ack), or match",
     hash: "compare the values themselves",
     id: "compare the values themselves",
+    dict.fromkeys: "write a comprehension: {k: 0 for k in keys}",
     getattr: "write out the attribute",
     setattr: "write out the assignment",
     hasattr: "write isinstance(x, Ack), or match",
@@ -138,6 +139,28 @@ INSTEAD: dict[Any, str] = {
     copy.copy: "write x.copy(), or list(x), set(x), dict(x)",
     copy.deepcopy: "write x.copy(), or list(x), set(x), dict(x)",
 }
+
+
+def _instead(static: Any, node: tree.Apply) -> str | None:
+    """What to write instead of a call that is none of the language, where that is known."""
+    found = INSTEAD.get(static) if _hashable(static) else None
+    name: str = getattr(static, "__name__", "")
+    if type(getattr(static, "__self__", None)).__module__ == "logging":
+        return COMPUTES
+    if static is collections.defaultdict:
+        given = getattr(node.args[0], "name", "") if node.args else ""
+        value = {"int": "0", "bool": "False", "Counter": "Counter()"}.get(given, f"{given}()")
+        made = f"total({value})" if given else "total(v)"
+        return f"write {made} where the keys are finite, else = {{}} and get(k, v)"
+    if isinstance(static, type) and issubclass(static, enum.Enum):
+        return f"make a table of the module: BY_VALUE = {{e.value: e for e in {name}}}"
+    if isinstance(static, type) and (
+        dataclasses.is_dataclass(static) or (issubclass(static, tuple) and static is not tuple)
+    ):
+        return f"make it a Record: class {name}(Record)"
+    return found or CONSTANTS.get(name)
+
+
 IN_PYTHON = "compute it outside: take the result as a parameter of the event, or return its input"
 
 

@@ -134,6 +134,8 @@ def _instead(op: str, sides: tuple[t.Type, t.Type]) -> str:
     opaque = _opaque(sides)
     if opaque is not None:
         return opaque
+    if op == "%" and isinstance(sides[0], t.Text):
+        return 'write an f-string: f"{name} waits"'
     if any(isinstance(side, t.Float) for side in sides):
         return "count in integers: milliseconds, cents; a float is only passed on"
     return "convert one side to the type of the other"

@@ -37,8 +37,8 @@ def of_class(method: MethodType) -> bool:
         return False
     if not isinstance(function, FunctionType):
         return False
-    held: object = vars(cls).get(function.__name__)
-    return isinstance(held, classmethod) and held.__get__(None, cls) == method
+    held = function.__name__ in vars(cls) and getattr(cls, function.__name__, None)
+    return isinstance(held, MethodType) and held == method
 
 
 def without_class(node: ast.FunctionDef) -> tuple[ast.FunctionDef, str]:

@@ -112,3 +112,46 @@ def test_the_one_variable_of_a_state_is_the_control_state() -> None:
 def test_where_several_might_be_meant_the_header_has_to_say_which(fields: str) -> None:
     found = texts.problems(f"{STATES}class M(Machine):\n{fields}{SHUT.format(of='')}")
     assert {problem.number for problem in found} == {"L212"}
+
+
+CALLED = """
+import logging
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import NamedTuple
+
+log = logging.getLogger(__name__)
+
+
+class Env(Enum):
+    DEV = 0
+
+
+@dataclass
+class Point:
+    x: int
+
+
+class Pair(NamedTuple):
+    x: int
+
+
+"""
+INSTEAD = {
+    "log.info('took')": "a body only computes: return it",
+    "self.m = dict.fromkeys(Env, 0)": "{k: 0 for k in keys}",
+    "self.m = defaultdict(int)": "write total(0) where",
+    "self.m = defaultdict(set)": "write total(set()) where",
+    "return Env(0)": "BY_VALUE = {e.value: e for e in Env}",
+    "return Point(1).x": "make it a Record: class Point(Record)",
+    "return Pair(1).x": "make it a Record: class Pair(Record)",
+    "return '%s' % self.n": "write an f-string",
+}
+
+
+@pytest.mark.parametrize("body", INSTEAD)
+def test_a_refused_call_has_the_rewrite_for_it(body: str) -> None:
+    fields = "    n: int = 0\n    m: dict[Env, int] = {}\n"
+    text = f"{CALLED}class M(Machine):\n{fields}    @transition\n    def go(self) -> int:\n"
+    found = [problem.rewrite for problem in texts.problems(f"{text}        {body}\n")]
+    assert any(INSTEAD[body] in rewrite for rewrite in found), found
