@@ -433,4 +433,10 @@ def inside(kind: Type) -> Iterator[Type]:
 
 def contains(found: Type, kind: type[Type]) -> bool:
     """Whether a type is, or has inside it, one of that kind."""
-    return any(isinstance(each, kind) for each in inside(found))
+    waiting = [found]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, kind):
+            return True
+        waiting += children(each)
+    return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lawful.spec import types as t
 from lawful.spec.ir import Json
 from lawful.spec.values.world import encode
 
@@ -33,6 +34,8 @@ def _step(space: Space, before: State, after: State, event: Event) -> TraceStep:
 
 def _output(space: Space, state: State, event: Event) -> Json:
     """The output of a step of a trace, in JSON form; None if it has none."""
+    if space.rules[event[0]][1].function.output == t.NOTHING:
+        return None
     outcome = space.step(state, event)
     if not isinstance(outcome, Done) or outcome.output is None:
         return None

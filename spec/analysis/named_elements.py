@@ -21,11 +21,18 @@ def named_elements(machine: ir.Machine, given: Collection[str] = ()) -> dict[str
 
     `given`: the parameters that have values, so that nobody uses their defaults.
     """
+    found = _constants(machine)
+    if found:  # Mostly nothing is named; otherwise some may be in defaults that nobody uses.
+        found = _constants(_without_unused_defaults(machine, given))
+    return {sort: tuple(sorted(texts)) for sort, texts in sorted(found.items())}
+
+
+def _constants(machine: ir.Machine) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
-    for node in everything((_without_unused_defaults(machine, given),)):
+    for node in everything((machine,)):
         if isinstance(node, ir.Const) and isinstance(node.type, t.Sort):
             found.setdefault(node.type.name, set()).add(str(node.value))
-    return {sort: tuple(sorted(texts)) for sort, texts in sorted(found.items())}
+    return found
 
 
 def with_named(elements: Iterable[str], named: Iterable[str]) -> tuple[str, ...]:

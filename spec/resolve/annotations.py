@@ -59,6 +59,7 @@ class TypeReader:
         self.encodable: dict[str, frozenset[type[Any]]] = {}
         self.parts: dict[str, type[Declaration]] = {}
         self.used: dict[t.Type, None] = {}
+        self.proper: set[t.Type] = set()  # Types that were judged, and nothing is wrong with them.
         self.reading: list[type[Any]] = []
 
     def world(self) -> World:
@@ -127,9 +128,12 @@ class TypeReader:
         if found is None:
             self.refuse(place, _spelled(annotation), FORMS, self._instead(annotation))
             return t.Unknown()
-        self._judge(found, place)
-        if len(self.problems.found) > before and t.contains(found, t.Part):
-            return t.Unknown()
+        if found not in self.proper:
+            self._judge(found, place)
+            if len(self.problems.found) == before:
+                self.proper.add(found)
+            elif t.contains(found, t.Part):
+                return t.Unknown()
         self.used[found] = None
         return found
 

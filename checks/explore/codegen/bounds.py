@@ -132,11 +132,13 @@ class _Tests:
 
     def _in_rows(self, item: Layout, at: str, most: int, *, more: bool = False) -> list[str]:
         """Tests of the first rows, and if there may be `more` of the others."""
+        others = self.of(item, "row")
+        if not others:  # Wherever the item is.
+            return []
         starts = [plus(at, 1 + i * width(item)) for i in range(most)]
         tests = [(i, self.of(item, place)) for i, place in enumerate(starts)]
-        made = [f"(w[{at}] > {i} and ({' or '.join(x)}))" for i, x in tests if x]
-        others = self.of(item, "row") if more else []
-        if not others:
+        made = [f"(w[{at}] > {i} and ({' or '.join(x)}))" for i, x in tests]
+        if not more:
             return made
         lines = [
             f"for i in range({most}, w[at]):",
@@ -161,8 +163,10 @@ class _Tests:
         for i in range(count):
             place = plus(at, i * stride(layout))
             inside = self.of(layout.value, plus(place, int(not layout.total)))
-            if inside and layout.total:
+            if not inside:  # Wherever the value is.
+                break
+            if layout.total:
                 tests += inside
-            elif inside:
+            else:
                 tests.append(f"(w[{place}] != 0 and ({' or '.join(inside)}))")
         return tests

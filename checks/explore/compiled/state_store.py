@@ -161,6 +161,8 @@ class Parents(Sequence[Parent]):
         before, rule = self.states.store.parent(number)
         if before < 0:
             return -1, -1, ()
+        if not self.space.rules[rule][0].plans:  # There is only one step of it.
+            return before, rule, ()
         state = self.states[number]
         for edge in self.space.edges(self.states[before], only=rule):
             done = edge.outcome if edge.cut is None else None
