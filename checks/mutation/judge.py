@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lawful.spec import ir
-from lawful.spec.errors import DeclarationError, Unsupported
+from lawful.spec.errors import DeclarationError, Problems, Unsupported
+from lawful.spec.legal.starts import note_partial_starts
 from lawful.spec.lower import lower
 from lawful.spec.resolve import Resolved, abstract_scopes
 from lawful.spec.text.expressions import expr
@@ -106,6 +107,8 @@ class Judge:
         if undone:
             read = sorted(f"{expr(each.of)} as {each.type}" for _, each in undone)
             return Judgement("no machine", f"it reads {read[0]}, and no test before says that")
+        if unset := _unset(machine):
+            return Judgement("no machine", unset)
         try:
             result = self._explored(machine, self.limits)
             verdicts = self._confirmed(machine, result)
@@ -171,3 +174,11 @@ def _differs(own: Verdict, other: Verdict) -> bool | None:
 
 def _happening(result: CheckResult) -> frozenset[str]:
     return frozenset(name for name, row in result.transitions.items() if row["enabled"])
+
+
+def _unset(machine: ir.Machine) -> str:
+    """What has no value where the mutant, or a part of it, starts; empty where all have one."""
+    problems = Problems()
+    for each in (machine, *machine.parts):
+        note_partial_starts(each, problems)
+    return problems.found[0].found if problems.found else ""

@@ -17,6 +17,11 @@ Names = frozenset[str]
 
 
 def starts_are_whole(machine: ir.Machine, members: Members, problems: Problems) -> None:
+    """The rule: every variable has a value where the machine starts."""
+    note_partial_starts(machine, problems)
+
+
+def note_partial_starts(machine: ir.Machine, problems: Problems) -> None:
     """Note variables that an `@initial` reads before, or ends without, giving them a value."""
     unset = {v.name: v for v in machine.variables if v.initial is None}
     if not unset:

@@ -404,3 +404,36 @@ def test_a_mutant_that_undoes_a_narrowing_is_no_machine() -> None:
     }
     assert found["take: True for self.x is None"] == "noticed coverage take"
     assert found["find: False for isinstance(_1, Pair)"] == "survived"
+
+
+STARTED = """
+from lawful import *
+
+class Started(Machine):
+    x: Nat
+    y: Nat
+
+    @initial
+    def begin(self) -> None:
+        self.x = 1
+        self.y = self.x
+
+    @transition
+    def add(self) -> None:
+        self.x += 1
+        self.y += 1
+
+    @invariant
+    def alike(self) -> bool:
+        return self.x == self.y
+
+    scope = Scope(Nat=range(0, 3))
+"""
+
+
+def test_a_mutant_that_starts_without_a_value_is_no_machine() -> None:
+    found = told(surveyed(last(STARTED)))
+    assert {what: why for what, why in found.items() if why.startswith("no machine")} == {
+        "begin: without the assignment of self.x": "no machine x, which has no value yet",
+        "begin: without the assignment of self.y": "no machine y, left out by begin",
+    }
