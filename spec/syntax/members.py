@@ -82,15 +82,20 @@ def gather(cls: type[Declaration]) -> Members:
             out.fields[row.name] = owner
             if row.name in out.methods or row.name in out.ignores:
                 out.twofold[row.name] = row.place
-        for name, value in vars(owner).items():
-            _member(out, owner, name, vars_before(owner).get(name, value))
+        for name, value in vars_before(owner).items():
+            _member(out, owner, name, value)
     return out
 
 
 def vars_before(owner: type[Declaration]) -> dict[str, Any]:
-    """The class's own functions, where an engine has put compiled ones in their place."""
+    """What the class statement defined, also after the runtime put compiled members in its place.
+
+    The runtime compiles what is inherited into the heir, too; that the heir does not define.
+    """
     originals: dict[str, Any] = vars(owner).get("__originals__", {})
-    return originals
+    found = {name: originals.get(name, value) for name, value in vars(owner).items()}
+    inherited = {name for name, value in originals.items() if value is None}
+    return {name: value for name, value in found.items() if name not in inherited}
 
 
 def _member(out: Members, owner: type[Declaration], name: str, value: Any) -> None:
@@ -126,9 +131,8 @@ def _member(out: Members, owner: type[Declaration], name: str, value: Any) -> No
         case _:
             older = out.methods.get(name)
             if older is not None and older.header is None:
-                del out.methods[
-                    name
-                ]  # As in Python: what the heir says counts, a static method too.
+                # As in Python: what the heir says counts, a static method too.
+                del out.methods[name]
 
 
 def _method(out: Members, member: Member) -> None:
@@ -159,8 +163,8 @@ def outline_of(cls: type[Declaration], world: World) -> list[str]:
     rows: dict[str, Any] = {}
     for owner in chain_of(cls):
         rows.update({f"{owner.__name__}.{name}": "field" for name in hints_of(owner)})
-        for name, value in vars(owner).items():
-            kept = frozen.member(vars_before(owner).get(name, value))
+        for name, value in vars_before(owner).items():
+            kept = frozen.member(value)
             if kept is not None:
                 rows[f"{owner.__name__}.{name}"] = kept
     return frozen.outline(rows, world)

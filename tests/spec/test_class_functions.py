@@ -23,6 +23,14 @@ def test_what_the_heir_defines_counts_whatever_it_replaces(older: str, newer: st
     assert (module.B().go(), module.M().go()) == (FORMS[older][1], FORMS[newer][1])
 
 
+def test_an_heir_of_a_compiled_heir_has_the_helper() -> None:
+    base = f"class B(Machine):\n    n: int = 0\n{HELPER}{GO}"
+    module = texts.module(
+        f"{base}class H(B):\n    pass\nran = H().go()\nclass M(H):\n    k: int = 0\n"
+    )
+    assert (module.ran, module.M().go()) == (3, 3)
+
+
 VALUES = """
 class Mixin:
     @classmethod

@@ -136,9 +136,7 @@ class Twin:
         ignored: dict[str, words.Ignored] = {}
         for owner in chain_of(cls):
             made = type(owner.__name__, (made,), {"__deepcopy__": copied})
-            originals = vars_before(owner)
-            for name, value in vars(owner).items():
-                real = originals.get(name, value)
+            for name, real in vars_before(owner).items():
                 if isinstance(real, types.FunctionType) and not name.startswith("__"):
                     setattr(made, name, self._method(real, made))
                 elif isinstance(real, property) and isinstance(real.fget, types.FunctionType):

@@ -46,7 +46,7 @@ class Plain:
         self.functions: dict[str, FunctionType] = {}
         self.values: dict[str, Any] = {}
         for owner in chain_of(cls):
-            for name, value in {**vars(owner), **vars_before(owner)}.items():
+            for name, value in vars_before(owner).items():
                 if isinstance(value, FunctionType):
                     names = {**value.__globals__, **WORDS}
                     self.functions[name] = FunctionType(value.__code__, names, name)
