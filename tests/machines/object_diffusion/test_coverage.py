@@ -26,10 +26,6 @@ LISTED: dict[Guard, tuple[str, str]] = {
         "never refuses",
         "A reply has one ID within the scope, and each request asks for one or more.",
     ),
-    ("system", "lock.object == x"): (
-        "never refuses",
-        "Within the scope there is one object; two are in the scope `large`.",
-    ),
 }
 
 
