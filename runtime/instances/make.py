@@ -12,7 +12,7 @@ from lawful.spec import types as t
 from lawful.spec.resolve.resolver import ONE_AT_A_TIME, resolve
 from lawful.spec.syntax.declare import Declared, slot
 from lawful.spec.syntax.hints import defaults_of, hints_of
-from lawful.spec.syntax.members import chain_of
+from lawful.spec.syntax.members import INHERITED, chain_of
 from lawful.spec.words import header
 
 from ..compile.compiler import Compiler
@@ -162,7 +162,7 @@ def assume_own(state: State) -> None:
 def install(cls: type[State]) -> Plan:
     """Compile a class and replace its methods and variables by what was compiled.
 
-    `__originals__` keeps what the class had under these names, None where it had nothing.
+    `__originals__` keeps what the class had under these names, INHERITED where it had nothing.
     """
     plan = Compiler(resolve(cls)).run()
     plan.cls = cls
@@ -171,7 +171,7 @@ def install(cls: type[State]) -> Plan:
     plan.part_of, plan.maker_of = part_of, maker_of
     plan.growth = ways_of_growth(plan)
     members = dict(_members(cls, plan))
-    originals = {name: vars(cls).get(name) for name in members}
+    originals = {name: vars(cls).get(name, INHERITED) for name in members}
     for name, member in {**members, "__originals__": originals, "__plan__": plan}.items():
         setattr(cls, name, member)
     return plan

@@ -87,6 +87,10 @@ def gather(cls: type[Declaration]) -> Members:
     return out
 
 
+# Under this name a class had nothing of its own before the runtime compiled it.
+INHERITED = object()
+
+
 def vars_before(owner: type[Declaration]) -> dict[str, Any]:
     """What the class statement defined, also after the runtime put compiled members in its place.
 
@@ -94,8 +98,7 @@ def vars_before(owner: type[Declaration]) -> dict[str, Any]:
     """
     originals: dict[str, Any] = vars(owner).get("__originals__", {})
     found = {name: originals.get(name, value) for name, value in vars(owner).items()}
-    inherited = {name for name, value in originals.items() if value is None}
-    return {name: value for name, value in found.items() if name not in inherited}
+    return {name: value for name, value in found.items() if value is not INHERITED}
 
 
 def _member(out: Members, owner: type[Declaration], name: str, value: Any) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lawful.spec.resolve import resolve
+from lawful.spec.syntax.members import vars_before
 from lawful.spec.text.declared import declaration
 from tests.spec import texts
 
@@ -29,6 +30,17 @@ def test_an_heir_of_a_compiled_heir_has_the_helper() -> None:
         f"{base}class H(B):\n    pass\nran = H().go()\nclass M(H):\n    k: int = 0\n"
     )
     assert (module.ran, module.M().go()) == (3, 3)
+
+
+def test_what_a_class_defined_is_known_after_the_runtime_compiled_it() -> None:
+    text = "class M(Machine):\n    n: int | None = None\n    k: int = 0\n"
+    module = texts.module(f"{text}    @transition\n    def go(self) -> None: ...\n")
+    before = vars_before(module.M)
+    module.M()
+    after = vars_before(module.M)
+    assert {name: after[name] for name in ("n", "k", "go")} == {
+        name: before[name] for name in ("n", "k", "go")
+    }
 
 
 VALUES = """
