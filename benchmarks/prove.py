@@ -20,7 +20,7 @@ from lawful import Machine
 from lawful.checks.prove.result import ProofResult
 from lawful.commands.options import ProveOptions
 from lawful.commands.prove import proved
-from lawful.targets import expectations, machines
+from lawful.targets import TargetError, expectations, machines
 
 ROOT = Path(__file__).parent.parent
 GOAL = 120.0  # Seconds for all of them, on two cores.
@@ -58,8 +58,11 @@ def repaired() -> Iterator[type[Machine]]:
     for path in sorted((ROOT / "machines").glob("*/*.py")):
         if "scope = Scope(" not in path.read_text(encoding="utf-8") or "as_seed" in path.stem:
             continue
-        name = f"lawful.machines.{path.parent.name}.{path.stem}"
-        found = {cls.__name__: cls for cls in machines(name)}
+        try:
+            every = machines(f"lawful.machines.{path.parent.name}.{path.stem}")
+        except TargetError:  # All that this module defines is abstract.
+            continue
+        found = {cls.__name__: cls for cls in every}
         for own, cls in found.items():
             wrong = any("violated" in each for each in expectations(cls, []).values())
             if f"{own}Fixed" not in found and not own.endswith("AsSeed") and not wrong:

@@ -10,17 +10,18 @@ from typing import Any
 
 from .. import ir, ops, words
 from .. import types as t
-from ..errors import Place, a
+from ..errors import Place, a, nearest
 from ..syntax import tree
 from . import expressions, ordered_sorts
 from .comprehensions import comprehension
-from .context import MISSING, Body, facts_if
+from .context import MISSING, Body, Signature, facts_if
 from .declared.serials import declared
 from .families import gathered
 from .methods import call_of, only, refused
 from .short_forms.keyed_orders import has_key, keyed
 
 Caller = Callable[[Body, tree.Apply, t.Type | None], ir.Expr]
+EVENTS = ("transition", "event")  # What `can` may ask for.
 
 
 def _values(b: Body, node: tree.Expression) -> tuple[ir.Expr, t.Type]:
@@ -338,9 +339,20 @@ def _can(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     part = expressions.expr(b, target.of)
     interface = b.interface(part.type)
     signature = None if interface is None else interface.methods.get(target.name)
-    if signature is None or signature.kind not in ("transition", "event"):
-        return refused(b, node, "a transition or an event of a machine")
-    rest = dataclasses.replace(node, args=node.args[1:])
+    if signature is None or signature.kind not in EVENTS:
+        if isinstance(part.type, t.Unknown):
+            return b.wrong(node.place)  # That is noted.
+        methods = interface.methods if interface is not None else dict[str, Signature]()
+        events = sorted(name for name, each in methods.items() if each.kind in EVENTS)
+        b.problem(
+            "L204",
+            target.place,
+            f"{target.name} of {a(part.type)}",
+            f"one of {', '.join(events)}" if events else "a transition or an event of a machine",
+            "ask for an event" if target.name in methods else nearest(target.name, events),
+        )
+        return b.wrong(node.place)
+    rest = dataclasses.replace(node, function=target, args=node.args[1:])
     args = call_of(b, rest, signature)
     return ir.Can(node.place, t.BOOL, part, target.name, args)
 

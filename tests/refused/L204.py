@@ -1,6 +1,6 @@
 """Calls that do not fit."""
 
-from lawful import Machine, Nat, Record, can, needed, require, transition
+from lawful import Machine, Nat, Record, can, invariant, needed, require, transition
 
 
 class Ack(Record):
@@ -39,3 +39,13 @@ class Peer(Machine):
 
     @transition()
     def other(self, count: Nat) -> None: ...
+
+    @invariant
+    def may_add(self, by: Nat) -> bool:
+        part = self.part
+        return can(part.ad, by) and can(part.reset) and can(part.add) and can(by.add, 1)
+
+    @invariant
+    def nothing_else_is_said(self, by: Nat) -> bool:
+        part = self.parts
+        return can(part.add, by)
