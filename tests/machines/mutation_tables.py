@@ -6,8 +6,8 @@ marked in `equivalent_mutants.toml` beside the declaration, with the reason. A m
 while not every judge was asked, and none that was asked notices it.
 
 The nightly tests judge every mutant again, each by the machine that the table names, and what
-survives by all of them. With `MUTANTS=write` they judge all anew and write the table.
-`MUTANTS_WORKERS` is a number of processes.
+survives by all of them: a few in each test. With `MUTANTS=write` the tests that read a whole table
+judge all anew and write it. `MUTANTS_WORKERS` is a number of processes.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 from lawful import Machine
 from lawful.checks.explore import Limits
 from lawful.checks.mutation.judge import Judge
@@ -29,6 +31,7 @@ from lawful.targets import scope_of
 
 Key = tuple[str, str, str, int, int, int]
 WORKERS = int(os.environ.get("MUTANTS_WORKERS", "1"))
+FEW = 40  # Mutants that one test judges: some minutes' work.
 SURVIVED, NO_MACHINE, OPEN = "survived", "no machine", "open"
 
 
@@ -86,24 +89,67 @@ class Table:
             found |= {left[key]: by for key, by in noticed(asked, list(left))}
         return {name: found.get(name, SURVIVED) for name in keys.values()}
 
-    def confirmed(self) -> dict[str, str]:
-        """The judge that notices each mutant: the one that the table names, or, of mutants that
-        survive there, any. Nobody is asked about those that are open."""
-        keys, kept = _keyed(self.every().items()), self.kept()
-        found = {name: OPEN if by == OPEN else SURVIVED for name, by in kept.items()}
-        for asked in self.judges:
-            mine = [key for key, name in keys.items() if self.is_asked(asked, kept[name])]
-            found |= {keys[key]: judge_of(by) for key, by in noticed(asked, mine)}
-        return found
+    def questions(self) -> list[Question]:
+        """All that the table says, a few mutants at a time. Nobody is asked about those that are
+        open."""
+        kept = self.kept()
+        return [
+            Question(self, asked, f"{asked.name} {at // FEW + 1}", tuple(mine[at : at + FEW]))
+            for asked in self.judges
+            for mine in [[name for name, by in kept.items() if self.is_asked(asked, by)]]
+            for at in range(0, len(mine), FEW)
+        ]
+
+    def asked_about(self) -> set[str]:
+        """The mutants that are in some question."""
+        return {name for question in self.questions() for name in question.mutants}
 
     def is_asked(self, asked: Asked, by: str) -> bool:
-        return by in (SURVIVED, NO_MACHINE) or judge_of(by) == asked.name
+        """What is no machine is none for the whole one, and everybody is asked about what
+        survives."""
+        if by == NO_MACHINE:
+            return asked == Asked(self.whole)
+        return by == SURVIVED or judge_of(by) == asked.name
+
+    def rewritten(self) -> None:
+        """Written anew if that is asked for."""
+        if os.environ.get("MUTANTS") == "write":
+            self.write(self.judged())
 
     def write(self, found: Mapping[str, str]) -> None:
         every = self.every()
         head = f"# A mutant of {', '.join(self.owners)} | what noticed it | the change\n"
         rows = (f"{name} | {by} | {every[name].what}\n" for name, by in found.items())
         self.file.write_text(head + "".join(rows), encoding="utf-8")
+
+
+@dataclass(frozen=True)
+class Question:
+    """What one judge has to say of a few mutants of a table, by their identities."""
+
+    table: Table
+    asked: Asked
+    name: str
+    mutants: tuple[str, ...]
+
+    def said(self) -> dict[str, str]:
+        """By the table: the judge that notices a mutant, or that it is no machine, or survives."""
+        kept = self.table.kept()
+        return {name: judge_of(kept[name]) for name in self.mutants}
+
+    def answered(self) -> dict[str, str]:
+        """The same, by the judge."""
+        keys = _keyed(self.table.every().items())
+        mine = [key for key, name in keys.items() if name in self.mutants]
+        found = {keys[key]: judge_of(by) for key, by in noticed(self.asked, mine)}
+        return {name: found.get(name, SURVIVED) for name in self.mutants}
+
+
+def each_question(*tables: Table) -> pytest.MarkDecorator:
+    """The parameter `question` of a test."""
+    every = [each for table in tables for each in table.questions()]
+    ids = [f"{each.table.file.stem} {each.name}" for each in every]
+    return pytest.mark.parametrize("question", every, ids=ids)
 
 
 def judge_of(by: str) -> str:

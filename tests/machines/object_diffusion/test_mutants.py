@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -13,7 +12,14 @@ from lawful.machines.object_diffusion.declaration import InboundPeerFixed
 from lawful.machines.object_diffusion.in_time import DiffusionInTime
 from lawful.machines.object_diffusion.registry import Registry
 from lawful.machines.object_diffusion.system import DiffusionFixed
-from tests.machines.mutation_tables import NO_MACHINE, SURVIVED, Asked, Table, judge_of
+from tests.machines.mutation_tables import (
+    NO_MACHINE,
+    SURVIVED,
+    Asked,
+    Question,
+    Table,
+    each_question,
+)
 
 NODE = {"Registry": "DiffusionFixed"}
 IN_TIME = {"Registry": "DiffusionInTime", "InboundPeerFixed": "InboundPeerInTime"}
@@ -51,8 +57,10 @@ SURVIVORS = {
 
 
 def test_the_table_has_every_mutant_and_a_reason_for_each_that_survives() -> None:
+    TABLE.rewritten()
     table, every, marked = TABLE.kept(), TABLE.every(), TABLE.marked()
     assert list(table) == list(every)
+    assert TABLE.asked_about() == set(every)
     survived = {name for name, by in table.items() if by == SURVIVED}
     left = [every[name] for name in survived - set(marked)]
     assert set(marked) <= survived
@@ -62,7 +70,6 @@ def test_the_table_has_every_mutant_and_a_reason_for_each_that_survives() -> Non
 
 
 @pytest.mark.nightly
-def test_every_mutant_is_noticed_as_the_table_says() -> None:
-    if os.environ.get("MUTANTS") == "write":
-        TABLE.write(TABLE.judged())
-    assert TABLE.confirmed() == {name: judge_of(by) for name, by in TABLE.kept().items()}
+@each_question(TABLE)
+def test_mutants_are_noticed_as_the_table_says(question: Question) -> None:
+    assert question.answered() == question.said()
