@@ -75,6 +75,8 @@ def own_container(b: Body, value: ir.Expr, place: Place) -> None:
         return
     word = _copier(value.type)
     rewrite = f"copy it: {word}(...)" if word else "copy it, or keep an immutable value"
+    if isinstance(value, ir.If):
+        rewrite = f"{rewrite}; to change one of the two places themselves write if and else"
     if isinstance(value, ir.Op) and value.op in HELD:
         rewrite = "name the place, once it is there: if k in self.m: s = self.m[k]"
     b.problem(

@@ -6,6 +6,8 @@ import collections
 import collections.abc
 import dataclasses
 import enum
+import inspect
+import re
 import sys
 import types as python_types
 import typing
@@ -36,7 +38,7 @@ INSTEAD: dict[object, str] = {
     tuple: "say of what: tuple[int, ...] or tuple[int, bool]",
     collections.Counter: "say of what: Counter[int]",
     collections.deque: "use list[T], with append and pop(0)",
-    collections.defaultdict: "use dict[K, V] = total(...), or a Counter",
+    collections.defaultdict: "say from what to what, and write dict[K, V] = total(...)",
     typing.Literal: "make an Enum of it: class Way(Enum): UP = 1; of integers an Interval",
     complex: "use integers",
     Sort: "make a class of it: class Node(Sort)",
@@ -44,6 +46,15 @@ INSTEAD: dict[object, str] = {
     enum.Enum: "make a class of it: class Mode(Enum)",
     Declaration: "name the machine",
 }
+
+
+def _with_every_key(key: Any, value: Any) -> str:
+    """The total map to write instead of `defaultdict[key, value]`."""
+    empty = {set: "set()", list: "[]", dict: "{}", int: "0", bool: "False"}
+    kind = typing.get_origin(value) or value
+    shown = [re.sub(r"[\w.]*\.", "", inspect.formatannotation(each)) for each in (key, value)]
+    default = empty.get(kind, "...")
+    return f"write dict[{shown[0]}, {shown[1]}] = total({default}): every key has a value"
 
 
 class TypeReader:
@@ -177,6 +188,8 @@ class TypeReader:
             found = f"make it a Record: class {annotation.__name__}(Record), without @dataclass"
         if found is None and isinstance(annotation, type) and issubclass(annotation, tuple):
             found = f"make it a Record: class {annotation.__name__}(Record)"
+        if found is None and typing.get_origin(annotation) is collections.defaultdict:
+            found = _with_every_key(*typing.get_args(annotation))
         if found is None and typing.get_origin(annotation) is not None:
             found = INSTEAD.get(typing.get_origin(annotation))
         return found or "use one of the types in the table of the language page"

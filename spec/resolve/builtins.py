@@ -12,7 +12,7 @@ from .. import ir, ops, words
 from .. import types as t
 from ..errors import Place, a, nearest
 from ..syntax import tree
-from . import expressions, ordered_sorts
+from . import conditions, expressions, ordered_sorts
 from .comprehensions import comprehension
 from .context import MISSING, Body, Signature, facts_if
 from .declared.serials import declared
@@ -245,7 +245,7 @@ def _bool(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     if isinstance(of.type, t.Int | t.Bool) and not isinstance(of.type, t.Serial):
         return ir.Op(node.place, t.BOOL, "bool", (of,))
     del b.scene.problems.found[found:]
-    return expressions.truth(b, node.args[0])
+    return conditions.truth(b, node.args[0])
 
 
 def _str(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
@@ -300,9 +300,9 @@ def _classes(node: tree.Expression) -> tuple[tree.Expression, ...]:
 def _implies(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     if not only(b, node, 2):
         return b.wrong(node.place)
-    first = expressions.truth(b, node.args[0])
+    first = conditions.truth(b, node.args[0])
     with b.knowing(facts_if(first, True)), b.without_hoisting():
-        second = expressions.truth(b, node.args[1])
+        second = conditions.truth(b, node.args[1])
     negated = ir.Op(node.args[0].place, t.BOOL, "not", (first,))
     return ir.Or(node.place, t.BOOL, (negated, second))
 

@@ -125,7 +125,7 @@ INSTEAD: dict[Any, str] = {
     filter: "write a comprehension: {x for x in s if p(x)}",
     iter: "write next((e for x in xs if p), default)",
     round: "use integers",
-    float: "use integers",
+    float: "leave it out: a timer starts with an integer, too; elsewhere count in integers",
     pow: "multiply, or make it a constant of the module",
     repr: "write str(x): text is only made and returned",
     type: "write isinstance(x, Ack), or match",
@@ -328,6 +328,8 @@ def _method(
         kind = type(of.type).__name__
         known = sorted({*(m for k, m in METHODS if k == kind), *UPDATES.get(kind, ())} - {"delete"})
         instead = f"write a function of the module: {name}(...)" if kind == "Record" else ""
+        if kind == "Text":
+            instead = f"leave out .{name}(...): text is only made; change it where it is used"
         rewrite = NO_METHOD.get((kind, name)) or nearest(name, known, instead or "use one of these")
         b.problem(
             "L205",

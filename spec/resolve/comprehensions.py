@@ -8,9 +8,10 @@ from ..analysis.iteration_order import identity, injective
 from ..analysis.walk import free_locals
 from ..errors import a
 from ..syntax import tree
+from .conditions import truth
 from .constants import complete
 from .context import Body, Resolver, facts_if, unpacked
-from .expressions import expr, iterable, join, misfit, truth, unordered
+from .expressions import expr, iterable, join, misfit, unordered
 from .families import name_members, round_of
 from .ordered_sorts import compared
 

@@ -131,17 +131,18 @@ def _collection(b: Body, value: Any, place: Place, of: t.Type | None) -> ir.Expr
     kind: Any = value.__class__
     if kind in (dict, MappingProxyType):
         return _map(b, value, place, of)
-    if kind not in (tuple, frozenset, list):
+    if kind not in (tuple, frozenset, list, set):
         return None
     # The order of a set's members must not depend on the hash seed.
-    members: list[Any] = sorted(value, key=repr) if kind is frozenset else [*value]
+    unordered = kind in (frozenset, set)
+    members: list[Any] = sorted(value, key=repr) if unordered else [*value]
     kinds = _inside(of, len(members))
     pairs = zip(members, kinds, strict=True)
     args = [constant(b, member, place, each) for member, each in pairs]
     known = tuple(arg for arg in args if arg is not None)
     if len(known) != len(args):
         return None
-    if kind is not frozenset:
+    if not unordered:
         several = [o for o in (() if of is None else t.options(of)) if isinstance(o, t.Seq)]
         items = t.Tuple(tuple(arg.type for arg in known))
         return ir.Op(place, several[0] if several else items, "tuple", known)
@@ -174,7 +175,6 @@ CONSTANTS = {
     "Fraction": "count the smallest unit in integers",
     "timedelta": "write its seconds: LEASE.total_seconds() for a timer, or an integer",
     "datetime": "count seconds in integers: START = int(when.timestamp())",
-    "set": "make it a frozenset",
     "deque": "make it a tuple",
     "defaultdict": "make it a dict with every key",
     "Counter": "make it a dict",
@@ -191,7 +191,7 @@ def named_constant(
             "L201",
             place,
             f"{text}, {a(type(value).__name__)}",
-            "a constant: bool, int, enum member, record; a tuple, frozenset or dict of them",
+            "a constant: bool, int, enum member, record; a tuple, list, set or dict of them",
             CONSTANTS.get(type(value).__name__)
             or "pass it as a parameter of the event, or make it a constant of the module",
         )

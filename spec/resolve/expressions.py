@@ -103,27 +103,6 @@ def _mended(found: t.Type, expected: t.Type) -> str:
             return f"give a value of type {expected}"
 
 
-def truth(b: Body, node: tree.Expression) -> ir.Expr:
-    """A condition: a bool; an integer is true where it is not 0, a collection where it is not
-    empty."""
-    b.asked = node  # `and` and `or` give one of their sides: only where that is a condition.
-    found = infer(b, node, t.BOOL)
-    match found.type:
-        case t.Serial() | t.Iter():
-            pass
-        case t.Int():
-            return ir.Op(found.place, t.BOOL, "ne", (found, ir.Const(found.place, t.INT, 0)))
-        case t.Set() | t.Seq() | t.Map() | t.Bag():
-            count = ir.Op(found.place, t.INT, "len", (found,))
-            return ir.Op(found.place, t.BOOL, "gt", (count, ir.Const(found.place, t.INT, 0)))
-        case _:
-            pass
-    if not t.fits(found.type, t.BOOL):
-        misfit(b, found.place, found.type, t.BOOL)
-        return b.wrong(node.place)
-    return found
-
-
 def iterable(b: Body, node: tree.Expression) -> tuple[ir.Expr, t.Type]:
     """The iterable after `in` of a loop, and the type of its elements."""
     static = b.static(node)

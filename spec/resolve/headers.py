@@ -15,7 +15,7 @@ from ..syntax import parse, tree
 from ..syntax.declare import Declaration, declared
 from ..syntax.members import Member, Members
 from ..words import Ignored, State
-from . import expressions
+from . import conditions, expressions
 from .annotations import TypeReader
 from .context import Body, Scene, Signature
 
@@ -194,7 +194,7 @@ class Headers:
         bound = tuple((n, k) for n, (_, k) in zip(names, params, strict=False))
         bound += params[len(names) :]
         body.locals.update(bound)
-        test = expressions.truth(body, written.body)
+        test = conditions.truth(body, written.body)
         give = ir.Return(written.place, test)
         return ir.Function(written.place, "when", bound, t.BOOL, (give,))
 

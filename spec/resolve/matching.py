@@ -10,7 +10,7 @@ from ..analysis.places import is_place
 from ..errors import Place, a, nearest
 from ..legal.texts import NO_TEXT
 from ..syntax import tree
-from . import expressions
+from . import conditions, expressions
 from .context import MISSING, Body, facts_if
 from .declared.serials import declared
 
@@ -34,7 +34,7 @@ def match_statement(b: Body, node: tree.Match, block: Block) -> list[ir.Stmt]:
         otherwise = {**b.facts, **_of_both(facts_if(test, False), subject, value)}
         b.facts.update(_of_both(facts_if(test, True), subject, value))
         if case.guard is not None:
-            guard = expressions.truth(b, case.guard)
+            guard = conditions.truth(b, case.guard)
             otherwise = dict(before)
             test = ir.And(case.place, t.BOOL, (test, guard))
         taken = _taken(b, case)

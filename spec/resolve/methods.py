@@ -9,7 +9,7 @@ from .. import ir
 from .. import types as t
 from ..errors import a, nearest
 from ..syntax import tree
-from . import expressions
+from . import expressions, tuples
 from .constants import constant
 from .context import Body, Signature
 from .operators import SETS
@@ -177,6 +177,25 @@ def _of_item(op: str) -> Method:
     return resolve
 
 
+def _of_fixed(op: str) -> Method:
+    """The same of a tuple of fixed length whose items have one type."""
+
+    def resolve(b: Body, node: tree.Apply, of: ir.Expr) -> ir.Expr:
+        whole = tuples.as_sequence(of)
+        if whole is not None:
+            return _of_item(op)(b, node, whole[0])
+        b.problem(
+            "L205",
+            node.place,
+            f"{op} of {a(of.type)}",
+            "a tuple whose items have one type",
+            "compare the items one by one",
+        )
+        return b.wrong(node.place)
+
+    return resolve
+
+
 def _total(b: Body, node: tree.Apply, of: ir.Expr) -> ir.Expr:
     arguments(b, node, ())
     return ir.Op(node.place, t.INT, "total", (of,))
@@ -240,6 +259,8 @@ METHODS: dict[tuple[str, str], Method] = {
     ("Seq", "count"): _of_item("count"),
     ("Seq", "index"): _of_item("index"),
     ("Seq", "copy"): _copy("list_of"),
+    ("Tuple", "count"): _of_fixed("count"),
+    ("Tuple", "index"): _of_fixed("index"),
     ("Bag", "get"): _get,
     ("Bag", "keys"): _view("keys"),
     ("Bag", "values"): _view("values"),

@@ -11,10 +11,11 @@ from ..errors import Place, a
 from ..legal.texts import NO_TEXT
 from ..syntax import tree
 from . import tuples
+from .conditions import truth
 from .context import Body, Resolver, facts_if, read_of
 from .declared import serials
 from .declared.literals import among
-from .expressions import expr, infer, join, looked_through, misfit, truth
+from .expressions import expr, infer, join, looked_through, misfit
 from .short_forms.enum_integers import as_integer
 
 NEVER = "these are never equal: compare what can be"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import FunctionType, MethodType
 from typing import Any, cast
@@ -322,7 +322,9 @@ class _Resolver:
             bound, function = {first: function.__self__}, function.__func__
         method = classes.method(node, code.co_filename, of_class=False)
         self.problems.found.extend(method.problems)
-        plain = isinstance(given, MethodType) or _is_static(function, self.members)
+        values = (*self.reader.enums.values(), *self.reader.records.values())
+        static = _is_static(function, (*self.members.chain, *values))
+        plain = isinstance(given, MethodType) or static
         if len(method.decorators) > plain and of is None:
             self._decorated(method)
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
@@ -502,7 +504,7 @@ def _event_of(member: Member | None) -> str | None:
     return None if member is None or member.header is None else member.header.event
 
 
-def _is_static(function: Any, members: Members) -> bool:
-    """Whether a class of the machine holds it as `@staticmethod`."""
-    held = (vars(owner).get(function.__name__) for owner in members.chain)
+def _is_static(function: Any, classes: Iterable[type]) -> bool:
+    """Whether one of these classes holds it as `@staticmethod`."""
+    held = (each for cls in classes for each in vars(cls).values())
     return any(isinstance(each, staticmethod) and each.__func__ is function for each in held)

@@ -11,7 +11,7 @@ from ..analysis.iteration_order import changed_while_iterated, order_matters
 from ..analysis.places import in_machine, in_state, local_of
 from ..errors import Place, a
 from ..syntax import tree
-from . import expressions
+from . import conditions, expressions
 from .aliasing import changeable, fresh, own_container
 from .changing_calls import Effect, effect, may_change
 from .context import Body, facts_if, read_of, unpacked
@@ -447,14 +447,14 @@ def _require(b: Body, call: tree.Apply) -> list[ir.Stmt]:
         return []
     if not _guards_here(b, call.place):
         return []
-    test = expressions.truth(b, call.args[0])
+    test = conditions.truth(b, call.args[0])
     why = _why(b, call, 1) if len(call.args) == 2 else None
     b.facts.update(facts_if(test, True))
     return [ir.Require(call.place, test, why)]
 
 
 def _choose(b: Body, node: tree.Choose) -> list[ir.Stmt]:
-    test = expressions.truth(b, node.test)
+    test = conditions.truth(b, node.test)
     before = dict(b.facts)
     b.facts.update(facts_if(test, True))
     then = _inner(b, node.then)
@@ -550,7 +550,7 @@ def _give(b: Body, node: tree.Give) -> list[ir.Stmt]:
 
 def _claim(b: Body, node: tree.Claim) -> list[ir.Stmt]:
     _guards_here(b, node.place, "an assert")
-    test = expressions.truth(b, node.test)
+    test = conditions.truth(b, node.test)
     b.facts.update(facts_if(test, True))
     return [ir.Assert(node.place, test)]
 

@@ -53,7 +53,7 @@ REWRITES: dict[type[ast.AST], str] = {
     ast.YieldFrom: "return a tuple or a frozenset",
     ast.TryStar: "ask before: `require(k in self.m)` instead of catching the KeyError",
     ast.Div: "use // and %: integers are exact in every engine",
-    ast.Pow: "multiply, or make it a constant of the module",
+    ast.Pow: "multiply: x * x; of a variable exponent make a table: POWERS = (1, 2, 4, 8)",
     ast.NamedExpr: "assign it in a statement of its own",
     ast.Global: "keep it in a variable of the machine",
     ast.Import: "import at the top of the module",
@@ -318,6 +318,8 @@ def _dict(p: Parser, node: ast.Dict) -> tree.Expression:
 
 def _display(kind: str) -> Callable[[Parser, Any], tree.Expression]:
     def read(p: Parser, node: ast.Set | ast.List | ast.Tuple) -> tree.Expression:
+        if not isinstance(node, ast.Tuple) and _starred(node.elts):
+            return short_forms.spread(p, node, kind)
         return tree.Display(p.place(node), kind, p.exprs(node.elts))
 
     return read
@@ -466,8 +468,8 @@ def _patterns(p: Parser, node: ast.pattern) -> tuple[tree.Pattern, ...]:
             return (tree.Pattern(place, None, None, (), (), None),)
 
 
-def _starred(patterns: list[ast.pattern]) -> bool:
-    return any(isinstance(each, ast.MatchStar) for each in patterns)
+def _starred(nodes: list[ast.pattern] | list[ast.expr]) -> bool:
+    return any(isinstance(each, ast.MatchStar | ast.Starred) for each in nodes)
 
 
 STATEMENTS: dict[type[ast.stmt], Callable[[Parser, Any], tree.Statement]] = {

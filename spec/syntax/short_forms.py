@@ -1,10 +1,11 @@
-"""Statements of Python that stand for several: `a = b = value`, `first, *rest = q`, `for ... else`,
-and values that are named where they are used, `if (n := len(q)) > 2:`."""
+"""What stands for something longer: the statements `a = b = value`, `first, *rest = q` and `for ...
+else`, values that are named where they are used, `if (n := len(q)) > 2:`, and `[*q, x]`."""
 
 from __future__ import annotations
 
 import ast
 import copy
+import functools
 from collections.abc import Iterator
 from typing import Protocol
 
@@ -23,6 +24,8 @@ class Parser(Protocol):
     def place(self, node: ast.AST) -> Place: ...
 
     def expr(self, node: ast.expr) -> tree.Expression: ...
+
+    def exprs(self, nodes: list[ast.expr]) -> tuple[tree.Expression, ...]: ...
 
     def block(self, nodes: list[ast.stmt]) -> tuple[tree.Statement, ...]: ...
 
@@ -81,6 +84,24 @@ def unpacking(
     targets = tree.Display(place, "tuple", tuple(one for one, _ in assigned))
     values = tree.Display(place, "tuple", tuple(value for _, value in assigned))
     yield tree.Set(place, targets, values, None)
+
+
+def spread(p: Parser, node: ast.Set | ast.List, kind: str) -> tree.Expression:
+    """`[*q, x]` is `[e for e in q] + [x]`, and `{*s, x}` is `{e for e in s} | {x}`."""
+    made: list[tree.Expression] = []
+    single: list[ast.expr] = []  # The elements since the last star.
+    for each in [*node.elts, None]:
+        if single and (each is None or isinstance(each, ast.Starred)):
+            made.append(tree.Display(p.place(node), kind, p.exprs(single)))
+            single = []
+        if isinstance(each, ast.Starred):
+            name, over = fresh(p, each), p.expr(each.value)
+            clause = tree.For(p.place(each), (name.name,), over, ())
+            made.append(tree.Comprehension(p.place(each), kind, name, None, (clause,)))
+        elif each is not None:
+            single.append(each)
+    op = "|" if kind == "set" else "+"
+    return functools.reduce(lambda a, b: tree.Binary(p.place(node), op, a, b), made)
 
 
 def with_else(p: Parser, node: ast.For) -> Iterator[tree.Statement]:

@@ -22,6 +22,10 @@ class Level(IntEnum):
     LOW = 1
     HIGH = 3
 
+    @staticmethod
+    def least(n: int, *, most: int = 2) -> int:
+        return min(n, most)
+
     @classmethod
     def at_least(cls, n: int, *, strict: bool = False) -> "Level":
         return cls.HIGH if n > 1 or (strict and n == 1) else cls.LOW
@@ -34,6 +38,10 @@ class Job(Record):
     @classmethod
     def of(cls, n: int, most: int = 2) -> "Job":
         return cls(Level.at_least(n), min(n, most))
+
+
+LOW_ODD = {1, 3}
+STEPS = (0, 2, 1, 2)
 
 
 def late(job: Job) -> int:
@@ -49,6 +57,7 @@ FIELDS = """
     bag: Counter[int] = Counter()
     rows: dict[int, set[int]] = {}
     kept: int | None = None
+    last: Job | None = None
 
     @staticmethod
     def _clamped(x: int, low: int = 0, high: int = 2) -> int:
@@ -56,6 +65,17 @@ FIELDS = """
 """
 # The type of the output, and the body.
 BODIES = [
+    ("int", "return Level.least(len(self.xs)) + Level.least(self.ys[0], most=1)"),
+    ("tuple[int, ...]", "return tuple([*self.xs, 7, *self.ys, len(self.xs)])"),
+    ("int", "self.xs = [*self.ys]; self.ys = [0, *self.xs]; self.xs.append(9); return self.ys[0]"),
+    ("int", "self.xs = [*[x for x in self.ys if x], *STEPS][-3:]; return self.xs[-1]"),
+    ("int", "self.s = {*self.xs, *self.s, 8}; return len({*self.m.values()})"),
+    ("int", "return len({*self.s}) + max([*self.xs, self.xs[0] // len(self.ys)])"),
+    ("int", "return STEPS.index(len(self.xs)) + STEPS.count(2)"),
+    ("bool", "return len(self.xs) in LOW_ODD"),
+    ("int", "return self.last.n if self.last else -9"),
+    ("int", "return self.last.n if self.last and self.last.level > 1 else -9"),
+    ("bool", "return not self.last or self.last.n > 0"),
     ("tuple[int, ...]", "self.xs.sort(); return tuple(self.xs)"),
     ("tuple[int, ...]", "self.xs.sort(reverse=True); return tuple(self.xs)"),
     ("tuple[int, ...]", "self.xs.reverse(); return tuple(self.xs)"),
@@ -220,6 +240,7 @@ STATES = st.fixed_dictionaries(
         "bag": INTS,
         "rows": st.dictionaries(st.integers(1, 2), st.sets(st.integers(0, 3)), max_size=2),
         "kept": st.none() | st.integers(0, 3),
+        "last": st.none() | st.tuples(st.sampled_from((1, 3)), st.integers(-1, 1)),
     }
 )
 
@@ -258,7 +279,8 @@ def test_a_machine_does_what_python_does(
         jobs = [module.Job(module.Level(level), n) for level, n in drawn["q"]]
         rows = {k: set(v) for k, v in drawn["rows"].items()}
         new = {name: type(v)(v) if v is not None else v for name, v in drawn.items()}
-        return {**new, "q": jobs, "rows": rows, "bag": Counter(drawn["bag"])}
+        last = drawn["last"] and module.Job(module.Level(drawn["last"][0]), drawn["last"][1])
+        return {**new, "q": jobs, "rows": rows, "bag": Counter(drawn["bag"]), "last": last}
 
     for i, (_, body) in enumerate(WHOLE):
         machine = module.M.lawful.state(**values())
@@ -275,6 +297,10 @@ def test_a_machine_does_what_python_does(
 
 
 REFUSED = [
+    "return [*self.s][0]",
+    "return [*self.xs, *self.m.values()][0]",
+    "return 1 if self.kept else 0",  # 0 is false, too.
+    "[a, *b, c] = self.xs; return a",
     "return min(self.s, key=lambda x: abs(x))",  # Which of two comes first depends on the order.
     "return sorted(self.m.values(), key=lambda x: -x)[0]",
     "return max(self.q, key=lambda j: j).n",  # A record has no order.
@@ -292,3 +318,11 @@ REFUSED = [
 @pytest.mark.parametrize("body", REFUSED, ids=range(len(REFUSED)))
 def test_what_has_no_plain_meaning_is_refused(body: str) -> None:
     assert texts.problems(text_of([("int", body)]))
+
+
+@pytest.mark.parametrize("special", ["__bool__(self) -> bool", "__len__(self) -> int"])
+def test_a_record_with_a_truth_of_its_own_is_no_condition(special: str) -> None:
+    text = f"class R(Record):\n    n: int\n    def {special}:\n        return self.n\n"
+    text += "class M(Machine):\n    r: R | None = None\n    @transition\n    def go(self) -> int:\n"
+    found = texts.problems(f"{text}        return 1 if self.r else 0\n")
+    assert [each.number for each in found] == ["L203"]

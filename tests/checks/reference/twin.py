@@ -141,6 +141,8 @@ class Twin:
                     setattr(made, name, self._method(real, made))
                 elif isinstance(real, property) and isinstance(real.fget, types.FunctionType):
                     setattr(made, name, property(self._method(real.fget, made)))
+                elif isinstance(real, staticmethod):
+                    setattr(made, name, staticmethod(self._method(getattr(cls, name), made)))
                 elif not name.startswith("_") and not isinstance(real, words.Scope):
                     setattr(made, name, real)
                 ignored.pop(name, None)
