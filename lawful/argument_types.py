@@ -70,6 +70,12 @@ def folder(text: str) -> Path:
     )
 
 
+def folder_or_uri(text: str) -> Path | str:
+    """A folder of the file system, or the URI of one of another file system, as text."""
+    scheme, colon, _ = text.partition("://")
+    return text if colon and scheme.lower() != "file" else folder(text)
+
+
 def port(text: str) -> int:
     """A port of this machine; 0 is any that is free."""
     if text.isascii() and text.isdigit() and int(text) < 65536:

@@ -162,8 +162,9 @@ def explore_on_spark(
     The counts and verdicts are those of `explore`, and counterexamples are as short; which of two
     steps reached a state first may differ. Liveness, `recoverable` and refinement are unknown. The
     states are in files in the folder `limits.spill`, which all workers see; without one, in a
-    temporary folder of this computer. Limits are looked at after each level. Raises what `explore`
-    raises, and the errors of Spark.
+    temporary folder of this computer. With `TableJobs` those of large levels are on a file system
+    of the session. Limits are looked at after each level. Raises what `explore` raises, and the
+    errors of Spark.
     """
     limits = limits or Limits()
     _fits_spill("compiled", limits, {})
@@ -176,10 +177,15 @@ def explore_on_spark(
 
     space, asked = Space(flat, world), (progress, expects)
     folder = limits.spill or limits.resume
-    if folder is not None:
-        return _spilled(space, limits, folder, asked, ("spark", made))
-    with tempfile.TemporaryDirectory(prefix="lawful-explore-") as temporary:
-        return _spilled(space, limits, Path(temporary), asked, ("spark", made))
+    jobs.begin()
+    try:
+        if folder is not None:
+            return _spilled(space, limits, folder, asked, ("spark", made))
+        with tempfile.TemporaryDirectory(prefix="lawful-explore-") as temporary:
+            return _spilled(space, limits, Path(temporary), asked, ("spark", made))
+    finally:
+        if limits.resume is None:
+            jobs.end()
 
 
 def _orbits(

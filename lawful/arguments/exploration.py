@@ -77,9 +77,10 @@ def check(commands: Subparsers) -> None:
     )
     parser.add_argument(
         "--spill",
-        type=types.folder,
+        type=types.folder_or_uri,
         metavar="DIR",
-        help="keep the states in files there while it explores, for more than memory holds",
+        help="keep the states in files there while it explores, for more than memory holds; with "
+        "--engine spark also hdfs://..., s3a://... or what else the session knows",
     )
     _varying(parser)
 

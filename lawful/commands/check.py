@@ -61,6 +61,11 @@ def explored(
     """The exploration, and what else was asked of the same machine within the same limits."""
     if options.master is not None and options.engine != "spark":
         raise CommandError("--master is for --engine spark")
+    if options.engine != "spark" and isinstance(options.spill, str):
+        raise CommandError(
+            f"--spill {options.spill}: expected a path, or file:///path; a URI of another file "
+            "system is for --engine spark"
+        )
     if options.engine == "spark":
         result = _on_spark(machine, options, limits, tell)
     else:
@@ -100,17 +105,22 @@ def _on_spark(
         if asked:
             raise CommandError(f"{name} cannot be had with --engine spark")
     master = options.master or "local"
-    if limits.spill is None and not master.startswith("local"):
-        raise CommandError("--engine spark on a cluster needs --spill, a folder all workers see")
+    if options.spill is None and not master.startswith("local"):
+        raise CommandError("--engine spark on a cluster needs --spill, a URI or a shared folder")
     from lawful.checks.explore.spark.level_jobs import LevelJobs
     from lawful.checks.explore.spark.session_memory import bounded
+    from lawful.checks.explore.spark.table_jobs import TableJobs
 
     with spark_session(options.master, bounded(options.master or "local[*]")) as session:
+        if isinstance(options.spill, str):
+            jobs: LevelJobs = TableJobs(session, options.spill)
+        else:
+            jobs = LevelJobs(session)
         return explore_on_spark(
             machine.flat,
             machine.world,
             machine.expects,
-            LevelJobs(session),
+            jobs,
             limits=limits,
             progress=lambda p: tell(_progress_text(p)),
         )
@@ -129,7 +139,7 @@ def limits_of(options: CheckOptions, settings: Settings, stop: Callable[[], bool
         stop=stop,
         resume=options.resume,
         workers=options.workers,
-        spill=options.spill,
+        spill=None if isinstance(options.spill, str) else options.spill,
     )
 
 

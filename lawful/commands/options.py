@@ -82,7 +82,7 @@ class CheckOptions:
     max_states: int | None = None
     max_memory: int | None = None
     resume: Path | None = None
-    spill: Path | None = None
+    spill: Path | str | None = None
 
 
 @dataclass(frozen=True, slots=True)

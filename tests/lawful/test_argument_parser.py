@@ -46,8 +46,15 @@ def test_a_folder_may_be_a_uri_of_a_file(text: str, path: str) -> None:
     assert given.spill == Path(path)
 
 
-@pytest.mark.parametrize("option", ["--spill", "--resume"])
-@pytest.mark.parametrize("text", ["hdfs://host/a", "s3a://bucket/a", "file://host/a"])
+@pytest.mark.parametrize(
+    ("option", "text"),
+    [
+        ("--resume", "hdfs://host/a"),
+        ("--resume", "s3a://bucket/a"),
+        ("--resume", "file://host/a"),
+        ("--spill", "file://host/a"),
+    ],
+)
 def test_a_folder_that_is_not_mounted_is_refused(option: str, text: str, capsys: Printed) -> None:
     with pytest.raises(SystemExit) as stopped:
         parser(["check"]).parse_args(["check", "x", option, text])

@@ -22,7 +22,7 @@ from ..compiled.state_store import Span, Stopped
 from ..expansion.successors import Stepping
 from ..limits import OutOfBudget
 from ..spill.sorted_runs import Run, SortedRuns
-from ..spill.spilled import Spilled, forced
+from ..spill.spilled import Spilled
 from . import level_tasks
 from .level_files import STEP, STEPS, new_file, row_at, write
 from .level_jobs import LevelJobs
@@ -86,6 +86,8 @@ class Clustered(Spilled):
 
     def _runs_of(self, bucket: int) -> SortedRuns:
         runs = self.bucket_runs.get(bucket, ())
+        for run in runs:
+            self.jobs.fetched(run.path)
         return SortedRuns(self.run_code, lambda: new_file(self.levels, "seen"), runs)
 
     def words_of(self, number: int) -> Sequence[int]:
@@ -103,7 +105,7 @@ class Clustered(Spilled):
         self._settle()
         at = bisect.bisect_right(self.parts, number, key=lambda part: part.first) - 1
         part = self.parts[at]
-        row: list[int] = row_at(part.path, number - part.first).tolist()
+        row: list[int] = row_at(self.jobs.fetched(part.path), number - part.first).tolist()
         return row
 
     def by_rule(self, count: int) -> list[int]:
@@ -175,6 +177,11 @@ class Clustered(Spilled):
         self.bucket_runs[bucket] = list(runs)
         self.seen.merged += merged
 
+    def _tidy(self) -> None:
+        gone = [run for run in self.seen.merged if run.path not in self.in_snapshot]
+        super()._tidy()
+        self.jobs.removed(gone)
+
     def _new(self, seen: dict[int, list[Run]]) -> level_tasks.NewStates:
         return level_tasks.NewStates(self.levels, self.width, seen)
 
@@ -182,7 +189,7 @@ class Clustered(Spilled):
         """Run a level as a job, or a small one here: how many states are new."""
         expansion = Expansion(SearchProgram.of(self.stepping), self.buckets)
         spans, new = self._spans(span), self._new(self.bucket_runs)
-        if span.last - span.next < self.jobs.least:
+        if self.jobs.done_here(span.last - span.next):
             told = level_tasks.done_here(spans, expansion, new)
         else:
             told = self.jobs.told(spans, expansion, new)
@@ -232,16 +239,16 @@ class Clustered(Spilled):
     def kept(self, count: int) -> Iterator[tuple[str, Any]]:
         if self.moved >= 0:
             self._settle()
-        kept = {run.path for runs in self.bucket_runs.values() for run in runs}
-        for path in [*kept, *(part.path for part in self.parts)]:
-            if path not in self.in_levels:
-                forced(path)
-        self.in_levels = kept | {part.path for part in self.parts}
+        runs = [(bucket, run.path) for bucket, runs in self.bucket_runs.items() for run in runs]
+        files = [*runs, *((at, part.path) for at, part in enumerate(self.parts))]
+        places = self.jobs.kept(file for file in files if file[1] not in self.in_levels)
+        self.in_levels, kept = {path for _, path in files}, {path for _, path in runs}
         yield from super().kept(count)
         self.in_snapshot |= kept
         yield "moved", self.moved
         yield "parts", [(part.first, part.size, Path(part.path).name) for part in self.parts]
         yield "buckets", self.buckets
+        yield "places", places
         yield (
             "bucket_runs",
             {
@@ -269,6 +276,6 @@ class Clustered(Spilled):
         for file in self.levels.glob("*.*"):
             if str(file) not in self.in_levels:
                 file.unlink()
-        for path in self.in_levels:
-            if not Path(path).exists():
-                raise Unfit(f"{path}, which the snapshot names, is not there")
+        self.jobs.go_on(items.get("places", {}))
+        for path in self.jobs.lacking(self.in_levels):
+            raise Unfit(f"{path}, which the snapshot names, is not there")

@@ -64,12 +64,12 @@ def whole() -> Any:
 
 @pytest.mark.usefixtures("seven")
 def test_a_small_level_has_few_tasks_that_keep_several_buckets() -> None:
-    """Sixteen buckets of two partitions. A job is dealt out twice: states, and buckets."""
+    """Thirty-two buckets of two partitions. A job is dealt out twice: states, and buckets."""
     session = Session(2)
     assert found_with(session) == whole()
     dealt = list(zip(session.tasks[::2], session.tasks[1::2], strict=True))
     assert len(dealt) == LEVELS
-    assert [keeping for _, keeping in dealt] == [min(states, 16) for states, _ in dealt]
+    assert [keeping for _, keeping in dealt] == [min(states, 32) for states, _ in dealt]
     assert dealt[0] == (1, 1) and max(dealt) == (8, 8)
 
 
