@@ -39,11 +39,11 @@ class Frame:
 
     def drop(self, name: str) -> Frame:
         kept = [each for each in self.schema.split(", ") if each.split()[0] != name]
-        return self._chosen(", ".join(kept))
+        return self.chosen(", ".join(kept))
 
     def select(self, *names: str) -> Frame:
         kinds = {each.split()[0]: each for each in self.schema.split(", ")}
-        return self._chosen(", ".join(kinds[name] for name in names))
+        return self.chosen(", ".join(kinds[name] for name in names))
 
     def selectExpr(self, *texts: str) -> Frame:  # as Spark has it
         """Of expressions there are columns and whole numbers, each perhaps with another name."""
@@ -90,7 +90,7 @@ class Frame:
             folder = f"{table}/of={row[0]}"
             self.session.folders.setdefault(folder, (rest, []))[1].append(row[1:])
 
-    def _chosen(self, schema: str) -> Frame:
+    def chosen(self, schema: str) -> Frame:
         at = [self.columns.index(each.split()[0]) for each in schema.split(", ")]
         parts = [[tuple(row[i] for i in at) for row in part] for part in self.parts]
         return Frame(self.session, schema, parts)
@@ -161,7 +161,7 @@ class Reader:
             raise FileNotFoundError(2, "no such table", lacking[0])
         tables = [self.session.folders[folder] for folder in folders]
         parts = [
-            Frame(self.session, kinds, [rows])._chosen(self.wanted).parts[0]
+            Frame(self.session, kinds, [rows]).chosen(self.wanted).parts[0]
             for kinds, rows in tables
         ]
         return Frame(self.session, self.wanted, parts)

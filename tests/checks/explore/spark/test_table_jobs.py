@@ -135,15 +135,18 @@ def test_runs_that_stand_in_others_are_removed(monkeypatch: pytest.MonkeyPatch) 
     sessions = Session(2), Session(2)
     kept = [dict[str, Any]()] * 2
 
-    def none(self: TableJobs, runs: Any) -> None:
-        """Nothing is removed."""
+    def stays(self: TableJobs) -> None:
+        """The folder is not removed."""
+
+    def nothing(self: TableJobs, runs: Any) -> None:
+        """No run is removed."""
 
     for i, session in enumerate(sessions):
         with monkeypatch.context() as patch:
             jobs = TableJobs(session, FOLDER, 20)
-            patch.setattr(TableJobs, "end", lambda _: None)
+            patch.setattr(TableJobs, "end", stays)
             if i:
-                patch.setattr(TableJobs, "removed", none)
+                patch.setattr(TableJobs, "removed", nothing)
             assert comparable(on_jobs(TwoPhase, jobs)) == comparable(in_memory(TwoPhase))
         kept[i] = {
             of: sum(f"of={of}" in name for name in session.folders) for of in ("new", "seen")
