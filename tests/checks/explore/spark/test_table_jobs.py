@@ -16,6 +16,7 @@ from lawful import Machine
 from lawful.checks.explore import Limits
 from lawful.checks.explore.checkpoints import Snapshots, Unfit
 from lawful.checks.explore.spark import level_tasks, table_jobs, tables
+from lawful.checks.explore.spark.arrow_rows import batch_of
 from lawful.checks.explore.spark.clustered import Clustered
 from lawful.checks.explore.spark.level_tasks import NewStates
 from lawful.checks.explore.spark.table_jobs import FetchedNewStates, TableJobs
@@ -189,7 +190,7 @@ def test_reports_name_files_of_the_driver(tmp_path: Path) -> None:
     told: list[Any] = []
     new = NewStates(tmp_path, 1, {})
     row = (0, level_tasks.STATES, b"\1" + bytes(7) + b"\5" + bytes(7), None, 0)
-    for each in FetchedNewStates(new)([table_jobs.batch_of([row], table_jobs.SENT_OR_SEEN)]):
+    for each in FetchedNewStates(new)([batch_of([row], table_jobs.SENT_OR_SEEN)]):
         told += [text for text in each.column(6).to_pylist() if text is not None]
     (file,) = map(json.loads, told)
     assert {Path(path).parent for path in (file["path"], *(p for _, p in file["runs"]))} == {
