@@ -1,4 +1,4 @@
-"""Files as rows of tables, on any file system that Spark reads and writes, such as hdfs:// or s3a://.
+"""Files as rows of tables, on any file system that Spark knows: hdfs://, s3a:// and others.
 
     of          what the file has: "new" or "seen" states; "told" is what the second task tells
     bucket      of the states
