@@ -69,6 +69,11 @@ def check(commands: Subparsers) -> None:
         metavar="SIZE",
         help="stop when the process holds so much memory, for example 500M or 2G",
     )
+    _in_files(parser)
+    _varying(parser)
+
+
+def _in_files(parser: CommandParser) -> None:
     parser.add_argument(
         "--resume",
         type=types.folder,
@@ -82,7 +87,6 @@ def check(commands: Subparsers) -> None:
         help="keep the states in files there while it explores, for more than memory holds; with "
         "--engine spark also hdfs://..., s3a://... or what else the session knows",
     )
-    _varying(parser)
 
 
 def _varying(parser: CommandParser) -> None:
