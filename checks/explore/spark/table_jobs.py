@@ -18,9 +18,9 @@ from typing import Any
 
 from ..spill.sorted_runs import Run
 from .arrow_rows import Row, batch_of, rows_of
+from .file_tables import TABLE, TOLD, FileTables, pieces, put_together
 from .level_jobs import LEAST, LevelJobs, Span
 from .level_tasks import FILE, SENT, SPANS, Expansion, NewStates
-from .tables import TABLE, TOLD, Tables, pieces, put_together
 
 SENT_OR_SEEN = f"{SENT}, name string, piece int"
 SEEN_ROW = -1  # The kind of a row with a piece of a run; it comes before those of `level_tasks`.
@@ -102,7 +102,7 @@ class TableJobs(LevelJobs):
 
     def __init__(self, session: Any, folder: str, least: int = LEAST) -> None:
         super().__init__(session, least)
-        self.tables = Tables(session, folder)
+        self.tables = FileTables(session, folder)
 
     def begin(self) -> None:
         self.tables.begin()

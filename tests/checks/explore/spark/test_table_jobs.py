@@ -15,12 +15,12 @@ import pytest
 from lawful import Machine
 from lawful.checks.explore import Limits
 from lawful.checks.explore.checkpoints import Snapshots, Unfit
-from lawful.checks.explore.spark import level_tasks, table_jobs, tables
+from lawful.checks.explore.spark import level_tasks, table_jobs
 from lawful.checks.explore.spark.arrow_rows import batch_of
 from lawful.checks.explore.spark.clustered import Clustered
+from lawful.checks.explore.spark.file_tables import pieces, put_together
 from lawful.checks.explore.spark.level_tasks import NewStates
 from lawful.checks.explore.spark.table_jobs import FetchedNewStates, TableJobs
-from lawful.checks.explore.spark.tables import pieces, put_together
 from tests.checks.declarations.wide import Crowd
 from tests.checks.explore.spark.frames import Session
 from tests.checks.explore.spark.test_clustered import comparable, in_memory, on_jobs, tiny
@@ -36,7 +36,7 @@ __all__ = ["tiny"]
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch, tiny: None) -> None:
     """A file has several pieces."""
-    monkeypatch.setattr(tables, "PIECE", 100)
+    monkeypatch.setattr(file_tables, "PIECE", 100)
 
 
 def in_tables(
@@ -70,14 +70,14 @@ def test_workers_look_into_no_folder_of_the_driver(
 ) -> None:
     """After the first job the driver has no file that a worker made."""
     seen: list[int] = []
-    written = tables.Tables.write
+    written = file_tables.FileTables.write
 
-    def noted(self: tables.Tables, frame: Any) -> str:
+    def noted(self: file_tables.FileTables, frame: Any) -> str:
         levels = next(tmp_path.glob("TwoPhase.*/levels"))
         seen.append(sum(file.name not in self.table_of for file in levels.iterdir()))
         return written(self, frame)
 
-    monkeypatch.setattr(tables.Tables, "write", noted)
+    monkeypatch.setattr(file_tables.FileTables, "write", noted)
     whole = comparable(in_memory(TwoPhase))
     assert in_tables(TwoPhase, Session(2), Limits(spill=tmp_path)) == whole
     assert max(seen[1:]) == 0 < seen[0]
@@ -98,7 +98,7 @@ class SendsNoRuns(FetchedNewStates):
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         for each in super().__call__(batches):
-            if each.column(0).to_pylist() != [tables.SEEN]:
+            if each.column(0).to_pylist() != [file_tables.SEEN]:
                 yield each
 
 

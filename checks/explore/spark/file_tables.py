@@ -47,7 +47,7 @@ def put_together(path: Path, contents: Iterable[bytes]) -> Path:
     return path
 
 
-class Tables:
+class FileTables:
     """The tables of a search, in a folder of their own in the given one, and where each file is."""
 
     def __init__(self, session: Any, folder: str) -> None:
