@@ -15,7 +15,7 @@ import pytest
 from lawful import Machine
 from lawful.checks.explore import Limits
 from lawful.checks.explore.checkpoints import Snapshots, Unfit
-from lawful.checks.explore.spark import level_tasks, table_jobs
+from lawful.checks.explore.spark import file_tables, level_tasks, table_jobs
 from lawful.checks.explore.spark.arrow_rows import batch_of
 from lawful.checks.explore.spark.clustered import Clustered
 from lawful.checks.explore.spark.file_tables import pieces, put_together
