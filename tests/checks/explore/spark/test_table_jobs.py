@@ -46,7 +46,12 @@ def in_tables(
 
 
 @pytest.mark.parametrize(
-    ("cls", "least"), [(TwoPhase, 0), (TwoPhase, 20), (PetersonWithoutFlags, 0)]
+    ("cls", "least"),
+    [
+        (TwoPhase, 20),
+        pytest.param(TwoPhase, 0, marks=pytest.mark.nightly),
+        pytest.param(PetersonWithoutFlags, 0, marks=pytest.mark.nightly),
+    ],
 )
 def test_the_result_is_that_of_the_search_in_memory(cls: type[Machine], least: int) -> None:
     session = Session(2)
@@ -120,7 +125,9 @@ class HasNoRuns(FetchedNewStates):
         return new
 
 
-@pytest.mark.parametrize("broken", [SendsNoRuns, LosesPieces, HasNoRuns])
+@pytest.mark.parametrize(
+    "broken", [SendsNoRuns, LosesPieces, pytest.param(HasNoRuns, marks=pytest.mark.nightly)]
+)
 def test_a_broken_level_is_noticed(broken: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_jobs, "FetchedNewStates", broken)
     whole = comparable(in_memory(TwoPhase))
@@ -131,6 +138,7 @@ def test_a_broken_level_is_noticed(broken: Any, monkeypatch: pytest.MonkeyPatch)
     assert found != whole
 
 
+@pytest.mark.nightly
 def test_runs_that_stand_in_others_are_removed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Tables of seen states are fewer than levels when it ends; those of new states stay."""
     sessions = Session(2), Session(2)
