@@ -1,6 +1,7 @@
-"""Contents in a stream of bytes, each after its length, and their fields.
+"""Contents in a stream of bytes, and the fields of frames.
 
     frame := length:u32 content{length}
+    line  := content LF
 
 Integers are big-endian, and nothing is padded. What a content means says the `wire.py` of a
 system.
@@ -9,6 +10,7 @@ system.
 from __future__ import annotations
 
 import struct
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 
 LONGEST_TEXT = 255  # Bytes of UTF-8.
@@ -86,8 +88,8 @@ class Reader:
             raise WireError(f"byte {self.at}: {left} bytes after the end")
 
 
-class Frames:
-    """Cuts a stream into contents. It holds at most one frame that is not complete."""
+class Cutter(ABC):
+    """Cuts a stream into contents. It holds at most one that is not complete."""
 
     def __init__(self, longest: int) -> None:
         """`longest`: bytes of a content at most."""
@@ -96,7 +98,7 @@ class Frames:
 
     @property
     def held(self) -> int:
-        """Bytes of the frame that is not complete."""
+        """Bytes of the content that is not complete."""
         return len(self._buffer)
 
     def feed(self, data: bytes) -> Iterator[bytes]:
@@ -108,15 +110,40 @@ class Frames:
         self._buffer += data
         at = 0
         try:
-            while len(self._buffer) - at >= _LENGTH.size:
-                (length,) = _LENGTH.unpack_from(self._buffer, at)
-                if length > self._longest:
-                    raise Oversized(f"a frame has at most {self._longest} bytes, not {length}")
-                end = at + _LENGTH.size + length
-                if len(self._buffer) < end:
-                    break
-                content = bytes(self._buffer[at + _LENGTH.size : end])
-                at = end
+            while (found := self._found(self._buffer, at)) is not None:
+                content, at = found
                 yield content
+        except Oversized:
+            at = len(self._buffer)
+            raise
         finally:
             del self._buffer[:at]
+
+    @abstractmethod
+    def _found(self, buffer: bytearray, at: int) -> tuple[bytes, int] | None:
+        """The content that begins there, and where the next one does; None if it is not complete.
+        Errors: Oversized."""
+
+
+class Frames(Cutter):
+    """Each content comes after its length."""
+
+    def _found(self, buffer: bytearray, at: int) -> tuple[bytes, int] | None:
+        begin = at + _LENGTH.size
+        if len(buffer) < begin:
+            return None
+        (length,) = _LENGTH.unpack_from(buffer, at)
+        if length > self._longest:
+            raise Oversized(f"a frame has at most {self._longest} bytes, not {length}")
+        end = begin + length
+        return (bytes(buffer[begin:end]), end) if len(buffer) >= end else None
+
+
+class Lines(Cutter):
+    """Each content ends with a line feed."""
+
+    def _found(self, buffer: bytearray, at: int) -> tuple[bytes, int] | None:
+        end = buffer.find(b"\n", at)
+        if (len(buffer) if end < 0 else end) - at > self._longest:
+            raise Oversized(f"a line has at most {self._longest} bytes")
+        return (bytes(buffer[at:end]), end + 1) if end >= 0 else None

@@ -26,7 +26,8 @@ from functools import partial
 
 from ...services import LOOPBACK
 from ...services.errors import on_error
-from ...services.framing import Frames, Oversized, WireError
+from ...services.framing import Frames, WireError
+from ...services.incoming import Come, Incoming
 from ...services.round_robin import RoundRobin
 from ..declaration import Peer
 from .scheduler import MessageScheduler, Stopped
@@ -161,16 +162,12 @@ class Session(asyncio.Protocol):
         self._scheduler = scheduler
         self._name = name
         self._config = config
-        self._frames = Frames(LARGEST_HEAD + config.longest_body)
+        frames = Frames(LARGEST_HEAD + config.longest_body)
+        self.incoming = Incoming(frames, UNHANDLED, turns, self._handle)
         self._peer: Peer | None = None
-        self._turns = turns
-        self._come: deque[bytes | Oversized | None] = deque()  # None is the end.
-        self.unhandled = 0  # Bytes that have come and wait for their turn.
-        self._reading = True
         self._hung_up = False
         self._faults = 0
         self._owed = 0  # Responses that may still come: one for each message.
-        self._heard = 0.0
         self._outgoing: deque[bytes] = deque()
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
@@ -194,23 +191,18 @@ class Session(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        self._heard = self._loop.time()
+        self.incoming.begin(transport)
         self._watch = self._loop.call_later(self._config.silence, self._listen)
 
     def data_received(self, data: bytes) -> None:
-        self._heard = self._loop.time()
-        try:
-            for content in self._frames.feed(data):
-                self._put(content)
-        except Oversized as error:
-            self._put(error)
+        self.incoming.feed(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._watch is not None:
             self._watch.cancel()
         self._outgoing.clear()
-        if self._come and not self._hung_up:
-            self._put(None)
+        if self.incoming and not self._hung_up:
+            self.incoming.put(None)
         else:
             self._end()
 
@@ -227,43 +219,19 @@ class Session(asyncio.Protocol):
 
     # What has come.
 
-    def _put(self, come: bytes | Oversized | None) -> None:
-        self._come.append(come)
-        if isinstance(come, bytes):
-            self.unhandled += len(come)
-        if len(self._come) == 1:
-            self._turns.add(self._step)
-        self._read_on()
-
-    def _read_on(self) -> None:
-        """Read, or do not, by how much waits to be handled."""
-        if self._transport is None or self._transport.is_closing():
-            return
-        if self._reading and self.unhandled > UNHANDLED:
-            self._reading = False
-            self._transport.pause_reading()
-        elif not self._reading and self.unhandled <= UNHANDLED // 2:
-            self._reading = True
-            self._heard = self._loop.time()
-            self._transport.resume_reading()
-
-    def _step(self) -> bool:
-        """Handle the first that has come; whether there is more."""
-        come = self._come.popleft()
+    def _handle(self, come: Come) -> None:
         try:
-            if isinstance(come, bytes):
-                self.unhandled -= len(come)
-                if not self._hung_up:
-                    self._take(come)
-            elif come is None:
+            if come is None:
                 self._end()
-            elif not self._hung_up:
+            elif self._hung_up:
+                pass
+            elif isinstance(come, bytes):
+                self._take(come)
+            else:
                 self._give_up("oversized")
         except BaseException:
             self.close()
             raise
-        self._read_on()
-        return bool(self._come)
 
     # Frames.
 
@@ -317,9 +285,7 @@ class Session(asyncio.Protocol):
 
     def _listen(self) -> None:
         """Give up a peer that has been silent (R36)."""
-        if not self._reading:  # What was said meanwhile is not read yet.
-            self._heard = self._loop.time()
-        left = self._heard + self._config.silence - self._loop.time()
+        left = self.incoming.heard() + self._config.silence - self._loop.time()
         if left <= 0:
             self._give_up("silent")
         else:

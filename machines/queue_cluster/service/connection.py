@@ -9,14 +9,15 @@ read.
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from ...services.framing import Oversized, WireError
+from ...services.framing import Lines, WireError
+from ...services.incoming import Come, Incoming
 from ...services.round_robin import RoundRobin
 from .settings import Config
-from .wire import Lines, decode, encode
+from .wire import decode, encode
 
 F = TypeVar("F")  # What comes in.
 
@@ -48,16 +49,11 @@ class Connection(asyncio.Protocol, Generic[F]):
         self.ended = asyncio.Event()
         self.full = False  # More bytes wait to be sent than `Config.unsent`.
         self._config = config
-        self._incoming, self._outgoing_kinds = kinds
+        self._incoming_kinds, self._outgoing_kinds = kinds
         self._counts = counts
-        self._turns = turns
-        self._lines = Lines(longest)
-        self.unhandled = 0  # Bytes that have come and wait to be handled.
-        self._come: deque[bytes | Oversized | None] = deque()  # None is the end.
-        self._reading = True
+        self._incoming = Incoming(Lines(longest), config.unhandled, turns, self._handle)
         self._hung_up = False
         self._faults = 0
-        self._heard = 0.0
         self._written = 0  # Bytes, since the connection was made.
         self._taken, self._taken_at = 0, 0.0  # Of these, taken by the other end; when it took some.
         self._outgoing: list[bytes] = []
@@ -71,6 +67,11 @@ class Connection(asyncio.Protocol, Generic[F]):
     def alive(self) -> bool:
         """Whether lines still go out."""
         return self._transport is not None and not self._transport.is_closing()
+
+    @property
+    def unhandled(self) -> int:
+        """Bytes that have come and wait to be handled."""
+        return self._incoming.unhandled
 
     @property
     def waiting(self) -> int:
@@ -95,7 +96,7 @@ class Connection(asyncio.Protocol, Generic[F]):
 
     def keep_alive(self, frame: object) -> None:
         """From now on send this in each beat, and give the connection up after a silence."""
-        self._heard = self._taken_at = self._loop.time()
+        self._taken_at = self._loop.time()
         self._listen()
         self._beat(frame)
 
@@ -118,16 +119,12 @@ class Connection(asyncio.Protocol, Generic[F]):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
+        self._incoming.begin(transport)
         transport.set_write_buffer_limits(self._config.unsent)
         self.on_made()
 
     def data_received(self, data: bytes) -> None:
-        self._heard = self._loop.time()
-        try:
-            for line in self._lines.feed(data):
-                self._put(line)
-        except Oversized as error:
-            self._put(error)
+        self._incoming.feed(data)
 
     def resume_writing(self) -> None:
         self._tell_room()
@@ -137,50 +134,25 @@ class Connection(asyncio.Protocol, Generic[F]):
             if handle is not None:
                 handle.cancel()
         self._drop()
-        self._put(None)
+        self._incoming.put(None)
 
     # What has come.
 
-    def _put(self, come: bytes | Oversized | None) -> None:
-        self._come.append(come)
-        if isinstance(come, bytes):
-            self.unhandled += len(come)
-        if len(self._come) == 1:
-            self._turns.add(self._step)
-        self._read_on()
-
-    def _read_on(self) -> None:
-        """Read, or do not, by how much waits to be handled."""
-        most = self._config.unhandled
-        if self._transport is None or self._transport.is_closing():
-            return
-        if self._reading and self.unhandled > most:
-            self._reading = False
-            self._transport.pause_reading()
-        elif not self._reading and self.unhandled <= most // 2:
-            self._reading = True
-            self._heard = self._loop.time()
-            self._transport.resume_reading()
-
-    def _step(self) -> bool:
-        """Handle the first that has come; whether there is more."""
-        come = self._come.popleft()
-        if isinstance(come, bytes):
-            self.unhandled -= len(come)
-            if not self._hung_up:
-                self._read_line(come)
-        elif come is None:
+    def _handle(self, come: Come) -> None:
+        if come is None:
             self.ended.set()
             self.on_end()
-        elif not self._hung_up:
+        elif self._hung_up:
+            pass
+        elif isinstance(come, bytes):
+            self._read_line(come)
+        else:
             self.on_fault(come)
             self._give_up("oversized")
-        self._read_on()
-        return bool(self._come)
 
     def _read_line(self, line: bytes) -> None:
         try:
-            frame = decode(line, self._incoming)
+            frame = decode(line, self._incoming_kinds)
         except WireError as error:
             self.fault("malformed", error)
             return
@@ -200,9 +172,7 @@ class Connection(asyncio.Protocol, Generic[F]):
 
     def _listen(self) -> None:
         now = self._loop.time()
-        if not self._reading:  # What was sent meanwhile is not read yet.
-            self._heard = now
-        left = self._heard + self._config.silence - now
+        left = self._incoming.heard() + self._config.silence - now
         if left <= 0:
             self._give_up("silent")
         elif self._takes_nothing(now):

@@ -25,13 +25,13 @@ import dataclasses
 import json
 import types
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 from lawful.spec.codec.as_json import is_list, is_object
 
-from ...services.framing import Oversized, WireError
+from ...services.framing import WireError
 
 LARGEST_NUMBER = 2**53
 LONGEST_NAME = 200  # Characters.
@@ -211,38 +211,3 @@ def _expected(where: str, what: str, found: object) -> WireError:
 def _short(found: object) -> str:
     text = repr(found)
     return text if len(text) <= 60 else f"{text[:60]}..."
-
-
-class Lines:
-    """Cuts a stream into lines. It holds at most one line that is not complete."""
-
-    def __init__(self, longest: int) -> None:
-        """`longest`: bytes of a line at most."""
-        self._longest = longest
-        self._buffer = bytearray()
-
-    @property
-    def held(self) -> int:
-        """Bytes of the line that is not complete."""
-        return len(self._buffer)
-
-    def feed(self, data: bytes) -> Iterator[bytes]:
-        """The lines that are complete with these bytes, in order.
-
-        Go through all of them before the next call. Errors: Oversized, after which the stream is of
-        no use.
-        """
-        self._buffer += data
-        at = 0
-        try:
-            while (end := self._buffer.find(b"\n", at)) >= 0:
-                if end - at > self._longest:
-                    break
-                line = bytes(self._buffer[at:end])
-                at = end + 1
-                yield line
-        finally:
-            del self._buffer[:at]
-        if len(self._buffer) > self._longest:
-            self._buffer.clear()
-            raise Oversized(f"a line has at most {self._longest} bytes")

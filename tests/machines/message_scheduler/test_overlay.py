@@ -72,7 +72,7 @@ def said(*chunks: bytes, waiting: int = 0) -> tuple[dict[str, int], bool]:
         for chunk in chunks:
             session.data_received(chunk)
         await asyncio.sleep(0)
-        while session.unhandled and session.alive:
+        while session.incoming.unhandled and session.alive:
             await asyncio.sleep(0)
         alive = session.alive
         session.connection_lost(None)
@@ -170,7 +170,7 @@ def test_a_peer_that_floods_is_not_read_and_the_others_have_their_turn() -> None
         greets.data_received(HELLO)
         found: list[object] = [pipes[0].reading]
         await asyncio.sleep(0)
-        found += [scheduler.stats().counts["connected"], floods.unhandled > 259_000]
+        found += [scheduler.stats().counts["connected"], floods.incoming.unhandled > 259_000]
         greets.data_received(encode(Alive()))
         greets.data_received(HELLO)
         greets.connection_lost(None)

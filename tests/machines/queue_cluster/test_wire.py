@@ -38,13 +38,12 @@ from lawful.machines.queue_cluster.messages import (
 from lawful.machines.queue_cluster.service import frames
 from lawful.machines.queue_cluster.service.wire import (
     LARGEST_NUMBER,
-    Lines,
     Raw,
     decode,
     encode,
 )
 from lawful.machines.queue_cluster.system import Left
-from lawful.machines.services.framing import Oversized, WireError
+from lawful.machines.services.framing import Lines, Oversized, WireError
 
 NAMES = st.text(
     st.characters(codec="utf-8"),
