@@ -23,7 +23,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from itertools import count
 
@@ -94,9 +94,10 @@ class MessageScheduler:
             )
         peer = Peer(f"{name}#{next(self._names)}")
         with self._event():
-            if self._machine.state == Life.STOPPED:
-                raise Stopped("the scheduler was stopped")
-            self._machine.connect(peer, channels)
+            try:
+                self._machine.connect(peer, channels)
+            except Refused as refused:
+                raise Stopped("the scheduler was stopped") from refused
             self._links[peer] = link
             self._counts["connected"] += 1
         return peer
@@ -151,9 +152,8 @@ class MessageScheduler:
         Returns when everybody was told, except inside a callback, which does not wait for itself.
         Errors: the journal's, after which nobody is called any more.
         """
-        with self._event():
-            if self._machine.state == Life.RUNNING:
-                self._machine.stop()
+        with self._event(), suppress(Refused):  # It was stopped before.
+            self._machine.stop()
         if self._caller != threading.get_ident():
             self._over.wait()
             if self._broken is not None:
@@ -215,15 +215,14 @@ class MessageScheduler:
         """Whether the channel can still be sent on; one of a dead peer is removed (R34)."""
         with self._event():
             link = self._links.get(channel.peer)
-            if offering.over or link is None or channel not in self._machine.channels:
+            if offering.over or link is None:
                 return False
             if link.alive:
-                return not self._machine.channels[channel].armed
-            try:
+                timer = self._machine.channels.get(channel)
+                return timer is not None and not timer.armed
+            with suppress(Refused):  # Skipped before, withdrawn meanwhile, or stopped.
                 self._machine.skip(channel)
                 self._counts["skipped"] += 1
-            except Refused:
-                pass  # The sender was withdrawn meanwhile, or the scheduler stopped.
             return False
 
     def request(

@@ -55,8 +55,9 @@ class Config:
         check_ranges(self, limits)
 
     def milliseconds(self, timeout: float) -> int:
-        """A message's time for the machine, rounded up. Errors: ValueError out of its range."""
-        if not 0.0 < timeout <= self.longest_timeout:
+        """A message's time for the machine, which refuses 0; rounded up. Errors: ValueError out of
+        its range."""
+        if not 0.0 <= timeout <= self.longest_timeout:
             raise ValueError(
                 f"the time of a message is > 0 and <= {self.longest_timeout} seconds, not {timeout}"
             )

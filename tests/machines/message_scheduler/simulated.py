@@ -329,6 +329,7 @@ def finish(scene: Scene, early: bool) -> None:
             scene.late = f"not all had ended {BOUND} s after the faults"
     scene.scheduler.stop()
     scene.stopped = True
+    scene.scheduler.stop()
     while scene.faulty or scene.talking:
         world.sleep(0.5)
     scene.overlay.close()

@@ -199,3 +199,18 @@ def test_a_channel_that_is_gone_leaves_the_others_and_is_no_reason_for_another_o
     assert scheduler.stats().open == 1
     scheduler.disconnect(late)
     assert failed == []
+
+
+def test_of_a_dead_peer_all_channels_are_skipped_once_and_those_of_others_are_left() -> None:
+    scheduler, link, _, failed = made(channels=2)
+    scheduler.connect(Link(), "B", 1)
+    link.alive = False
+
+    def looks_twice(_: Client, offering: Offering) -> None:
+        assert [str(channel.peer) for channel in offering] == ["B#2"]
+        assert [str(channel.peer) for channel in offering] == ["B#2"]
+        assert scheduler.stats().open == 1
+
+    client = Client(looks_twice)
+    scheduler.schedule(client)
+    assert (failed, client.heard, scheduler.stats().counts["skipped"]) == ([], [("offer", 3)], 2)

@@ -104,6 +104,23 @@ def test_time_and_disconnection_fail_a_request() -> None:
     assert scheduler.stats().counts["disconnected"] == 1
 
 
+def test_the_channel_of_a_notification_is_open_after_its_time() -> None:
+    clock = SimulatedClock()
+    scheduler, _, _, failed = made(clock)
+
+    def tells(_: Client, offering: Offering) -> None:
+        offering.send_notification(first(offering), MESSAGE)
+
+    scheduler.schedule(Client(tells))
+    found: list[tuple[int, int]] = []
+    for _ in range(2):
+        clock.advance(MESSAGE.timeout - 0.001 if not found else 0.001)
+        scheduler.fire_due()
+        stats = scheduler.stats()
+        found.append((stats.open, stats.closed))
+    assert (found, failed) == ([(0, 1), (1, 0)], [])
+
+
 def test_of_a_clock_that_goes_back_no_time_has_passed() -> None:
     class Jumping:
         time = 100.0
@@ -243,12 +260,14 @@ def test_a_message_out_of_its_limits_is_refused_before_anything_happens() -> Non
         for wrong in (
             Message("", b"", 1.0),
             Message("t", bytes(SMALL.longest_body + 1), 1.0),
-            Message("t", b"", 0.0),
+            Message("t", b"", -1.0),
             Message("t", b"", float("nan")),
             Message("t", b"", 1e9),
         ):
             with pytest.raises(ValueError, match=r"bytes|time of a message"):
                 offering.send_request(channel, wrong, client)
+        with pytest.raises(Refused, match="a message has a time"):
+            offering.send_request(channel, Message("t", b"", 0.0), client)
         offering.send_notification(channel, Message("t", b"", 0.001))
         with pytest.raises(Refused, match="is not offered"):
             offering.send_notification(channel, MESSAGE)

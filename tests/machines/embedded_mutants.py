@@ -1,0 +1,242 @@
+"""Mutants of a machine within the service that embeds it: who notices them without a check.
+
+A table is a text file with a line for each mutant: its identity, who notices it, and the change.
+Witnesses are asked in turn: runs of the service in simulated worlds, the replay of their journals,
+the tests of the service. A mutant that none of them notices *survives*. One that changes ghosts
+alone is not tried: a service runs the machine without them.
+
+Each mutant has a process of its own, a fork of this one, in which the class is compiled from the
+mutated machine. The process ends after so much processor time, or so much time: then the mutant
+makes something run, or wait, for ever.
+
+A nightly test asks again the witness that the table names, and all of them about what survives.
+With `MUTANTS=write` it asks instead about those that the table has not, or that survive in it, and
+writes each line at once: what was interrupted goes on where it was. Without the file, all are new.
+"""
+
+from __future__ import annotations
+
+import os
+import resource
+import signal
+import tempfile
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from lawful import Machine
+from lawful.checks.mutation.mutants import Mutant, identities, mutants
+from lawful.checks.replay.fold import fold
+from lawful.checks.replay.program import ReplayProgram
+from lawful.checks.replay.rows import Rejected, Row, journal_line
+from lawful.runtime.instances.make import install
+from lawful.runtime.journal import Journal
+from lawful.spec.analysis.ghosts import erased
+from lawful.spec.resolve import resolve
+from tests.machines.campaign import Run
+
+Witness = Callable[[], str]  # What is wrong, seen in the process of a mutant; empty for nothing.
+PROCESSOR_TIME, TIME = 40, 1_200  # Seconds: for one witness; the second where it only waits.
+SURVIVED, NO_MACHINE, GHOSTS = "survived", "no machine", "ghosts alone"
+WORDS = 90  # Characters of what a witness says that are kept.
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """The mutants of machines that a service embeds, and who is asked about them.
+
+    `classes`: those that the service makes instances of, each followed by the classes of its parts.
+    `witnesses`: by name, in the order in which they are asked.
+    """
+
+    file: Path
+    classes: tuple[type[Machine], ...]
+    witnesses: Mapping[str, Witness]
+
+    def every(self) -> dict[str, Mutant]:
+        """All mutants, by identity; those of a part once."""
+        alone = list[Mutant]()
+        for cls in self.classes:
+            met = {each.owner for each in alone}
+            alone += (each for each in mutants(resolve(cls).machine) if each.owner not in met)
+        return dict(zip(identities(alone), alone, strict=True))
+
+    def kept(self) -> dict[str, str]:
+        """The committed table: by identity, who notices the mutant, and what."""
+        lines = self.file.read_text(encoding="utf-8").splitlines() if self.file.exists() else []
+        rows = (line.split(" | ") for line in lines if not line.startswith("#"))
+        return {name: by for name, by, *_ in rows}
+
+    def survivors(self) -> dict[str, Mutant]:
+        """Those that survive in the table."""
+        kept = self.kept()
+        return {name: each for name, each in self.every().items() if kept[name] == SURVIVED}
+
+    def tried(self) -> int:
+        """How many mutants of the table change what a service runs, and can be made."""
+        return sum(by not in (NO_MACHINE, GHOSTS) for by in self.kept().values())
+
+    def fill(self) -> None:
+        """Ask about what the table has not, or what survives in it, and write it."""
+        every, found = self.every(), self.kept()
+        for name in [name for name in every if found.get(name, SURVIVED) == SURVIVED]:
+            found[name] = self._noticed_by(every[name], self.witnesses)
+            rows = (f"{n} | {found[n]} | {every[n].what}\n" for n in every if n in found)
+            text = "# A mutant | who notices it, in the service | the change\n" + "".join(rows)
+            beside = self.file.with_suffix(".new")
+            beside.write_text(text, encoding="utf-8")
+            beside.replace(self.file)
+
+    def wrong(self) -> list[str]:
+        """The lines of the table that are not so."""
+        every, kept, found = self.every(), self.kept(), list[str]()
+        for name, by in kept.items():
+            witness = by.partition(":")[0]
+            alone = {n: asked for n, asked in self.witnesses.items() if n == witness}
+            now = self._noticed_by(every[name], alone or self.witnesses)
+            if now.partition(":")[0] != witness:
+                found.append(f"{name} | {now}, not {by} | {every[name].what}")
+        return found
+
+    def noticed_as_declared(self) -> str:
+        """What a witness notices about the machine that is not changed: `survived` for nothing."""
+        return self._noticed_by(None, self.witnesses)
+
+    def _noticed_by(self, mutant: Mutant | None, witnesses: Mapping[str, Witness]) -> str:
+        if mutant is not None and erased(mutant.made()) == erased(mutant.whole):
+            return GHOSTS
+        for name, witness in witnesses.items():
+            said = _seen(self.classes, mutant, witness)
+            if said == NO_MACHINE:
+                return said
+            if said:
+                return f"{name}: {' '.join(said.split()).replace(' | ', ' or ')[:WORDS]}".strip()
+        return SURVIVED
+
+
+def _seen(classes: tuple[type[Machine], ...], mutant: Mutant | None, witness: Witness) -> str:
+    """What the witness says in a process in which the machine is the mutant."""
+    reads, writes = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(reads)
+        _as_child(classes, mutant, witness, writes)
+    os.close(writes)
+    with os.fdopen(reads, encoding="utf-8", errors="replace") as said:
+        found = said.read()
+    _, status = os.waitpid(child, 0)
+    code = os.waitstatus_to_exitcode(status)
+    return found if code == 0 else f"ended by {signal.Signals(-code).name}"
+
+
+def _as_child(
+    classes: tuple[type[Machine], ...], mutant: Mutant | None, witness: Witness, writes: int
+) -> None:
+    """Say what is found, and end: nothing of the parent's is cleaned up here."""
+    resource.setrlimit(resource.RLIMIT_CPU, (PROCESSOR_TIME, PROCESSOR_TIME))
+    signal.alarm(TIME)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    try:
+        if mutant is not None:
+            _install(classes, mutant)
+    except Exception:
+        found = NO_MACHINE
+    else:
+        try:
+            found = witness()
+        except BaseException as error:
+            found = f"{type(error).__name__}: {error}"
+    os.write(writes, found.encode()[:4_000])
+    os._exit(0)
+
+
+def _install(classes: tuple[type[Machine], ...], mutant: Mutant) -> None:
+    """Compile the classes whose machine, or a part of it, is mutated."""
+    whole = mutant.made()
+    made = {each.name: each for each in (whole, *whole.parts)}
+    changed = [cls for cls in classes if cls.__name__ in made]
+    for cls in changed:
+        cls.__resolved__ = replace(resolve(cls), machine=made[cls.__name__])
+    for cls in reversed(changed):  # Parts first.
+        install(cls)
+
+
+# Witnesses.
+
+
+def simulation(simulate: Callable[[int], Run], seeds: Iterable[int]) -> Witness:
+    """The first promise that is broken in simulated worlds."""
+
+    def witness() -> str:
+        for seed in seeds:
+            problems = simulate(seed).problems
+            if problems:
+                return f"seed {seed}: {problems[0]}"
+        return ""
+
+    return witness
+
+
+def replay(
+    simulate: Callable[[int, Journal], Run], seeds: Iterable[int], classes: Iterable[type[Machine]]
+) -> Witness:
+    """The first deviation of the journals of simulated worlds from the classes as declared."""
+    program = ReplayProgram(tuple(resolve(cls).machine for cls in classes), any_version=True)
+
+    def witness() -> str:
+        for seed in seeds:
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "events.jsonl"
+                with Journal(path) as journal:
+                    simulate(seed, journal)
+                rows = [journal_line(line) for line in path.read_bytes().splitlines()]
+            if wrong := _deviates(program, rows):
+                return f"seed {seed}: {wrong}"
+        return ""
+
+    return witness
+
+
+def _deviates(program: ReplayProgram, rows: Iterable[Row | Rejected]) -> str:
+    instances = defaultdict[str, list[Row]](list)
+    for row in rows:
+        assert isinstance(row, Row), row
+        instances[row.instance].append(row)
+    for instance, own in instances.items():
+        found = fold(program, instance, own)
+        if found.verdict not in ("fits", "open"):
+            at = found.finding
+            return found.verdict if at is None else f"{found.verdict}, {at.event}: {at.clause}"
+    return ""
+
+
+def service_tests(*words: str) -> Witness:
+    """The first test that fails; `words` are given to pytest."""
+
+    def witness() -> str:
+        first = _First()
+        alone = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:lawful"]
+        ended = pytest.main([*alone, *words], plugins=[first])
+        expected = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
+        return first.failed if ended in expected else f"pytest ended with {ended}"
+
+    return witness
+
+
+class _First:
+    """The first test that fails."""
+
+    failed = ""
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed and not self.failed:
+            self.failed = report.nodeid.rpartition("::")[2]
+
+
+def writing() -> bool:
+    return os.environ.get("MUTANTS") == "write"
