@@ -37,6 +37,7 @@ from lawful.runtime.journal import Journal
 from lawful.spec.analysis.ghosts import erased
 from lawful.spec.resolve import resolve
 from tests.machines.campaign import Run
+from tests.root import ROOT
 
 Witness = Callable[[], str]  # What is wrong, seen in the process of a mutant; empty for nothing.
 PROCESSOR_TIME, TIME = 40, 1_200  # Seconds: for one witness; the second where it only waits.
@@ -113,7 +114,8 @@ class Embedded:
             if said == NO_MACHINE:
                 return said
             if said:
-                return f"{name}: {' '.join(said.split()).replace(' | ', ' or ')[:WORDS]}".strip()
+                words = said.replace(f"{ROOT}/", "").replace("|", "or").split()
+                return f"{name}: {' '.join(words)[:WORDS]}".strip()
         return SURVIVED
 
 
