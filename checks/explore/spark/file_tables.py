@@ -56,12 +56,12 @@ class FileTables:
         self.table_of: dict[str, str] = {}  # By the name of a file.
 
     def save(self, files: Iterable[tuple[int, str]]) -> None:
-        """Write files of this computer as a table, each with its bucket; those in one stay."""
-        lacking = [(b, Path(path)) for b, path in files if Path(path).name not in self.table_of]
+        """Write files of this computer as a table, each with one bucket, but for those in one."""
+        lacking = {Path(path): b for b, path in files if Path(path).name not in self.table_of}
         if lacking:
-            rows = [row for bucket, path in lacking for row in pieces(bucket, path)]
+            rows = [row for path, bucket in lacking.items() for row in pieces(bucket, path)]
             table = self.write(self.session.createDataFrame(rows, TABLE))
-            self.table_of.update((path.name, table) for _, path in lacking)
+            self.table_of.update((path.name, table) for path in lacking)
 
     def write(self, frame: Any) -> str:
         """Write rows of `TABLE`; the folder of the table."""

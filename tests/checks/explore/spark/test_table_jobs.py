@@ -26,6 +26,7 @@ from tests.checks.explore.spark.frames import Session
 from tests.checks.explore.spark.test_clustered import comparable, in_memory, on_jobs, tiny
 from tests.checks.explore.spill.test_spilled import Killed, at_once, killed_after
 from tests.classics.broken import PetersonWithoutFlags
+from tests.classics.chang_roberts import ChangRoberts
 from tests.classics.table import CLASSICS
 from tests.classics.two_phase import TwoPhase
 
@@ -49,6 +50,7 @@ def in_tables(
     ("cls", "least"),
     [
         (TwoPhase, 20),
+        (ChangRoberts, 0),  # Two tasks expand a file that the driver has written.
         pytest.param(TwoPhase, 0, marks=pytest.mark.nightly),
         pytest.param(PetersonWithoutFlags, 0, marks=pytest.mark.nightly),
     ],
