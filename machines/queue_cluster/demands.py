@@ -79,6 +79,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "taking a message is replicated",
         "replica.Replica.acquire",
         "promises.BrokersFixed.messages_are_taken_in_turn",
+        "acceptance.ClientsFixed.clients_get_the_first_that_is_free",
         "replication.Replication.one_client_has_it",
         "promises.BrokersFixed.one_client_has_it",
         "promises.BrokersFixed.replicas_have_what_was_said",
@@ -105,6 +106,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "replica.Replica.enqueue_delivered",
         "replication.Replication.queues_have_one_order",
         "promises.BrokersFixed.replicas_have_what_was_said",
+        "acceptance.ClientsFixed.queues_are_as_said",
     ),
     "Q25": (
         "the end of routing cleans up",

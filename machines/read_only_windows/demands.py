@@ -10,7 +10,11 @@ from typing import NamedTuple
 
 DEMANDS: dict[str, tuple[str, ...]] = {
     "L1": ("builds on read-only transactions that are executed single threaded",),
-    "L2": ("RPCs that read are executed at once, all others may write", "requests.Kind"),
+    "L2": (
+        "RPCs that read are executed at once, all others may write",
+        "requests.Kind",
+        "requests.Request.reads_are_never_held",
+    ),
     "L3": (
         "the ways of get_info and send_transaction2 through the threads",
         "requests.way_of",
@@ -20,6 +24,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "L4": (
         "net messages that do not modify, and those that may",
         "requests.MODIFYING",
+        "requests.Request.reads_are_never_held",
         "declaration.Window.write",
         "declaration.Window.read",
     ),
@@ -172,7 +177,7 @@ BREAKS: dict[str, Break] = {
         "Request",
         "execute",
         "Kind.HANDSHAKE for Kind.OTHER",
-        "modifies_in_read_write_windows",
+        "reads_are_never_held",
     ),
     "L4": Break(
         REQUEST,

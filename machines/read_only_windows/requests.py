@@ -19,6 +19,7 @@ from lawful import (
     Scope,
     Strong,
     Weak,
+    can,
     eventually,
     implies,
     initial,
@@ -56,6 +57,18 @@ class Kind(Enum):
 
 
 MODIFYING = (Kind.OTHER, Kind.SIGNED_BLOCK, Kind.PACKED_TRANSACTION)
+
+
+def only_reads(kind: Kind) -> bool:
+    """Whether the document lists it among those that do not modify the state [seed:10-11,31-33]
+    (L2, L4). Properties ask this, and transitions ask `MODIFYING`."""
+    match kind:
+        case Kind.GET | Kind.HANDSHAKE | Kind.GO_AWAY | Kind.NOTICE | Kind.TIME:
+            return True
+        case Kind.REQUEST | Kind.SYNC_REQUEST:
+            return True
+        case _:
+            return False
 
 
 def way_of(kind: Kind) -> tuple[Thread, ...]:
@@ -124,8 +137,14 @@ class Request(Machine):
     @step_property
     def modifies_in_read_write_windows(self, after: "Request") -> bool:
         """Only the main thread modifies the state, in a read-write window (L7, L22)."""
-        modifies = after.executed and not self.executed and self.kind in MODIFYING
+        modifies = after.executed and not self.executed and not only_reads(self.kind)
         return implies(modifies, self.read_write and self.way[0] == Thread.MAIN)
+
+    @invariant
+    def reads_are_never_held(self) -> bool:
+        """They are handled as they come in, whatever the window [seed:102] (L2, L4, L7)."""
+        waits = self.last_of_main() and not self.executed
+        return implies(waits and only_reads(self.kind), can(self.execute))
 
     @eventually
     def is_handled(self) -> bool:

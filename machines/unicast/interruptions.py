@@ -24,10 +24,11 @@ from lawful import (
 
 from .declaration import Conn, SenderEntry, SenderEntryFixed
 from .messages import Message, Payload
+from .reports import LinkReporting
 from .system import LinkFixed
 
 
-class LinkPartitioned(LinkFixed):
+class LinkPartitioned(LinkReporting):
     """What is submitted before, during and after the cut arrives or is reported."""
 
     cut: bool = False

@@ -198,4 +198,36 @@ NODE_BREAKS = (
         "rejecting",
         "ClientsFixed",
     ),
+    Break(
+        "a rejected message comes to the alternate queue twice",
+        "Q27",
+        "replica",
+        "            self.bodies[id] = body\n            self.push(Key(id, to))\n",
+        "            self.bodies[id] = body\n            self.push(Key(id, to))\n"
+        "            self.push(Key(id, to))\n",
+        "queues_are_as_said",
+        "rejecting",
+        "ClientsFixed",
+    ),
+    Break(
+        "a message that is routed to the second queue comes to the first",
+        "Q24",
+        "replica",
+        "        self.push(key)\n",
+        "        self.push(Key(key.id, min(self.queues, default=key.queue)))\n",
+        "queues_are_as_said",
+        "rejecting",
+        "ClientsFixed",
+    ),
+    Break(
+        "the first queue's message is taken from the second queue",
+        "Q20",
+        "replica",
+        "first = next((id for id in self.queues[q] if self.free(Key(id, q))), None)",
+        "some = min(self.queues)\n"
+        "        first = next((id for id in self.queues[some] if self.free(Key(id, some))), None)",
+        "clients_get_the_first_that_is_free",
+        "rejecting",
+        "ClientsFixed",
+    ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 
 import pytest
 
@@ -12,7 +13,7 @@ from lawful.machines.read_only_windows.demands import BREAKS, DEMANDS
 from lawful.machines.read_only_windows.in_time import NodeInTime, WindowInTime
 from lawful.machines.read_only_windows.requests import Kind, way_of
 from lawful.machines.read_only_windows.system import NodeFixed
-from tests.machines.breaking import failing, fails
+from tests.machines.breaking import failing, fails, replaced
 
 # The flow charts of the document, read once more [seed:15-99].
 WAYS = {
@@ -48,6 +49,40 @@ def test_every_demand_is_broken_or_it_is_said_why_not() -> None:
 def test_the_ways_of_requests_are_those_of_the_document() -> None:
     """L3, L5, L6."""
     assert {kind: " ".join(thread.value for thread in way_of(kind)) for kind in Kind} == WAYS
+
+
+# What `requests.py` says of kinds of requests, changed: which property notices it.
+KINDS = {
+    "a transaction of another node is executed in a read-only window": (
+        "(Kind.OTHER, Kind.SIGNED_BLOCK, Kind.PACKED_TRANSACTION)",
+        "(Kind.OTHER, Kind.SIGNED_BLOCK)",
+        "modifies_in_read_write_windows",
+    ),
+    "a request for a block is held in a read-only window": (
+        "(Kind.OTHER, Kind.SIGNED_BLOCK, Kind.PACKED_TRANSACTION)",
+        "(Kind.OTHER, Kind.SIGNED_BLOCK, Kind.PACKED_TRANSACTION, Kind.REQUEST)",
+        "reads_are_never_held",
+    ),
+}
+
+
+def of_other_requests(old: str, new: str) -> type[Machine]:
+    return replaced("read_only_windows", ("requests",), ("requests", old, new), "Request")
+
+
+@pytest.mark.parametrize("what", KINDS)
+def test_a_kind_that_is_taken_for_another_is_noticed(what: str) -> None:
+    old, new, property = KINDS[what]
+    assert property in failing(of_other_requests(old, new))
+
+
+def test_a_way_that_is_changed_is_noticed() -> None:
+    cls = of_other_requests("Thread.NET, Thread.PRODUCER, Thread.MAIN", "Thread.NET, Thread.MAIN")
+    other = vars(sys.modules[cls.__module__])
+    ways = {
+        kind.name: " ".join(each.value for each in other["way_of"](kind)) for kind in other["Kind"]
+    }
+    assert [kind.name for kind in Kind if ways[kind.name] != WAYS[kind]] == ["PACKED_TRANSACTION"]
 
 
 class MarginAgain(WindowInTime):
@@ -101,6 +136,14 @@ def test_a_wrong_timer_is_noticed(cls: type[Machine], property: str) -> None:
             "who_was_put_back_goes_first",
             id="put back last",
             marks=pytest.mark.nightly,
+        ),
+        pytest.param(
+            NodeFixed,
+            "WindowFixed",
+            "begin_early",
+            "without require(self.caught_up)",
+            "writes_make_progress",
+            id="the threshold is reached before the writes had their turn",
         ),
         pytest.param(
             WindowFixed,

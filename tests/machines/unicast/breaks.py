@@ -24,7 +24,8 @@ MODULES = (
 
 @dataclass(frozen=True)
 class Break:
-    """In `declaration.py`, `old` becomes `new`; then `noticed` fails of this machine."""
+    """In a module, `old` becomes `new`; then `noticed` fails of this machine within this scope.
+    `also` is the module of the machine, if `MODULES` does not have it."""
 
     demand: str
     what: str
@@ -32,10 +33,14 @@ class Break:
     new: str
     machine: str
     noticed: str
+    also: str = ""
+    module: str = "declaration"
+    scope: str = "scope"
 
 
 def broken(row: Break) -> type[Machine]:
-    return replaced("unicast", MODULES, ("declaration", row.old, row.new), row.machine)
+    modules = (*MODULES, row.also) if row.also else MODULES
+    return replaced("unicast", modules, (row.module, row.old, row.new), row.machine)
 
 
 BREAKS = (
@@ -280,5 +285,109 @@ SLIPS = (
         "        return Data(seqno, self.conn, seqno == 1, self.window[self.highest_sent])\n",
         "SenderCalled",
         "asserts",
+    ),
+)
+
+# What the network, the application or another life of an end does.
+CONDITIONS = (
+    Break(
+        "U12",
+        "an ack is no sign of life",
+        "        if self.state == Conn.CLOSING:\n"
+        "            self.idle.start(self.conn_close_timeout)\n"
+        "        else:\n"
+        "            self.touch()\n\n    stale",
+        "        self.reported = False\n\n    stale",
+        "SenderInTime",
+        "silence_ends_it",
+    ),
+    Break(
+        "U5",
+        "a report takes what was sent last for delivered",
+        "return Dropped(self.conn, acked, in_doubt)",
+        "return Dropped(self.conn, acked + 1, in_doubt)",
+        "LinkReporting",
+        "delivered_as_reported",
+    ),
+    Break(
+        "U3",
+        "what was sent during a cut is not reported",
+        "acked, in_doubt = self.highest_acked, frozenset(self.kept(q) for q in self.window)",
+        "acked, in_doubt = self.highest_acked, frozenset(\n"
+        "            self.kept(q) for q in self.window if q > 1\n        )",
+        "LinkPartitioned",
+        "kept_until_delivered",
+        "interruptions",
+    ),
+    Break(
+        "U26",
+        "an entry that was removed during a cut forgets what it delivered",
+        "        self.highest = self.next - 1\n",
+        "        self.conn, self.next, self.highest = 0, 1, 0\n",
+        "LinkPartitioned",
+        "no_duplicate",
+        "interruptions",
+    ),
+    Break(
+        "U19",
+        "the application closes and nothing happens",
+        "    @transition(source=Conn.OPEN, target=Conn.CLOSING)\n    def close(",
+        "    @transition(source=Conn.OPEN)\n    def close(",
+        "LinkClosed",
+        "closes_when_it_is_told",
+        "interruptions",
+    ),
+    Break(
+        "U20",
+        "what the application closed stays CLOSING",
+        '(U19)."""\n        self.idle.start(self.conn_close_timeout)',
+        '(U19)."""\n        self.idle.stop()',
+        "LinkClosed",
+        "what_is_closed_ends",
+        "interruptions",
+    ),
+    Break(
+        "U25",
+        "an end that hears CLOSE forgets what it sends itself",
+        "                self.receiver.close_received(m)\n",
+        "                self.receiver.close_received(m)\n"
+        "                if can(self.sender.give_up):\n"
+        "                    self.sender.give_up()\n",
+        "Exchange",
+        "kept_until_delivered",
+        "exchange",
+        "exchange",
+    ),
+    Break(
+        "U11",
+        "what an end delivers counts as acknowledged by the other one",
+        "                    self.receiver.deliver()\n            case Ack():",
+        "                    self.receiver.deliver()\n"
+        "                    self.sender.ack(Ack(self.receiver.next - 1, self.receiver.conn))\n"
+        "            case Ack():",
+        "Exchange",
+        "acknowledged_is_delivered",
+        "exchange",
+        "exchange",
+    ),
+    Break(
+        "U24",
+        "a connection of an earlier life is taken for a newer one",
+        "        return m.conn > self.conn\n",
+        "        return m.conn != self.conn\n",
+        "LinkWithEpoch",
+        "in_order",
+        "restarts",
+    ),
+    Break(
+        "U5",
+        "nobody hears of what a life with an older clock sent",
+        "acked, in_doubt = self.highest_acked, frozenset(self.kept(q) for q in self.window)",
+        "acked, in_doubt = self.highest_acked, frozenset(\n"
+        "            self.kept(q) for q in self.window if self.conn > 1\n        )",
+        "LinkSetBack",
+        "purged_has_arrived",
+        "restarts",
+        scope="further",
     ),
 )

@@ -9,7 +9,7 @@ import pytest
 from lawful.machines.unicast.demands import DEMANDS
 from tests.machines.breaking import failing
 
-from .breaks import BREAKS, SLIPS, Break, broken
+from .breaks import BREAKS, CONDITIONS, SLIPS, Break, broken
 
 MOST = 50_000  # States: some breaks lead to many.
 # U1 and U2 are background. Batches, U27, are of the service, whose tests plant bugs of their own.
@@ -31,6 +31,12 @@ def test_who_breaks_a_demand_is_noticed(row: Break) -> None:
 @pytest.mark.parametrize("row", SLIPS, ids=lambda row: row.what)
 def test_a_slip_is_noticed(row: Break) -> None:
     assert row.noticed in failing(broken(row), most=MOST)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("row", CONDITIONS, ids=lambda row: row.what)
+def test_who_forgets_a_condition_is_noticed(row: Break) -> None:
+    assert row.noticed in failing(broken(row), most=MOST, scope=row.scope)
 
 
 def test_every_demand_is_broken_or_it_is_said_why_not() -> None:
