@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from lawful.machines.read_only_windows.demands import BREAKS as OF_WINDOWS
+
 from .message_scheduler.test_breaks import EVERY as OF_THE_SCHEDULER
 from .object_diffusion.demand_breaks import BREAKS as OF_DIFFUSION
 from .object_diffusion.slips import SLIPS as SLIPS_OF_DIFFUSION
 from .queue_cluster.test_breaks import EVERY as OF_THE_CLUSTER
-from .read_only_windows.test_breaks import BREAKS as OF_WINDOWS
 from .unicast.breaks import BREAKS as OF_UNICAST
 from .unicast.breaks import CONDITIONS, SLIPS
 
