@@ -1,15 +1,17 @@
 """The journal: one JSON line for each event of each instance, to be replayed against the machine.
 
-    row := {"v": 1 | 2, "instance", "seq", "time", "machine", "fingerprint", "event", "transition",
+    row := {"v": 3, "instance", "seq", "time", "machine", "fingerprint", "event", "transition",
             "args": {name: JSON}, "outcome", "before", "after", "changed": {name: JSON},
-            "output", "why", "wall"}
+            "output", "why", "wall", "sum"}
 
 `seq` counts an instance's rows from 0 without gaps; `time` is in seconds of the instance's clock,
 `wall` in seconds since 1970 when the row was made (rows of older journals lack it);
 `fingerprint` is that of the machine's behaviour. `outcome` is "done", "refused" (`why` says why)
 or "ignored". `changed` has the new values of the variables that the event changed, and of a large
-container only the entries that differ (`instances.container_changes` has the form); a row that
-holds such a change has `v` 2, any other 1. Three more outcomes have the event null, the parameters
+container only the entries that differ (`instances.container_changes` has the form). `sum` has the
+checksums of the line and of the line before (`instances.row_checksums`). Rows of older journals
+have no `sum`, and `v` 1, or 2 where they hold such a change. Three more outcomes have the event
+null, the parameters
 as `args` and the whole state as `changed`, so that a replay can begin at such a row:
 
     "made"       an instance that is as its class makes it, and whose name is new to the journal
@@ -25,19 +27,20 @@ last row, whatever the event did), parts as objects of their variables and param
 from __future__ import annotations
 
 import glob
-import json
 import os
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable
 from functools import partial
 from io import FileIO
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, Self
+from typing import IO, TYPE_CHECKING, Self
 
 from .instances.journal_lines import LineWriter
-from .instances.journal_rows import HIDDEN, KEYS, UNIVERSE, WALL, Hidden, RowWriter
+from .instances.journal_rows import HIDDEN, KEYS, Hidden, RowWriter
 from .instances.observers import Observed
+from .instances.row_checksums import sealed
+from .journal_reading import JournalError, Reading, numbers, read
 
 if sys.platform != "win32":
     import fcntl
@@ -45,17 +48,6 @@ if TYPE_CHECKING:
     from .instance import Machine
 
 __all__ = ["HIDDEN", "KEYS", "Hidden", "Journal", "JournalError", "read", "rotated"]
-
-VERSIONS = (1, 2)
-
-
-class JournalError(Exception):
-    """A journal that cannot be read; `path` and `line` (from 1) say where."""
-
-    def __init__(self, path: str, line: int, what: str) -> None:
-        self.path = path
-        self.line = line
-        super().__init__(f"{path}:{line}: {what}")
 
 
 class Journal:
@@ -93,7 +85,7 @@ class Journal:
         try:
             # What is no file, such as a device, has no rows, and may have no end.
             kept = append and self.path.is_file()
-            self._next = _counted(self.path) if kept else dict[str, int]()
+            self._next, self._sum = _counted(self.path) if kept else (dict[str, int](), 0)
             self._rotated = list(rotated(self.path)) if append else []
             if not append:
                 self._file.truncate(0)
@@ -154,7 +146,7 @@ class Journal:
         if instance not in self._next and self._rotated:
             older: dict[str, int] = {}
             for path in self._rotated:
-                older.update(_numbers(read(path)))
+                older.update(numbers(read(path)))
             self._next, self._rotated = older | self._next, []
         return self._next.get(instance, 0)
 
@@ -184,9 +176,8 @@ class Journal:
                 self._size += done
                 self._data = self._data[done:]
                 self._unsure = False
-            data = self._data + "".join(self._rows).encode()
-            self._data = data
-            self._rows = []
+            data, last = sealed(self._rows, self._sum)
+            self._data, self._sum, self._rows = self._data + data, last, []
             while self._data:
                 done = self._file.write(self._data)
                 self._data = self._data[done:]
@@ -271,8 +262,8 @@ class Journal:
         opening = map(FileIO, (os.fspath(self.path),), ("ab",))
         _ = [*map(setattr, (self,), ("_file",), opening)]
         _lock(self._file, self.path)
-        self._size = os.fstat(self._file.fileno()).st_size
-        self._moving = None
+        size = os.fstat(self._file.fileno()).st_size
+        self._size, self._sum, self._moving = size, 0, None
 
 
 def _opened(path: Path) -> IO[bytes]:
@@ -298,19 +289,16 @@ def _lock(file: IO[bytes], path: Path) -> None:
         pass
 
 
-def _counted(path: Path) -> dict[str, int]:
-    """The next number of each instance of a journal, whose torn last line is cut off."""
+def _counted(path: Path) -> tuple[dict[str, int], int]:
+    """The next number of each instance of a journal, whose torn last line is cut off, and the last
+    checksum."""
     torn: list[str] = []
-    found = _numbers(read(path, on_torn=lambda _, text: torn.append(text)))
+    reading = Reading(path, lambda _, text: torn.append(text))
+    found = numbers(reading.rows())
     if torn:
         whole = path.read_bytes()
         os.truncate(path, whole.rfind(b"\n") + 1)
-    return found
-
-
-def _numbers(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """The next number of each instance."""
-    return {row["instance"]: row["seq"] + 1 for row in rows}
+    return found, reading.last
 
 
 def rotated(path: Path) -> list[Path]:
@@ -322,54 +310,3 @@ def _place(path: Path) -> int:
     """The number at the end of a rotated file's name; 0 if it has none."""
     last = path.suffix[1:]
     return int(last) if last.isdecimal() and last.isascii() else 0
-
-
-# Reading.
-
-
-def read(
-    path: str | os.PathLike[str], *, on_torn: Callable[[int, str], None] | None = None
-) -> Iterator[dict[str, Any]]:
-    """The rows of a journal, in its order.
-
-    An incomplete last line is no row: `on_torn(line, text)` is called with it. Without `on_torn` it
-    raises JournalError, as does any other line that is no row, or a row out of its instance's
-    sequence. An instance's first row may have any `seq`. Errors: OSError.
-    """
-    expected: dict[str, int] = {}
-    with open(path, "rb") as file:
-        for number, line in enumerate(file, 1):
-            if not line.endswith(b"\n"):
-                text = line.decode(errors="replace")
-                if on_torn is None:
-                    raise JournalError(str(path), number, f"a torn last line: {text[:60]!r}")
-                on_torn(number, text)
-                return
-            row = _row(str(path), number, line)
-            wanted = expected.setdefault(row["instance"], row["seq"])
-            if row["seq"] != wanted:
-                what = f"row {row['seq']} of {row['instance']}, where {wanted} is the next"
-                raise JournalError(str(path), number, what)
-            expected[row["instance"]] = wanted + 1
-            yield row
-
-
-def _object(data: Any) -> dict[str, Any]:
-    """The data where they are an object, else nothing."""
-    return data if data.__class__ is dict else {}
-
-
-def _row(path: str, number: int, line: bytes) -> dict[str, Any]:
-    try:
-        row: Any = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise JournalError(path, number, f"not JSON: {line[:60]!r}") from error
-    found = _object(row)
-    if found.get("v", 1) not in VERSIONS:
-        what = f"a row of version {found['v']}; this lawful reads 1 and 2"
-        raise JournalError(path, number, what)
-    named = isinstance(found.get("instance"), str) and type(found.get("seq")) is int
-    optional = {UNIVERSE, WALL}
-    if set(found) | optional != set(KEYS) | optional or not named:
-        raise JournalError(path, number, f"not a row of a journal: {line[:60]!r}")
-    return found

@@ -114,7 +114,7 @@ class StoredInstance:
         way = forms.ways[transition]
         try:
             args = object_text(forms.args[done.way.name], done.given)
-            changed = f'{{"variables":{forms.teller.text(done)[0]}'
+            changed = f'{{"variables":{forms.teller.text(done)}'
             if new:
                 changed += f',"started":{text_of(new)}'
             if way.grows:

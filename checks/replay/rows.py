@@ -1,10 +1,10 @@
 """Rows of a journal: one event of one instance each, as JSON lines or as columns.
 
-    {"v": 1 | 2, "instance", "seq", "time", "machine", "fingerprint", "event", "transition",
+    {"v": 1 | 2 | 3, "instance", "seq", "time", "machine", "fingerprint", "event", "transition",
      "args": {name: JSON}, "outcome": "made" | "attached" | "continued" | "done" | "refused"
-     | "ignored", "before", "after", "changed": {name: JSON}, "output", "why", "wall"}
+     | "ignored", "before", "after", "changed": {name: JSON}, "output", "why", "wall", "sum"}
 
-In a row with `"v": 2` a value in `changed` may be a change of a container, of which only the
+From `"v": 2` on a value in `changed` may be a change of a container, of which only the
 entries that differ are told: `runtime.instances.container_changes` has the form.
 
 `seq` counts from 0 without a gap within an instance; `time` is a finite number that never
@@ -20,8 +20,10 @@ transition or `before`:
 Where `attached` or `continued` is the first row of an instance, its `seq` may be any number. A row
 with the outcome `done` names its transition.
 
-No row is dropped silently. A row is rejected, with a reason, where its instance cannot be read, or
-where one key occurs twice, because parsers disagree about that. A row of a known instance that
+No row is dropped silently. A row is rejected, with a reason, where its instance cannot be read,
+where its checksum `sum` (see `runtime.instances.row_checksums`) is not that of its line, or where
+one key occurs twice, because parsers disagree about that. A row that another program has written
+anew has no checksum in this sense, nor has one in a table. A row of a known instance that
 cannot be replayed has a flaw, and its instance is quarantined.
 
 All engines parse rows with this module, so they agree on which row belongs to which instance.
@@ -36,10 +38,11 @@ from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import Any
 
+from lawful.runtime.instances.row_checksums import SUM, seal_of
 from lawful.spec.codec.as_json import is_object
 from lawful.spec.ir import Json
 
-VERSIONS = (1, 2)  # Rows of version 2 hold changes of containers.
+VERSIONS = (1, 2, 3)  # From 2 on rows hold changes of containers; 3 has checksums.
 LARGEST = 2**63  # Sequence numbers are below it: a column of 64-bit integers holds them.
 # Rows with a whole state, in which a replay can begin: see `runtime.journal`.
 WHOLE = ("made", "attached", "continued")
@@ -205,6 +208,10 @@ def _object_of_text(line: str) -> dict[str, Any] | Rejected:
 
 def journal_row(data: dict[str, Any], text: str) -> Row | Rejected:
     """The row of a JSON object in the journal format; `text` is what a rejection shows."""
+    if SUM in data:
+        seal = seal_of(text.encode(errors="replace").rstrip())
+        if seal is not None and not seal.kept:
+            return Rejected("a wrong checksum", plain(text))
     instance, seq = data.get("instance"), data.get("seq")
     if not isinstance(instance, str):
         return Rejected("no instance", plain(text))

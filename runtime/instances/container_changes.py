@@ -62,13 +62,11 @@ class Teller:
                 out[name] = data
         return out
 
-    def text(self, done: Stepped) -> tuple[str, bool]:
-        """The same as text, and whether some container has a change in it."""
+    def text(self, done: Stepped) -> str:
+        """The same as text."""
         if self.plan.families:
-            changes = self.changes(done)
-            return text_of(changes), has_change(changes)
+            return text_of(self.changes(done))
         members: list[str] = []
-        partly = False
         for name, old, new, place in done.rows:
             told = self.known.get(name) or self._known(name)
             text: str | None = None
@@ -76,16 +74,14 @@ class Teller:
                 text = told.text(new) if old != new else ""
             elif place is not None:
                 text = told.placed(place, new)
-                partly = partly or bool(text)
             else:
                 data = self._change(told, name, done, old, new)
                 text = "" if data is UNSET else text_of(data)
-                partly = partly or has_change({name: data})
             if text is None:
                 text = told.text(new)
             if text:
                 members.append(self.heads[name] + text)
-        return "{" + ",".join(members) + "}", partly
+        return "{" + ",".join(members) + "}"
 
     def _known(self, name: str) -> Told:
         kind = self.plan.fields[name]
@@ -115,11 +111,6 @@ class Teller:
 def is_change(data: Json) -> TypeGuard[dict[str, Any]]:
     """Whether this is a change, not a value."""
     return is_object(data) and CHANGED in data
-
-
-def has_change(changes: Mapping[str, Any]) -> bool:
-    """Whether some of these are changes, not values."""
-    return any([each.__class__ is dict and CHANGED in each for each in changes.values()])
 
 
 def told_as(kind: t.Type, forms: Callable[[t.Type], Form]) -> Told:

@@ -2,7 +2,8 @@
 
 The data of a row cost more than its text. So the line of an event that ran is put together from
 texts: of its way, which are made once for a machine, and of its values. Any other row, and one in
-which something is hidden, is made as data first.
+which something is hidden, is made as data first. A line has no last brace yet and no checksum: who
+writes the file adds both (`row_checksums`).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from ..kernel.event_record import Stepped
 from ..kernel.plan import Plan
 from ..kernel.state import State
 from .access import behaviour_of
-from .journal_rows import Hidden, RowWriter, Written, former
+from .journal_rows import VERSION, Hidden, RowWriter, Written, former
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,24 +77,24 @@ class LineWriter(RowWriter):
         super().__init__(entry, instance, self._row, hidden, refused)
         self.put = put
         self.lines = _KNOWN.setdefault(type(entry), _Lines(self.plan))
-        self.name = f',"instance":{text_of(instance)},"seq":'
+        self.head = f'{{"v":{VERSION},"instance":{text_of(instance)},"seq":'
         self.as_text = hidden is None and self.clock is None
 
     def _row(self, _: RowWriter, row: dict[str, Any]) -> None:
-        self.put(self, text_of(row) + "\n")
+        self.put(self, text_of(row)[:-1])
 
     def stepped(self, done: Stepped) -> None:
         if not self.as_text or done.outcome != "done":
             super().stepped(done)
             return
         line, at = self.lines[done.way.name, done.transition], self.at
-        changed, partly = self.forms.teller.text(done)
+        changed = self.forms.teller.text(done)
         self.next = Written(at.seq + 1, at.tick, done)
         self.put(
             self,
-            f'{{"v":{2 if partly else 1}{self.name}{at.seq},"time":{text_of_time(done.time)}'
+            f'{self.head}{at.seq},"time":{text_of_time(done.time)}'
             f'{line.head}{object_text(line.args, done.given)},"outcome":"done"'
             f',"before":{text_of_name(done.before)},"after":{text_of_name(done.after)}'
             f',"changed":{changed},"output":{line.output(done.output)}'
-            f',"why":null,"wall":{text_of_time(clocks.time())}}}\n',
+            f',"why":null,"wall":{text_of_time(clocks.time())}',
         )

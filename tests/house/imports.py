@@ -64,7 +64,7 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("store_rows",),
         ("store_transactions",),
         ("stored_instance",),
-        ("recovery", "idempotency"),
+        ("recovery", "idempotency", "journal_reading"),
         ("journal", "store", "deadlines", "tasks", "interop"),
         ("driving", "telemetry", "registry", "outbox"),
     ),

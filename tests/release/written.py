@@ -11,6 +11,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from lawful import Refused
 from lawful.cli import main
@@ -78,13 +79,10 @@ def journal(path: Path) -> str:
     """A journal of ten parcels: from the ninth on a row has only the entry that is new."""
     clock = SimulatedClock(5.0)
     depot = Depot(clock=clock, limit=20)
-    with Journal(path) as to:
+    with patch("time.time", lambda: WALL), Journal(path) as to:
         to.attach(depot, "a")
         used(depot, clock, 10)
-    rows = [json.loads(line) for line in _lines(path)]
-    text = "".join(json.dumps({**row, "wall": WALL}) + "\n" for row in rows)
-    path.write_text(text, encoding="utf-8")
-    return text
+    return path.read_text(encoding="utf-8")
 
 
 def store(path: Path) -> str:

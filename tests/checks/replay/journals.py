@@ -322,7 +322,7 @@ def tampered() -> Iterator[Tampered]:
     yield Tampered("no_event", _set(3, event="go"), q, q, 3, "an unknown event")
     yield Tampered("null_event", _set(3, event=None), q, q, 3, "no event")
     yield Tampered("unknown_outcome", _set(3, outcome="lost"), q, q, 3, "an unknown outcome")
-    yield Tampered("version", _set(3, v=3), q, q, 3, "another format version")
+    yield Tampered("version", _set(3, v=7), q, q, 3, "another format version")
     yield Tampered("fingerprint", _set(3, fingerprint="0" * 16), q, q, 3, "fingerprint")
     yield Tampered("machine", _set(3, machine="Bell"), q, q, 3, "rows of two machines")
     yield Tampered("no_output", _without(3, "output"), q, q, 3, "a row without output")

@@ -222,7 +222,7 @@ def test_changes_of_containers_and_whole_ones(session: Any, tmp_path: Path) -> N
         store.put(200, 7)
         store.drop(3)
     lines = [json.loads(line) for line in (tmp_path / "j.jsonl").read_text().splitlines()]
-    assert [row["v"] for row in lines] == [1, 1, 2, 2]
+    assert {row["v"] for row in lines} == {3}
     lied = {**lines[2]["changed"], "ids": {"$changed": {"added": [201], "removed": []}}}
     others = [row | {"instance": "b"} for row in (*lines[:2], lines[2] | {"changed": lied})]
     program = ReplayProgram((Store.lawful.ir,))

@@ -211,7 +211,7 @@ def test_rows_tell_what_was_added_removed_and_set(tmp_path: Path) -> None:
         },
     ]
     assert rows[-2:] == [{"leases": {"$changed": {"set": [[9, True]], "removed": []}}}, {}]
-    assert [row["v"] for row in read(tmp_path / "j.jsonl")] == [1, 1, *[2] * 5, *[1] * 8, 2, 2, 1]
+    assert {row["v"] for row in read(tmp_path / "j.jsonl")} == {3}
 
 
 acts = st.lists(

@@ -92,10 +92,10 @@ def test_a_row_tells_the_parts_that_changed(tmp_path: Path) -> None:
         bank.end(A)
         bank.give_everybody(1)
     rows = [json.loads(line) for line in (tmp_path / "j").read_text(encoding="utf-8").splitlines()]
-    assert [(row["v"], row["changed"]) for row in rows[1:]] == [
-        (2, told({"$changed": {"set": [["b", account(3)]], "removed": []}})),
-        (2, told({"$changed": {"set": [], "removed": ["a"]}})),
-        (1, told({"b": account(3, 1), "c": account(1)})),
+    assert [row["changed"] for row in rows[1:]] == [
+        told({"$changed": {"set": [["b", account(3)]], "removed": []}}),
+        told({"$changed": {"set": [], "removed": ["a"]}}),
+        told({"b": account(3, 1), "c": account(1)}),
     ]
 
 

@@ -61,7 +61,10 @@ class Sender(Machine):
 
 
 def written(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text().splitlines()]
+    """The rows without their checksums."""
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    assert [len(row.pop("sum")) for row in rows] == [16] * len(rows)
+    return rows
 
 
 def run(path: Path) -> Sender:
@@ -94,7 +97,7 @@ def test_there_is_one_row_for_each_event(tmp_path: Path, monkeypatch: pytest.Mon
     behaviour = sender.lawful.fingerprint.behaviour
 
     def row(seq: int, time: float, **rest: Any) -> dict[str, Any]:
-        head = {"v": 1, "instance": "a", "seq": seq, "time": time, "machine": "Sender"}
+        head = {"v": 3, "instance": "a", "seq": seq, "time": time, "machine": "Sender"}
         usual: dict[str, Any] = {"before": "UP", "after": "UP", "changed": {}, "args": {}}
         none = {"output": None, "why": None, "transition": None, "wall": 1_000.5}
         return head | {"fingerprint": behaviour} | none | usual | rest
@@ -322,7 +325,7 @@ def test_damage_in_the_middle_is_an_error(tmp_path: Path) -> None:
         "not a row of a journal": [lines[0], "{}", lines[2]],
         "row 2 of a, where 1 is the next": [lines[0], lines[2]],
         "row 0 of a, where 1 is the next": [lines[0], lines[0]],
-        "a row of version 3": [lines[0].replace('"v":1', '"v":3')],
+        "a row of version 4": [lines[0].replace('"v":3', '"v":4')],
     }
     for what, rows in damaged.items():
         path.write_text("\n".join(rows) + "\n")

@@ -14,7 +14,7 @@ from tests.runtime.services.test_journal import run, written
 def test_rows_of_older_journals_have_no_wall_clock(tmp_path: Path) -> None:
     path = tmp_path / "j.jsonl"
     sender = run(path)
-    rows = [{k: v for k, v in row.items() if k != "wall"} for row in written(path)]
+    rows = [{k: v for k, v in row.items() if k != "wall"} | {"v": 1} for row in written(path)]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     assert list(read(path)) == rows
     with Journal(path) as journal:

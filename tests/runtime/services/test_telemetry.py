@@ -146,7 +146,7 @@ def test_events_are_added_to_the_span_that_is_current() -> None:
     for name in ("time", "wall", "fingerprint"):
         del attributes[f"lawful.{name}"]
     assert attributes == {
-        "lawful.v": 1,
+        "lawful.v": 3,
         "lawful.instance": "g",
         "lawful.seq": 2,
         "lawful.machine": "Gate",
