@@ -61,10 +61,8 @@ class Sender(Machine):
 
 
 def written(path: Path) -> list[dict[str, Any]]:
-    """The rows without their checksums."""
-    rows = [json.loads(line) for line in path.read_text().splitlines()]
-    assert [len(row.pop("sum")) for row in rows] == [16] * len(rows)
-    return rows
+    rows = map(json.loads, path.read_text().splitlines())
+    return [{k: v for k, v in row.items() if k != "sum"} for row in rows]
 
 
 def run(path: Path) -> Sender:
