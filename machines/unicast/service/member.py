@@ -11,7 +11,7 @@ import asyncio
 import signal
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -94,7 +94,7 @@ async def serve(member: Member) -> bool:
         print(f"{peer} does not answer: {len(report.in_doubt)} messages in doubt", flush=True)
 
     options = Options(journal=journal, epoch=epoch, on_dropped=dropped, key=member.key)
-    reception, ended = Reception(), asyncio.Event()
+    reception, taken, ended = Reception(), Counter[str](), asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
     try:
@@ -105,14 +105,23 @@ async def serve(member: Member) -> bool:
             print(f"{member.name} listens on {LOOPBACK} port {unicast.address[1]}", flush=True)
             for peer, port in member.peers.items():
                 unicast.connect(peer, await relay.path(f"to {peer}", (LOOPBACK, port)))
-            done = await _converse(member, unicast, epoch, reception, ended)
+
+            async def talk(peer: str) -> None:
+                for place in range(member.messages):
+                    await unicast.send(peer, f"{member.name}.{epoch}/{place}".encode())
+                    taken[peer] += 1
+                await unicast.flushed(peer)
+
+            done = await _converse(member, unicast, talk, reception, ended)
             stats = unicast.stats()
     finally:
         if journal is not None:
             journal.close()
     for peer in member.peers:
         print(f"from {peer}: {_listed(reception.counts.get(peer, Counter()))}")
-        print(f"to {peer}: {stats.connections[peer].acked} acknowledged, {doubt[peer]} in doubt")
+        # Of all connections; `stats` knows the last one.
+        acked = taken[peer] - doubt[peer] - stats.connections[peer].unacked
+        print(f"to {peer}: {acked} acknowledged, {doubt[peer]} in doubt")
     names = ("malformed", "forged", "misdirected", "unknown", "refused", "former", "beyond")
     print(
         f"dropped: {_listed(Counter({name: getattr(stats, name) for name in names}))}", flush=True
@@ -121,18 +130,17 @@ async def serve(member: Member) -> bool:
 
 
 async def _converse(
-    member: Member, unicast: Unicast, epoch: int, reception: Reception, ended: asyncio.Event
+    member: Member,
+    unicast: Unicast,
+    talk: Callable[[str], Awaitable[None]],
+    reception: Reception,
+    ended: asyncio.Event,
 ) -> bool:
-    """Until all is done, or the end comes; whether all is done."""
+    """Until all is done, or the end comes; whether all is done. `talk` sends to a peer."""
 
     async def listen() -> None:
         async for peer, payload in unicast.receive():
             reception.hear(peer, payload)
-
-    async def talk(peer: str) -> None:
-        for place in range(member.messages):
-            await unicast.send(peer, f"{member.name}.{epoch}/{place}".encode())
-        await unicast.flushed(peer)
 
     def heard() -> bool:
         counts = (reception.counts.get(peer, Counter[str]()) for peer in member.peers)

@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from lawful.machines.unicast.service import member
-from lawful.machines.unicast.service.member import CONNECTIONS, Reception, next_epoch
+from lawful.machines.services import LOOPBACK
+from lawful.machines.unicast.declaration import Conn
+from lawful.machines.unicast.service import Unicast, member
+from lawful.machines.unicast.service.member import (
+    CONNECTIONS,
+    Member,
+    Reception,
+    next_epoch,
+    serve,
+)
 from lawful.machines.unicast.service.program import main
+from lawful.machines.unicast.service.relay import Faults
+from lawful.machines.unicast.service.settings import Config, Options
 from lawful.runtime.instance import Machine
 from tests.root import PATIENCE
 
@@ -102,3 +114,44 @@ def test_what_comes_is_counted_by_life() -> None:
     for payload in (b"B.1/0", b"B.1/1", b"B.1/1", b"B.2/0", b"C.1/0", b"\xff"):
         reception.hear("B", payload)
     assert reception.counts == {"B": {"different": 3, "again or out of order": 1, "foreign": 2}}
+
+
+class Seen(Unicast):
+    """Endpoints that a test looks at."""
+
+    every: list[Unicast] = []
+
+    def __init__(self, name: str, config: Config, options: Options) -> None:
+        super().__init__(name, config, options)
+        self.every.append(self)
+
+
+def test_what_was_acknowledged_counts_after_its_connection_is_over(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(member, "Unicast", Seen)
+    monkeypatch.setattr(member, "BRISK", replace(member.BRISK, conn_close_timeout=0.01))
+
+    async def live() -> bool:
+        async with await Unicast.open("A") as free:
+            port = free.address[1]
+        async with await Unicast.open("B") as b:
+            b.connect("A", (LOOPBACK, port))
+            a = Member("A", port, {"B": b.address[1]}, 3, 1, PATIENCE, Faults(), 0)
+            life = asyncio.create_task(serve(a))
+            came = b.receive()
+            places = [(await anext(came))[1].partition(b"/")[2] for _ in range(3)]
+            assert places == [b"0", b"1", b"2"]
+            (seen,) = Seen.every
+            await seen.flushed("B")
+            seen.close("B")
+            await seen.until(lambda: seen.entries("B")[0].state == Conn.CLOSED)
+            await b.send("A", b"B.1/0")
+            return await life
+
+    assert asyncio.run(live())
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "from B: 1 different",
+        "to B: 3 acknowledged, 0 in doubt",
+        "dropped: nothing",
+    ]
