@@ -86,7 +86,8 @@ class Watch:
     def _hear(self, done: Stepped[Machine]) -> None:
         self.events += 1
         name = "stray" if done.outcome == "ignored" else str(done.transition or done.event)
-        self.transitions[name] += 1
+        if done.outcome != "refused":
+            self.transitions[name] += 1
         line = f"{done.time!r} {name} {done.outcome} {done.args!r} {_text(done.output)}"
         self._digest.update(line.encode())
 
