@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -22,7 +23,7 @@ from lawful import (
     transition,
 )
 from lawful.runtime.deadlines import Deadlines
-from lawful.runtime.instances.access import Fired
+from lawful.runtime.instances.access import Fired, deadlines_of
 from lawful.runtime.timers import SimulatedClock
 
 
@@ -313,3 +314,31 @@ class Lasting(Machine):
 
     @transition(timer="lit")
     def go_out(self) -> None: ...
+
+
+def test_each_event_is_looked_at_whichever_observer_an_interrupt_left_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """What one event left behind does not say that the next one was looked at."""
+    deadlines, bell = Deadlines(), Bell(clock=SimulatedClock())
+    deadlines.add(bell, print)
+    watch: Any = bell.__watch__
+    first, second = watch.observers
+    bell.start(90, 90)
+    watch.observers = (second,)
+    bell.start(80, 80)
+    assert deadlines.next_deadline() == 80
+    watch.observers = (first,)
+    bell.start(70, 70)
+    watch.observers = first, second
+    looks = iter([KeyboardInterrupt])
+
+    def look(*given: Any) -> Any:
+        for interrupt in looks:
+            raise interrupt
+        return deadlines_of(*given)
+
+    monkeypatch.setattr("lawful.runtime.deadlines.deadlines_of", look)
+    with pytest.raises(KeyboardInterrupt):
+        bell.start(60, 60)
+    assert deadlines.next_deadline() == 60
