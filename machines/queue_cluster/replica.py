@@ -431,9 +431,10 @@ class ReplicaFixed(Replica):
         )
 
     def was_pushed(self, key: Key) -> bool:
-        """Of a node that left, nothing is pushed any more."""
+        """Of a node that left, nothing is pushed any more; this one has not left."""
         routed = key.id not in self.routing or key.queue in self.routing[key.id]
-        return routed and key.id.seq < self.created.get(key.id.node, key.id.seq + 1)
+        unknown = 0 if key.id.node == self.me else key.id.seq + 1
+        return routed and key.id.seq < self.created.get(key.id.node, unknown)
 
     @invariant
     def routed_messages_are_created(self) -> bool:
