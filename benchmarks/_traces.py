@@ -50,6 +50,37 @@ class Order(Machine):
         return self.state == Phase.DONE
 
 
+class Due(State):
+    NEW = "new"
+    OPEN = "open"
+    DUE = "due"
+    DONE = "done"
+
+
+class Basket(Machine):
+    """The same orders without counters: few states."""
+
+    state: Due = Due.NEW
+
+    @transition(source=Due.NEW, target=Due.OPEN)
+    def open(self) -> None: ...
+
+    @transition(source=Due.OPEN, target=Due.DUE)
+    def add(self, price: Nat) -> None:
+        require(price > 0)
+
+    @transition(source=Due.DUE, target=Due.OPEN)
+    def pay(self, amount: Nat) -> None:
+        require(amount > 0)
+
+    @transition(source=Due.OPEN, target=Due.DONE)
+    def close(self) -> None: ...
+
+    @terminal
+    def closed(self) -> bool:
+        return self.state == Due.DONE
+
+
 class Book(Machine):
     """Its set grows with each event."""
 

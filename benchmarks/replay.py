@@ -8,8 +8,10 @@ and its Python workers), and events a second of processor time. The floor reads,
 and sorts the columns that a replay needs, and drops them. applyInPandas has a tenth of the
 instances; the ratios multiply its processor time. A store is written from the JSON lines, sorted;
 its replay needs no shuffle. The skewed trace has as many events, of which one instance has 60 %; it
-is replayed in 16 partitions. All of Spark runs in one session on `local[2]`, after a tenth was run.
-The table at the end has each ratio beside its goal. 10 million events take some ten minutes.
+is replayed in 16 partitions, by a machine with counters and by one with few states, whose long
+instance is split: the longest task by the mean is that of the worst stage. All of Spark runs in
+one session on `local[2]`, after a tenth was run. The table at the end has each ratio beside its
+goal. 10 million events take some ten minutes.
 """
 
 from __future__ import annotations
@@ -26,7 +28,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from benchmarks._traces import MAPPING, Book, Order, write, write_skewed
+from benchmarks._traces import MAPPING, Basket, Book, Order, write, write_skewed
 from lawful.checks.replay import (
     ReplayProgram,
     TraceMapping,
@@ -36,6 +38,7 @@ from lawful.checks.replay import (
     write_store,
 )
 from lawful.checks.replay.spark.session import session
+from lawful.runtime.instance import Machine
 from lawful.spec.ir import Json
 
 SHARE = 0.6  # Of the events of the skewed trace, in one instance.
@@ -193,7 +196,7 @@ def on_spark(folder: Path, instances: int, events: int) -> Iterator[str | Ratio]
     def objects(folder: Path) -> Any:
         return spark.read.schema(columns).json(str(folder / "trace.jsonl"))
 
-    ours = even = 0.0
+    ours = 0.0
     for form, read, mine in ((".parquet", table, table), (".jsonl", objects, lines)):
         # What is run first is slower: the JVM compiles it.
         tenth = instances // TENTH
@@ -206,7 +209,6 @@ def on_spark(folder: Path, instances: int, events: int) -> Iterator[str | Ratio]
         yield line
         line, ours = measured(f"replay_frame, {form}", rows, verdicts, mine(folder), instances)
         yield line
-        even = ours if form == ".parquet" else even
         name = f"applyInPandas with transitions, {form}, a tenth"
         rows_by_hand = read(folder / "tenth")
         line, used = measured(name, rows // TENTH, by_hand, rows_by_hand, tenth)
@@ -227,30 +229,41 @@ def on_spark(folder: Path, instances: int, events: int) -> Iterator[str | Ratio]
     count = 1 + int(instances * (1 - SHARE))
     spark.conf.set("spark.sql.shuffle.partitions", str(PARTITIONS))
     spark.conf.set("spark.sql.adaptive.enabled", "false")
-    spark.sparkContext.setJobGroup(SKEWED, SKEWED)
-    line, used = measured("replay_frame, .parquet, skewed", rows, verdicts, skewed, count)
-    yield line
-    yield Ratio("rate with 60 % in one instance / even rate", even / used, 0.5)
-    yield Ratio("skewed: the longest task / the mean", longest_task(spark), 1.5, least=False)
+    whole = table(folder)
+    for machine, what in ((Order, "counters"), (Basket, "few states")):
+        line, even = measured(
+            f"replay_frame, {what}, even", rows, verdicts, whole, instances, machine
+        )
+        yield line
+        spark.sparkContext.setJobGroup(what, what)
+        line, used = measured(
+            f"replay_frame, {what}, skewed", rows, verdicts, skewed, count, machine
+        )
+        yield line
+        yield Ratio(f"{what}: rate with 60 % in one instance / even", even / used, 0.5)
+        name, longest = f"{what}: the longest task / the mean", longest_task(spark, what)
+        if machine is Basket:
+            yield Ratio(name, longest, 1.5, least=False)
+        else:
+            yield f"  {name} {longest:.2f}"
+        spark.sparkContext.setJobGroup("rest", "rest")
     spark.stop()
 
 
-SKEWED = "skewed"
-
-
-def longest_task(spark: Any) -> float:
-    """The longest task of the skewed replay by the mean of its stage, the one with all
-    partitions."""
+def longest_task(spark: Any, group: str) -> float:
+    """The longest task of the jobs of a group by the mean of its stage: the largest such ratio of
+    the stages with all partitions."""
     context = spark.sparkContext
     store = context._jsc.sc().statusStore()
     tracker = context.statusTracker()
-    jobs = map(tracker.getJobInfo, tracker.getJobIdsForGroup(SKEWED))
+    jobs = map(tracker.getJobInfo, tracker.getJobIdsForGroup(group))
+    ratios: list[float] = []
     for stage in {number for job in jobs if job is not None for number in job.stageIds}:
         tasks = store.taskList(stage, 0, 1000)
         if tasks.size() == PARTITIONS:
             times = [tasks.apply(i).duration().get() for i in range(PARTITIONS)]
-            return max(times) * PARTITIONS / sum(times)
-    raise LookupError(f"no stage of {PARTITIONS} tasks")
+            ratios.append(max(times) * PARTITIONS / sum(times))
+    return max(ratios)
 
 
 def of_store(folder: Path, instances: int) -> None:
@@ -270,8 +283,8 @@ def dropped(rows: Any, key: str) -> None:
     sorted_.write.format("noop").mode("overwrite").save()
 
 
-def verdicts(rows: Any, instances: int) -> None:
-    found = replay_frame(rows, Order, MAPPING).verdicts.groupBy("verdict").count().collect()
+def verdicts(rows: Any, instances: int, machine: type[Machine] = Order) -> None:
+    found = replay_frame(rows, machine, MAPPING).verdicts.groupBy("verdict").count().collect()
     assert [tuple(row) for row in found] == [("fits", instances)], found
 
 

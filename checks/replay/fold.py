@@ -124,6 +124,11 @@ class Fold:
         self._quarantine(self.next, "a sequence number is missing", OF_NUMBER, details)
         self._lose(self.next)
 
+    def judge_last(self) -> None:
+        """Judge the last row: no other row has its number."""
+        if self.held is not None:
+            self._judge_held(self.held)
+
     def _judge_held(self, row: Row) -> None:
         self.held = None
         self.near.take(row)
@@ -145,8 +150,7 @@ class Fold:
 
     def end(self) -> InstanceVerdict:
         """The verdict, after the last row."""
-        if self.held is not None:
-            self._judge_held(self.held)
+        self.judge_last()
         if self.program.until is not None:
             self.passes(self.program.until)
         machine = self.first[1] if self.first is not None else ""

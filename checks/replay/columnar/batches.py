@@ -34,16 +34,20 @@ class Batch:
 
     def rows(self, start: int, end: int) -> Iterator[Row | Rejected]:
         """The rows as the row fold takes them, blank lines left out."""
-        part = self.columns.slice(start, end - start).to_pylist()
-        for row in part:
-            line = row[RAW]
-            if line is None:
-                data = self.layout.data(row[INSTANCE], row[SEQ], row[EVENT], row)
-                found = self.layout.mapping.row_of(data, "")
-            else:
-                found = self.layout.row_of_line(line)
-            if found is not None:
-                yield found if isinstance(found, Row) else found.at(row[PLACE] or "", 0)
+        return rows_in(self.columns.slice(start, end - start), self.layout)
+
+
+def rows_in(columns: Any, layout: Layout) -> Iterator[Row | Rejected]:
+    """The rows of columns as the row fold takes them, blank lines left out."""
+    for row in columns.to_pylist():
+        line = row[RAW]
+        if line is None:
+            data = layout.data(row[INSTANCE], row[SEQ], row[EVENT], row)
+            found = layout.mapping.row_of(data, "")
+        else:
+            found = layout.row_of_line(line)
+        if found is not None:
+            yield found if isinstance(found, Row) else found.at(row[PLACE] or "", 0)
 
 
 def nothing(state: Any) -> None:

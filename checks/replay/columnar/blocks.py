@@ -17,7 +17,8 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from ..parquet import arrow
 from . import kernel
@@ -46,15 +47,41 @@ def buckets_of(names: Any, buckets: int) -> Any:
     return found
 
 
+@dataclass(frozen=True)
+class WholeInstances:
+    """Every instance is in one bucket, with all its rows. Rows of those `without` are left out."""
+
+    buckets: int
+    without: frozenset[str] = frozenset()
+
+    def placed(self, table: Any) -> tuple[Any, Any]:
+        """The bucket of each row, and which rows are taken; None for all of them."""
+        names = table.column(INSTANCE).combine_chunks()
+        taken = None
+        if self.without:
+            pa = arrow()
+            out = pa.compute.is_in(names, pa.array(sorted(self.without), pa.string()))
+            taken = ~out.to_numpy(zero_copy_only=False)
+        return buckets_of(names, self.buckets), taken
+
+
+class Placing(Protocol):
+    """Which rows a shuffle takes, and the bucket of each: `WholeInstances` or `ranges.Ranges`."""
+
+    def placed(self, table: Any) -> tuple[Any, Any]:
+        """The bucket of each row, and which rows are taken; None for all of them."""
+        ...
+
+
 class Packer:
     """Makes blocks of the tables that it gets. `task` is the number of the task, of all that read.
 
     A row with a number and no instance says how much was read of a form of lines: see `count`.
     """
 
-    def __init__(self, types: Any, buckets: int, task: int) -> None:
+    def __init__(self, types: Any, placing: Placing, task: int) -> None:
         self.types = types
-        self.buckets = buckets
+        self.placing = placing
         self.next = task << 32
         self.waiting: list[Any] = []
         self.rows = self.bytes = 0
@@ -81,8 +108,12 @@ class Packer:
         pa = arrow()
         table = pa.concat_tables(self.waiting).combine_chunks()
         self.waiting, self.rows, self.bytes = [], 0, 0
-        buckets = buckets_of(table.column(INSTANCE).combine_chunks(), self.buckets)
+        buckets, taken = self.placing.placed(table)
         order = np.argsort(buckets, kind="stable")
+        if taken is not None:
+            order = order[taken[order]]
+            if not len(order):
+                return
         (rows,) = table.take(pa.array(order)).combine_chunks().to_batches()
         del table
         ordered = buckets[order]

@@ -104,7 +104,7 @@ class Lockstep:
         if np.count_nonzero(together) < FEW:
             return None, columns
         symbols: Symbols = {}
-        arrays, bad = self._arrays(columns, keys, symbols)
+        arrays, bad = self.arrays(columns, keys, symbols)
         together &= np.add.reduceat(bad, starts) == 0
         skipped = np.add.reduceat(self.skipped[keys.codes], starts)
         together &= skipped < lengths
@@ -122,7 +122,7 @@ class Lockstep:
         together[together] = fits
         return made, columns.filter(arrow().array(np.repeat(~together, lengths)))
 
-    def _arrays(self, columns: Any, keys: Keys, symbols: Symbols) -> tuple[dict[str, Array], Array]:
+    def arrays(self, columns: Any, keys: Keys, symbols: Symbols) -> tuple[dict[str, Array], Array]:
         """An array for each path, and the rows that arrays do not judge."""
         bad = keys.bad | self.slow[keys.codes]
         arrays: dict[str, Array] = {}

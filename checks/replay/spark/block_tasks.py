@@ -7,12 +7,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ..columnar.blocks import BLOCKS, MOST_BUCKETS, Packer
+from ..columnar.blocks import BLOCKS, MOST_BUCKETS, Packer, Placing, WholeInstances
 from ..columnar.json_lines import LineDecoder
 from ..columnar.layout import Layout, layout_of
 from ..columnar.regular import arrow_types
+from ..columnar.samples import Sampler
 from ..parquet import arrow
 from ..program import ReplayProgram
 from .places import LineCounter
@@ -30,32 +32,45 @@ def buckets_for(spark: SparkSession) -> int:
     return min(max(OF_EACH * partitions, 64), MOST_BUCKETS)
 
 
-def lines_packed(lines: DataFrame, program: ReplayProgram) -> DataFrame:
-    """Blocks of the rows in lines: `form`, `line`, `place`."""
-    frame: Any = lines  # Its `mapInArrow` has no types.
-    out: DataFrame = frame.mapInArrow(DecodeLines(program, buckets_for(lines.sparkSession)), BLOCKS)
-    return out
+def placing_for(spark: SparkSession, without: frozenset[str] = frozenset()) -> WholeInstances:
+    """Whole instances, in as many buckets as a shuffle of the session needs."""
+    return WholeInstances(buckets_for(spark), without)
 
 
-def rows_packed(typed: DataFrame, program: ReplayProgram) -> DataFrame:
-    """Blocks of the rows of `typed.of_table`."""
-    frame: Any = typed
-    out: DataFrame = frame.mapInArrow(PackRows(program, buckets_for(typed.sparkSession)), BLOCKS)
-    return out
+@dataclass(frozen=True)
+class Reading:
+    """How rows are read: which of them a shuffle takes (`placing`; None for whole instances), or of
+    what share of the rows only the numbers are told (`sample`)."""
+
+    placing: Placing | None = None
+    sample: float = 1.0
+
+    def packed(self, rows: DataFrame, program: ReplayProgram, lines: bool) -> DataFrame:
+        """Blocks of rows: of lines (`form`, `line`, `place`), or of rows of `typed.of_table`."""
+        taken: Any = rows  # Its `mapInArrow` has no types.
+        placing: Placing | None = self.placing or placing_for(rows.sparkSession)
+        if self.sample < 1:
+            taken, placing = taken.sample(self.sample, seed=0), None
+        task = DecodeLines(program, placing) if lines else PackRows(program, placing)
+        out: DataFrame = taken.mapInArrow(task, BLOCKS)
+        return out
+
+
+ALL = Reading()
 
 
 class DecodeLines:
     """Parses lines into typed columns, and makes blocks of them; the last rows say how much was
     read of each form."""
 
-    def __init__(self, program: ReplayProgram, buckets: int) -> None:
+    def __init__(self, program: ReplayProgram, placing: Placing | None) -> None:
         self.program = program
-        self.buckets = buckets
+        self.placing = placing
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The blocks."""
         decoder, counter = LineDecoder(_layout(self.program)), LineCounter()
-        packer = Packer(decoder.schema, self.buckets, _task())
+        packer = _packer(decoder.schema, self.placing)
         read: Counter[str] = Counter()
         for batch in batches:
             if not batch.num_rows:
@@ -72,15 +87,15 @@ class DecodeLines:
 class PackRows:
     """Makes blocks of typed rows that Spark made."""
 
-    def __init__(self, program: ReplayProgram, buckets: int) -> None:
+    def __init__(self, program: ReplayProgram, placing: Placing | None) -> None:
         self.program = program
-        self.buckets = buckets
+        self.placing = placing
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The blocks."""
         pa = arrow()
         types = arrow_types(_layout(self.program))
-        packer = Packer(types, self.buckets, _task())
+        packer = _packer(types, self.placing)
         for batch in batches:
             columns = zip(batch.columns, types.types, strict=True)
             cast = [column.cast(of) for column, of in columns]
@@ -92,6 +107,10 @@ def _layout(program: ReplayProgram) -> Layout:
     layout = layout_of(program)
     assert layout is not None
     return layout
+
+
+def _packer(types: Any, placing: Placing | None) -> Packer | Sampler:
+    return Sampler() if placing is None else Packer(types, placing, _task())
 
 
 def _task() -> int:

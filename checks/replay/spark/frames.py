@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lawful.runtime.instance import Machine
@@ -17,7 +18,16 @@ from ..program import ReplayProgram
 from ..sources import ReplayError
 from ..tally import STRICT, Demands
 from .inputs import of_frame, of_states
-from .partitions import COVERED, FINDING, OF_INSTANCE, RECORD, REJECTED, RecordPartition
+from .long_instances import split, splits
+from .partitions import (
+    COVERED,
+    FINDING,
+    OF_INSTANCE,
+    RECORD,
+    REJECTED,
+    RecordPartition,
+    records_of_all,
+)
 from .shuffle import folded
 
 if TYPE_CHECKING:
@@ -41,11 +51,16 @@ class ReplayFrames:
     """The result of a replay as data frames, each evaluated when it is used.
 
     All are views of `records`, which Spark computes anew for each action. Call `persist()` before
-    you use more than one.
+    you use more than one. `make` makes the records: it judges long instances, if they are split.
     """
 
     program: ReplayProgram
-    records: DataFrame
+    make: Callable[[], DataFrame]
+
+    @cached_property
+    def records(self) -> DataFrame:
+        """A row of the schema `partitions.RECORD` for each thing found."""
+        return self.make()
 
     @property
     def verdicts(self) -> DataFrame:
@@ -144,7 +159,8 @@ class ReplayFrames:
         before = str(conf.get(CACHED_ADAPTIVELY))
         conf.set(CACHED_ADAPTIVELY, "true")
         try:
-            return ReplayFrames(self.program, self.records.persist())
+            kept = self.records.persist()
+            return ReplayFrames(self.program, lambda: kept)
         finally:
             conf.set(CACHED_ADAPTIVELY, before)
 
@@ -161,6 +177,7 @@ def replay_frame(
     machines: type[Machine] | Iterable[type[Machine]] | ReplayProgram,
     mapping: TraceMapping | None = None,
     states: DataFrame | None = None,
+    split_long: bool = True,
 ) -> ReplayFrames:
     """Replay recorded events in a data frame against one or more machines, on Spark.
 
@@ -172,6 +189,11 @@ def replay_frame(
     `states`, with the columns `instance` and `state`, has the states that an earlier increment
     left: the result is about all rows of all increments, and has `states` for the next one.
 
+    Where the machine has few states, instances with very many of the rows are split (see
+    docs/replay.md, Long instances): when a view is first asked for, Spark reads a sample of the
+    rows, and judges the rows of such instances in many tasks. `split_long=False` judges each
+    instance in one task, and reads `rows` once.
+
     The session is that of `rows`, classic or Spark Connect. Nothing is computed before a result is
     used. Raises ReplayError where the columns are of none of these forms, and ValueError where two
     machines have one name or the mapping does not say which machine it is about.
@@ -182,7 +204,21 @@ def replay_frame(
     keyed = of_frame(rows, program)
     if states is not None:
         keyed = keyed.unionByName(of_states(states))
-    return ReplayFrames(program, folded(keyed, RecordPartition(program), RECORD))
+    if split_long and splits(program):
+        return ReplayFrames(program, lambda: _split(rows, program))
+    return ReplayFrames(program, lambda: folded(keyed, RecordPartition(program), RECORD))
+
+
+def _split(rows: DataFrame, program: ReplayProgram) -> DataFrame:
+    """The records where long instances are judged first."""
+    spark: Any = rows.sparkSession
+    others, judged = split(spark, lambda how: of_frame(rows, program, how), program)
+    records = folded(others, RecordPartition(program), RECORD)
+    if not judged:
+        return records
+    told = [tuple(record.values()) for record in records_of_all(judged)]
+    both: DataFrame = records.unionByName(spark.createDataFrame(told, RECORD))
+    return both
 
 
 def program_of_frame(

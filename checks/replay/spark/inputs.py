@@ -26,7 +26,7 @@ from ..prepared_rows import check_order
 from ..program import ReplayProgram
 from ..sources import ReplayError, Sources, is_orc, remote
 from . import prepared, typed
-from .block_tasks import lines_packed, rows_packed
+from .block_tasks import ALL, Reading
 from .partitions import BEFORE_ALL, KEYED, STATE, KeyPartition
 from .places import PLACE, place
 from .typed import quoted
@@ -40,16 +40,17 @@ PLAIN, TABLE, PACKED, FAR_TABLE, FRAME = "plain", "table", "packed", "far table"
 TEXT = "value"  # The column of a data frame of lines, as `spark.read.text` names it.
 
 
-def of_frame(rows: DataFrame, program: ReplayProgram) -> DataFrame:
-    """The rows of the caller's data frame: lines, a journal, or any table with a mapping.
+def of_frame(rows: DataFrame, program: ReplayProgram, how: Reading = ALL) -> DataFrame:
+    """The rows of the caller's data frame: lines, a journal, or any table with a mapping; `how` is
+    for typed columns.
 
     Raises ReplayError where the columns are none of these.
     """
     check_order(program.mapping, "a data frame")
     if rows.dtypes in ([(TEXT, "string")], [(TEXT, "binary")]):
-        return _of_lines(_lines(rows, FRAME), program)
+        return _of_lines(_lines(rows, FRAME), program, how)
     if program.mapping is not None:
-        return _mapped(rows, program)
+        return _mapped(rows, program, how)
     return _table(rows, program, "the data frame", FAR_TABLE)
 
 
@@ -69,14 +70,16 @@ def of_states(states: DataFrame) -> DataFrame:
     )
 
 
-def of_files(spark: SparkSession, files: Sources, program: ReplayProgram) -> DataFrame:
-    """The rows of all files."""
-    how = _preparation(program)
-    if how is not None and files.lines and not how.of_lines:
+def of_files(
+    spark: SparkSession, files: Sources, program: ReplayProgram, how: Reading = ALL
+) -> DataFrame:
+    """The rows of all files; `how` is for typed columns."""
+    whole = _preparation(program)
+    if whole is not None and files.lines and not whole.of_lines:
         parts = [prepared.of_whole_files(spark, [*files.lines], program)]
     else:
-        parts = [_of_lines(_read_lines(spark, path), program) for path in files.lines]
-    parts += [_read_table(spark, path, program) for path in files.tables]
+        parts = [_of_lines(_read_lines(spark, path), program, how) for path in files.lines]
+    parts += [_read_table(spark, path, program, how) for path in files.tables]
     return functools.reduce(lambda a, b: a.unionByName(b), parts)
 
 
@@ -134,11 +137,13 @@ def _told_place(rows: DataFrame) -> Column:
     return told.cast("string").alias("place")
 
 
-def _of_lines(lines: DataFrame, program: ReplayProgram) -> DataFrame:
+def _of_lines(lines: DataFrame, program: ReplayProgram, how: Reading) -> DataFrame:
     """Lines as blocks where the program has typed columns, else with their keys."""
     if _preparation(program) is not None:
         return prepared.of_records(lines, program, table=False)
-    return _keyed(lines, program) if layout_of(program) is None else lines_packed(lines, program)
+    if layout_of(program) is None:
+        return _keyed(lines, program)
+    return how.packed(lines, program, lines=True)
 
 
 def _keyed(lines: DataFrame, program: ReplayProgram) -> DataFrame:
@@ -148,17 +153,17 @@ def _keyed(lines: DataFrame, program: ReplayProgram) -> DataFrame:
     return keyed
 
 
-def _read_table(spark: SparkSession, path: str, program: ReplayProgram) -> DataFrame:
+def _read_table(spark: SparkSession, path: str, program: ReplayProgram, how: Reading) -> DataFrame:
     form = FAR_TABLE if remote(path) else TABLE
     if is_orc(path):
         if program.mapping is None:
             raise ReplayError(f"{path}: a journal is no ORC file; to replay it needs a mapping")
-        return _mapped(spark.read.orc(_url(path)), program)  # Spark does not number its rows.
+        return _mapped(spark.read.orc(_url(path)), program, how)  # Spark does not number its rows.
     table = spark.read.parquet(_url(path))
     table = table.select("*", place("row_index"))
-    return (
-        _table(table, program, path, form) if program.mapping is None else _mapped(table, program)
-    )
+    if program.mapping is None:
+        return _table(table, program, path, form)
+    return _mapped(table, program, how)
 
 
 def _table(table: DataFrame, program: ReplayProgram, name: str, form: str) -> DataFrame:
@@ -184,7 +189,7 @@ def _table(table: DataFrame, program: ReplayProgram, name: str, form: str) -> Da
     return rows.unionByName(_keyed(lines, program))
 
 
-def _mapped(table: DataFrame, program: ReplayProgram) -> DataFrame:
+def _mapped(table: DataFrame, program: ReplayProgram, how: Reading) -> DataFrame:
     """The rows of any table: each is the JSON object that the paths of the mapping are about."""
     from pyspark.sql import functions as F
 
@@ -202,7 +207,7 @@ def _mapped(table: DataFrame, program: ReplayProgram) -> DataFrame:
     layout = layout_of(program)
     if layout is not None:
         rows = typed.of_table(table, layout, _json(columns), _told_place(table))
-        return rows_packed(rows, program)
+        return how.packed(rows, program, lines=False)
     instance, seq = (F.col(quoted(path)) for path in (mapping.instance, mapping.seq))
     return _as_lines(table, instance, seq, columns, FRAME)
 

@@ -191,10 +191,26 @@ class RecordPartition:
             if len(full) >= RECORDS:
                 yield pa.RecordBatch.from_pylist(full, schema=types)
                 full = []
-        for (machine, kind, name), count in sorted(covered.items()):
-            row = {"machine": machine, "kind": kind, "name": name, "count": count}
-            full.append({"record": COVERED, **row})
+        full.extend(_covered_records(covered))
         yield pa.RecordBatch.from_pylist(full, schema=types)
+
+
+def records_of_all(these: Iterable[InstanceVerdict | Rejected]) -> list[dict[str, Any]]:
+    """The records of instances and rejected rows, and of what was covered, each with all names."""
+    out: list[dict[str, Any]] = []
+    covered: Counter[tuple[str, str, str]] = Counter()
+    for each in these:
+        out.extend(records_of(each))
+        if not isinstance(each, Rejected):
+            _cover(covered, each)
+    names = [column.split()[0] for column in RECORD.split(", ")]
+    return [dict.fromkeys(names) | row for row in (*out, *_covered_records(covered))]
+
+
+def _covered_records(covered: Counter[tuple[str, str, str]]) -> Iterator[dict[str, Any]]:
+    for (machine, kind, name), count in sorted(covered.items()):
+        row = {"machine": machine, "kind": kind, "name": name, "count": count}
+        yield {"record": COVERED, **row}
 
 
 def _cover(

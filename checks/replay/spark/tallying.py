@@ -14,6 +14,7 @@ from ..sources import ReplayError, Sources
 from ..tally import Tallies
 from . import inputs
 from .block_tasks import PARTITIONS
+from .long_instances import split
 from .partitions import TALLIES, TallyPartition, merged, together
 from .places import located
 from .session import plain_errors, session
@@ -29,9 +30,13 @@ def tally(files: Sources, program: ReplayProgram, master: str | None = None) -> 
     """Replay the files in the active Spark session, or in a new one."""
     spark = session(master)
     with plain_errors():
-        rows = inputs.of_files(spark, files, program)
+        rows, judged = split(
+            spark, lambda how: inputs.of_files(spark, files, program, how), program
+        )
         expected = inputs.expected_of(files, program)
         tallies, read = collected(rows, program)
+        for each in judged:
+            tallies.add(each)
     check_read(read, expected)
     tallies.rejected = located(tallies.rejected, files)
     return tallies

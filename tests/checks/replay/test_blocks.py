@@ -73,7 +73,7 @@ def test_rows_come_back_sorted_and_whole(
     rows = told + lost
     made: list[Any] = []
     for task in (1, 0):  # They end in any order.
-        packer = blocks.Packer(types, buckets, task)
+        packer = blocks.Packer(types, blocks.WholeInstances(buckets), task)
         mine = rows[task::2]
         for start in range(0, len(mine), 10):
             part = pa.Table.from_pylist(mine[start : start + 10], schema=types)
@@ -161,7 +161,7 @@ def test_the_tasks_of_a_worker_compile_a_machine_once(
     tallied: list[bytes] = []
     for number in range(3):
         told: list[Any] = [{"instance": f"i{number}", "seq": 0, "event": 0, "$.price": 1}]
-        packer = blocks.Packer(types, 1, number)
+        packer = blocks.Packer(types, blocks.WholeInstances(1), number)
         packed = [*packer.add(pa.Table.from_pylist(told, schema=types)), *packer.flushed()]
         for batch in pickle.loads(task)(packed):
             tallied += batch.column(0).to_pylist()

@@ -305,8 +305,8 @@ def test_less_than_there_is_gives_no_verdict(
     assert replay([unended, table], PROGRAM, "spark").exit_code == 0
     read, only = inputs.of_files, sources([whole])
 
-    def less(made: Any, _: Any, what: ReplayProgram) -> Any:
-        return read(made, only, what)
+    def less(made: Any, _: Any, what: ReplayProgram, how: Any) -> Any:
+        return read(made, only, what, how)
 
     monkeypatch.setattr(inputs, "of_files", less)
     for left in (part, table):
