@@ -195,7 +195,8 @@ class Lanes:
         row."""
         if moves.failed[part.start, lane[0]]:  # Most lanes end here.
             return None
-        at: tuple[Array, Array] = np.arange(part.start, part.stop), lane
+        rows: Array = np.arange(part.start, part.stop)
+        at = rows, lane
         if moves.failed[at].any():
             return None
         counts = np.bincount(self.control[moves.after[at]], minlength=len(self.names))

@@ -285,6 +285,18 @@ def test_only_segments_with_problems_are_folded() -> None:
     assert [each.low for each in chained(rows, of, ranges).found] == [200]
 
 
+def test_a_fold_that_ends_elsewhere_leaves_no_verdict() -> None:
+    """Then one task judges the instance."""
+    rows = log(3, 400, 0.0)
+    rows[200] = {**rows[200], "what": "burn"}
+    chain = chained(rows, program(True, "resync", False), cut("gate", numbers(rows), 8))
+    assert chain.verdict() is not None
+    ((where, found),) = chain.found.items()
+    for state in ((found.state or 0) + 1, None):
+        chain.found[where] = dataclasses.replace(found, state=state)
+        assert chain.verdict() is None
+
+
 @given(st.integers(1, 90), st.integers(1, 5), st.randoms(use_true_random=False))
 @settings(max_examples=30)
 def test_walks_from_every_state(rows: int, count: int, chance: random.Random) -> None:
