@@ -66,7 +66,7 @@ class WholeInstances:
 
 
 class Placing(Protocol):
-    """Which rows a shuffle takes, and the bucket of each: `WholeInstances` or `ranges.Ranges`."""
+    """Which rows a shuffle takes, and their buckets: `WholeInstances` or `row_ranges.Ranges`."""
 
     def placed(self, table: Any) -> tuple[Any, Any]:
         """The bucket of each row, and which rows are taken; None for all of them."""

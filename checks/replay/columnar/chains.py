@@ -23,7 +23,7 @@ from ..rows import Rejected, Row
 from .finite_states import FiniteStates, states_of
 from .kernel import plan_of
 from .layout import Layout, layout_of
-from .ranges import Range
+from .row_ranges import Range
 from .steps import Opened
 
 

@@ -32,8 +32,8 @@ from .components import Array, Symbols, components_of
 from .finite_states import FiniteStates
 from .kernel import plan_of
 from .layout import INSTANCE, Layout
-from .ranges import Ranges
 from .regular import Keys, keys_of
+from .row_ranges import Ranges
 from .vector_batches import Lockstep
 from .vector_events import IGNORED, Block, Fields, VectorEvent
 

@@ -32,8 +32,8 @@ from ..columnar.chains import (
 )
 from ..columnar.kernel import in_groups
 from ..columnar.layout import Layout, layout_of
-from ..columnar.ranges import Range, Ranges, cut
 from ..columnar.regular import arrow_types
+from ..columnar.row_ranges import Range, Ranges, cut
 from ..columnar.samples import Sample, together
 from ..parquet import arrow
 from ..problems import InstanceVerdict

@@ -27,7 +27,7 @@ from lawful.checks.replay.columnar.chains import Chain, joined, range_of, splitt
 from lawful.checks.replay.columnar.json_lines import LineDecoder
 from lawful.checks.replay.columnar.lanes import walked
 from lawful.checks.replay.columnar.layout import layout_of
-from lawful.checks.replay.columnar.ranges import LEAST, MOST, Range, Ranges, cut
+from lawful.checks.replay.columnar.row_ranges import LEAST, MOST, Range, Ranges, cut
 from lawful.checks.replay.columnar.samples import Sample
 from lawful.checks.replay.fold import fold
 from lawful.checks.replay.problems import InstanceVerdict
