@@ -96,11 +96,10 @@ class Lanes:
 
     def segments(self, columns: Any, ranges: Ranges) -> Iterator[Segment]:
         """The segments of a sorted batch; none has rows of two of the ranges."""
-        which = ranges.indices(columns)
-        starts = np.flatnonzero(np.r_[True, which[1:] != which[:-1]])
-        keys = keys_of(columns, starts, self.layout)
+        parts = ranges.parts(columns)
+        keys = keys_of(columns, np.array([start for _, start, _ in parts]), self.layout)
         moves = self._moves(columns, keys)
-        for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(which)], strict=True):
+        for _, start, end in parts:
             yield self._segment(columns, keys, moves, slice(start, end))
 
     # What rows do.
@@ -195,7 +194,7 @@ class Lanes:
         row."""
         if moves.failed[part.start, lane[0]]:  # Most lanes end here.
             return None
-        rows: Array = np.arange(part.start, part.stop)
+        rows = np.arange(int(part.start), int(part.stop))
         at = rows, lane
         if moves.failed[at].any():
             return None

@@ -62,6 +62,15 @@ class Ranges:
             out[at[inside]] = first + found[inside]
         return out
 
+    def parts(self, columns: Any) -> list[tuple[Range, int, int]]:
+        """The ranges of sorted rows, each with the indices where its rows begin and end."""
+        import numpy as np
+
+        which = self.indices(columns)
+        starts = np.flatnonzero(np.r_[True, which[1:] != which[:-1]]).tolist()
+        ends = [*starts[1:], len(which)]
+        return [(self.ranges[which[a]], a, b) for a, b in zip(starts, ends, strict=True)]
+
     def placed(self, table: Any) -> tuple[Any, Any]:
         """The bucket of each row, and which rows are taken."""
         import numpy as np

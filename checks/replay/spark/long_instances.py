@@ -163,16 +163,12 @@ class Folds:
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """What was found in each part."""
-        import numpy as np
-
         layout, states = _layout(self.program), splittable(self.program)
         assert states is not None
         fold: PartFold | None = None
         for columns in _sorted(batches, layout):
-            which = self.ranges.indices(columns)
-            starts = np.flatnonzero(np.r_[True, which[1:] != which[:-1]]).tolist()
-            for start, end in zip(starts, [*starts[1:], len(which)], strict=True):
-                part = self.parts[self.ranges.ranges[which[start]]]
+            for where, start, end in self.ranges.parts(columns):
+                part = self.parts[where]
                 if fold is None or fold.part is not part:
                     if fold is not None:
                         yield _pickled([fold.end()])
