@@ -358,7 +358,8 @@ class TestOnSpark:
         random.Random(2).shuffle(rows)
         return [json.dumps(row).encode() for row in rows] + [b"{]", b'{"id": "gate", "n": "x"}']
 
-    @pytest.mark.parametrize("form", ["lines", pytest.param("table", marks=pytest.mark.nightly)])
+    @pytest.mark.nightly
+    @pytest.mark.parametrize("form", ["lines", "table"])
     def test_frames_are_the_same(
         self, session: Any, lines: list[bytes], form: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
