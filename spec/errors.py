@@ -6,7 +6,8 @@ import inspect
 import linecache
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from lawful.spec.quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from lawful.spec.quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from .ir import Json

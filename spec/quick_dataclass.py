@@ -71,15 +71,17 @@ def _frozen_init(made: type[Any]) -> str:
 
 
 def _init(made: type[Any], setting: str = "self.{0} = {1}") -> str:
-    params, body = ["self"], ["pass"]
-    for f in dataclasses.fields(made):
+    params, named, body = ["self"], list[str](), ["pass"]
+    for f in (each for each in dataclasses.fields(made) if each.init):
         made_here = f.default_factory is not dataclasses.MISSING
         given = made_here or f.default is not dataclasses.MISSING
-        params.append(f"{f.name}=default_{f.name}" if given else f.name)
+        taken = named if f.kw_only else params
+        taken.append(f"{f.name}=default_{f.name}" if given else f.name)
         value = f"make_{f.name}() if {f.name} is MISSING else {f.name}" if made_here else f.name
         body.append(setting.format(f.name, value))
     if hasattr(made, "__post_init__"):
         body.append("self.__post_init__()")
+    params += ["*", *named] if named else ()
     return f"def __init__({', '.join(params)}):\n    " + "\n    ".join(body)
 
 

@@ -11,7 +11,7 @@ import dataclasses
 import enum
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import (
     Annotated,
     Any,
@@ -23,6 +23,8 @@ from typing import (
     dataclass_transform,
     overload,
 )
+
+from lawful.spec.quick_dataclass import dataclass
 
 from .errors import misused, nearest
 from .sorting import in_order
@@ -467,7 +469,7 @@ class Expect:
         self.verdicts: dict[str, Expected] = dict(verdicts)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Group:
     """One fairness group: the union of the named transitions."""
 

@@ -86,6 +86,26 @@ def imported(work: str) -> set[str]:
     return set(done.stdout.split())
 
 
+def test_classes_that_a_small_check_makes_compile_few_functions() -> None:
+    """Those of the standard library compile up to six each, half a millisecond."""
+    script = """
+import dataclasses
+made = []
+standard = dataclasses.dataclass
+def counted(cls=None, /, **how):
+    if how.get("init", True):
+        made.append(how)
+    return standard(cls, **how)
+dataclasses.dataclass = counted
+import lawful.cli, lawful.commands.check, lawful.checks.conform.trace_player
+print(len(made))
+"""
+    done = subprocess.run(
+        (sys.executable, "-c", script), capture_output=True, text=True, check=True, cwd=ROOT
+    )
+    assert int(done.stdout) <= 10
+
+
 def test_a_small_check_waits_for_no_import_that_it_does_not_need() -> None:
     """Most of its time is imports."""
     slow = {"email", "importlib.metadata", "difflib", "annotated_types", "numpy", "llvmlite", "z3"}

@@ -10,11 +10,11 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
 from typing import Any, TypeGuard
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.sorting import in_order
 from lawful.spec.values.literal_texts import LiteralText
 from lawful.spec.values.world import FrozenBag, FrozenMap, World, chosen

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from lawful.runtime.timers import Environment, SimulatedClock, ticks_of
@@ -15,6 +14,7 @@ from lawful.spec.analysis.headers import own_source
 from lawful.spec.analysis.named_elements import explored, named_elements
 from lawful.spec.analysis.walk import everything
 from lawful.spec.outcomes import Reason
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.resolve import Resolved
 from lawful.spec.sorting import in_order
 from lawful.spec.text.reasons import seconds

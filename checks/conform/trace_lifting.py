@@ -8,13 +8,13 @@ number itself and those nearest to the serial numbers in the state (at a start: 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.callee import bind
 from lawful.spec.lower import lower
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.resolve import Resolved, abstract_scopes
 from lawful.spec.values.bounds import Values
 from lawful.spec.values.opaques import values as values_of

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from lawful.spec import ir
 from lawful.spec.analysis.composition import Path, machines_in
 from lawful.spec.flat import Rule
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.sorting import in_order
 from lawful.spec.text.reasons import text
 from lawful.spec.values.world import encode
@@ -19,7 +19,7 @@ from .states import State
 Keys = tuple[Any, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PropertyOf:
     """A property to judge: the machine's own, or one of its parts, called `part.property`.
 

@@ -21,6 +21,7 @@ from lawful.spec import types as t
 from lawful.spec.analysis.effects import Reach
 from lawful.spec.analysis.places import root, variable_of
 from lawful.spec.analysis.walk import statements, written
+from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.syntax.declare import slot
 from lawful.spec.values.bounds import bounded
 
@@ -32,7 +33,7 @@ from .python_ast import all_of, any_of, assign, attribute, call, compare, if_, n
 from .ranges import kept_within
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class PartCall:
     """What a statement calls: the part's plan, and the way into it; `start`: an `@initial`, of a
     part that the step has made and whose variables have no values yet."""

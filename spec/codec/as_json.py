@@ -24,6 +24,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, NoReturn, TypeGuard
 
+from lawful.spec.quick_dataclass import dataclass
+
 from .. import flat as flats
 from .. import ir
 from .. import types as t
@@ -38,7 +40,7 @@ SHORT = 16  # Hex digits of a fingerprint: it stands in every row of a journal.
 GROWING = "growing"  # Of a sort, written where it is true: older documents have no such field.
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True)
 class Fingerprints:
     """Free of comments, docstrings, places, order of members, module and Python version.
 

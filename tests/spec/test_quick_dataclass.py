@@ -37,26 +37,35 @@ def _made(dataclass: Any) -> tuple[Any, ...]:
         name: str
         seen: list[int] = dataclasses.field(default_factory=list[int])
         times: int = 3
+        twice: int = dataclasses.field(init=False)
 
         def __post_init__(self) -> None:
             self.times *= 2
+            self.twice = 2 * self.times
 
-    return Base, Derived, Empty, Mutable
+    @dataclass
+    class Named(Mutable):
+        who: str = dataclasses.field(kw_only=True)
+        where: str = dataclasses.field(default="", kw_only=True)
+
+    return Base, Derived, Empty, Mutable, Named
 
 
 def _results(made: tuple[Any, ...]) -> list[object]:
     """What their functions return, in every form in which they are used."""
-    base, derived, empty, mutable = made
+    base, derived, empty, mutable, named = made
     one, like, other = derived(1, (2,)), derived(9, args=(2,)), derived(1, (2,), most=4)
     changed = mutable("m")
     changed.seen.append(5)
     changed.times = 7
+    keyed = named("m", times=1, who="w")
     return [
         (one == like, one == other, one == base(1), base(1) == base(2), empty() == empty()),
         (one != like, one != other, empty() != one, one.__eq__(3) is NotImplemented),
         (hash(one) == hash(like), hash(one) == hash(((2,), None)), hash(empty()) == hash(())),
-        [repr(each).rpartition(".")[2] for each in (one, other, base(1), empty(), changed)],
+        [repr(each).rpartition(".")[2] for each in (one, other, base(1), empty(), changed, keyed)],
         (changed == mutable("m", [5], 7), changed == mutable("m"), mutable.__hash__),
+        (keyed == named("m", times=1, where="", who="w"), keyed == named("m", times=1, who="")),
         [[f.name for f in dataclasses.fields(each)] for each in made],
         [each.__match_args__ for each in made],
         dataclasses.asdict(dataclasses.replace(one, most=8)),
@@ -73,7 +82,7 @@ def test_they_do_what_the_standard_ones_do() -> None:
 
 @pytest.mark.parametrize("dataclass", [quick_dataclass.dataclass, dataclasses.dataclass])
 def test_they_refuse_what_the_standard_ones_refuse(dataclass: Any) -> None:
-    base, derived, _, mutable = _made(dataclass)
+    base, derived, _, mutable, named = _made(dataclass)
     made = derived(1, (2,))
     with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field 'most'"):
         made.most = 3
@@ -85,6 +94,12 @@ def test_they_refuse_what_the_standard_ones_refuse(dataclass: Any) -> None:
         mutable("m", other=1)
     with pytest.raises(TypeError, match="takes 2 positional arguments but 3 were given"):
         base(1, 2)
+    with pytest.raises(TypeError, match="missing 1 required keyword-only argument: 'who'"):
+        named("m")
+    with pytest.raises(TypeError, match="takes from 2 to 4 positional arguments but 5 were given"):
+        named("m", [], 3, "w")
+    with pytest.raises(TypeError, match="unexpected keyword argument 'twice'"):
+        mutable("m", twice=2)
     assert (made.args, made.most) == ((2,), None)
 
 
@@ -100,7 +115,7 @@ def test_a_frozen_class_without_slots_is_refused() -> None:
 
 
 def test_functions_are_compiled_when_they_are_called() -> None:
-    _, derived, _, _ = _made(quick_dataclass.dataclass)
+    _, derived, _, _, _ = _made(quick_dataclass.dataclass)
     names = ("__init__", "__eq__", "__hash__")
     before = [getattr(derived, name).__code__ for name in names]
     made = derived(1, (2,))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.walk import statements
+from lawful.spec.quick_dataclass import dataclass, field
 
 from ..layout.layouts import (
     INTEGER,

@@ -6,11 +6,11 @@ Lines come in Python's order of evaluation; an operation without a value returns
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.quick_dataclass import dataclass, field
 
 from ...reference import Reference
 from ..layout.codec import Codec

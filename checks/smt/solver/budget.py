@@ -8,8 +8,9 @@ machine's load. Seconds are an outer limit alone: where they end a search, its a
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
 from math import inf
+
+from lawful.spec.quick_dataclass import dataclass
 
 UNITS = 30_000_000  # For each obligation; those of the machines here take a million at most.
 SECONDS = 600.0  # The outer limit; the units are spent long before.
