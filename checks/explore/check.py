@@ -25,9 +25,9 @@ from .compiled.engine import NotGenerated, PackedSearch
 from .compiled.engine import search as packed
 from .coverage import Coverage
 from .coverage import coverage as by_reference
-from .limits import Limits, Progress
+from .limits import Limits, OutOfBudget, Progress
 from .result import ByReference, CheckResult
-from .search import search
+from .search import search, unbegun
 from .search_result import Explored
 from .space import Space
 from .symmetry import Symmetry
@@ -284,14 +284,16 @@ def searched(
         raise Unfit(f"{where} is of the {kept.engine} engine, with which alone it goes on")
     if engine == "reference":
         return "reference", search(space, limits, progress, symmetry, kept.by("reference"))
+    tier = None if engine == "auto" else engine
     try:
-        tier = None if engine == "auto" else engine
         if symmetry is None:
             found = packed(space, limits, progress, tier, kept.by("generated"), labelled=labelled)
         else:
             from .compiled.orbit_search import search as orbits  # Most checks need none.
 
             found = orbits((space, symmetry), limits, progress, tier, kept.by("generated"))
+    except OutOfBudget as end:
+        return tier or "generated", unbegun(space, limits, end)
     except NotGenerated as reason:
         if engine == "auto":
             slow = search(space, limits, progress, symmetry, kept.by("reference"))

@@ -61,6 +61,11 @@ class Limits:
             stop=None if asked else self.stop,
         )
 
+    def of_seconds(self, started: float) -> Budget:
+        """A budget for what comes before a search that began then: of the seconds alone, so that it
+        takes none of the work that other limits count."""
+        return Budget(Limits(seconds=self.seconds), started)
+
     def over(self, started: float) -> Over:
         """Tells whether the seconds since then, an instant of `time.perf_counter`, are over, or
         somebody wants it to end; None where neither can be."""

@@ -182,6 +182,12 @@ def search(
     return found
 
 
+def unbegun(space: Space, limits: Limits, end: OutOfBudget) -> Search:
+    """A search that a limit ended before its first state, as it was prepared."""
+    space.budget = Budget(limits.afterwards(end.reason))
+    return Search(space, limits, complete=False, stopped=end.reason)
+
+
 def _key(search: Search, state: State) -> tuple[State, int]:
     """The key of a state, and the number of states that it represents."""
     return (state, 1) if search.symmetry is None else search.symmetry.canonical(state)

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from .compiled.engine import NotGenerated
 from .compiled.engine import search as packed
-from .limits import Limits
-from .search import search
+from .limits import Limits, OutOfBudget
+from .search import search, unbegun
 from .search_result import Explored
 from .space import Space
 
@@ -20,6 +20,8 @@ def short_search(space: Space, limits: Limits) -> Explored:
     """
     try:
         return packed(space, limits, tier="generated")
+    except OutOfBudget as end:
+        return unbegun(space, limits, end)
     except NotGenerated as reason:
         slow = search(space, limits)
         slow.not_generated = str(reason)

@@ -59,6 +59,7 @@ class Space:
 
     `tried` counts the starts and events that were tried so far, the refused ones as well: a measure
     of work that is the same on every machine. `begun` is how many starts a search began with.
+    `budget` is that of a search, `preparation` that of what comes before it: generating its steps.
     """
 
     def __init__(self, flat: Flat, world: World, values: bounds.Values | None = None) -> None:
@@ -68,7 +69,7 @@ class Space:
         self.machine = flat.machine
         self.world = world
         self.reference = Reference(flat.machine, world)
-        self.budget = Budget()
+        self.budget, self.preparation = Budget(), Budget()
         self.values = values or bounds.Values(world, sizes_of(flat), elements_of(flat, world))
         self.positions = Positions(self.values)
         self.reference.domains = self.values.of

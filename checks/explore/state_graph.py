@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from .compiled.edges import Step
 from .compiled.engine import NotGenerated
 from .compiled.engine import search as packed
-from .limits import Limits
+from .limits import Limits, OutOfBudget
 from .refinement import refinements
-from .search import Search, visited
+from .search import Search, unbegun, visited
 from .search_result import Explored
 from .space import Space
 
@@ -36,6 +36,8 @@ def state_graph(space: Space, limits: Limits) -> StateGraph:
     """
     try:
         found = packed(space, limits, labelled=True)
+    except OutOfBudget as end:
+        return StateGraph("generated", unbegun(space, limits, end), [])
     except NotGenerated as reason:
         slow = Search(space, limits, refinements=refinements(space))
         slow.not_generated = str(reason)

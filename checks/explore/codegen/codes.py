@@ -193,7 +193,7 @@ def _made(
         more = ", n" if wanted == "uncode" else ""
         f.lines.append(f"def {name}(w, at{more}):")
         write(f, layout)
-        program.texts.append("\n".join(f.lines))
+        program.add(f.lines)
     return program.names[key]
 
 

@@ -212,7 +212,7 @@ class Module:
         block(f, function.body)
         f.line("return 0")
         made.output, made.output_at, made.rounds = f.output, f.output_at, f.longest
-        self.program.texts.append("\n".join(f.lines))
+        self.program.add(f.lines)
 
     def _output(self, kind: t.Type) -> Layout | None:
         """The layout of a function's output; None if its first `return` decides it."""
@@ -286,7 +286,7 @@ class Module:
         self._leave(f, row)
         f.line("return 0")
         made.rounds = f.longest
-        self.program.texts.append("\n".join(f.lines))
+        self.program.add(f.lines)
         self.made[key] = made
         return made
 

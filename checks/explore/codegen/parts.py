@@ -95,7 +95,7 @@ def _dispatch(m: Owner, owner: ir.Machine, event: Several, layouts: tuple[Layout
     f.line(f"return {REFUSED}")
     made.rounds = f.longest
     m.program.names[key] = made.name
-    m.program.texts.append("\n".join(f.lines))
+    m.program.add(f.lines)
     m.made[key] = made
     return made
 

@@ -7,9 +7,10 @@ a function has no room for a value, it returns ESCAPE, and the reference engine 
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+
+from lawful.spec.quick_dataclass import dataclass, field
 
 from ..layout.codec import Codec
 from ..layout.entries import Entries, entries
@@ -60,6 +61,7 @@ class Program:
 
     codec: Codec
     cells: int
+    ask: Callable[[], None]  # Raises an exception where there is no time for one more function.
     out: int = 0  # The cell that tells whether the output breaks the bounds of its type.
     texts: list[str] = field(default_factory=list[str])
     names: dict[object, str] = field(default_factory=dict[object, str])
@@ -88,6 +90,11 @@ class Program:
         if self.cells > MOST_CELLS:
             raise NotGenerated(f"a step that needs more than {MOST_CELLS:,} cells")
         return at
+
+    def add(self, lines: Sequence[str]) -> None:
+        """Add a function of these lines, if there is time for one."""
+        self.ask()
+        self.texts.append("\n".join(lines))
 
     @property
     def begun(self) -> list[int]:

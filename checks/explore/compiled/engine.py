@@ -569,13 +569,15 @@ def search(
     With a tier in this one only, otherwise in plain Python first, and as machine code from when
     that is there. A search that meets a state with more elements in a sparse set or map than there
     is room for begins anew, with more room. Raises `NotGenerated`, naming it, for what the
-    generated steps do not do, `ImportError` where machine code is asked for and llvmlite is not
-    here, and `ValueError` where no initial state is within the scope.
+    generated steps do not do, `OutOfBudget` where the limit of seconds is met before they are
+    there, `ImportError` where machine code is asked for and llvmlite is not here, and `ValueError`
+    where no initial state is within the scope.
     """
     items = snapshots[1] if snapshots is not None else None
     form = FORM if items is None else Form(FORM.dense, items["room"])
     started = time.perf_counter()
     while True:
+        space.preparation = limits.of_seconds(started)
         found = PackedSearch.by(stepping(space, labelled, form), limits, tier)
         found.started = started
         try:

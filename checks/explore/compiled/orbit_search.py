@@ -6,6 +6,7 @@ is renamed as the steps between ask for it, so that the run is one of the machin
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -139,5 +140,6 @@ def search(
     space, symmetry = of
     if refinements(space):
         raise NotGenerated("refinements with symmetry")
+    space.preparation = limits.of_seconds(time.perf_counter())
     steps = orbit_steps(space, symmetry)
     return OrbitSearch.by(steps, limits, tier).go(progress, snapshots)

@@ -72,7 +72,7 @@ class GuardCounts(Stepping):
                 f.line(f"{self._tried(number, rule, at)}(w, info)")
                 at += len(self.counted[rule.name])
         f.line("return 0")
-        self.program.texts.append("\n".join(f.lines))
+        self.program.add(f.lines)
 
     def _in_one_order(self) -> None:
         """NotGenerated where guards are asked in an order that only the reference engine has: the

@@ -55,7 +55,7 @@ class Judging:
     def close(self, f: Body) -> None:
         """The function is written."""
         f.line("return 0")
-        self.program.texts.append("\n".join(f.lines))
+        self.program.add(f.lines)
 
     def each_false(self, f: Body, j: PropertyOf, noted: str) -> None:
         """For each machine and value of a property's parameters: where it is false, the note."""

@@ -88,7 +88,7 @@ class Stepping:
         self.size = width(self.whole)
         self.slots: tuple[Slot, ...] = slots(self.whole)
         self.words = self.slots[-1].word + 1 if self.slots else 1
-        self.program = Program(self.codec, self.size + 1, self.size)
+        self.program = Program(self.codec, self.size + 1, space.preparation.look, self.size)
         self.original = self.program.frame(self.size)
         self.state = PackedState(self.program, self.slots, self.original)
         self.settles: dict[tuple[Span, ...], str] = {}
@@ -162,7 +162,7 @@ class Stepping:
             with f.block(f"if w[{self.following}] != 0:"):
                 self.judging.lives(f, self.lives)
         f.line("return n")
-        self.program.texts.append("\n".join(f.lines))
+        self.program.add(f.lines)
 
     def _rest(self, f: Body) -> None:
         """A state without a step is a deadlock, unless it may rest."""
@@ -239,7 +239,7 @@ class Stepping:
                 f.line(f"n = {settle}(w, out, info, n, room, {status}, {label})")
                 f.line("if n < 0: return n")
         f.line("return n")
-        self.program.texts.append("\n".join(f.lines))
+        self.program.add(f.lines)
         return name
 
     def _source(self, f: Body, row: ir.Transition) -> None:
@@ -309,7 +309,7 @@ class Stepping:
             f.line(f"info[{put['fault']} + status] = 1")
         self.state.put_back(f, spans)
         f.line("return n")
-        self.program.texts.append("\n".join(f.lines))
+        self.program.add(f.lines)
         return name
 
     def _pack(self, f: Body, spans: tuple[Span, ...]) -> None:
@@ -377,7 +377,11 @@ class Stepping:
 
 def stepping(space: Space, labelled: bool = False, form: Form = FORM) -> Stepping:
     """The steps of a space: labelled where somebody asks for their arguments, as liveness does, and
-    these have numbers."""
+    these have numbers.
+
+    Raises `NotGenerated`, and `OutOfBudget` where the budget of preparation ends before they are
+    written.
+    """
     if labelled or space.of_kind(*LIVENESS):
         with suppress(NotGenerated):
             return Stepping(space.flat, space.world, space, labelled=True, form=form)

@@ -7,6 +7,7 @@ import dataclasses
 import itertools
 import time
 import types
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +17,15 @@ from lawful import Machine
 from lawful.checks.conform.runtime_check import compare
 from lawful.checks.explore import CheckResult, Engine, explore, limits, search
 from lawful.checks.explore.advice import advise
+from lawful.checks.explore.codegen.text import Program
 from lawful.checks.explore.compiled import engine as engine_module
-from lawful.checks.explore.compiled import memory, pace
+from lawful.checks.explore.compiled import memory, orbit_search, pace
 from lawful.checks.explore.coverage import coverage
 from lawful.checks.explore.limits import Budget, Limits, OutOfBudget
+from lawful.checks.explore.short_search import short_search
 from lawful.checks.explore.simulate import Walks, simulate
 from lawful.checks.explore.space import Space
+from lawful.checks.explore.state_graph import state_graph
 from lawful.checks.prove import nonvacuity as happens
 from lawful.checks.prove import strengthening
 from lawful.checks.prove.nonvacuity import transitions_seen
@@ -310,6 +314,86 @@ def test_so_do_the_walks_that_proofs_ask(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(happens, "LOOKS", 5)
     found = resolve(wide(BEGIN + STEP))
     assert transitions_seen(lower(found.machine, found.scopes["scope"]), found.world).met == set()
+
+
+GENERATING = f"""
+{SMALL}
+    @transition()
+    def less(self) -> None:
+        require(self.x > 0)
+        self.x -= 1
+
+    @invariant
+    def low(self) -> bool:
+        return self.x < 7
+"""
+
+
+class Clock:
+    """A second passes with each look at it."""
+
+    def __init__(self) -> None:
+        self.now = -1.0
+
+    def perf_counter(self) -> float:
+        """The seconds so far."""
+        self.now += 1.0
+        return self.now
+
+
+@pytest.mark.parametrize("seconds", [2.0, 4.0])
+@pytest.mark.parametrize("symmetry", [False, True])
+def test_steps_are_generated_within_the_seconds(
+    seconds: float, symmetry: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each function that is written looks at the clock. Of some ten functions as many are written
+    as there is time for; nothing is begun then, by this engine or another."""
+    found, written = resolve(wide(GENERATING)), list[Program]()
+    add = Program.add
+
+    def noted(program: Program, lines: Sequence[str]) -> None:
+        add(program, lines)
+        written.append(program)
+
+    monkeypatch.setattr(Program, "add", noted)
+    flat = lower(found.machine, found.scopes["scope"])
+    explore(flat, found.world, {}, symmetry=symmetry)
+    assert len(written) > 6
+    written.clear()
+    clock = Clock()
+    for module in (limits, engine_module, orbit_search):
+        monkeypatch.setattr(module, "time", clock)
+    within = Limits(seconds=seconds)
+    result = explore(flat, found.world, {}, limits=within, symmetry=symmetry)
+    assert len(written) == seconds - 1
+    said = (result.engine, result.stopped, result.complete, result.distinct, result.generated)
+    assert said == ("generated", "seconds", False, 0, 0)
+    assert {p.verdict for p in result.properties} == {Verdict.UNKNOWN}
+
+
+def test_a_short_search_and_a_graph_end_then_too() -> None:
+    found = resolve(wide(GENERATING))
+    flat, none = lower(found.machine, found.scopes["scope"]), Limits(seconds=0.0)
+    short = short_search(Space(flat, found.world), none)
+    assert (short.stopped, short.complete, len(short.states)) == ("seconds", False, 0)
+    graph = state_graph(Space(flat, found.world), none)
+    assert (graph.engine, graph.found.stopped, graph.steps) == ("generated", "seconds", [])
+
+
+def test_only_seconds_end_the_generating(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit that counts work ends a search at the same state, however many functions it has."""
+    found, asks = resolve(wide(GENERATING)), Asks(10**9)
+    flat = lower(found.machine, found.scopes["scope"])
+    begun = list[int]()
+    go = engine_module.PackedSearch.go
+
+    def noted(self: engine_module.PackedSearch, *args: Any) -> Any:
+        begun.append(asks.count)
+        return go(self, *args)
+
+    monkeypatch.setattr(engine_module.PackedSearch, "go", noted)
+    short_search(Space(flat, found.world), Limits(seconds=1e9, stop=asks))
+    assert begun == [0]
 
 
 def test_a_limit_of_memory_is_looked_at_there_too(monkeypatch: pytest.MonkeyPatch) -> None:
