@@ -7,7 +7,7 @@ import linecache
 import unicodedata
 from collections.abc import Iterable
 
-from lawful.spec.quick_dataclass import dataclass
+from .quick_dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lawful.spec.quick_dataclass import dataclass
+from .quick_dataclass import dataclass
 
 if TYPE_CHECKING:
     from .ir import Json

@@ -24,9 +24,8 @@ from typing import (
     overload,
 )
 
-from lawful.spec.quick_dataclass import dataclass
-
 from .errors import misused, nearest
+from .quick_dataclass import dataclass
 from .sorting import in_order
 
 T = TypeVar("T")

@@ -24,13 +24,12 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, NoReturn, TypeGuard
 
-from lawful.spec.quick_dataclass import dataclass
-
 from .. import flat as flats
 from .. import ir
 from .. import types as t
 from ..errors import NOWHERE, Place
 from ..ir import Json
+from ..quick_dataclass import dataclass
 from ..words import Expect, Scope
 
 FORMAT = "lawful-ir"
