@@ -30,7 +30,6 @@ from .. import types as t
 from ..errors import NOWHERE, Place
 from ..ir import Json
 from ..quick_dataclass import dataclass
-from ..quick_dataclass import dataclass
 from ..words import Expect, Scope
 
 FORMAT = "lawful-ir"
