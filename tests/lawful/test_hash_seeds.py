@@ -84,7 +84,7 @@ with Journal("j.jsonl", append=False) as journal:
     journal.attach(entry, "one")
     entry.meet(frozenset(nodes)); entry.refill(); entry.pick(Msg(frozenset(nodes), 1))
 import re
-print(re.sub(r'"(time|wall)": ?[-0-9.e]+', "", Path("j.jsonl").read_text()))
+print(re.sub(r'"(time|wall|sum)": ?("[0-9a-f]+"|[-0-9.e]+)', "", Path("j.jsonl").read_text()))
 result = replay([Path("j.jsonl")], ReplayProgram((Unordered.lawful.ir,))).to_json()
 print({k: v for k, v in result.items() if k != "seconds"})
 """

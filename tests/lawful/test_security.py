@@ -59,6 +59,7 @@ UNPICKLING = {
     "checks/explore/spark/check_frames.py",
     "checks/mutation/mutant_frames.py",
     "checks/replay/columnar/layout.py",
+    "checks/replay/spark/long_instances.py",
     "checks/replay/spark/partitions.py",
 }
 # The modules that run text: of a target, of an annotation, or that lawful itself made.
