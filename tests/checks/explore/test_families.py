@@ -81,6 +81,7 @@ def test_python_itself_agrees(cls: type[Machine]) -> None:
     assert compared.comparisons > 2_000
 
 
+@pytest.mark.nightly
 def test_proofs_are_of_every_member() -> None:
     names = {p.name: p.verdict for p in prove(Hub.lawful.ir, sizes={"Node": 2}).properties}
     assert names["peers.within_its_limit"] is Verdict.PROVED_WITHIN

@@ -387,6 +387,7 @@ class TestOnSpark:
         assert [chain.segments[0].instance for chain in chains] == ["gate"]
         assert len(chains[0].segments) > 2 and chains[0].found
 
+    @pytest.mark.nightly
     def test_files_are_the_same(self, session: Any, lines: list[bytes], tmp_path: Path) -> None:
         path = tmp_path / "log.jsonl"
         path.write_bytes(b"".join(line + b"\n" for line in lines))

@@ -51,6 +51,7 @@ def entered(words: int, held: list[tuple[int, ...]], places: int, once: bool) ->
 
 
 @given(stores())
+@pytest.mark.nightly
 def test_folded_states_are_unfolded_again(made: tuple[int, list[tuple[int, ...]]]) -> None:
     words, held = made
     rows = entered(words, held, PLACES, True)

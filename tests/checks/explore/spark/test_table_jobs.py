@@ -72,6 +72,7 @@ def test_every_classic(row: Any) -> None:
     assert in_tables(row.machine, Session(3), least=0) == comparable(in_memory(row.machine))
 
 
+@pytest.mark.nightly
 def test_workers_look_into_no_folder_of_the_driver(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -183,6 +184,7 @@ def test_a_search_that_was_killed_goes_on(tmp_path: Path, monkeypatch: pytest.Mo
     assert session.folders != {}  # They stay for the snapshot.
 
 
+@pytest.mark.nightly
 def test_files_that_are_in_no_table_are_noticed(tmp_path: Path) -> None:
     limits, session = Limits(resume=tmp_path), Session(2)
     in_tables(TwoPhase, session, limits)
