@@ -12,6 +12,7 @@ import itertools
 import json
 import operator
 import tempfile
+import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -158,7 +159,12 @@ class TableJobs(LevelJobs):
         self.tables.remove(Path(run.path).name for run in runs)
 
     def end(self) -> None:
-        self.tables.delete(self.tables.folder)
+        """Remove the tables; where Spark cannot, warn: the answer of the search is not lost."""
+        try:
+            self.tables.delete(self.tables.folder)
+        except Exception as error:
+            first = str(error).partition("\n")[0]
+            warnings.warn(f"{self.tables.folder} was not removed: {first}", stacklevel=2)
 
 
 def _files_of(told: Iterable[tuple[int, bytes]]) -> Iterator[str]:

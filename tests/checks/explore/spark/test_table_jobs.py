@@ -167,6 +167,17 @@ def test_runs_that_stand_in_others_are_removed(monkeypatch: pytest.MonkeyPatch) 
     assert kept[0]["seen"] < kept[1]["seen"]
 
 
+def test_tables_that_cannot_be_removed_cost_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(self: file_tables.FileTables, folder: str) -> None:
+        if "of=" not in folder:
+            raise RuntimeError("the session has ended\nat java")
+
+    monkeypatch.setattr(file_tables.FileTables, "delete", stopped)
+    with pytest.warns(UserWarning, match="was not removed: the session has ended$"):
+        found = in_tables(ChangRoberts, Session(2), least=0)
+    assert found == comparable(in_memory(ChangRoberts))
+
+
 # Snapshots.
 
 
