@@ -193,20 +193,25 @@ class TraceMapping:
         if not isinstance(instance, str) or not encodable(instance):
             return Rejected("no instance", plain(str(text)))
         if self.seq == NUMBER and isinstance(seq, str):
-            return Row(instance, -1, flaw=seq)
+            return Row(instance, -1, self.machine, flaw=seq)
         if type(seq) is not int or not 0 <= seq < LARGEST:
-            return Row(instance, -1, flaw="a row without a sequence number")
+            return Row(instance, -1, self.machine, flaw="a row without a sequence number")
         if self.dense and seq < self.first:
-            return Row(instance, -1, flaw=f"a sequence number before {self.first}, the first one")
+            return Row(
+                instance,
+                -1,
+                self.machine,
+                flaw=f"a sequence number before {self.first}, the first one",
+            )
         try:
             return self._row(instance, seq, data)
         except MissingPath as error:
-            return Row(instance, seq, flaw=str(error))
+            return Row(instance, seq, self.machine, flaw=str(error))
 
     def _row(self, instance: str, seq: int, data: dict[str, Any]) -> Row:
         theirs = self._fills["event"](data)
         if not isinstance(theirs, str):
-            return Row(instance, seq, flaw="no event")
+            return Row(instance, seq, self.machine, flaw="no event")
         if theirs in self.skip:
             return Row(instance, seq, self.machine, event=None, outcome=SKIPPED)
         event = self.events.get(theirs, theirs)

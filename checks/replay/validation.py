@@ -187,10 +187,11 @@ class ReplayResult:
         rows = [(name, finding) for kind in kinds for name, finding in found.rows.get(kind, ())]
         rows.sort(key=lambda row: (row[0], row[1].index))
         more = self.explanations
-        return [
-            _finding(name, each, self._file(each.index) | more.get((name, each.index), {}))
-            for name, each in rows
-        ]
+        return [self.told(name, each) | more.get((name, each.index), {}) for name, each in rows]
+
+    def told(self, instance: str, finding: Finding) -> dict[str, Json]:
+        """A finding of an instance as JSON, with the file of its row where there are several."""
+        return _finding(instance, finding, self._file(finding.index))
 
     def _file(self, seq: int) -> dict[str, Json]:
         """The `file` of a row, where its number says it and there are several files."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from lawful.spec.ir import Json
 
 from ..replay.studies.version_comparison import Change, VersionComparison
+from ..replay.validation import ReplayResult
 from . import replays
 
 
@@ -22,17 +22,19 @@ def text(found: VersionComparison) -> str:
         count = found.moved[before, now]
         arrow = f"{before} -> {now}" if before != now else f"{now} in both"
         lines.append(f"  {count:,} instance{'s' * (count != 1)}: {arrow}")
-    for name, changes in (("illegal", found.illegal), ("legal", found.legal)):
+    kinds = (("illegal", found.illegal, found.new), ("legal", found.legal, found.old))
+    for name, changes, result in kinds:
         rows = sum(each.rows for each in changes)
         lines.append(f"newly {name}: {rows:,} event{'s' * (rows != 1)}")
-        lines += [f"  {line}" for each in changes for line in _change(each)]
+        lines += [f"  {_change(each, result)}" for each in changes]
     return "\n".join(lines)
 
 
-def _change(each: Change) -> Iterator[str]:
-    told = _finding(each)
-    much = f"{each.rows:,} rows of {each.instances:,} instances, the first:" * (each.rows > 1)
-    yield " ".join(filter(None, [much, f"{replays.headline(told)}: {replays.clause(told)}"]))
+def _change(each: Change, result: ReplayResult) -> str:
+    """A kind of row, with the first of them; `result` is of the version that deviates."""
+    told = result.told(each.instance, each.finding)
+    much = f"{each.rows:,} rows of {each.instances:,} instances, the first: " * (each.rows > 1)
+    return f"{much}{replays.headline(told)}: {replays.clause(told)}"
 
 
 def _finding(each: Change) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from lawful.checks.replay import ReplayProgram, replay
 from lawful.checks.replay.fold import MOST_WAYS
 from lawful.checks.replay.mapping import mapping_of
 from lawful.checks.replay.problems import COUNTS
+from lawful.checks.report import replay_metrics
 from lawful.cli import main
 from tests.checks.replay import journals
 from tests.checks.replay.journals import PROGRAM, Bell, Row, worker, written
@@ -205,3 +206,31 @@ def test_rejected_rows_say_where_they_are(tmp_path: Path) -> None:
 def test_the_counts_have_their_names() -> None:
     page = (Path(__file__).parents[3] / "docs" / "replay.md").read_text(encoding="utf-8")
     assert all(f"| `{name}` |" in page for name in COUNTS)
+
+
+UNUSABLE: dict[str, Any] = {
+    "no number": {"i": "a", "n": "first", "e": "open", "t": 0},
+    "no time": {"i": "a", "n": 0, "e": "open", "t": "soon"},
+    "no event": {"i": "a", "n": 0, "e": 7, "t": 0},
+    "a number before the first": {"i": "a", "n": -1, "e": "open", "t": 0},
+}
+
+
+@pytest.mark.parametrize("row", UNUSABLE)
+def test_foreign_instances_are_of_the_machine_of_the_mapping(tmp_path: Path, row: str) -> None:
+    """Also where no row of them is usable."""
+    told = {"instance": "$.i", "seq": "$.n", "event": "$.e", "time": "$.t", "dense": True}
+    program = ReplayProgram((Door.lawful.ir,), mapping=mapping_of({**told, "first": 0}))
+    rows = [UNUSABLE[row], {"i": "b", "n": 0, "e": "open", "t": 3}]
+    answer: Any = replay([written(tmp_path / "rows.jsonl", rows)], program).to_json()
+    assert answer["unknown_machine"] == 0
+    assert answer["by_instance"] == {"a": "quarantined", "b": "deviates"}
+    assert [each["instances"] for each in answer["machines"]] == [2]
+
+
+def test_an_instance_of_a_journal_may_name_no_machine(tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [*worker("w"), {"v": 1, "instance": "x", "seq": 1}]
+    result = replay([written(tmp_path / "rows.jsonl", rows)], PROGRAM)
+    assert result.to_json()["unknown_machine"] == 1
+    lines = replay_metrics.metrics(result).splitlines()
+    assert 'lawful_replay_instances{verdict="quarantined"} 1' in lines

@@ -93,6 +93,31 @@ def test_the_command_tells_what_changed(tmp_path: Path, capsys: pytest.CaptureFi
     assert "newly illegal: 0 events" in capsys.readouterr().out
 
 
+ORDERS = {
+    "time": (
+        {"time": "$.n", "unit": "s", "preparation": {"order": "time"}},
+        "row at 1970-01-01T00:00:02",
+    ),
+    "file": ({"preparation": {"order": "file"}}, "row 3 of {file}"),
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_row_is_told_by_its_place(
+    tmp_path: Path, order: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By its time, or by its number in its file, where rows have no numbers of their own."""
+    targets, (how, place) = project(tmp_path), ORDERS[order]
+    told = {name: value for name, value in MAPPING.items() if name != "seq"} | how
+    (tmp_path / "mapping.json").write_text(json.dumps(told), encoding="utf-8")
+    (tmp_path / "u.jsonl").write_text('{"c": "e", "n": 0, "e": "send"}\n', encoding="utf-8")
+    traces = [str(tmp_path / name) for name in ("t.jsonl", "u.jsonl")]
+    options = ["--against", targets["old"], "--mapping", str(tmp_path / "mapping.json")]
+    assert main(["replay", *traces, targets["new"], *options]) == 2
+    row = f"the first: instance a, {place.format(file=traces[0])}, event send: "
+    assert row in capsys.readouterr().out
+
+
 def bells(folder: Path) -> list[Path]:
     recorder = Recorder("b", Stepper(Bell.lawful.ir))
     for _ in range(3):
