@@ -35,6 +35,7 @@ from .sources import ReplayError, Sources, opened, sources
 SAMPLE = 5_000  # Records that are looked at.
 TRIED = 2_000  # Records with which the candidates are tried.
 CANDIDATES = 4  # Of instances, and of orders.
+MOST = 0.8  # Of the records have the instance; of the values of a field are an enum's members.
 PAIRS = 3  # Candidates of instances with a key of two fields.
 FEW_NAMES = 8  # Fields of which two may together be the name of the event.
 JOINED, KEY = "joined event", "joined key"  # The fields that are added.
@@ -68,17 +69,25 @@ class Inferred:
         return "\n".join([*comments, "", *tables(self.mapping), ""])
 
 
+@dataclass(frozen=True)
+class _Tried:
+    """A candidate: how many instances there are with it, how many of them fit, and the events that
+    were judged before the first problem of their instance."""
+
+    mapping: dict[str, Any]
+    instances: int
+    fitting: int
+    judged: int
+
+
 def inferred(paths: Iterable[str | Path], machine: ir.Machine) -> Inferred:
     """A proposal for these traces. Raises ReplayError where no field has names of events."""
     files = sources(paths)
     if not files.lines:
         raise ReplayError("a mapping is inferred from lines, not from Parquet")
-    path = files.lines[0]
-    how = _format(path)
-    preparation = Preparation(**how)
-    told = (found for _, found in records_of_file(path, preparation))
-    some = itertools.islice((each for each in told if not isinstance(each, Rejected)), SAMPLE)
-    records = [dict(_flat(each, "$")) for each in some]
+    path = ", ".join(files.lines[:2]) + " ..." * (len(files.lines) > 2)
+    how = _format(files.lines[0])
+    records = _sample(files.lines, Preparation(**how))
     events = _events(records, machine)
     joined = None if events is not None and events.sure else _joined(records, machine, events)
     if joined is not None:
@@ -86,9 +95,12 @@ def inferred(paths: Iterable[str | Path], machine: ir.Machine) -> Inferred:
         events = joined.events
     if events is None:
         names = ", ".join(event.name for event in machine.events)
-        raise ReplayError(f"{path}: no field has names of events such as {names}")
+        times = [path for path in _paths(records) if _unit(path, _values(records, path))]
+        several = f"; one row may be several events, at {' and '.join(times)}: see `rows`"
+        hint = several if len(times) > 1 else ""
+        raise ReplayError(f"{path}: no field has names of events such as {names}{hint}")
     field, renamed, strange = events.path, events.renamed, events.strange
-    args, casts, missing = _arguments(records, machine)
+    args, casts, missing = _arguments(records, machine, events)
     base: dict[str, Any] = {"event": field, "events": renamed, "args": args}
     if strange:
         base["skip"] = strange
@@ -101,7 +113,7 @@ def inferred(paths: Iterable[str | Path], machine: ir.Machine) -> Inferred:
     ]
     rows = _rows(records, field, strange)
     tried = [
-        _tried(base | {"instance": instance} | order, how, order_how, path, machine)
+        _tried(base | {"instance": instance} | order, how, order_how, files, machine)
         for instance in _instances(rows, field)
         for order, order_how in _orders(rows, (instance,), field)
     ]
@@ -109,15 +121,31 @@ def inferred(paths: Iterable[str | Path], machine: ir.Machine) -> Inferred:
         for pair in _pairs(rows, field):
             keyed = {**how, "fields": {**how.get("fields", {}), KEY: {"$key": [*pair]}}}
             with_key = [
-                _tried(base | {"instance": f"$.{KEY}"} | order, keyed, order_how, path, machine)
+                _tried(base | {"instance": f"$.{KEY}"} | order, keyed, order_how, files, machine)
                 for order, order_how in _orders(rows, pair, field)
             ]
             # With more instances of fewer rows some fit by chance.
             tried += [each for each in with_key if 2 * each.fitting > each.instances]
     if not tried:
         raise ReplayError(f"{path}: no field could be the instance")
-    best = max(tried, key=lambda each: each.fitting / max(1, each.instances))
+    best = max(tried, key=lambda each: (each.fitting / max(1, each.instances), each.judged))
     return Inferred(best.mapping, tuple(notes), len(records), best.instances, best.fitting)
+
+
+def _sample(paths: Sequence[str], how: Preparation) -> list[Record]:
+    """Records of all files, equally many of each, with their values by path."""
+    each = -(-SAMPLE // len(paths))
+    out: list[Record] = []
+    for path in paths[:SAMPLE]:
+        told = (found for _, found in records_of_file(path, how))
+        some = itertools.islice((one for one in told if not isinstance(one, Rejected)), each)
+        out += [dict(_flat(one, "$")) for one in some]
+    return out
+
+
+def _values(records: Sequence[Record], path: str) -> list[Any]:
+    """The values of a field, of the records that have it."""
+    return [r[path] for r in records if path in r]
 
 
 def _format(path: str) -> dict[str, Any]:
@@ -173,6 +201,11 @@ class _Events:
     renamed: dict[str, str]
     strange: list[str]
     sure: bool
+
+    def named(self, record: Record) -> str:
+        """The event of the machine that a record has; empty where it has none."""
+        text = record.get(self.path)
+        return self.renamed.get(text, text) if isinstance(text, str) else ""
 
 
 @dataclass(frozen=True)
@@ -234,32 +267,42 @@ def _event(text: str, known: Mapping[str, str]) -> str:
     name = _plain(text)
     if name in known:
         return known[name]
-    near = [event for each, event in known.items() if name and (each in name or name in each)]
-    return near[0] if len(near) == 1 and len(name) > 2 else ""
+    if len(name) <= 2:
+        return ""
+    inside = sorted((each for each in known if each in name), key=len)
+    if inside:  # In `job_started` both `start` and `started` are.
+        return known[inside[-1]] if all(each in inside[-1] for each in inside) else ""
+    near = [event for each, event in known.items() if name in each]
+    return near[0] if len(near) == 1 else ""
 
 
 def _rows(records: Sequence[Record], event: str, strange: Sequence[str]) -> list[Record]:
     """The records that are not skipped, without those that say the same as one before."""
-    kept = [r for r in records if event == f"$.{JOINED}" or r.get(event) not in {None, *strange}]
+    without = [None, *strange]  # No set: the value of a field may be a list.
+    kept = [r for r in records if event == f"$.{JOINED}" or r.get(event) not in without]
     plain = ({path: value for path, value in r.items() if not is_list(value)} for r in kept)
     return [dict(row) for row in dict.fromkeys(tuple(each.items()) for each in plain)]
 
 
 def _arguments(
-    records: Sequence[Record], machine: ir.Machine
+    records: Sequence[Record], machine: ir.Machine, events: _Events
 ) -> tuple[dict[str, Any], dict[str, str], list[str]]:
     """The arguments by event, the casts that they need, and what was not found."""
-    paths = _paths(records)
+    paths = [path for path in _paths(records) if path != events.path]
     args: dict[str, Any] = {}
     casts: dict[str, str] = {}
     missing: list[str] = []
     for event in machine.events:
         for name, kind in event.params:
-            found = _named(paths, name)
+            found = _named(paths, name) or _holding(records, paths, kind)
             if found is None:
                 missing.append(f"no field for the argument {name} of {event.name}")
                 continue
             args.setdefault(event.name, {})[name] = found
+            without = sum(found not in r for r in records if events.named(r) == event.name)
+            if without:
+                much = f"{without} record{'s' * (without > 1)} of {event.name} without {found}"
+                missing.append(f"{much}: not judged, unless `defaults` has a value")
             cast = _cast([r.get(found) for r in records], kind)
             if cast:
                 casts[found] = cast
@@ -273,13 +316,16 @@ def _unread(records: Sequence[Record], event: str, args: Mapping[str, Any]) -> l
 
 
 def _cast(values: Sequence[Any], kind: t.Type) -> str:
-    """The cast that texts of a field need to be values of a type; empty where they need none."""
+    """The cast that texts and decimal numbers of a field need to be values of a type; empty where
+    they need none."""
     texts = [value for value in values if isinstance(value, str)]
-    if not texts or not isinstance(kind, t.Int | t.Bool):
-        return ""
-    if isinstance(kind, t.Bool):
+    decimals = [repr(value) for value in values if isinstance(value, float)]
+    if isinstance(kind, t.Bool) and texts:
         return "bool"
+    if not isinstance(kind, t.Int) or not (texts or decimals):
+        return ""
     digits = [len(match[1]) for match in map(DECIMAL.fullmatch, texts) if match]
+    digits += [len(m[1].rstrip("0")) for m in map(DECIMAL.fullmatch, decimals) if m]  # 3.0 is 3.
     return f"fixed({max(digits)})" if digits else "int"
 
 
@@ -292,13 +338,26 @@ def _named(paths: Sequence[str], name: str) -> str | None:
     return next(iter([*exact, *(inside if len(inside) == 1 else [])]), None)
 
 
+def _holding(records: Sequence[Record], paths: Sequence[str], kind: t.Type) -> str | None:
+    """The one field with values of an enum, and hardly any other."""
+    if not isinstance(kind, t.Enum):
+        return None
+    found: list[str] = []
+    for path in paths:
+        members = [value in kind.members for value in _values(records, path)]
+        if any(members) and sum(members) >= MOST * len(members):
+            found.append(path)
+    return found[0] if len(found) == 1 else None
+
+
 def _instances(records: Sequence[Record], event: str) -> list[str]:
-    """Fields that may be the instance: with several values, most of them more than once."""
+    """Fields that may be the instance: with several values, most of them more than once; hardly
+    any record is without."""
     out: list[tuple[int, int, str]] = []
     for path in _paths(records):
         values = [r[path] for r in records if type(r.get(path)) in (str, int)]
-        distinct = len(set(values))
-        if path == event or len(values) < len(records) or distinct > 0.8 * len(values) + 1:
+        distinct, least = len(set(values)), MOST * len(records)
+        if path == event or len(values) < least or distinct > 0.8 * len(values) + 1:
             continue
         out.append((_hint(path), -distinct, path))
     return [path for *_, path in sorted(out)][:CANDIDATES]
@@ -365,10 +424,10 @@ def _tried(
     data: dict[str, Any],
     how: Mapping[str, Any],
     order: Mapping[str, Any],
-    path: str,
+    files: Sources,
     machine: ir.Machine,
-) -> Inferred:
-    """A candidate with what a replay of the sample says of it."""
+) -> _Tried:
+    """A candidate with what a replay of the sample says of it, up to the first problems."""
     casts = {**how.get("casts", {}), **order.get("casts", {})}
     whole = {**how, **order, **({"casts": casts} if casts else {})}
     mapping = {name: value for name, value in data.items() if value}
@@ -376,12 +435,13 @@ def _tried(
         mapping["preparation"] = whole
     program = ReplayProgram((machine,), mapping=mapping_of(mapping), after="stop")
     rows: dict[str, list[Row]] = {}
-    for row in itertools.islice(read_rows(Sources((path,), ()), program), TRIED):
+    for row in itertools.islice(read_rows(files, program), TRIED):
         if isinstance(row, Row):
             rows.setdefault(row.instance, []).append(row)
-    fitting = 0
+    fitting = judged = 0
     for name, its in rows.items():
         found = fold(program, name, sorted(its, key=lambda row: row.seq))
         # Rows of several instances look like rows that came twice.
         fitting += found.verdict in ("fits", "open") and "duplicates" not in found.counts
-    return Inferred(mapping, (), 0, len(rows), fitting)
+        judged += found.counts.get("judged", 0)
+    return _Tried(mapping, len(rows), fitting, judged)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lawful import Machine, targets, transition
 from lawful.checks.replay import ReplayError, ReplayProgram, replay
 from lawful.checks.replay.mapping import mapping_of
 from lawful.checks.replay.mapping_inference import Inferred, inferred
@@ -17,6 +20,7 @@ from lawful.cli import main
 from tests.checks.replay.foreign_logs import REQUESTS, Request, Span, csv_of_requests
 from tests.checks.replay.planted_logs import PAYMENTS, Payment
 from tests.checks.replay.test_foreign_logs import SPAN, spans
+from tests.root import ROOT
 
 TARGET = "tests.checks.replay.foreign_logs:Request"
 PLAIN = csv_of_requests().replace("examine casually", "examine").replace("examine th", "re-th")
@@ -212,3 +216,106 @@ def test_what_no_path_reaches_is_no_candidate(tmp_path: Path) -> None:
     path.write_text("".join(json.dumps(each) + "\n" for each in rows), encoding="utf-8")
     found = inferred([path], Span.lawful.ir)
     assert (found.mapping["event"], found.mapping["instance"]) == ("$.e", "$.conn")
+
+
+PLANTED = ROOT / "tests" / "checks" / "replay" / "planted"
+
+
+def of_planted(name: str, machine: str, *files: str) -> Inferred:
+    """What is proposed for a planted log."""
+    cls = targets.machine(f"{PLANTED / name / 'machine.py'}:{machine}")
+    return inferred([PLANTED / name / each for each in files], cls.lawful.ir)
+
+
+def test_xes_that_says_less_than_the_machine_asks() -> None:
+    """A trace may have no name; a task is known by its values, and costs are decimal numbers."""
+    found = of_planted("bpmn", "Claim", "claims.xes")
+    assert found.mapping == {
+        "event": "$.lifecycle:transition",
+        "skip": ["ATE_ABORT"],
+        "events": {"COMPLETE": "complete", "START": "start"},
+        "instance": "$.case:concept:name",
+        "time": "$.time:timestamp",
+        "unit": "iso",
+        "args": {
+            "start": {"task": "$.concept:name"},
+            "complete": {"task": "$.concept:name", "cost": "$.cost"},
+        },
+        "preparation": {"format": "xes", "order": "time", "casts": {"$.cost": "fixed(3)"}},
+    }
+    assert found.notes == ("not events of the machine, so skipped: ATE_ABORT",)
+    assert (found.instances, found.fitting) == (4, 3)
+
+
+@pytest.mark.parametrize(
+    ("values", "cast"), [((1, 2), ""), ((1, 2.0), "fixed(0)"), ((2.0, 1.25), "fixed(2)")]
+)
+def test_decimal_numbers_are_cast(tmp_path: Path, values: tuple[float, ...], cast: str) -> None:
+    path = tmp_path / "log.jsonl"
+    rows = [{"id": i, "e": "authorize", "cents": c} for i, c in enumerate(values)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows * 2), encoding="utf-8")
+    found = inferred([path], Payment.lawful.ir)
+    assert found.mapping["preparation"].get("casts", {}) == ({"$.cents": cast} if cast else {})
+
+
+Colour = Literal["red", "green"]
+
+
+class Light(Machine):
+    colour: Colour = "red"
+
+    @transition()
+    def turn(self, to_colour: Colour) -> None:
+        self.colour = to_colour
+
+
+@pytest.mark.parametrize("fields", [("new",), ("old", "new")])
+def test_an_argument_is_found_by_values_of_one_field_alone(
+    tmp_path: Path, fields: tuple[str, ...]
+) -> None:
+    path = tmp_path / "log.jsonl"
+    rows = [{"id": 1, "e": "turn"} | dict.fromkeys(fields, each) for each in ("red", "green")]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows * 2), encoding="utf-8")
+    found = inferred([path], Light.lawful.ir).mapping
+    alone = {"turn": {"to_colour": "$.new"}}
+    assert found.get("args", {}) == (alone if fields == ("new",) else {})
+
+
+def test_a_note_says_which_records_have_no_argument(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    rows: list[dict[str, object]] = [{"id": i, "e": "authorize"} for i in (1, 1, 2, 2)]
+    rows[0]["cents"] = 5
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    note, *_ = inferred([path], Payment.lawful.ir).notes
+    much = "3 records of authorize without $.cents: not judged, unless `defaults` has a value"
+    assert note == much
+
+
+def test_a_sample_is_of_all_files() -> None:
+    """The second file alone has messages of the server; no call fits, but most events are legal."""
+    found = of_planted("grpc", "Call", "day1.json", "day2.json")
+    names = {"Client Message", "Half Close", "Header", "Server Message", "Trailer"}
+    assert (found.records, found.mapping["events"].keys()) == (18, names)
+    assert found.mapping["instance"] == "$.attributes.rpc_call_id"
+    assert found.mapping["seq"] == "$.attributes.rpc_sequence"
+
+
+def test_the_longest_name_of_an_event_counts() -> None:
+    """A message of the log is a list of bytes: it names no event."""
+    found = of_planted("units", "Unit", "journal.ndjson")
+    assert found.mapping["events"] == {
+        f"{event} {unit}.service": event
+        for event, units in {
+            "fail": ("db", "ssh", "web"),
+            "start": ("cron", "db", "ssh", "web"),
+            "started": ("db", "ssh"),
+            "stop": ("ssh", "y"),
+        }.items()
+        for unit in units
+    }
+
+
+def test_one_row_may_be_several_events() -> None:
+    why = "one row may be several events, at $.started_at and $.finished_at: see `rows`"
+    with pytest.raises(ReplayError, match=re.escape(why)):
+        of_planted("ci", "Pipeline", "jobs.csv")
