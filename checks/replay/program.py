@@ -164,6 +164,12 @@ class ReplayProgram:
         how = None if self.mapping is None else self.mapping.preparation
         return how is not None and how.trust_samples
 
+    @property
+    def orders_rows(self) -> bool:
+        """Whether rows have no numbers of their own: the order of the mapping makes them."""
+        how = None if self.mapping is None else self.mapping.preparation
+        return how is not None and bool(how.order)
+
     def place(self, seq: int) -> dict[str, Json]:
         """What a finding says of where a row is: the `number` of its record in its file, or its
         `time`; nothing where rows have numbers of their own."""

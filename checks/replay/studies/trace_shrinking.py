@@ -36,7 +36,7 @@ def shrunk(program: ReplayProgram, rows: Sequence[Row], found: Finding) -> list[
             return last
         short = [_whole(last[-1], found), *last]
         return short if trace.deviates(short) else kept
-    return trace.without_needless(kept)
+    return trace.numbered(trace.without_needless(kept))
 
 
 class _Trace:
@@ -62,7 +62,7 @@ class _Trace:
         while size and self.left > 0:
             at, before = 0, len(rows)
             while at < len(rows) and self.left > 0:
-                fewer = self._numbered([*rows[:at], *rows[at + size :]])
+                fewer = self.numbered([*rows[:at], *rows[at + size :]])
                 if self.deviates(fewer):
                     rows = fewer
                 else:
@@ -71,9 +71,9 @@ class _Trace:
             size = size // 2 if size > 1 or len(rows) == before else 1
         return rows
 
-    def _numbered(self, rows: list[Row]) -> list[Row]:
-        """The rows, numbered without a gap where their numbers have to be."""
-        if not self.program.dense:
+    def numbered(self, rows: list[Row]) -> list[Row]:
+        """The rows, numbered without a gap where their numbers have to be, or are not their own."""
+        if not self.program.dense and not self.program.orders_rows:
             return rows
         numbers = {
             seq: at for at, seq in enumerate(sorted({row.seq for row in rows}), self.program.first)

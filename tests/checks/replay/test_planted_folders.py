@@ -186,6 +186,7 @@ def test_rows_in_the_order_of_time_are_named_by_their_times(tmp_path: Path) -> N
     assert f"instance s3, row at {made.finding.details['time']}, event buy" in as_test(
         made, result, tmp_path / "machine.py", tmp_path
     )
+    assert [row.seq for row in made.rows] == [0, 1]
     number = str(made.finding.index)
     assert number not in page
     told = replay_metrics.metrics(result).splitlines()
