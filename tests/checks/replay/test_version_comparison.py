@@ -93,7 +93,7 @@ def test_the_command_tells_what_changed(tmp_path: Path, capsys: pytest.CaptureFi
     assert "newly illegal: 0 events" in capsys.readouterr().out
 
 
-ORDERS = {
+ORDERS: dict[str, tuple[dict[str, Any], str]] = {
     "time": (
         {"time": "$.n", "unit": "s", "preparation": {"order": "time"}},
         "row at 1970-01-01T00:00:02",
@@ -108,7 +108,8 @@ def test_a_row_is_told_by_its_place(
 ) -> None:
     """By its time, or by its number in its file, where rows have no numbers of their own."""
     targets, (how, place) = project(tmp_path), ORDERS[order]
-    told = {name: value for name, value in MAPPING.items() if name != "seq"} | how
+    told = {**MAPPING, "seq": None, **how}
+    del told["seq"]
     (tmp_path / "mapping.json").write_text(json.dumps(told), encoding="utf-8")
     (tmp_path / "u.jsonl").write_text('{"c": "e", "n": 0, "e": "send"}\n', encoding="utf-8")
     traces = [str(tmp_path / name) for name in ("t.jsonl", "u.jsonl")]
