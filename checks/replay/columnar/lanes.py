@@ -130,7 +130,8 @@ class Lanes:
     def _move_odd(self, columns: Any, keys: Keys, bad: Array, moves: Moves) -> None:
         """What the rows do that arrays do not judge, and those with the number of another one.
 
-        Of rows with one number the fold judges the first, or none where they differ.
+        Of rows with one number the fold judges the first, or none where they differ. The others are
+        odd themselves, so they leave the state as it is.
         """
         new = np.r_[True, keys.seqs[1:] != keys.seqs[:-1]]
         new[keys.starts] = True
@@ -141,7 +142,6 @@ class Lanes:
             end = int(begins[group + 1]) if group + 1 < len(begins) else len(new)
             found = rows_in(columns.slice(start, end - start), self.layout)
             rows = [row for row in found if isinstance(row, Row)]
-            moves.after[start + 1 : end] = stay
             if not rows or rows[0].seq < 0 or any(content(r) != content(rows[0]) for r in rows):
                 moves.after[start:end] = stay
             elif bad[start]:

@@ -34,6 +34,7 @@ from lawful.checks.replay.problems import InstanceVerdict
 from lawful.checks.replay.resuming import Policy
 from lawful.checks.replay.rows import Row, decoded
 from lawful.checks.replay.spark import long_instances
+from lawful.checks.replay.spark.block_tasks import PARTITIONS
 from lawful.checks.replay.spark.long_instances import FOLDS, Folds, Segments, long_ranges
 from lawful.checks.replay.spark.partitions import COVERED
 
@@ -74,6 +75,11 @@ class Gate(Machine):
     def arm(self, on: bool) -> None:
         self.armed = on
 
+    @transition(source=(Door.SHUT, Door.LOCKED))
+    def flip(self) -> None:
+        """Twice is not once: a row that came twice has to count once."""
+        self.armed = not self.armed
+
     ringing = ignore("ring", source=Door.LOCKED, because="nobody hears it")
 
     @transition(source=(Door.OPEN, Door.SHUT))
@@ -97,7 +103,7 @@ def program(dense: bool, after: Policy, pass_unknown: bool) -> ReplayProgram:
     return ReplayProgram(machines, mapping=mapping, after=after, pass_unknown=pass_unknown)
 
 
-EVENTS = ("open", "shut", "lock", "unlock", "arm", "ring", "note")
+EVENTS = ("open", "shut", "lock", "unlock", "arm", "flip", "ring", "note")
 TARGETS = {"open": "open", "shut": "shut", "lock": "locked", "unlock": "shut"}
 
 
@@ -116,6 +122,7 @@ def log(seed: int, rows: int, wrong: float, dense: bool = True) -> list[dict[str
             "lock": state == "shut" and armed,
             "unlock": state == "locked",
             "arm": state != "open",
+            "flip": state != "open",
         }.get(what, True)
         if not (legal or odd):
             continue
@@ -124,6 +131,7 @@ def log(seed: int, rows: int, wrong: float, dense: bool = True) -> list[dict[str
             row["code"] = chance.randrange(3)
         if what == "arm":
             armed = row["on"] = chance.random() < 0.7
+        armed ^= what == "flip" and legal
         if legal:
             state = TARGETS.get(what, state)
         number += 1 if dense else chance.randrange(1, 9)
@@ -330,6 +338,12 @@ def test_long_instances_and_their_ranges() -> None:
     assert (ranges[0].low, ranges[-1].high) == (LEAST, MOST)
     assert all(a.high + 1 == b.low for a, b in itertools.pairwise(ranges))
     assert long_ranges(sample, 1) == []
+    # With half of a partition's rows an instance is not long; with one more it is.
+    sizes = {"half": (5_000, many), "more": (5_001, many)}
+    few = long_ranges(Sample(160_000, sizes), 16)
+    assert {each.instance for each in few} == {"more"}
+    # Beside so many other rows, as many ranges as partitions are enough.
+    assert len(few) == 16
     assert cut("same", [5, 5, 5, 5], 3) == [Range("same", LEAST, MOST)]
 
 
@@ -393,3 +407,19 @@ class TestOnSpark:
         path.write_bytes(b"".join(line + b"\n" for line in lines))
         of = program(True, "resync", False)
         assert replay([path], of, "spark").total == replay([path], of, "local").total
+
+    @pytest.mark.nightly
+    @pytest.mark.parametrize("partitions", [1, 3, 16])
+    def test_ranges_are_spread_evenly(self, session: Any, partitions: int) -> None:
+        """Spark's own hash gives each partition as many ranges, or one more."""
+        before = session.conf.get(PARTITIONS)
+        session.conf.set(PARTITIONS, partitions)
+        try:
+            buckets = long_instances.even_buckets(session, 50)
+        finally:
+            session.conf.set(PARTITIONS, before)
+        frame = session.createDataFrame([(bucket,) for bucket in buckets], "bucket int")
+        query = f"pmod(hash(bucket), {partitions}) AS at"
+        sizes = Counter(row["at"] for row in frame.selectExpr(query).collect())
+        assert len(set(buckets)) == 50 and len(sizes) == partitions
+        assert max(sizes.values()) - min(sizes.values()) <= 1
