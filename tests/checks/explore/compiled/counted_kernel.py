@@ -15,13 +15,19 @@ from typing import Any
 import numpy as np
 
 from lawful.checks.explore.codegen import prelude
-from lawful.checks.explore.compiled import kernel_rows, plain, search_kernel, state_table
+from lawful.checks.explore.compiled import (
+    kernel_rows,
+    plain,
+    search_kernel,
+    state_table,
+    team_kernel,
+)
 from lawful.checks.explore.compiled.arrays import Arrays
 from lawful.checks.explore.compiled.folding import shape
 from lawful.checks.explore.compiled.kernel_rows import GROUP, LOW
 from lawful.checks.explore.expansion.successors import Text
 
-KERNELS = (state_table, search_kernel)
+KERNELS = (state_table, search_kernel, team_kernel)
 
 
 def copied(row: list[int], to: int, other: list[int], of: int, count: int) -> None:
@@ -47,6 +53,15 @@ def locked(row: list[int], at: int) -> int:
     return free
 
 
+def claimed(row: list[int], at: int) -> int:
+    row[at] += 1
+    return row[at] - 1
+
+
+def seen(row: list[int], at: int) -> int:
+    return row[at]
+
+
 def tell(row: list[int], at: int, number: int) -> None:
     row[at] = number
 
@@ -55,7 +70,7 @@ def prefetch(_row: list[int], _at: int) -> None:
     """Nothing is fetched; it is counted."""
 
 
-INTRINSICS = (copied, scanned, acquired, released, locked, tell, prefetch)
+INTRINSICS = (copied, scanned, acquired, released, locked, claimed, seen, tell, prefetch)
 
 
 class CountedKernel:

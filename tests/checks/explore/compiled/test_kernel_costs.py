@@ -4,13 +4,14 @@ what is found, and no clock tells it from load."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Self
 
 import pytest
 
 from lawful import Machine
-from lawful.checks.explore.compiled import arrays, llvm
+from lawful.checks.explore.compiled import arrays, kernel_rows, llvm, pace, threads
 from lawful.checks.explore.compiled.engine import Tier, search
 from lawful.checks.explore.expansion.successors import Text
 from lawful.checks.explore.limits import Limits
@@ -32,6 +33,7 @@ class Case:
     costs: Mapping[str, int]
     states: int | None = None
     places: int = arrays.PLACES
+    workers: int = 1
 
 
 # 1,146 steps and the start; 290 of them lead to what was not met a moment ago. Each of those is
@@ -46,6 +48,11 @@ CASES = {
     # Of 23 states that have the likely one 19 are it, and are not looked for again.
     "known": Case(
         Fifo, {"held": 1_204, "acquired": 23, "scanned": 4_153}, states=1_200, places=512
+    ),
+    # Each of the states that chunks lead to is looked for once more, and fetched ahead once more,
+    # when it is kept.
+    "team": Case(
+        Fifo, {"held": 576, "prefetch": 604, "scanned": 1_273}, states=300, places=512, workers=2
     ),
     # Of the 6 pieces of each of 402 states 1,061 differ from those of the state before it.
     "folded": Case(
@@ -75,8 +82,40 @@ BROKEN: dict[str, tuple[str, Mapping[str, str]]] = {
         {"if full_before(place):": "if mask:", "if behind:": "if mask:"},
     ),
     "each piece is looked up": ("folded", {"if like >= 0:": "if like > LOW:"}),
+    "a team looks for each state": (
+        "team",
+        {"for j in range(winnowed(0, left)):\n        k = doubtful[j]": "for k in range(left):"},
+    ),
+    "a team fetches nothing before it keeps states": (
+        "team",
+        {"prefetch(table, fresh[k] >> 32 & mask & WHOLE)": "mask += 0"},
+    ),
+    "a team looks for no likely state": (
+        "team",
+        {"look_ahead(0, left)\n": "for k in range(left):\n        likely[k] = -1\n"},
+    ),
+    "a team keeps what is known until its turn": (
+        "team",
+        {"held(hashes[k], k, 0) < 0": "k >= 0"},
+    ),
     "hashes are of some words only": ("folded", {"factor += 0x9E3779B97F4A7C16": "factor += 0"}),
 }
+
+
+class AtOnce:
+    """Stands in for an executor: it does what it is given at once, so that one thread of two does
+    the work of both."""
+
+    def __init__(self, count: int) -> None:
+        assert count == 1
+
+    def submit(self, work: Callable[..., int], *given: object) -> Self:
+        """The work is done, and has no result."""
+        work(*given)
+        return self
+
+    def result(self) -> None:
+        """There is none."""
 
 
 def searched(
@@ -92,7 +131,11 @@ def searched(
     monkeypatch.setattr(llvm, "compiled", compiled)
     monkeypatch.setattr(arrays, "PLACES", case.places)
     flat, resolved = flat_of(case.cls)
-    space, limits = Space(flat, resolved.world), Limits(workers=1, states=case.states)
+    monkeypatch.setattr(threads, "ThreadPoolExecutor", AtOnce)
+    monkeypatch.setattr(threads, "LEAST", 1)
+    monkeypatch.setattr(kernel_rows, "CHUNK", 4)
+    monkeypatch.setattr(pace, "SECONDS", 1e9)  # No span is shorter where the machine is slow.
+    space, limits = Space(flat, resolved.world), Limits(workers=case.workers, states=case.states)
     found, plainly = (search(space, limits, tier=tier) for tier in TIERS)
     assert (found.count, found.generated) == (plainly.count, plainly.generated)
     mine, theirs = (dict(each.store.kept(each.count)) for each in (found, plainly))
