@@ -19,6 +19,7 @@ Choices made here where a rule could be read in two ways:
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -146,6 +147,13 @@ RULES = (
     Case(no_machine_or_registry_is_named, "Makefile", "cd /ro" + "ot/project"),
     Case(no_machine_or_registry_is_named, "setup/x.sh", "pip -i https://py" + "pi.org/simple"),
 )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def no_tree_outlives_the_tests() -> Iterator[None]:
+    """A million nodes would slow down every garbage collection of the tests that come later."""
+    yield
+    project.cache_clear()
 
 
 ONCE_EACH = list(dict.fromkeys(case.rule for case in RULES))

@@ -49,8 +49,16 @@ class Source:
 
     @cached_property
     def nodes(self) -> list[ast.AST]:
-        """All nodes of the tree."""
-        return list(ast.walk(self.tree))
+        """All nodes of the tree but contexts, in the order of `ast.walk`, which takes three times
+        as long."""
+        found: list[ast.AST] = [self.tree]
+        for node in found:
+            for value in vars(node).values():
+                if isinstance(value, list):
+                    found += [each for each in value if isinstance(each, ast.AST)]
+                elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
+                    found.append(value)
+        return found
 
     @cached_property
     def functions(self) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:

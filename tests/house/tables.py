@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeGuard
 
 from lawful.spec import ops
@@ -26,11 +26,11 @@ def operators_are_listed_once(sources: Sequence[Source]) -> Iterator[str]:
     """Which operators commute, compare or may fail is a column or a set of `spec/ops.py`."""
     for s in python(sources, PRODUCT):
         if s.path != "spec/ops.py" and s.path not in OTHERS:
-            for line, names in _lists(s.tree):
+            for line, names in _lists(s.nodes):
                 if OPERATORS.issuperset(names):
                     text = ", ".join(names)
                     yield f"{s.path}:{line}: lists operators ({text}); name the set in spec/ops.py"
-            for line, name in _alternatives(s.tree):
+            for line, name in _alternatives(s.nodes):
                 yield f"{s.path}:{line}: a pattern lists all of ops.{name}; test for membership"
 
 
@@ -39,16 +39,16 @@ def verdicts_are_listed_once(sources: Sequence[Source]) -> Iterator[str]:
     homes = (VERDICTS, frozenset(BUILT_IN), frozenset[str](KINDS))
     for s in python(sources, PRODUCT):
         if s.path != "spec/verdicts.py" and not s.path.startswith("machines/"):
-            for line, names in _lists(s.tree):
+            for line, names in _lists(s.nodes):
                 if any(known.issuperset(names) for known in homes):
                     text = ", ".join(names)
                     yield f"{s.path}:{line}: lists {text}; name the set in spec/verdicts.py"
 
 
-def _lists(tree: ast.AST) -> Iterator[tuple[int, list[str]]]:
+def _lists(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, list[str]]]:
     """The displays of a few strings or more, without a value for each."""
     rows, displays = list[ast.expr](), list[ast.Set | ast.Tuple | ast.List]()
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Set | ast.Tuple | ast.List):
             displays.append(node)
         elif _is_table(node):
@@ -60,9 +60,9 @@ def _lists(tree: ast.AST) -> Iterator[tuple[int, list[str]]]:
             yield node.lineno, values
 
 
-def _alternatives(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def _alternatives(nodes: Iterable[ast.AST]) -> Iterator[tuple[int, str]]:
     """The patterns whose alternatives are, all together, a named set of operators."""
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.MatchOr) and len(node.patterns) >= FEW:
             values = [p.value for p in node.patterns if isinstance(p, ast.MatchValue)]
             names = frozenset(v.value for v in values if isinstance(v, ast.Constant))
