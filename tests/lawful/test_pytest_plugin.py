@@ -106,6 +106,7 @@ def test_every_property_is_an_item_with_its_verdict(tmp_path: Path) -> None:
     assert "unchanged" not in lines[False]
 
 
+@pytest.mark.nightly
 def test_it_is_off_until_it_is_asked_for(tmp_path: Path) -> None:
     code, lines = run(tmp_path, "-v")
     assert code == 0

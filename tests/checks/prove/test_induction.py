@@ -135,6 +135,7 @@ def test_progress_names_each_obligation() -> None:
     assert told == [f"{i} of {many}, {o.obligation}: {o.property}" for i, o in rows]
 
 
+@pytest.mark.nightly
 def test_several_processes_answer_as_one_does() -> None:
     machine = resolve(Counter).machine
     one, two = (prove(machine, sizes={}, how=How(workers=workers)) for workers in (1, 2))

@@ -58,6 +58,7 @@ def opinions(cls: type[Machine]) -> tuple[Counter[str], Counter[str]]:
     return proved, left
 
 
+@pytest.mark.nightly
 def test_both_prove_peterson() -> None:
     assert opinions(Peterson) == ({"unsat": 42}, {})
 

@@ -80,6 +80,7 @@ def pytest_in(folder: Path, file: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.nightly
 def test_the_command_writes_a_test_that_runs_anywhere(tmp_path: Path) -> None:
     home, away = tmp_path / "home", tmp_path / "away"
     home.mkdir()

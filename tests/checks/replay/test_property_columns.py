@@ -154,6 +154,7 @@ def frames(request: pytest.FixtureRequest, session: Any) -> Iterator[Any]:
     session.conf.set("spark.sql.ansi.enabled", before)
 
 
+@pytest.mark.nightly
 def test_columns_answer_as_the_reference_engine(frames: Any) -> None:
     """All states of a few values, and of rows that lack some."""
     values = (

@@ -242,6 +242,7 @@ def test_machines_that_share_a_journal(session: Any, tmp_path: Path) -> None:
     assert found["coverage"]["transitions"]["Worker.take"] == 13
 
 
+@pytest.mark.nightly
 def test_no_journal_is_no_pass(session: Any, tmp_path: Path) -> None:
     junk = tmp_path / "junk.jsonl"
     junk.write_bytes(bytes(range(256)) * 9)

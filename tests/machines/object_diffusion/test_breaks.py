@@ -54,6 +54,7 @@ def test_a_demand_names_who_notices_that_it_is_broken() -> None:
     assert [number for number, each in BREAKS.items() if each.fails not in named[number]] == []
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("row", SLIPS, ids=lambda row: row.what)
 def test_a_slip_is_noticed(row: Slip) -> None:
     assert row.fails in failing(slipped(row), most=MOST, scope=row.scope)
@@ -114,6 +115,7 @@ class InboundPeerRestarting(InboundPeerInTime):
         return super().read_decision()
 
 
+@pytest.mark.nightly
 def test_a_timer_that_is_started_again_is_noticed() -> None:
     assert "nobody_is_awaited_for_longer" in failing(DiffusionBusy, most=MOST)
 

@@ -46,7 +46,7 @@ def replica(clock: SimulatedClock) -> ReplicaFixed:
     return ReplicaFixed(me=NODES[0], clock=clock, universe=universe)
 
 
-TestReplica = conformance(ReplicaFixed, replica, settings=QUICK)
+TestReplica = pytest.mark.nightly(conformance(ReplicaFixed, replica, settings=QUICK))
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryFixed
 from lawful.spec.verdicts import BUILT_IN, JUDGED
 from tests.root import ROOT
 
 
+@pytest.mark.nightly
 def test_every_property_of_the_entries_is_an_item(tmp_path: Path) -> None:
     target = SenderEntryFixed.__module__
     plugin = ("-p", "lawful.pytest_plugin", "-p", "no:cacheprovider", "-v")

@@ -15,6 +15,7 @@ from tests.checks.explore.compiled.test_engine import established, explored
 ENGINES: tuple[Engine, Engine] = ("generated", "reference")
 
 
+@pytest.mark.nightly
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("cls", [Sets, Maps, Bags, Numbers])
 def test_no_state_is_handed_back(cls: type[Machine]) -> None:

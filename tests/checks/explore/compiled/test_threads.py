@@ -217,6 +217,7 @@ def test_folded_states_are_the_same_by_one_by_several_and_unfolded() -> None:
     assert seen[0].values == seen[1].values and seen[0].guards == seen[1].guards
 
 
+@pytest.mark.nightly
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("workers", [1, 2])
 def test_where_the_room_for_pieces_ends_no_state_is_forgotten(

@@ -102,6 +102,7 @@ def test_a_task_that_confuses_its_buckets_is_noticed(
     assert found_with(Session(2)) != whole()
 
 
+@pytest.mark.nightly
 @pytest.mark.usefixtures("seven")
 def test_one_task_for_each_bucket_costs_more_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     """What the first test looks at: the number of tasks is what the optimisation saves."""
@@ -132,6 +133,7 @@ def sent(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return sizes
 
 
+@pytest.mark.nightly
 def test_rows_are_sent_in_small_batches(sent: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     """There is a batch for each gathering here, and not one of all that a task sends."""
     assert found_with(Session(2)) == whole()

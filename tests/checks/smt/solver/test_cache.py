@@ -207,6 +207,7 @@ def test_the_second_proof_seeks_no_values(tmp_path: Path, monkeypatch: pytest.Mo
     assert {o.verdict.value for o in again.obligations} == {"proved"}
 
 
+@pytest.mark.nightly
 def test_the_command_says_what_was_known(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
