@@ -111,11 +111,11 @@ class WindowedExecutor:
                 case Place.NOWHERE:
                     job.machine.abandon()
                     self._answer(job)
-        elif self._window.state in (Phase.STOPPING, Phase.STOPPED):
+        elif self._window.lawful.may("read"):  # In any window, until the node shuts down.
+            queue.append(job)
+        else:
             job.machine.abandon()
             self._answer(job)
-        else:
-            queue.append(job)
 
     def call(self, kind: Kind, script: Script) -> Answer:
         """Submit a request, and wait for its answer. Errors: Overloaded."""

@@ -31,6 +31,19 @@ DEMO = {
     "read_only_transaction_threshold": 4,
     "max_read_only_transaction_time": 60,
 }
+# By the name of each option: what it counts, and what it is.
+OPTIONS = {
+    "read_only_transaction_num_threads": ("N", "threads for read-only transactions; 0: no windows"),
+    "read_write_window_time": ("MS", "how long a read-write window lasts"),
+    "read_only_window_time": ("MS", "how long a read-only window lasts at most"),
+    "read_only_transaction_threshold": ("N", "so many that wait begin their window early; 0: none"),
+    "read_only_window_margin": ("MS", "before the end of a window in which none is started"),
+    "max_read_only_transaction_time": ("MS", "after which a read-only transaction is given up"),
+    "latency": ("MS", "what the threads may need to ask for their first transaction of a window"),
+    "max_write_time": ("MS", "after which a write is given up"),
+    "slice_time": ("MS", "how long work goes on before a thread looks up"),
+    "most_waiting": ("N", "so many requests of each kind may wait, others get 503"),
+}
 
 
 def main(words: Sequence[str]) -> int:
@@ -78,10 +91,12 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _options(parser: argparse.ArgumentParser, defaults: dict[str, int]) -> None:
+    group = parser.add_argument_group("the node", "N is a number, MS are milliseconds.")
     for name, field in Config.__dataclass_fields__.items():
         default = defaults.get(name, field.default)
-        option = f"--{name.replace('_', '-')}"
-        parser.add_argument(option, type=int, default=default, help=f"default {default}")
+        option, (unit, text) = f"--{name.replace('_', '-')}", OPTIONS[name]
+        told = f"{text}; default {default}"
+        group.add_argument(option, type=int, default=default, metavar=unit, help=told)
 
 
 def _serve(config: Config, port: int, file: Path | None, path: Path | None) -> int:

@@ -5,7 +5,8 @@
     run.digest          # of all events of the machines, in order
 
 Clients read, write, get and send; a thread makes faults; another shuts the node down at the end,
-when all is answered, or in the middle. Slow threads overrun their slices, the clock jumps.
+when all is answered, or in the middle of a window. Slow threads overrun their slices or are woken
+late, the clock jumps, also between two looks at it.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from lawful.machines.read_only_windows.service.load_clients import Seen, judge
 from lawful.machines.read_only_windows.service.scripts import Script, Step
 from lawful.machines.read_only_windows.service.settings import Recorder
 from lawful.machines.read_only_windows.service.table import GuardedTable
+from lawful.machines.services.threads import Event
 from lawful.runtime.instance import Machine
 from lawful.runtime.kernel.event_record import Stepped
 from lawful.runtime.simulation.turns import World
@@ -42,7 +44,12 @@ TRANSITIONS = (
     *("stop_threads", "stop", "Window.take", "Window.finish", "Window.put_back", "leave"),
     *("Transaction.take", "Transaction.finish", "exceed", "Transaction.put_back", "abandon"),
 )
-FAULTS = ("overrun", "clock forward", "clock back", "fails", "too long", "overload", "raises")
+FAULTS = (
+    *("overrun", "woken late", "clock forward", "clock back"),
+    *("fails", "too long", "overload", "raises"),
+)
+# Each has just happened to the window when it is shut down in the middle.
+MOMENTS = ("begin", "stop_starting", "run_out", "leave", "end")
 
 
 @dataclass
@@ -67,6 +74,7 @@ class Watch:
     def __init__(self, journal: Recorder | None) -> None:
         self.transitions: Counter[str] = Counter()
         self.events = 0
+        self.last = ""  # What the window did last.
         self._journal = journal
         self._digest = hashlib.blake2b(digest_size=12)
 
@@ -82,6 +90,8 @@ class Watch:
         self.events += 1
         name = str(done.transition or done.event)
         self.transitions[f"{kind}.{name}" if name in ("take", "finish", "put_back") else name] += 1
+        if kind == "Window":
+            self.last = name
         self._digest.update(f"{instance} {done.time!r} {name} {done.args!r}".encode())
 
     @property
@@ -105,15 +115,22 @@ class Scene:
         self.asked = 0
         self.active = 0
         self.early = False
-        self.late = ""
+        self.shutting = False
+        self.shut = False
+        self.late: list[str] = []
         self.watch: Watch
         self.lock = world.lock
-        self.event = world.event
 
     def start(self, run: Callable[[], object], name: str) -> None:
         self.world.start(run, name)
 
+    def event(self) -> Event:
+        return Drowsy(self)
+
     def now(self) -> float:
+        if self.faulty and self.chance(0.002):
+            self.faults["clock forward"] += 1
+            self.offset += self.world.random.uniform(0.0, 0.3)
         return 1_000.0 + self.world.time + self.offset
 
     def sleep(self, seconds: float) -> None:
@@ -124,6 +141,24 @@ class Scene:
 
     def chance(self, probability: float) -> bool:
         return self.world.random.random() < probability
+
+
+class Drowsy:
+    """A flag after whose setting a thread may go on late."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._scene = scene
+        self._flag = scene.world.event()
+
+    def set(self) -> None:
+        self._flag.set()
+
+    def wait(self, timeout: float | None = None) -> bool:
+        found = self._flag.wait(timeout)
+        if self._scene.faulty and self._scene.chance(0.02):
+            self._scene.faults["woken late"] += 1
+            self._scene.world.sleep(self._scene.world.random.uniform(0.0, 0.03))
+        return found
 
 
 class Planned(Exception):
@@ -163,6 +198,10 @@ def ask(scene: Scene, kind: Kind) -> None:
         ok = answer.outcome == "answered"
         seen = Seen(kind is Kind.WRITE, began, scene.world.time, 200 if ok else 503, values)
         scene.seen.append(seen)
+        if answer.outcome == "abandoned" and not scene.shutting:
+            scene.late.append(f"request {number} was abandoned before the shutdown")
+        if answer.outcome != "abandoned" and scene.shut:
+            scene.late.append(f"request {number} was {answer.outcome} after the shutdown")
         if raises:
             scene.faults["raises"] += 1
             raise Planned
@@ -201,7 +240,9 @@ def finish(scene: Scene) -> None:
     """Wait until all is answered, or shut down in the middle, and see that this ends in time."""
     world = scene.world
     if scene.early:
-        world.sleep(world.random.uniform(0.2, 2.0))
+        world.sleep(world.random.uniform(0.2, 1.5))
+        moment = world.random.choice(MOMENTS)
+        world.pause(lambda: scene.watch.last == moment, world.time + 0.5)
     else:
         while scene.faulty or scene.talking:
             world.sleep(0.1)
@@ -209,12 +250,13 @@ def finish(scene: Scene) -> None:
         while world.time < until and not all(scene.ended.values()):
             world.sleep(0.1)
         if not all(scene.ended.values()):
-            scene.late = f"not all had ended {BOUND} s after the faults"
-    began = world.time
+            scene.late.append(f"not all had ended {BOUND} s after the faults")
+    began, slowest = world.time, 0.5 if scene.faulty else 0.1
+    scene.shutting = True
     scene.executor.shutdown()
-    slowest = 0.4 if scene.faulty else 0.1
+    scene.shut = True
     if world.time - began > slowest:
-        scene.late = f"the shutdown took {world.time - began:.3f} s"
+        scene.late.append(f"the shutdown took {world.time - began:.3f} s")
 
 
 def simulate(
@@ -252,7 +294,7 @@ def simulate(
         world.run()
     except Exception as error:
         found.append(f"{type(error).__name__}: {error}")
-    found += [scene.late] if scene.late else []
+    found += scene.late
     found += [f"the state is broken: {table.broken}"] if table.broken else []
     found += [f"{error!r}" for error in failed if not isinstance(error, Planned)]
     wrong = [number for number, ends in scene.ended.items() if ends != 1]
