@@ -81,8 +81,11 @@ class UnscopedMachine:
         if abstracts is None:
             abstracts = abstract_scopes(found)
         self.world = found.world
-        self.scoped = Space(lower(found.machine, scope, abstracts), found.world)
-        self.flat = lower(found.machine, scope, abstracts, all_bits=True)
+        flat = lower(found.machine, scope, abstracts)
+        self.scoped = Space(flat, found.world)
+        # Only serial numbers with fewer bits than declared tell the two apart.
+        fewer = any(each.serials for each in (flat, *flat.abstracts))
+        self.flat = lower(found.machine, scope, abstracts, all_bits=True) if fewer else flat
         self.machine = self.flat.machine
         self.bits = _bits(self.machine, self.scoped.machine)
         self.opaques = _opaque_values(found.world, sizes_of(self.flat))

@@ -61,14 +61,18 @@ def left_out(flat: Flat) -> Iterator[LeftOut]:
     machine = flat.machine
     first, later = Reach(flat, starting=True), Reach(flat)
     for rule, function in zip(flat.initials, machine.initials, strict=True):
-        asked = first_guards(machine, function, _narrow(function.params, rule))
-        yield from _rows("initial", rule, _possible(first, ((), asked), function.params, rule))
+        narrow = _narrow(function.params, rule)
+        if narrow:
+            asked = first_guards(machine, function, narrow)
+            yield from _rows("initial", rule, _possible(first, ((), asked), function.params, rule))
     for rule in flat.rules:
         row = machine.transition(rule.name)
-        header = planner(row, row.function, machine.functions).header
-        asked = first_guards(machine, row.function, _narrow(row.function.params, rule))
-        possible = _possible(later, (header, asked), row.function.params, rule)
-        yield from _rows("transition", rule, possible)
+        narrow = _narrow(row.function.params, rule)
+        if narrow:  # To look through all bodies for guards takes long.
+            header = planner(row, row.function, machine.functions).header
+            asked = first_guards(machine, row.function, narrow)
+            possible = _possible(later, (header, asked), row.function.params, rule)
+            yield from _rows("transition", rule, possible)
     properties = {rule.name: rule for rule in flat.properties}
     for owner in (machine, *machine.parts):
         for p in owner.properties:

@@ -12,7 +12,7 @@ from typing import Any, Literal, cast
 import pytest
 
 from lawful import Machine, Scope
-from lawful.checks.conform import instances
+from lawful.checks.conform import instances, trace_lifting
 from lawful.checks.conform.trace_player import played
 from lawful.checks.explore import CheckResult, Engine, explore
 from lawful.checks.explore.traces import trace_json
@@ -86,6 +86,21 @@ def test_where_the_scope_has_bits_enough_there_is_nothing_to_play() -> None:
     explored, told = checked(Wide, "enough")
     assert verdicts(explored) == {}
     assert told is explored
+
+
+@pytest.mark.parametrize(("cls", "times"), [(Wide, 2), (InboundPeer, 1)], ids=["bits", "alike"])
+def test_a_machine_is_lowered_again_only_for_serial_numbers(
+    cls: type[Machine], times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lowered: list[bool] = []
+
+    def counted(*given: Any, all_bits: bool = False) -> Any:
+        lowered.append(all_bits)
+        return lower(*given, all_bits=all_bits)
+
+    monkeypatch.setattr(trace_lifting, "lower", counted)
+    checked(cls)
+    assert lowered == [False, True][:times]
 
 
 def test_a_start_stands_for_the_number_as_far_from_the_last_one() -> None:

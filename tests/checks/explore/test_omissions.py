@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from lawful import Machine
 from lawful.checks.explore import CheckResult, Engine, explore
 from lawful.checks.explore.advice import advise
 from lawful.checks.explore.limits import Limits
+from lawful.checks.explore.omissions import arguments
 from lawful.checks.explore.omissions.arguments import left_out
 from lawful.checks.explore.result import Bound, Narrow, Widened
 from lawful.checks.report import advice as advising
@@ -21,6 +23,7 @@ from lawful.checks.verdict import Verdict
 from lawful.cli import main
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
+from tests.classics.two_phase import TwoPhase
 from tests.spec import texts
 
 PUT = """
@@ -397,3 +400,19 @@ def test_the_command_says_it(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert machine["advice"]["left_out"] == [
         {"bound": "Nat", "end": "high", "arguments": ["put.i"], "endless": ["put.i"]}
     ]
+
+
+def test_guards_are_sought_only_where_values_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To look through all bodies for them takes as long as to lower the machine."""
+    sought: list[set[str]] = []
+    real = arguments.first_guards
+
+    def counted(machine: Any, function: Any, params: set[str]) -> Any:
+        sought.append(params)
+        return real(machine, function, params)
+
+    monkeypatch.setattr(arguments, "first_guards", counted)
+    assert names(texts.last_machine(texts.module(PUT))) == ["put.i"]
+    assert sought == [{"i"}]
+    assert names(TwoPhase) == []
+    assert sought == [{"i"}]
