@@ -125,12 +125,13 @@ def _spilled(
 ) -> CheckResult:
     """Explore with the states in files; properties that need the steps between them are unknown."""
     started, option = time.perf_counter(), "--spill" if by is None else f"--engine {by[0]}"
+    engine = "compiled" if by is None else by[0]
     if SCHEME.match(str(folder)):
         raise ValueError(f"--spill {folder}: expected a folder that is mounted, not a URI")
     try:
         from .spill import spilled, spilled_search  # Most checks need none.
 
-        engine, made = by or ("compiled", spilled.Spilled)
+        made = spilled.Spilled if by is None else by[1]
         kept = _kept(space, limits, False)
         name = "spark" if by else "spilled"
         if kept.items is not None and kept.engine != name:
@@ -140,6 +141,9 @@ def _spilled(
         with spilled_search.search(space, limits, asked[0], folder, snapshots, made=made) as found:
             rows = [spilled_search.judged(p, option) for p in judge(found, asked[1])]
             return _result(engine, found, rows, time.perf_counter() - started)
+    except OutOfBudget as end:
+        none = unbegun(space, limits, end)
+        return _result(engine, none, judge(none, asked[1]), time.perf_counter() - started)
     except NotGenerated as reason:
         raise NoEngine(f"machine code, which {option} needs, does not know {reason}") from reason
     except ImportError as error:

@@ -59,8 +59,8 @@ def search(
     stays, and a search goes on from what they hold.
 
     A limit is looked at after each level, one of seconds also on the way: a level that was not
-    finished is not counted. Raises what `engine.search` raises, and `OSError` where nothing can be
-    written.
+    finished is not counted. One of seconds also ends the generating of steps: `OutOfBudget`, as of
+    `engine.search`. Raises what that raises, and `OSError` where nothing can be written.
     """
     started = time.perf_counter()
     items = None if snapshots is None else snapshots[1]
@@ -68,6 +68,7 @@ def search(
     folder.mkdir(parents=True, exist_ok=True)
     while True:
         with _place(folder, space.machine.name, snapshots) as place:
+            space.preparation = limits.of_seconds(started)
             steps = Stepping(space.flat, space.world, space, form=form)
             store = made(steps, compiled(steps.text), place)
             found = SpilledSearch(space, steps, limits, store, started=started)

@@ -21,6 +21,7 @@ from lawful.checks.explore.checkpoints import Unfit
 from lawful.checks.explore.compiled import memory, plain
 from lawful.checks.explore.layout.layouts import NotGenerated
 from lawful.checks.explore.space import Space
+from lawful.checks.verdict import Verdict
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 from tests.checks.declarations.exploration import Trap
@@ -236,6 +237,26 @@ def test_killed_by_the_system_it_goes_on_to_the_same(tmp_path: Path) -> None:
 
 
 # What does not fit.
+
+
+@pytest.mark.parametrize("symmetry", [False, True])
+def test_it_stays_where_there_was_no_time_to_generate_steps(symmetry: bool, tmp_path: Path) -> None:
+    """Nothing was searched then; the next run goes on from what was kept before."""
+
+    def run(**limits: Any) -> CheckResult:
+        return checked(TwoPhase, "generated", symmetry=symmetry, **limits)
+
+    assert run(seconds=0.0, resume=tmp_path).distinct == 0
+    assert [*tmp_path.iterdir()] == []
+    first = run(states=30, resume=tmp_path)
+    assert (first.stopped, first.complete) == ("states", False)
+    (kept,) = tmp_path.iterdir()
+    before = kept.read_bytes()
+    ended = run(seconds=0.0, resume=tmp_path)
+    assert (ended.stopped, ended.complete, ended.distinct) == ("seconds", False, 0)
+    assert {p.verdict for p in ended.properties} == {Verdict.UNKNOWN}
+    assert kept.read_bytes() == before
+    assert established(run(resume=tmp_path)) == established(run())
 
 
 def test_a_snapshot_of_something_else_is_refused(tmp_path: Path) -> None:

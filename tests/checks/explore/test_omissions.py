@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -17,10 +16,12 @@ from lawful.checks.explore.advice import advise
 from lawful.checks.explore.limits import Limits
 from lawful.checks.explore.omissions import arguments
 from lawful.checks.explore.omissions.arguments import left_out
+from lawful.checks.explore.omissions.first_guards import first_guards
 from lawful.checks.explore.result import Bound, Narrow, Widened
 from lawful.checks.report import advice as advising
 from lawful.checks.verdict import Verdict
 from lawful.cli import main
+from lawful.spec import ir
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 from tests.classics.two_phase import TwoPhase
@@ -405,11 +406,10 @@ def test_the_command_says_it(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 def test_guards_are_sought_only_where_values_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """To look through all bodies for them takes as long as to lower the machine."""
     sought: list[set[str]] = []
-    real = arguments.first_guards
 
-    def counted(machine: Any, function: Any, params: set[str]) -> Any:
+    def counted(machine: ir.Machine, function: ir.Function, params: set[str]) -> list[ir.Expr]:
         sought.append(params)
-        return real(machine, function, params)
+        return first_guards(machine, function, params)
 
     monkeypatch.setattr(arguments, "first_guards", counted)
     assert names(texts.last_machine(texts.module(PUT))) == ["put.i"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +14,13 @@ from lawful import Machine, Scope
 from lawful.checks.explore import CheckResult, Limits, explore
 from lawful.checks.explore.check import NoEngine
 from lawful.checks.explore.checkpoints import Snapshots, Unfit
+from lawful.checks.explore.codegen.text import Program
 from lawful.checks.explore.spill import (
     block_expansion,
     run_code,
     sorted_runs,
     spilled,
+    spilled_search,
     window,
 )
 from lawful.checks.explore.spill.run_code import RunCode
@@ -32,6 +35,8 @@ from tests.checks.declarations.wide import Crowd
 from tests.classics.broken import AlternatingBitWithoutBit, PetersonWithoutFlags
 from tests.classics.table import CLASSICS
 from tests.classics.two_phase import TwoPhase
+
+LAST = "def expand(w, store, at, out, info, room):"  # The function that is written last.
 
 
 def checked(cls: type[Machine], limits: Limits) -> CheckResult:
@@ -107,6 +112,33 @@ def test_a_limit_of_states_ends_it_after_a_level(tmp_path: Path) -> None:
     found = checked(TwoPhase, Limits(states=20, spill=tmp_path))
     assert (found.complete, found.stopped) == (False, "states")
     assert found.properties[0].verdict is Verdict.BOUNDED
+
+
+@pytest.mark.parametrize("after", [1, None], ids=["a function", "all"])
+def test_seconds_end_what_comes_before_it(
+    after: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether they are over after one function of the steps or after all, no machine code is made:
+    nobody could end that."""
+    written, add, compiled = list[str](), Program.add, list[Any]()
+
+    def noted(program: Program, lines: Sequence[str]) -> None:
+        written.append(lines[0])
+        add(program, lines)
+
+    def met(self: Limits, states: int, seconds: float, failed: bool) -> str:
+        over = len(written) == after if after else bool(written) and written[-1] == LAST
+        return "seconds" if over else ""
+
+    monkeypatch.setattr(Program, "add", noted)
+    monkeypatch.setattr(spilled_search, "compiled", compiled.append)
+    monkeypatch.setattr(Limits, "met", met)
+    result = checked(TwoPhase, Limits(seconds=1.0, spill=tmp_path))
+    assert (result.engine, result.stopped, result.complete) == ("compiled", "seconds", False)
+    assert (result.distinct, result.generated, compiled) == (0, 0, [])
+    assert {p.verdict for p in result.properties} == {Verdict.UNKNOWN}
+    assert after is None or len(written) == after
+    assert [*tmp_path.iterdir()] == []
 
 
 def test_what_it_does_not_do_is_refused(tmp_path: Path) -> None:
