@@ -94,6 +94,8 @@ class Journal:
             raise
         self._error: OSError | None = None
         self._rows: list[str] = []
+        self._sealing: list[str] = []  # Rows that get their checksums now.
+        self._flushing = False
         self._data = b""  # What is being written; with `_unsure` a part of it may be.
         self._unsure = False
         self._moving: Path | None = None  # Where the file goes that is full, until it is there.
@@ -166,8 +168,9 @@ class Journal:
     def _flush(self) -> None:
         if self._error is not None:
             raise self._error
-        if self._file is None:
-            return
+        if self._file is None or self._flushing:
+            return  # Who is interrupted by a handler's event writes the row of that, too.
+        self._flushing = True
         try:
             if self._moving is not None:  # An interrupt came while a new file began.
                 self._begin_anew(self._moving)
@@ -176,9 +179,12 @@ class Journal:
                 self._size += done
                 self._data = self._data[done:]
                 self._unsure = False
-            data, last = sealed(self._rows, self._sum)
-            self._data, self._sum, self._rows = self._data + data, last, []
-            while self._data:
+            while self._data or self._sealing or self._rows:
+                # No call in these two lines: a handler's row comes before them or after them.
+                self._sealing += self._rows
+                self._rows = []
+                data, last = sealed(self._sealing, self._sum)
+                self._data, self._sum, self._sealing = self._data + data, last, []
                 done = self._file.write(self._data)
                 self._data = self._data[done:]
                 self._size += done
@@ -188,6 +194,8 @@ class Journal:
         except BaseException:
             self._unsure = True
             raise
+        finally:
+            self._flushing = False
 
     def close(self) -> None:
         """Write everything, and end what was attached. Closing twice is closing once."""
@@ -211,7 +219,7 @@ class Journal:
         with self._lock:
             self._rows += [line]
             writer.at = writer.next  # No call between: see `RowWriter`.
-            if len(self._rows) > self.buffer and not self._preparing:
+            if len(self._rows) > self.buffer and not (self._preparing or self._flushing):
                 self._flush()
                 if self.largest is not None and self._size >= self.largest and not self._behind():
                     self._rotate()

@@ -112,7 +112,8 @@ class RowWriter:
 
     Who takes the row stores `writer.next` in `writer.at`, with nothing between that an interrupt
     could come into: so each row is taken once, and numbers have no gap. An event whose row was
-    interrupted waits, and its row is made before the next one.
+    interrupted waits, and its row is made before the next one. One that a signal handler calls
+    while rows are made waits for its turn.
     """
 
     def __init__(
@@ -132,6 +133,7 @@ class RowWriter:
         self.clock = clock_of(self.plan.machine)
         self.at = self.next = Written(0, 0, None)
         self.waiting: deque[Stepped] = deque()
+        self.drains = False
         self.tried: Stepped | None = None
         self.hidden = hidden
         if hidden is not None:
@@ -140,22 +142,31 @@ class RowWriter:
     def drain(self, _: Stepped | None = None) -> None:
         """Make the rows of the events that wait. One that cannot be made is left out, and what
         was wrong is raised; where the stack was too deep, it is tried once more the next time."""
-        while self.waiting:
-            done = self.waiting[0]
-            try:
-                wanted = self.refused or done.outcome != "refused"
-                if wanted and done is not self.at.last:
-                    self.stepped(done)
-            except Exception as error:
-                again = isinstance(error, RecursionError) and done is not self.tried
-                self.tried = done if again else None
-                if not again:
-                    self.waiting.popleft()
-                raise
-            self.waiting.popleft()
-        at = self.at
-        if at.last is not None:  # Nothing waits: do not hold what the event had before and after.
-            self.next = self.at = Written(at.seq, at.tick, None)
+        if self.drains:
+            return
+        self.drains = True
+        try:
+            while self.waiting or self.at.last is not None:
+                if self.waiting:
+                    self._drain(self.waiting[0])
+                else:  # Do not hold what the event had before and after.
+                    self.next = self.at = Written(self.at.seq, self.at.tick, None)
+        finally:
+            self.drains = False
+
+    def _drain(self, done: Stepped) -> None:
+        """Make the row of the first event that waits."""
+        try:
+            wanted = self.refused or done.outcome != "refused"
+            if wanted and done is not self.at.last:
+                self.stepped(done)
+        except Exception as error:
+            again = isinstance(error, RecursionError) and done is not self.tried
+            self.tried = done if again else None
+            if not again:
+                self.waiting.popleft()
+            raise
+        self.waiting.popleft()
 
     def row(self, time: float, rest: dict[str, Any]) -> None:
         if self.hidden is not None:

@@ -44,8 +44,12 @@ class Interrupt:
             self.left -= 1
             if self.left < 0:
                 sys.settrace(None)
-                raise KeyboardInterrupt
+                self.strike()
         return self
+
+    def strike(self) -> None:
+        """What happens at the place."""
+        raise KeyboardInterrupt
 
     def _delivers(self, frame: FrameType) -> bool:
         before, self.before[frame] = self.before.get(frame), frame.f_lasti
@@ -56,6 +60,36 @@ class Interrupt:
             return False
         inside = [[low <= at < high for low, high in blocks] for at in (before, frame.f_lasti)]
         return inside[0] == inside[1]
+
+
+class Handled(Interrupt):
+    """Calls a signal handler there, which raises nothing."""
+
+    def __init__(self, number: int, files: tuple[str, ...], handler: Callable[[], object]) -> None:
+        super().__init__(number, *files)
+        self.handler = handler
+
+    def strike(self) -> None:
+        self.handler()
+
+
+def handled(
+    number: int, files: tuple[str, ...], act: Callable[[], object], handler: Callable[[], object]
+) -> bool:
+    """Whether the handler was called at the place of this number, before the act ended."""
+    kept, signal = sys.gettrace(), Handled(number, files, handler)
+    here = inspect.currentframe()
+    assert here is not None
+    here.f_trace_opcodes = True  # Before: CPython 3.12 looks at it when tracing begins.
+    gc.disable()
+    sys.settrace(signal)
+    try:
+        act()
+    finally:
+        sys.settrace(kept)
+        gc.enable()
+        signal.before.clear()
+    return signal.left < 0
 
 
 @functools.cache

@@ -1,0 +1,71 @@
+"""A signal handler calls an event while a journal makes rows or writes them: each has one row.
+
+An event that comes while the journal closes may have none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from lawful import Machine, Nat, transition
+from lawful.runtime import journal
+from lawful.runtime.instances import journal_lines, journal_rows, observers, row_checksums
+from lawful.runtime.journal import Journal, read
+from tests.runtime.services.interrupting import handled
+
+
+class Counter(Machine):
+    count: Nat = 0
+
+    @transition()
+    def add(self, by: Nat) -> Nat:
+        self.count += by
+        return self.count
+
+
+FILES = tuple(
+    str(each.__file__) for each in (journal, journal_lines, journal_rows, observers, row_checksums)
+)
+Two = tuple[Counter, Counter]
+Act = Callable[[Journal, Two], object]
+ACTS: dict[str, Act] = {
+    "an event": lambda kept, several: several[0].add(1),
+    "flush": lambda kept, several: kept.flush(),
+    "close": lambda kept, several: kept.close(),
+}
+
+
+@pytest.mark.parametrize("act", ACTS)
+@pytest.mark.parametrize("other", [0, 1])
+@pytest.mark.parametrize("buffer", [0, 2, 64])
+def test_no_row_is_lost_or_written_twice(act: str, other: int, buffer: int, tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    for number in count():
+        path.unlink(missing_ok=True)
+        several = Counter(), Counter()
+        with Journal(path, buffer=buffer) as kept:
+            for name, each in zip("ab", several, strict=True):
+                kept.attach(each, name)
+            several[0].add(1)
+
+            def handler(several: Two = several) -> None:
+                try:
+                    several[other].add(5)
+                except RuntimeError as error:  # One event of the instance is not over.
+                    assert "is not over" in str(error)
+
+            came = handled(number, FILES, lambda: ACTS[act](kept, several), handler)  # noqa: B023
+        rows = [*read(path)]
+        for name, each in zip("ab", several, strict=True):
+            mine = [row for row in rows if row["instance"] == name]
+            assert [row["seq"] for row in mine] == [*range(len(mine))]
+            assert [row["outcome"] for row in mine] == ["made"] + ["done"] * (len(mine) - 1)
+            said = sum(row["args"].get("by", 0) for row in mine)
+            assert said == each.count or (act == "close" and said == each.count - 5)
+        if not came:
+            assert number > 5
+            break
