@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 
 from lawful.spec import ir
+from lawful.spec import types as t
 
 from .python_ast import name
 from .statements import Body
@@ -51,3 +52,8 @@ def _items(place: ir.Expr) -> list[ir.Item]:
 
 def _keys(place: ir.Expr) -> list[str]:
     return [item.key.name for item in _items(place) if isinstance(item.key, ir.Local)]
+
+
+def has_time(kind: t.Type) -> bool:
+    """Whether a variable of this type is a clock, or is or may hold a timer."""
+    return isinstance(kind.value if isinstance(kind, t.Map) else kind, t.Timer | t.Clock | t.Part)

@@ -6,7 +6,7 @@ import ast
 import enum
 import functools
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from lawful.spec import ir
 from lawful.spec import types as t
@@ -23,12 +23,12 @@ from ..kernel import guards
 from ..kernel.dispatch import at_one_instant, reader
 from ..kernel.plan import Alarm, Candidate, Ignoring, Instance, Plan, Row, Way
 from . import arguments, initial
-from .alarms import due_timers, fireable
+from .alarms import due_timers, fireable, has_time
 from .generated_code import GeneratedCode, returning
 from .global_names import GlobalNames
-from .guard_tests import GuardedBody, guards_of
+from .guard_tests import GuardedBody, guards_of, is_state
 from .header import Header
-from .helper_writes import LOGGED, SUPER, HelperWrites
+from .helper_writes import LAST, LOG, LOGGED, SUPER, HelperWrites
 from .logged_method import LoggedMethod
 from .method import Method
 from .observed_method import ObservedMethod
@@ -36,6 +36,7 @@ from .part_steps import PartCall, part_calls
 from .python_ast import located
 from .statements import Body
 
+M = TypeVar("M", bound=Method)
 MOST_RETURNS = 2  # The code after the body is repeated at each return, so often at most.
 
 
@@ -104,7 +105,7 @@ class Compiler:
         plan.alarms = tuple(self.alarm(group, made[find]) for group, find in finds)
         plan.defaults.update(made[defaults](None))
         plan.required = tuple(p.name for p in m.parameters if p.default is None)
-        plan.timed = any(_has_time(kind) for kind in plan.fields.values())
+        plan.timed = any(has_time(kind) for kind in plan.fields.values())
         plan.fresh = made[fresh]
         plan.bounds = tuple((slot(n), k) for n, k in plan.fields.items() if bounded(k))
         checks = self.checks(m.name, ((p.name, p.type) for p in m.parameters))
@@ -155,19 +156,21 @@ class Compiler:
     def base(self, key: str) -> ir.Transition:
         return next(b for b in self.machine.bases if b.name == key.removeprefix(SUPER))
 
-    def emitter(self, key: str, logged: bool) -> tuple[Body, list[str]]:
-        """An emitter of a function, and what it takes besides: a log, if it writes in place."""
+    def emitter(self, key: str, form: str) -> tuple[Body, list[str]]:
+        """An emitter of a form of a function, and what it takes besides: a log, if it writes in
+        place."""
         body = self.code.emitter("self")
-        if not logged:
+        if not form.startswith(LOGGED):
             return body, []
-        log = self.code.names.local("log")
-        body.write_in_place(log, self.writes, self.body_of(key), self.plan.variables)
+        log, last = self.code.names.local(LOG), form.startswith(LOGGED + LAST)
+        body.write_in_place(log, self.writes, self.body_of(key), self.plan.variables, last)
         return body, [log]
 
-    def core(self, tr: ir.Transition, shown: str, key: str = "", logged: bool = False) -> str:
-        """The function of a transition with its header, on a state."""
-        f = tr.function
-        body, more = self.emitter(f"{SUPER}{tr.name}", logged)
+    def core(self, tr: ir.Transition, shown: str, key: str = "", form: str = "") -> str:
+        """The function of a transition with its header, on a state; `form`: the key of the form, of
+        a function that some other calls."""
+        f, logged = tr.function, form.startswith(LOGGED)
+        body, more = self.emitter(f"{SUPER}{tr.name}", form)
         header = Header(body, tr)
 
         def finish(value: ast.expr | None, place: Place) -> list[ast.stmt]:
@@ -215,14 +218,14 @@ class Compiler:
 
     def _helper(self, key: str) -> None:
         """Emit a helper, a property or an inherited transition that some function calls."""
-        made_as, logged = self.code.called[key], key.startswith(LOGGED)
-        key = key.removeprefix(LOGGED)
+        made_as, form = self.code.called[key], key
+        key = key.removeprefix(LOGGED).removeprefix(LAST)
         if key.startswith(SUPER):
             base = self.base(key)
-            self.core(base, base.function.name, made_as, logged)
+            self.core(base, base.function.name, made_as, form)
             return
         f = self.function_of(key)
-        body, more = self.emitter(key, logged)
+        body, more = self.emitter(key, form)
         made = body.whole(self.body_of(key), f.place)
         shown = f.name.rpartition(".")[2]
         self.code.add(made_as, f.place, [*(n for n, _ in f.params), *more], made, shown)
@@ -302,11 +305,15 @@ class Compiler:
 
     def method(self, way: Way, watched: bool) -> str:
         """The method that users call for an event."""
-        emitter = Method(self.code.names, self.code.called, self.plan.fields, way, watched)
-        emitter.writes = self.writes
+        emitter = self.of_way(Method, way, watched)
         made = emitter.body(self.bodies(way))
         key = self.code.names.reserve(way.name)
         return self.code.add(key, self._place(way), [n for n, _ in way.params], made, way.name)
+
+    def of_way(self, kind: type[M], way: Way, watched: bool) -> M:
+        """An emitter of the methods of a way."""
+        fields, code = self.plan.fields, self.code
+        return kind(code.names, code.called, fields, way, watched=watched, writes=self.writes)
 
     def bodies(self, way: Way) -> list[GuardedBody]:
         """The transitions of a way as its method runs them; none where `commit.choose` runs them:
@@ -337,7 +344,7 @@ class Compiler:
         """Compile and return the function of each transition's first false guard."""
         with ONE_AT_A_TIME:
             way = self.plan.ways[key]
-            emitter = Method(self.code.names, self.code.called, self.plan.fields, way, False)
+            emitter = self.of_way(Method, way, False)
             found: list[tuple[str, str]] = []
             for each in self.bodies(way):
                 shown, f = each.transition.name, each.transition.function
@@ -368,7 +375,7 @@ class Compiler:
             if not bodies:
                 return None
             code = self.code
-            emitter = kind(code.names, code.called, self.plan.fields, way, watched=True)
+            emitter = self.of_way(kind, way, True)
             made = code.names.reserve(way.name)
             code.add(made, self._place(way), emitter.params(), emitter.body(bodies), way.name)
             code.define()
@@ -376,7 +383,7 @@ class Compiler:
 
     def candidate(self, tr: ir.Transition, run: Any) -> Candidate:
         source = None
-        if tr.source is not None and _is_state(tr.control):
+        if tr.source is not None and is_state(tr.control):
             assert tr.control is not None and isinstance(tr.control.type, t.Enum)
             members = self.resolved.world.enums[tr.control.type.name]
             source = tuple(members[state] for state in tr.source)
@@ -419,29 +426,23 @@ class Compiler:
         return out
 
     def alarm(self, group: list[ir.Transition], find: Any) -> Alarm:
+        """A timer: it takes the way of its event or its transition, if that is the same."""
         ways: list[Way] = []
         for event in dict.fromkeys(tr.event for tr in group):
             served = tuple(tr for tr in group if tr.event == event)
-            way = self.way(event, self.machine.event(event), served)
-            everyone = {c.name: c for c in self.plan.ways[event].candidates}
-            way.candidates = tuple(everyone[tr.name] for tr in served)
-            ways.append(way)
+            known = (self.plan.ways[key] for key in (event, served[0].name))
+            same = next((w for w in known if self.serving(w) == served and not w.ignores), None)
+            ways.append(same or self.way_without_method(event, served))
         timer = group[0].timer
         urgent = timer is not None and isinstance(timer.type, t.Timer) and timer.type.urgent
         return Alarm(find, tuple(ways), urgent)
 
-
-def _has_time(kind: t.Type) -> bool:
-    """Whether a variable of this type is a clock, or is or may hold a timer."""
-    return isinstance(kind.value if isinstance(kind, t.Map) else kind, t.Timer | t.Clock | t.Part)
-
-
-def _is_state(control: ir.Expr | None) -> bool:
-    match control:
-        case ir.Field(of=ir.Self(), name="state"):
-            return True
-        case _:
-            return False
+    def way_without_method(self, event: str, served: tuple[ir.Transition, ...]) -> Way:
+        """The way of a timer that fires only these transitions, whatever is ignored."""
+        way = self.way(event, self.machine.event(event), served)
+        everyone = {c.name: c for c in self.plan.ways[event].candidates}
+        way.candidates = tuple(everyone[tr.name] for tr in served)
+        return way
 
 
 def _mentions(node: ir.Node, names: set[str]) -> bool:

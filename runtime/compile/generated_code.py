@@ -14,7 +14,7 @@ from lawful.spec.errors import Place
 from lawful.spec.quick_dataclass import dataclass
 
 from .global_names import GlobalNames
-from .helper_writes import LOGGED, SUPER
+from .helper_writes import LAST, LOGGED, SUPER
 from .python_ast import located
 from .statements import Body
 
@@ -38,8 +38,10 @@ class _HelperNames(dict[str, str]):
         self.waiting: list[str] = []
 
     def __missing__(self, key: str) -> str:
-        name = key.removeprefix(LOGGED).removeprefix(SUPER).rpartition(".")[2]
-        name += "_" * (SUPER in key) + "_in_place" * key.startswith(LOGGED)
+        form = key.removeprefix(LOGGED)
+        name = form.removeprefix(LAST).removeprefix(SUPER).rpartition(".")[2]
+        name += "_" * (SUPER in key) + "_in_place" * (form != key)
+        name += "_last" * form.startswith(LAST)
         self[key] = self.names.reserve(name)
         self.waiting.append(key)
         return self[key]

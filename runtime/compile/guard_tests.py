@@ -96,3 +96,12 @@ def _reads_timer(stmt: ir.Require) -> bool:
 def _runs_code(node: ir.Node) -> bool:
     """Whether a value of a user's own class is in it, whose methods may raise."""
     return isinstance(node, ir.Expr) and t.contains(node.type, t.Opaque)
+
+
+def is_state(control: ir.Expr | None) -> bool:
+    """Whether the control state is the variable `state`."""
+    match control:
+        case ir.Field(of=ir.Self(), name="state"):
+            return True
+        case _:
+            return False

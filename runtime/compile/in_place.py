@@ -50,17 +50,6 @@ from .expressions import copier
 from .global_names import GlobalNames
 from .python_ast import all_of, assign, attribute, call, compare, if_, name, negated
 
-MAY_REFUSE = (
-    ir.Require,
-    ir.Refuse,
-    ir.Assert,
-    ir.Needed,
-    ir.Step,
-    ir.Base,
-    ir.Do,
-    ir.Call,
-    ir.Can,
-)
 # Without the lock counts may lag; what later versions count is not known.
 COUNTS = (
     sys.implementation.name == "cpython"
@@ -89,14 +78,17 @@ class PlaceChanged:
     first: bool
 
 
-def in_place_writes(body: Sequence[ir.Stmt], kinds: dict[str, t.Type]) -> dict[int, PlaceChanged]:
+def in_place_writes(
+    body: Sequence[ir.Stmt],
+    kinds: dict[str, t.Type],
+    may_refuse: Callable[[Sequence[ir.Stmt]], bool],
+) -> dict[int, PlaceChanged]:
     """The statements of a body that may update in place, by `id`, in the order of the text."""
     found: dict[int, PlaceChanged] = {}
     for i, stmt in enumerate(body if COUNTS else ()):
-        refuses = any(isinstance(n, MAY_REFUSE) for n in everything(body[i:]))
         for each in outside_loops(stmt):
             change = place_changed(each, kinds)
-            if change is not None and not (refuses and loses_a_key(each)):
+            if change is not None and not (loses_a_key(each) and may_refuse(body[i:])):
                 found[id(each)] = change
     calls = any(isinstance(n, ir.Do | ir.Base | ir.Step) for n in everything(body))
     touched = Counter(variable_of(p) for stmt in statements(body) for p in written(stmt))

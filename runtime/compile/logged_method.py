@@ -2,13 +2,13 @@
 
 def turn(self, watch, given):
     <as `observed_method` has it, up to the first change>
-    log, writes = watch.log, False
+    row_log, writes = watch.log, False
     try:
         <timer, body, target, bounds>
         done._of = ...
-        log.kept = ()
+        row_log.kept = ()
         writes = True
-        log.write(done)
+        row_log.write(done)
         if watch.observers:
             watch._untold += ((watch.observers, done),)
         return None
@@ -16,11 +16,11 @@ def turn(self, watch, given):
         told = ()
         if writes:
             try:
-                told = [*log.kept]
+                told = [*row_log.kept]
             except Exception:
                 told, self.__watch__ = None, UNKNOWN
         if told:
-            log.at = log.next
+            row_log.at = row_log.next
             if watch.observers: ...
         elif told is not None:
             <undo>
@@ -45,7 +45,7 @@ from .python_ast import assign, attribute, call, compare, if_, name
 class LoggedMethod(ObservedMethod):
     """Emits the method of instances that have a log."""
 
-    LOG, WRITES, TOLD = "log", "writes", "told"
+    LOG, WRITES, TOLD = "row_log", "writes", "told"
 
     def ignored(self) -> list[ast.stmt]:
         match super(ObservedMethod, self).ignored():

@@ -40,7 +40,7 @@ from .generated_code import returning
 from .global_names import GlobalNames
 from .guard_tests import GuardedBody, overlapping
 from .header import Header
-from .helper_writes import HelperWrites, begun, undone
+from .helper_writes import LOG, HelperWrites, begun, noted, undone
 from .in_place import InPlaceWrite, PlaceChanged, in_place_writes
 from .part_steps import PartStep
 from .python_ast import (
@@ -55,6 +55,7 @@ from .python_ast import (
     name,
     outside,
 )
+from .quiet_ends import ends_quietly
 from .ranges import kept_within
 from .statements import Body
 
@@ -64,7 +65,8 @@ FALSE_GUARDS = (*dispatch.FAULTS, guards.Refusal)  # What evaluating a guard may
 class Method:
     """Emits one method; `kinds` are the types of the machine's fields.
 
-    `watched`: the method of observed instances, which names the transition that ran.
+    `watched`: the method of observed instances, which names the transition that ran. `writes`: of
+    functions of the machine that may write in place.
     """
 
     def __init__(
@@ -73,14 +75,16 @@ class Method:
         functions: dict[str, str],
         kinds: dict[str, t.Type],
         way: Way,
+        *,
         watched: bool,
+        writes: HelperWrites,
     ) -> None:
         self.names = names
         self.functions = functions
         self.kinds = kinds
         self.way = way
         self.watched = watched
-        self.writes: HelperWrites | None = None  # Of functions that may write in place.
+        self.writes = writes
         self.error = names.local("error")
         self.way_name = names.number("way", way)
 
@@ -210,16 +214,15 @@ class Method:
         return [*out, ast.Try(made, [self.undoing(undo)], [], [])]
 
     def logged(self, inline: GuardedBody) -> list[str]:
-        """The variables into which functions that the body calls may write in place. Observers need
-        the values before, and so a copy."""
-        if self.writes is None or self.watched or inline.core:
+        """The variables into which functions that the body calls may write in place."""
+        if inline.core:
             return []
         written = self.writes.of_callees(inline.rest)
         return [v for v in inline.writes if v in written]
 
     def in_place(self, inline: GuardedBody) -> dict[int, PlaceChanged]:
         """What changes its place in a container, by the `id` of the statement."""
-        return in_place_writes(inline.rest, self.kinds)
+        return in_place_writes(inline.rest, self.kinds, self.writes.may_refuse)
 
     def step(
         self,
@@ -232,9 +235,11 @@ class Method:
         tr = inline.transition
         emitter = self.emitter(inline)
         emitter.in_place, emitter.part_steps = {**in_place}, calls
-        if logged and self.writes is not None:
-            log = self.names.local("log")
+        if logged:
+            log = self.names.local(LOG)
             emitter.write_in_place(log, self.writes, inline.rest, logged)
+        places = [each.recorded() for each in in_place.values()]
+        places += noted(self.names) if logged else []
         header = Header(emitter, tr)
         kept = kept_within(self.way.params, self.way.output, inline.body, self.kinds)
 
@@ -250,7 +255,7 @@ class Method:
             if self.watched:
                 if value is not None and not isinstance(value, ast.Name | ast.Constant):
                     value = emitter.held(value, judged)
-                judged += self.ran(inline, value, [*in_place.values()])
+                judged += self.ran(inline, value, places)
             return [*out, *judged, ast.Return(value)]
 
         emitter.finish = finish
@@ -262,9 +267,10 @@ class Method:
         ]
 
     def ran(
-        self, inline: GuardedBody, _output: ast.expr | None, _in_place: Sequence[InPlaceWrite]
+        self, inline: GuardedBody, _output: ast.expr | None, _places: Sequence[ast.expr]
     ) -> list[ast.stmt]:
-        """Name the transition that ran, for observers."""
+        """Name the transition that ran, for observers; `_places` is what was recorded of changes in
+        place."""
         last = attribute(attribute(name("self"), "__environment__"), "last_transition")
         return [assign(last, ast.Constant(inline.transition.name))]
 
@@ -396,53 +402,3 @@ def _fields_outside(value: Callable[[], ast.expr], kind: t.Type) -> list[ast.exp
 
 def _field(value: Callable[[], ast.expr], field: str) -> ast.expr:
     return attribute(value(), field)
-
-
-def ends_quietly(made: Sequence[ast.stmt]) -> bool:
-    """Whether nothing can fail, and no interrupt can come, after the first change of the state.
-
-    CPython delivers an interrupt after a call, where a function begins, and where a loop goes
-    round; plain loads and stores of slots and locals do none of these.
-    """
-    left = [*made]
-    while left and _changes_nothing(left[0]):
-        left.pop(0)
-    match left:
-        case []:
-            return True
-        case [ast.Assign(targets=[ast.Attribute(value=ast.Name())]), *rest]:
-            return all(map(_is_quiet, rest))
-        case _:
-            return False
-
-
-def _changes_nothing(stmt: ast.stmt) -> bool:
-    """Whether it only assigns a local, returns, or raises."""
-    match stmt:
-        case ast.Assign(targets=[ast.Name()], value=value):
-            return not any(isinstance(each, ast.Call) for each in ast.walk(value))
-        case ast.If(test=test, body=[ast.Raise()], orelse=[]):
-            return not any(isinstance(each, ast.Call) for each in ast.walk(test))
-        case ast.Return(value=value):
-            return value is None or _is_plain(value)
-        case _:
-            return False
-
-
-def _is_quiet(stmt: ast.stmt) -> bool:
-    match stmt:
-        case ast.Assign(targets=[ast.Name() | ast.Attribute(value=ast.Name())], value=value):
-            return _is_plain(value)
-        case ast.Return(value=value):
-            return value is None or _is_plain(value)
-        case _:
-            return False
-
-
-def _is_plain(value: ast.expr) -> bool:
-    """Whether it is a constant, a local, a global, or a slot of the instance."""
-    match value:
-        case ast.Constant() | ast.Name() | ast.Attribute(value=ast.Name(id="self")):
-            return True
-        case _:
-            return False

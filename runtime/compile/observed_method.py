@@ -27,7 +27,6 @@ from typing import Any
 from ..kernel import commit
 from ..kernel.event_record import Stepped
 from .guard_tests import GuardedBody
-from .in_place import InPlaceWrite
 from .method import Method
 from .python_ast import assign, attribute, call, if_, name, target_of
 
@@ -63,7 +62,7 @@ class ObservedMethod(Method):
         return [*self.opening(), *super().run(inline)]
 
     def ran(
-        self, inline: GuardedBody, output: ast.expr | None, in_place: Sequence[InPlaceWrite]
+        self, inline: GuardedBody, output: ast.expr | None, places: Sequence[ast.expr]
     ) -> list[ast.stmt]:
         olds: list[ast.expr] = [name(self.names.local(f"old_{v}")) for v in inline.writes]
         news: list[ast.expr] = [self.held(v) for v in inline.writes]
@@ -72,10 +71,9 @@ class ObservedMethod(Method):
             before = f"old_{STATE}" if STATE in inline.writes else None
             controls[0] = self.held(STATE) if before is None else name(self.names.local(before))
             controls[1] = self.held(STATE)
-        places = [each.recorded() for each in in_place]
         writes = ast.Tuple([ast.Constant(v) for v in inline.writes], ast.Load())
         return [
-            *super().ran(inline, output, in_place),
+            *super().ran(inline, output, places),
             *self.told(inline.transition.name, controls, output, [writes, *olds, *news, *places]),
         ]
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from lawful.spec import ir
 from lawful.spec import types as t
@@ -27,7 +28,7 @@ from ..kernel import dispatch, guards, operators
 from ..kernel.suspects import suspect
 from .expressions import Expressions, copier
 from .global_names import GlobalNames
-from .helper_writes import LOGGED, SUPER, HelperWrites, LoggedWrite, callee
+from .helper_writes import SUPER, HelperWrites, LoggedWrite, callee
 from .in_place import InPlaceWrite
 from .part_steps import PartStep
 from .python_ast import (
@@ -48,6 +49,15 @@ from .written_types import INDEX, item_of, key_of, taken_types, within
 Finish = Callable[[ast.expr | None, Place], list[ast.stmt]]
 
 
+class CalleesLog(NamedTuple):
+    """The log that callees get: the local that has it, which of them take it, and the calls, by the
+    `id` of the statement, after which nothing may refuse."""
+
+    local: str
+    writes: HelperWrites
+    ends: frozenset[int]
+
+
 class Body(Expressions):
     """Emits one function's statements.
 
@@ -63,18 +73,23 @@ class Body(Expressions):
         self.sure = sure
         self.copied: set[str] = set()
         self.in_place: dict[int, InPlaceWrite | LoggedWrite] = {}  # By `id` of their statements.
-        self.log: tuple[str, HelperWrites] | None = None  # What callees get, and which of them.
+        self.log: CalleesLog | None = None
         self.part_steps: dict[int, PartStep] = {}
         self.refuse_by: Callable[..., list[ast.stmt]] = self.raised
         self.count = 0  # How many locals `held` has named.
 
     def write_in_place(
-        self, log: str, writes: HelperWrites, body: Iterable[ir.Stmt], variables: Container[str]
+        self,
+        log: str,
+        writes: HelperWrites,
+        body: Sequence[ir.Stmt],
+        variables: Container[str],
+        last: bool = True,
     ) -> None:
         """Write in place into these variables, where the statements of the body may, and let
-        callees do so; the local `log` has the notes."""
-        self.log = log, writes
-        for number, (key, change) in enumerate(writes.places(body).items()):
+        callees do so; the local `log` has the notes. `last`: after the body nothing may refuse."""
+        self.log = CalleesLog(log, writes, writes.ends(body, last))
+        for number, (key, change) in enumerate(writes.places(body, last).items()):
             if change.variable in variables:
                 self.in_place[key] = LoggedWrite(self.names, change, log, number)
 
@@ -292,9 +307,9 @@ class Body(Expressions):
             args = args if isinstance(kind, t.Seq) else [name(write.at), *args[1:]]
             of = write.container(of)
         if stmt.op == "delete":
-            slot = ast.Subscript(of, args[0], ast.Del())
-            return [*out, ast.Delete([slot])]
-        done = self.into(stmt.into, call(attribute(of, stmt.op), *args))
+            done: ast.stmt = ast.Delete([ast.Subscript(of, args[0], ast.Del())])
+        else:
+            done = self.into(stmt.into, call(attribute(of, stmt.op), *args))
         return [*out, done, *([] if write is None else write.after())]
 
     def in_order(
@@ -372,7 +387,7 @@ class Body(Expressions):
         return [self.into(stmt.into, call(self.use(dispatch.step), *args))]
 
     def base(self, stmt: ir.Base) -> list[ast.stmt]:
-        key, log = self.called(f"{SUPER}{stmt.name}")
+        key, log = self.called(f"{SUPER}{stmt.name}", stmt)
         args = [*map(self.given, stmt.args), *log]
         return [self.into(stmt.into, call(self.functions[key], name(self.me), *args))]
 
@@ -380,7 +395,7 @@ class Body(Expressions):
         made, log = self.expr(stmt.call), list[ast.expr]()
         key = callee(stmt)
         if key is not None:
-            key, log = self.called(key)
+            key, log = self.called(key, stmt)
         if key is not None and log and isinstance(made, ast.Call):
             made = ast.Call(name(self.functions[key]), [*made.args, *log], [])
         into = stmt.into
@@ -388,11 +403,13 @@ class Body(Expressions):
             made = call(self.use(dict), made)
         return [self.into(into, made)]
 
-    def called(self, key: str) -> tuple[str, list[ast.expr]]:
+    def called(self, key: str, stmt: ir.Stmt) -> tuple[str, list[ast.expr]]:
         """The key of the function that a statement calls, and the log if it takes one."""
-        if self.log is None or not self.log[1].of(key):
+        log = self.log
+        last = log is not None and id(stmt) in log.ends
+        if log is None or not log.writes.of(key, last):
             return key, []
-        return LOGGED + key, [name(self.log[0])]
+        return log.writes.logged(key, last), [name(log.local)]
 
 
 STATEMENTS: dict[type[ir.Stmt], Callable[..., list[ast.stmt]]] = {

@@ -8,7 +8,7 @@ from typing import Any, Generic, Literal, TypeVar, cast
 
 from lawful.spec import ir
 from lawful.spec.codec.as_json import Fingerprints, behaviour, fingerprints
-from lawful.spec.outcomes import MachineFault, Reason
+from lawful.spec.outcomes import MachineFault, Reason, Refused
 from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.resolve import Resolved, resolve, settings_of
 from lawful.spec.syntax.declare import slot
@@ -16,7 +16,7 @@ from lawful.spec.words import Sort
 
 from ..elements import Universe, other_elements
 from ..kernel import dispatch
-from ..kernel.commit import choose
+from ..kernel.commit import NOT_FIRED, choose
 from ..kernel.event_record import Stepped
 from ..kernel.guards import Refusal
 from ..kernel.plan import Alarm, Asserted, Plan, Way
@@ -421,9 +421,9 @@ class InstanceAccess(Access[M]):
     def _fire_one(self, alarm: Alarm, args: tuple[Any, ...], fired: list[Fired]) -> None:
         machine = state = self._machine
         for way in alarm.ways:
-            if dispatch.attempt(state, way, args) is not None:
+            output = _fired(machine, way, args)
+            if output is NOT_FIRED:
                 continue
-            output = _stepped(machine, way, args)
             transition = state.__environment__.last_transition or way.event
             fired.append(Fired(way.event, transition, output))
             return
@@ -438,6 +438,24 @@ class InstanceAccess(Access[M]):
 def deadlines_of(state: State) -> Iterator[float]:
     """The deadline of each armed timer of an instance that fires a transition."""
     return (due for alarm in state.__plan__.alarms for due, _ in alarm.find(state))
+
+
+def _fired(machine: State, way: Way, args: tuple[Any, ...]) -> Any:
+    """Run the event of a timer, observed if the instance is; `NOT_FIRED` where it is refused."""
+    watch = machine.__watch__
+    if way.method is None:
+        refused = dispatch.attempt(machine, way, args) is not None
+        return NOT_FIRED if refused else _stepped(machine, way, args)
+    if isinstance(watch, Observed):
+        return watch.call(machine, way.name, args, fires=True)
+    plan = machine.__plan__
+    if way.name not in plan.runs:
+        plan.runs[way.name] = plan.watched(way.name)
+    try:
+        return plan.runs[way.name](machine, *args)
+    except Refused as refusal:
+        let_out(refusal)
+        return NOT_FIRED
 
 
 def _stepped(machine: State, way: Way, args: tuple[Any, ...]) -> Any:

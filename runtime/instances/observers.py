@@ -10,10 +10,11 @@ from typing import Any, Protocol
 
 from lawful.spec.outcomes import Refused
 
-from ..kernel.commit import UNDECIDED
+from ..kernel.commit import NOT_FIRED, UNDECIDED
 from ..kernel.dispatch import CONTROL, save, undoing
 from ..kernel.event_record import Stepped
 from ..kernel.plan import Asserted, Way
+from ..kernel.signal_handlers import of_a_handler
 from ..kernel.state import UNKNOWN, State
 from .enforcement import judge, kept
 from .part_changes import PartsBefore
@@ -80,18 +81,19 @@ class Observed:
         self._runs: int | None = None  # The thread that runs an event.
         self._tells = False
 
-    def call(self, machine: State, way: str, args: tuple[Any, ...]) -> Any:
-        """Run the event and call the observers; returns or raises what the event did."""
+    def call(self, machine: State, way: str, args: tuple[Any, ...], fires: bool = False) -> Any:
+        """Run the event and call the observers; returns or raises what the event did. One that a
+        timer `fires` returns `NOT_FIRED` where it is refused, of which observers do not hear."""
         plan, log = machine.__plan__, self.log
         steps = plan.tells if log is None else plan.logs
         step = steps.get(way, UNDECIDED)
         if step is None or self.asserted is not None or not LOCKED:
-            return self._run(machine, way, args)
+            return self._run(machine, way, args, fires)
         if log is None and self._untold is _NOBODY:  # It had a log, and has none any more.
-            return self._run(machine, way, args)
+            return self._run(machine, way, args, fires)
         if step is UNDECIDED:
             steps[way] = plan.observed(way) if log is None else plan.logged(way)
-            return self.call(machine, way, args)
+            return self.call(machine, way, args, fires)
         mine = get_ident()
         if self._runs is not None:
             raise self._concurrent(machine, way)
@@ -105,28 +107,38 @@ class Observed:
                 else:
                     output = step(machine, self, args)
             except Refused as refusal:
-                self._refused(machine, plan.ways[way], args, refusal)
+                if not fires:
+                    self._refused(machine, plan.ways[way], args, refusal)
                 raise
             finally:
                 self._runs = None
-        except BaseException:
+        except BaseException as error:
+            if fires and _not_fired(error):
+                return NOT_FIRED
             self.tell()
             raise
         if output is UNDECIDED:
-            return self._run(machine, way, args)
+            return self._run(machine, way, args, fires)
         if log is not None:
             log.kept = ()  # The event is over: nobody asks.
         self.tell()
         return output
 
-    def _run(self, machine: State, way: str, args: tuple[Any, ...]) -> Any:
+    def _run(self, machine: State, way: str, args: tuple[Any, ...], fires: bool) -> Any:
         plan = machine.__plan__
         step = plan.runs.get(way)
         if step is None:
             step = plan.runs[way] = plan.watched(way)
-        return self.run(machine, plan.ways[way], args, step)
+        return self.run(machine, plan.ways[way], args, step, fires)
 
-    def run(self, machine: State, way: Way, args: tuple[Any, ...], step: Callable[..., Any]) -> Any:
+    def run(
+        self,
+        machine: State,
+        way: Way,
+        args: tuple[Any, ...],
+        step: Callable[..., Any],
+        fires: bool = False,
+    ) -> Any:
         """The same for any step of this way, a function of the instance and the arguments. A fault
         of the machine is raised and not reported: nothing has happened."""
         if way.copies:
@@ -142,14 +154,16 @@ class Observed:
         try:
             try:
                 if machine.__plan__.timed:
-                    output = self._paused(machine, self._step, machine, way, args, step)
+                    output = self._paused(machine, self._step, machine, way, args, step, fires)
                 else:
-                    output = self._step(machine, way, args, step)
+                    output = self._step(machine, way, args, step, fires)
             finally:
                 self._runs = None
                 if not LOCKED:
                     del _RUNNING[key]
-        except BaseException:
+        except BaseException as error:
+            if fires and _not_fired(error):
+                return NOT_FIRED
             self.tell()
             raise
         if self.log is not None:
@@ -193,7 +207,14 @@ class Observed:
         finally:
             time.now = clock
 
-    def _step(self, state: State, way: Way, args: tuple[Any, ...], step: Callable[..., Any]) -> Any:
+    def _step(
+        self,
+        state: State,
+        way: Way,
+        args: tuple[Any, ...],
+        step: Callable[..., Any],
+        fires: bool,
+    ) -> Any:
         if self.log is not None:
             self.log.begin()
         parts = PartsBefore(state, way) if way.composite else None
@@ -224,7 +245,8 @@ class Observed:
             if rows:
                 self._untold += rows  # Last, and no call: what comes later is no interrupt of this.
         except Refused as refusal:
-            self._refused(state, way, args, refusal)
+            if not fires:
+                self._refused(state, way, args, refusal)
             raise
         except BaseException:  # Undo it, unless the log has it: a signal's may be any exception.
             there: list[object] | None = []
@@ -328,6 +350,11 @@ class Observed:
         are held back. It runs no Python code then."""
         self._queue()
         return map(self._untold.__delitem__, (slice(len(self._untold), None),))
+
+
+def _not_fired(error: BaseException) -> bool:
+    """Whether the event was refused; not where a signal handler has raised this."""
+    return isinstance(error, Refused) and not of_a_handler(error)
 
 
 def foremost(first: BaseException | None, error: BaseException, who: str) -> BaseException:

@@ -19,7 +19,8 @@ ABSENT: Final = object()  # What is recorded of a key that a map does not have.
 
 # (variable, whether a list loses its first item, place, what was there), and if the container is
 # in a map: (key there, the container, the one that it has replaced or UNSET, whether in the map
-# that the variable had before the event). None where the statement did not run.
+# that the variable had before the event); of a note of a `write_log` only the key. None where the
+# statement did not run.
 Recorded = tuple[Any, ...] | None
 
 
@@ -132,6 +133,13 @@ def images(olds: Iterable[tuple[str, Any]], records: Iterable[Recorded]) -> dict
         image = made.setdefault(variable, _image_of(held[variable]))
         if not inner:
             _record(image, pops, at, was)
+            continue
+        if len(inner) == 1:  # Later notes have told what replaced the container.
+            there = image.get(inner[0], ABSENT)
+            if not isinstance(there, BeforeImage):
+                there = _image_of(there)
+                image.put(inner[0], there)
+            _record(there, pops, at, was)
             continue
         key, holder, replaced, in_old = inner
         if replaced is not UNSET:

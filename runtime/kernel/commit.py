@@ -41,6 +41,7 @@ from .suspects import SUSPECT
 # Messages name the lines of declarations, never those of the runtime.
 FalseGuard = tuple[str, tuple[Site, str, tuple[Any, ...]]]  # Of the transition of this name.
 UNDECIDED = object()  # Nothing has happened: `choose`, or another method, runs the step.
+NOT_FIRED = object()  # Nothing has happened: the event of a timer is refused.
 RUNTIME = os.path.dirname(os.path.dirname(__file__)) + os.sep
 
 

@@ -1,12 +1,13 @@
 """Writes into containers by functions that a step calls: in place where nobody else holds them.
 
-    log = {'_queued_': old_queued, NOTES: []}      made by the method that users call
+    log = {'queued': old_queued, NOTES: []}        made by the method that users call
     push(self, key, log)                           a helper, which calls
-    put(self, '_queued_', log, key).add(key)
+    put(self, ('queued', '_queued_', False), log, key).add(key)
 
 The log has the container that each variable held when the event began, and a note of what was at
 each place of it that the step has changed. `undo` puts that back. A container that has replaced the
-original one belongs to the step, and needs no note.
+original one belongs to the step, and needs no note. A note is what records of events have of a
+place (`before_images.Recorded`).
 
 Somebody else may hold a container: a view, an observer, a loop, an argument. CPython's reference
 count says so (see `compile.in_place`), and the container is copied first. `_alone` has the counts
@@ -19,10 +20,11 @@ import sys
 from typing import Any, Final
 
 from .before_images import ABSENT
-from .dispatch import UNSET
 
-NOTES: Final = ""  # The key of the notes; the others are slots.
+NOTES: Final = ""  # The key of the notes; the others are variables.
 Log = dict[str, Any]
+Written = tuple[str, str, bool]  # A variable, its slot, and whether a list loses its first item.
+HELD: Final = ("held", "held", False)  # Of a `_Probe`.
 
 
 class _Alone:
@@ -35,18 +37,24 @@ class _Alone:
 _alone = _Alone()
 
 
-def put(state: Any, slot: str, log: Log, at: Any) -> Any:
+def put(state: Any, of: Written, log: Log, at: Any) -> Any:
     """The container of a variable, of which this place is changed next: a key, or an item of a set;
-    of a list it is the end.
+    of a list it is the end, or the first item if that goes.
 
     It looks the place up itself: so `undo`, which does so in a function too, needs no deeper stack.
     """
+    variable, slot, pops = of
     held = getattr(state, slot)
-    if held is log[slot]:
+    if held is log[variable]:
         if sys.getrefcount(held) <= _alone.original:
             kind = held.__class__
-            was = at in held if kind is set else held.get(at, ABSENT) if kind is dict else len(held)
-            log[NOTES].append((slot, UNSET, at, was))
+            if kind is list:
+                was = len(held)
+                if pops:
+                    at, was = held[:1], was - 1
+            else:
+                was = at in held if kind is set else held.get(at, ABSENT)
+            log[NOTES].append((variable, pops, at, was))
             return held
     elif sys.getrefcount(held) <= _alone.own:
         return held
@@ -55,22 +63,28 @@ def put(state: Any, slot: str, log: Log, at: Any) -> Any:
     return held
 
 
-def put_inside(state: Any, slot: str, log: Log, key: Any, at: Any) -> Any:
+def put_inside(state: Any, of: Written, log: Log, key: Any, at: Any) -> Any:
     """The container at a key of a variable that is a map, of which this place is changed next."""
+    variable, slot, pops = of
     outer = getattr(state, slot)
-    mine = outer is log[slot]
+    mine = outer is log[variable]
     if sys.getrefcount(outer) > (_alone.original if mine else _alone.own):
         outer, mine = outer.copy(), False
         setattr(state, slot, outer)
     inner = outer[key]
     if sys.getrefcount(inner) > _alone.inner:
         if mine:
-            log[NOTES].append((slot, UNSET, key, inner))
+            log[NOTES].append((variable, False, key, inner))
         inner = outer[key] = inner.copy()
     elif mine:
         kind = inner.__class__
-        was = at in inner if kind is set else inner.get(at, ABSENT) if kind is dict else len(inner)
-        log[NOTES].append((slot, key, at, was))
+        if kind is list:
+            was = len(inner)
+            if pops:
+                at, was = inner[:1], was - 1
+        else:
+            was = at in inner if kind is set else inner.get(at, ABSENT)
+        log[NOTES].append((variable, pops, at, was, key))
     return inner
 
 
@@ -81,10 +95,13 @@ def undo(log: Log) -> None:
     may be about what a later one leads to. A call of a method would need a deeper stack."""
     notes = log[NOTES]
     while notes:
-        slot, key, at, was = notes[-1]
-        held = log[slot] if key is UNSET else log[slot][key]
+        variable, pops, at, was, *inner = notes[-1]
+        held = log[variable][inner[0]] if inner else log[variable]
         if held.__class__ is list:
-            del held[was:]
+            if not pops:
+                del held[was:]
+            elif not held[was:]:  # It was shortened, and has its first item not back yet.
+                held[:0] = at
         elif held.__class__ is set:
             if was:
                 held |= {at}
@@ -109,7 +126,7 @@ def _keeps_original() -> bool:
     state = _Probe()
     state.held = set[int]()
     old = state.held
-    put(state, "held", {"held": old, NOTES: []}, 0)
+    put(state, HELD, {"held": old, NOTES: []}, 0)
     return state.held is old
 
 
@@ -118,7 +135,7 @@ def _keeps_own() -> bool:
     state = _Probe()
     state.held = set[int]()
     made = id(state.held)
-    put(state, "held", {"held": None, NOTES: []}, 0)
+    put(state, HELD, {"held": None, NOTES: []}, 0)
     return id(state.held) == made
 
 
@@ -127,7 +144,7 @@ def _keeps_inner() -> bool:
     state = _Probe()
     state.held = {0: set[int]()}
     made = id(state.held[0])
-    put_inside(state, "held", {"held": None, NOTES: []}, 0, 0)
+    put_inside(state, HELD, {"held": None, NOTES: []}, 0, 0)
     return id(state.held[0]) == made
 
 

@@ -168,14 +168,16 @@ def act(made: Shelves, event: str, *args: Any) -> bool:
 def test_in_place_and_by_copies_is_the_same(
     cls: type[Shelves], events: list[tuple[str, int, Item, int]]
 ) -> None:
-    """Observed instances copy."""
-    made, observed = cls(), cls()
+    made, observed, copying = cls(), cls(), cls()
     observed.lawful.observe(lambda _: None)
     for event in events:
         before = whole(made)
         done = act(made, *event)
         assert act(observed, *event) == done
-        assert whole(made) == whole(observed)
+        held = copy.copy(copying)  # So that nothing of it may be changed in place.
+        assert act(copying, *event) == done
+        del held
+        assert whole(made) == whole(observed) == whole(copying)
         assert done or whole(made) == before
 
 
@@ -250,15 +252,17 @@ def test_a_step_is_undone_at_every_depth() -> None:
 
 def replaced() -> tuple[dict[int, Any], dict[str, Any]]:
     """A map whose containers were replaced, and then written into; and the log of it."""
-    lists, sets = ["a"], {"a"}
-    held: dict[int, Any] = {1: lists, 2: sets}
+    held: dict[int, Any] = {1: ["a"], 2: {"a"}}
     log: dict[str, Any] = {"held": held, write_log.NOTES: []}
     made = Holder(held)
+    of, popped = ("held", "held", False), ("held", "held", True)
+    write_log.put_inside(made, popped, log, 1, None).pop(0)
     for key, empty in ((1, list[str]()), (2, set[str]())):
-        write_log.put(made, "held", log, key)[key] = empty
-    write_log.put_inside(made, "held", log, 1, None).append("b")
-    write_log.put_inside(made, "held", log, 2, "a").add("a")
-    write_log.put_inside(made, "held", log, 2, "a").discard("a")
+        write_log.put(made, of, log, key)[key] = empty
+    write_log.put_inside(made, of, log, 1, None).append("b")
+    write_log.put_inside(made, popped, log, 1, None).pop(0)
+    write_log.put_inside(made, of, log, 2, "a").add("a")
+    write_log.put_inside(made, of, log, 2, "a").discard("a")
     return held, log
 
 

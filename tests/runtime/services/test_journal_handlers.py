@@ -6,6 +6,7 @@ An event that comes while the journal closes may have none.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from itertools import count
 from pathlib import Path
 
@@ -58,7 +59,7 @@ def test_no_row_is_lost_or_written_twice(act: str, other: int, buffer: int, tmp_
                 except RuntimeError as error:  # One event of the instance is not over.
                     assert "is not over" in str(error)
 
-            came = handled(number, FILES, lambda: ACTS[act](kept, several), handler)  # noqa: B023
+            came = handled(number, FILES, partial(ACTS[act], kept, several), handler)
         rows = [*read(path)]
         for name, each in zip("ab", several, strict=True):
             mine = [row for row in rows if row["instance"] == name]
