@@ -193,7 +193,7 @@ class Machine(pytest.Collector):
 
         result = self.found.result
         if result is None:
-            rows: Any = self.found.row["properties"]
+            rows: Any = self.found.row()["properties"]
             verdicts = {row["name"]: row["verdict"] for row in rows}
             return Answer(f"{verdicts.get(name, 'explored')}, unchanged", good=True)
         if name == "explored":

@@ -85,8 +85,8 @@ def check_scopes(
         run = _as_one_job(asked, options, output, limits)
     answers: list[_Answered] = []
     for name, machine, settings in asked:
-        result, row = exploration.checked_now(machine, settings, options.exploration, output, run)
-        answers.append(_Answered(name, machine, result, dict(row)))
+        result, made = exploration.checked_now(machine, settings, options.exploration, output, run)
+        answers.append(_Answered(name, machine, result, dict(made())))
     for each in answers:
         each.row["total_seconds"] = round(time.perf_counter() - begun, 4)
     judged = [Judged(each.name, exploration.code_of(each.result)) for each in answers]

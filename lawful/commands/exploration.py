@@ -31,11 +31,13 @@ from .options import ExplorationOptions, Reports
 from .output import Output
 
 Run = Callable[[ScopedMachine, Settings, Tell], CheckResult]
+MakeRow = Callable[[], kept_answers.Row]
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One machine, its result within a scope, and the result as JSON.
+    """One machine, its result within a scope, and what makes the result as JSON: few ask for that,
+    and its fingerprint takes as long as a small search.
 
     `result` is None where an answer was kept that was as expected.
     """
@@ -43,12 +45,12 @@ class Checked:
     machine: Chosen
     scope: Sequence[str]
     result: CheckResult | None
-    row: kept_answers.Row
+    row: MakeRow
 
     @property
     def text(self) -> str:
         """The result as text."""
-        return exploration.kept_text(self.row) if not self.result else check_text(self.result)
+        return exploration.kept_text(self.row()) if not self.result else check_text(self.result)
 
     @property
     def judged(self) -> Judged:
@@ -62,7 +64,7 @@ class Checked:
     def suite(self) -> ci.Suite:
         """The cases for CI."""
         if self.result is None:
-            return ci_checks.kept_suite(self.row)
+            return ci_checks.kept_suite(self.row())
         return ci_checks.suite(resolve(self.machine.cls).machine, self.result)
 
 
@@ -83,7 +85,7 @@ def report(
     text = "\n\n".join(each.text for each in checked)
     verdicts = [each.judged for each in checked]
     # Verdicts are printed first: a file that cannot be written must not take them away.
-    output.answer(text, [each.row for each in checked], verdicts)
+    output.answer(text, [each.row() for each in checked] if output.json else [], verdicts)
     suites = [each.suite for each in checked]
     exports.annotate(reports.github, suites)
     verdict_files = exports.verdicts(reports, output.command, suites)
@@ -106,11 +108,12 @@ def answered(
     name = None if changed is None else kept_answers.key(machine, *changed)
     row = None if name is None else kept_answers.kept(name)
     if row is not None:
-        return Checked(chosen, scope, None, {**row, "unchanged": True})
-    result, row = checked_now(machine, settings, options, output, run)
-    found = Checked(chosen, scope, result, row)
+        kept: kept_answers.Row = {**row, "unchanged": True}
+        return Checked(chosen, scope, None, lambda: kept)
+    result, made = checked_now(machine, settings, options, output, run)
+    found = Checked(chosen, scope, result, made)
     if name is not None and found.judged.code == ExitCode.AS_EXPECTED and result.complete:
-        kept_answers.keep(name, row)
+        kept_answers.keep(name, made())
     return found
 
 
@@ -136,8 +139,8 @@ def checked_now(
     options: ExplorationOptions,
     output: Output,
     run: Run,
-) -> tuple[CheckResult, kept_answers.Row]:
-    """The result of a run and its JSON, with counterexamples played on the class.
+) -> tuple[CheckResult, MakeRow]:
+    """The result of a run and what makes its JSON, with counterexamples played on the class.
 
     Raises CommandError where the machine cannot be run.
     """
@@ -158,7 +161,7 @@ def checked_now(
 
         result = played(cls, machine.scope, result)
     total = time.perf_counter() - began
-    return result, exploration.check_json(result, machine.fingerprint, total)
+    return result, lambda: exploration.check_json(result, machine.fingerprint, total)
 
 
 def require_properties(space: Space, wanted: Sequence[str]) -> None:

@@ -12,8 +12,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from lawful import targets
 from lawful.checks.report.ci import Case, Suite, junit, sarif
 from lawful.cli import main
+from lawful.spec import ir
+from lawful.spec.codec.as_json import whole
 from tests.checks.replay.journals import Recorder, Worker, job
 
 
@@ -201,3 +204,24 @@ def test_a_check_imports_only_what_it_needs(
     command = [sys.executable, "-c", UNASKED.format(target)]
     run = subprocess.run(command, check=False, capture_output=True, text=True)
     assert (run.stdout, run.stderr) == (f"0 {imported}\n", "")
+
+
+def test_a_declaration_gets_a_fingerprint_only_for_an_answer_that_has_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To make one takes as long as a small search."""
+    made: list[str] = []
+
+    def counted(machine: ir.Machine, settings: Any) -> str:
+        made.append(machine.name)
+        return whole(machine, settings)
+
+    monkeypatch.setattr(targets, "whole", counted)
+    (tmp_path / "toggle.py").write_text(TOGGLE, encoding="utf-8")
+    asked = ["check", f"{tmp_path / 'toggle.py'}:Toggle", "--quiet"]
+    assert main([*asked, "--junit", str(tmp_path / "toggle.xml")]) == 0
+    assert made == []
+    assert main([*asked, "--json", str(tmp_path / "toggle.json")]) == 0
+    assert made == ["Toggle"]
+    (row,) = json.loads((tmp_path / "toggle.json").read_text(encoding="utf-8"))["machines"]
+    assert row["fingerprint"]
