@@ -7,7 +7,7 @@ import asyncio
 import random
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Iterable, MutableMapping
 from typing import Any, Generic, TypeVar
 
 from . import LOOPBACK
@@ -16,14 +16,14 @@ GARBAGE = b"\x00\x00\x00\x03\xff\x00\x00"  # A frame of no kind.
 OVERSIZED = b"\xff\xff\xff\xff"  # A length beyond all limits.
 
 
-def check_fates(behaviour: object, fates: Sequence[str]) -> None:
+def check_fates(behaviour: object, fates: Iterable[str]) -> None:
     """The fields of these names are probabilities. Errors: ValueError."""
     chances = [getattr(behaviour, fate) for fate in fates]
     if min(chances) < 0 or sum(chances) > 1:
         raise ValueError(f"probabilities are >= 0 and add up to 1 at most, not {chances}")
 
 
-def drawn(source: random.Random, behaviour: object, fates: Sequence[str]) -> str:
+def drawn(source: random.Random, behaviour: object, fates: Iterable[str]) -> str:
     """One of the fates, each with the probability that is the field of its name; else
     `answered`."""
     chance = source.random()

@@ -93,9 +93,10 @@ def _parser() -> argparse.ArgumentParser:
     peer.add_argument(
         "--lateness", type=types.pause, default=1.0, help="seconds before a late answer"
     )
-    for fate in FATES:
+    shares = peer.add_argument_group("what becomes of requests", "P is a share of them, 0 to 1.")
+    for fate, told in FATES.items():
         option = f"--{fate.replace('_', '-')}"
-        peer.add_argument(option, type=types.probability, default=0.0, metavar="P", help="0 to 1")
+        shares.add_argument(option, type=types.probability, default=0.0, metavar="P", help=told)
     peer.add_argument("--seed", type=int, default=0)
     fetch = commands.add_parser("fetch", help="fetch objects from peers that run")
     fetch.add_argument("peers", nargs="+", type=types.address, metavar="NAME=PORT")

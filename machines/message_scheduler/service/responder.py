@@ -38,10 +38,8 @@ def answer(type: str, body: bytes) -> bytes:
 class Behaviour:
     """How a peer answers; probabilities in [0, 1], which add up to 1 at most, times in seconds.
 
-    Of each request it draws one fate: `late` (after `lateness`), `never`, `wrong_id`,
-    `wrong_type`, `twice`, `garbage` (a frame of no kind), `oversized` (a length beyond all
-    limits), `hang_up`; else it answers after `delay`. `heartbeat`: between two signs of life, 0
-    for none. Errors: ValueError.
+    Of each request it draws one of the `FATES`, or answers it after `delay`. `heartbeat`: between
+    two signs of life, 0 for none. Errors: ValueError.
     """
 
     channels: int = 2
@@ -63,7 +61,17 @@ class Behaviour:
             raise ValueError("times are >= 0")
 
 
-FATES = ("late", "never", "wrong_id", "wrong_type", "twice", "garbage", "oversized", "hang_up")
+# What may become of a request.
+FATES = {
+    "late": "an answer after the lateness",
+    "never": "no answer",
+    "wrong_id": "an answer with another number",
+    "wrong_type": "an answer of another type",
+    "twice": "two answers",
+    "garbage": "a frame of no kind",
+    "oversized": "a length beyond all limits",
+    "hang_up": "the connection is closed",
+}
 
 
 class Responder(Peer["_Talk"]):

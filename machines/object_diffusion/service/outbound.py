@@ -22,10 +22,21 @@ from ..connection import Complaint, Outbound, ReplyIds
 from ..messages import ObjectId, Request, RequestIds, RequestObjects
 from .wire import Frame, Hello, Objects, decode, encode, name_of
 
-FATES = (
-    *("late", "never", "unheld", "duplicate", "too_many", "other", "invalid", "wrong_kind"),
-    *("flood", "garbage", "oversized", "hang_up"),
-)
+# What may become of a request.
+FATES = {
+    "late": "an answer after the lateness",
+    "never": "no answer, and then nothing more",
+    "unheld": "an object is announced that is not there; another body comes for it later",
+    "duplicate": "an ID twice",
+    "too_many": "more IDs than requested",
+    "other": "other objects than requested",
+    "invalid": "bodies that do not belong to the IDs",
+    "wrong_kind": "the reply to another kind of request",
+    "flood": "100 replies to nothing",
+    "garbage": "a frame of no kind",
+    "oversized": "a length beyond all limits",
+    "hang_up": "the connection is closed",
+}
 LONGEST_REQUEST = 16_003  # Bytes: 1,000 IDs.
 MOST_REQUESTS = 1_000  # Of one node, without a reply.
 
@@ -34,12 +45,7 @@ MOST_REQUESTS = 1_000  # Of one node, without a reply.
 class Behaviour:
     """How a peer answers; probabilities in [0, 1], which add up to 1 at most, times in seconds.
 
-    Of each request it draws one fate: `late` (after `lateness`), `never` (then nothing more),
-    `unheld` (it announces an object that it does not have, and later sends another body for it),
-    `duplicate` (an ID twice), `too_many` (more IDs than requested), `other` (other objects than
-    requested), `invalid` (bodies that do not belong to the IDs), `wrong_kind` (the reply to another
-    kind of request), `flood` (100 replies to nothing), `garbage` (a frame of no kind), `oversized`
-    (a length beyond all limits), `hang_up`; else it answers after `delay`. Errors: ValueError.
+    Of each request it draws one of the `FATES`, or answers it after `delay`. Errors: ValueError.
     """
 
     outstanding: int = 100

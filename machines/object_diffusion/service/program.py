@@ -83,9 +83,10 @@ def _parser() -> argparse.ArgumentParser:
     peer.add_argument(
         "--lateness", type=types.pause, default=1.0, help="seconds before a late answer"
     )
-    for fate in FATES:
+    shares = peer.add_argument_group("what becomes of requests", "P is a share of them, 0 to 1.")
+    for fate, told in FATES.items():
         option = f"--{fate.replace('_', '-')}"
-        peer.add_argument(option, type=types.probability, default=0.0, metavar="P", help="0 to 1")
+        shares.add_argument(option, type=types.probability, default=0.0, metavar="P", help=told)
     peer.add_argument("--seed", type=int, default=0)
     node = commands.add_parser("node", help="download from peers until the pool has enough")
     node.add_argument("peers", nargs="+", type=types.address, metavar="NAME=PORT")
@@ -124,17 +125,16 @@ async def _peer(peer: OutboundPeer, port: int, objects: int) -> int:
         peer.offer(body_of(n))
     at = await peer.open(port)
     print(f"{peer.name} listens on {LOOPBACK} port {at}", flush=True)
-    ended = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    await ended.wait()
+    await _signal().wait()
     peer.close()
     print(f"{peer.name}: {_listed(peer.counts)}", flush=True)
     return 0
 
 
 async def _node(peers: Mapping[str, int], config: Config, task: Task) -> int:
-    """Download until the pool has so many objects, or the time is over; print what came."""
+    """Download until the pool has so many objects, the time is over or a signal comes; print what
+    came."""
+    interrupted = _signal()
     with contextlib.ExitStack() as open_files:
         journal = None
         if task.journal is not None:
@@ -144,7 +144,7 @@ async def _node(peers: Mapping[str, int], config: Config, task: Task) -> int:
         begun, had = time.monotonic(), len(pool)
         node = Node(pool, peers, config, Options(f"node {time.time_ns()}", journal=journal))
         running = asyncio.create_task(node.run())
-        while len(pool) < task.objects and not running.done():
+        while len(pool) < task.objects and not (running.done() or interrupted.is_set()):
             if time.monotonic() - begun > task.seconds:
                 break
             await asyncio.sleep(0.02)
@@ -154,6 +154,14 @@ async def _node(peers: Mapping[str, int], config: Config, task: Task) -> int:
         print(f"objects: {len(pool)} of {task.objects} in {seconds:.2f} s, {had} were here")
         print(_listed(node.counts))
         return 0 if len(pool) >= task.objects else FAILED
+
+
+def _signal() -> asyncio.Event:
+    """Is set when the process is to end."""
+    came = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, came.set)
+    return came
 
 
 def _listed(counts: Mapping[str, int]) -> str:

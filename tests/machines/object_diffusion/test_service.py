@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import random
+import signal
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 
 from lawful.cli import main as lawful
 from lawful.machines.object_diffusion.messages import ObjectId, Request, RequestObjects
-from lawful.machines.object_diffusion.service import Node, OutboundPeer, SqlitePool
+from lawful.machines.object_diffusion.service import Node, OutboundPeer, SqlitePool, program
 from lawful.machines.object_diffusion.service.demonstration import body_of
 from lawful.machines.object_diffusion.service.demonstration import judged as judged_file
 from lawful.machines.object_diffusion.service.outbound import FATES, Behaviour
@@ -261,3 +262,22 @@ def test_the_program_says_what_it_cannot_use(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().out.startswith(
         "lawful run object_diffusion: probabilities are >= 0 and add up to 1 at most"
     )
+
+
+class Interrupted(Node):
+    """A signal comes as soon as it runs."""
+
+    async def run(self) -> int:
+        signal.raise_signal(signal.SIGTERM)
+        return await super().run()
+
+
+def test_a_node_that_is_interrupted_says_what_came(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(program, "Node", Interrupted)
+    words = ["node", "A=1", "--objects=5", f"--pool={tmp_path / 'pool'}", f"--seconds={PATIENCE}"]
+    assert main(words) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("objects: 0 of 5 in ")
+    assert said[0].endswith(" s, 0 were here")
