@@ -30,7 +30,8 @@ BRISK = Config(xmit_interval=0.05, ack_interval=0.05, conn_expiry_timeout=30.0)
 @dataclass(frozen=True)
 class Member:
     """`peers`: their ports on 127.0.0.1. `messages`: to each peer; `expected`: from each peer, then
-    it ends; it ends in any case after `seconds`, or on SIGINT or SIGTERM."""
+    it ends; it ends in any case after `seconds`, or on SIGINT or SIGTERM. With `expected` None it
+    does not know when its peers have nothing more to say, and goes on until then."""
 
     name: str
     port: int
@@ -136,7 +137,9 @@ async def _converse(
     reception: Reception,
     ended: asyncio.Event,
 ) -> bool:
-    """Until all is done, or the end comes; whether all is done. `talk` sends to a peer."""
+    """Until all is done, or the end comes; whether all is done: what it has to say is acknowledged,
+    and what it expects has come. `talk` sends to a peer."""
+    said = asyncio.Event()
 
     async def listen() -> None:
         async for peer, payload in unicast.receive():
@@ -149,6 +152,7 @@ async def _converse(
 
     async def everything() -> None:
         await asyncio.gather(*(talk(peer) for peer in member.peers))
+        said.set()
         await unicast.until(heard)
 
     listening = asyncio.create_task(listen())
@@ -164,8 +168,7 @@ async def _converse(
             raise end
         if isinstance(end, Exception):
             raise EndpointClosed(f"the endpoint {member.name} failed") from end
-    talked = all(unicast.stats().connections[peer].unacked == 0 for peer in member.peers)
-    return done or (member.expected is None and talked)
+    return done or (member.expected is None and said.is_set())
 
 
 def _listed(counts: Counter[str]) -> str:

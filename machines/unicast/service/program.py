@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--messages", type=types.count, default=1_000, help="each way; default 1000"
     )
-    _common(parser)
+    _common(parser, "give up after; default 60")
     return parser
 
 
@@ -88,13 +88,16 @@ def _member_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--messages", type=types.count, default=0, help="to each peer; default 0")
     parser.add_argument(
-        "--expected", type=types.count, help="end when so many have come from each peer"
+        "--expected",
+        type=types.count,
+        help="end when so many have come from each peer; default: go on until --seconds are over or"
+        " a signal comes, which is no failure if all that was to be sent is acknowledged",
     )
     parser.add_argument(
         "--key", type=Path, help="a file with the secret that all members share, 16 bytes or more"
     )
     parser.add_argument("--epoch", type=Path, help="keep the number of this life in this file")
-    _common(parser)
+    _common(parser, "end after, in any case; default 60")
     return parser
 
 
@@ -119,13 +122,11 @@ def _secret(file: Path) -> bytes:
     return secret
 
 
-def _common(parser: argparse.ArgumentParser) -> None:
+def _common(parser: argparse.ArgumentParser, seconds: str) -> None:
     for fault in FAULTS:
         parser.add_argument(f"--{fault}", type=types.probability, default=0.0, metavar="P")
     parser.add_argument("--seed", type=int, default=0, help="of the network's faults; default 0")
-    parser.add_argument(
-        "--seconds", type=types.seconds, default=60.0, help="give up after; default 60"
-    )
+    parser.add_argument("--seconds", type=types.seconds, default=60.0, help=seconds)
     parser.add_argument("--journal", type=Path, help="write the machines' events into this file")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import subprocess
 import sys
 import time
@@ -155,3 +156,28 @@ def test_what_was_acknowledged_counts_after_its_connection_is_over(
         "to B: 3 acknowledged, 0 in doubt",
         "dropped: nothing",
     ]
+
+
+class Interrupted(Unicast):
+    """After its first message, which is acknowledged, a signal comes."""
+
+    async def send(self, peer: str, payload: bytes) -> None:
+        await super().send(peer, payload)
+        await self.flushed(peer)
+        signal.raise_signal(signal.SIGTERM)
+        await asyncio.Event().wait()
+
+
+def test_a_member_that_has_more_to_say_was_not_done(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It expects nothing, and all that it has sent is acknowledged."""
+
+    async def live() -> bool:
+        async with await Unicast.open("A") as free:
+            port = free.address[1]
+        async with await Unicast.open("B") as b:
+            b.connect("A", (LOOPBACK, port))
+            monkeypatch.setattr(member, "Unicast", Interrupted)
+            peers = {"B": b.address[1]}
+            return await serve(Member("A", port, peers, 3, None, PATIENCE, Faults(), 0))
+
+    assert not asyncio.run(live())
