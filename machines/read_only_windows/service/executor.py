@@ -111,11 +111,11 @@ class WindowedExecutor:
                 case Place.NOWHERE:
                     job.machine.abandon()
                     self._answer(job)
-        elif self._window.lawful.may("read"):  # In any window, until the node shuts down.
-            queue.append(job)
-        else:
+        elif self._window.state in (Phase.STOPPING, Phase.STOPPED):
             job.machine.abandon()
             self._answer(job)
+        else:
+            queue.append(job)
 
     def call(self, kind: Kind, script: Script) -> Answer:
         """Submit a request, and wait for its answer. Errors: Overloaded."""
@@ -334,15 +334,14 @@ class WindowedExecutor:
         except Exception as problem:
             error = self._problem(problem)
         with self._held():
-            if job.machine.state == Stage.RUNNING:
-                job.machine.finish()
+            self._did(job.machine.finish)
             self._answer(job, values, error)
 
     def _look_on_main(self, job: Job) -> None:
         with self._held():
             job.machine.lawful.fire_due(self._clock.now())
-            if job.machine.state == Stage.RUNNING and self._window.state == Phase.STOPPED:
-                job.machine.abandon()
+            if self._window.state == Phase.STOPPED:
+                self._did(job.machine.abandon)
             if job.machine.state in FINAL:
                 self._answer(job)
                 raise _Cut
@@ -391,13 +390,12 @@ class WindowedExecutor:
             self._executing -= 1
             self._fire()
             job.machine.lawful.fire_due(self._clock.now())
-            again = cut and job.machine.state == Stage.RUNNING
+            again = cut and job.machine.lawful.may("put_back")
             if again and self._did(self._window.put_back, thread):
                 self._put_back(job)
             else:
                 self._window.finish(thread)
-                if job.machine.state == Stage.RUNNING:
-                    (job.machine.abandon if cut else job.machine.finish)()
+                self._did(job.machine.abandon if cut else job.machine.finish)
                 self._answer(job, values, error)
             self._wake()
 

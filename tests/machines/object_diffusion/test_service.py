@@ -267,9 +267,9 @@ def test_the_program_says_what_it_cannot_use(capsys: pytest.CaptureFixture[str])
 class Interrupted(Node):
     """A signal comes as soon as it runs."""
 
-    async def run(self) -> int:
+    async def run(self) -> None:
         signal.raise_signal(signal.SIGTERM)
-        return await super().run()
+        await super().run()
 
 
 def test_a_node_that_is_interrupted_says_what_came(

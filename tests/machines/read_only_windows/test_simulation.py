@@ -37,9 +37,9 @@ MACHINE = "lawful.machines.read_only_windows.declaration"
 
 
 def test_every_promise_is_kept_and_every_fault_and_transition_happens() -> None:
-    runs = [simulate(seed) for seed in (13, 31)]
-    assert [run.problems for run in runs] == [[], []]
-    assert [run.events for run in runs] == [449, 242]
+    runs = [simulate(seed) for seed in (4, 28, 33)]
+    assert [run.problems for run in runs] == [[], [], []]
+    assert [run.events for run in runs] == [272, 271, 379]
     assert {fault for run in runs for fault in run.faults} == set(FAULTS)
     assert {name for run in runs for name in run.transitions} == set(TRANSITIONS)
 
@@ -121,20 +121,20 @@ class Timeless(WindowedExecutor):
 
 BUGS = (
     (WriteAtOnce, 0, "the state is broken: 1 writers and 3 readers at once"),
-    (Timeless, 0, "Stuck: at 3.390 s there were 10000 turns without time: main"),
+    (Timeless, 0, "Stuck: at 3.122 s there were 10000 turns without time: main"),
     *(
         pytest.param(*bug, marks=pytest.mark.nightly)
         for bug in (
             (Busybody, 0, "the state is broken: 1 writers and 1 readers at once"),
-            (Forgetful, 0, "request 52 was abandoned before the shutdown"),
-            (AnsweredTwice, 0, "requests [70, 73, 81, 106, 110] had not one answer"),
+            (Forgetful, 0, "not all had ended 20.0 s after the faults"),
+            (AnsweredTwice, 0, "requests [140] had not one answer"),
             (
                 Asleep,
                 0,
-                "Stuck: at 23.300 s nobody can go on: main, reader 0, reader 1, reader 2, end",
+                "Stuck: at 23.100 s nobody can go on: main, reader 0, reader 1, reader 2, end",
             ),
-            (Deaf, 3, "the shutdown took 5.220 s"),
-            (Closing, 1, "the shutdown took 4.064 s"),
+            (Deaf, 8, "the shutdown took 5.179 s"),
+            (Closing, 1, "the shutdown took 4.374 s"),
         )
     ),
 )
@@ -168,7 +168,7 @@ def test_the_journal_of_a_simulated_run_conforms(tmp_path: Path) -> None:
     path = tmp_path / "events.jsonl"
     with Journal(path) as journal:
         assert simulate(3, journal=OfTheWindow(journal), count=4).problems == []
-    assert Counter(row["outcome"] for row in read(path)) == {"made": 1, "done": 94}
+    assert Counter(row["outcome"] for row in read(path)) == {"made": 1, "done": 128}
     assert replayed(path) == 0
 
 

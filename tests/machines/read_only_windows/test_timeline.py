@@ -106,6 +106,9 @@ class Told:
     def write(self) -> None:
         self.ask(Kind.WRITE)
 
+    def get(self) -> None:
+        self.ask(Kind.GET)
+
     def ask_all(self) -> None:
         """A request of each kind."""
         for kind in Kind:
@@ -170,12 +173,12 @@ ALONE = f"take, trx 1.take, finish, trx 1.finish, [read answered], {EMPTY}"
 
 def test_windows_last_as_configured() -> None:
     """Nobody asks; then one does, and the window ends as its queue is empty."""
-    scene = told(ONE, (150, reads(0)), (285, Told.shut_down))
+    scene = told(ONE, (165, reads(0)), (285, Told.shut_down))
     assert scene.story == [
         "0: nothing_held",
         "70: prolong",
         "140: prolong",
-        "150: queue_it QUEUE",
+        "165: queue_it QUEUE",
         f"210: begin 1, {ALONE}",
         "280: prolong",
         "285: stop_at_once 0, [shut down]",
@@ -277,6 +280,39 @@ def test_a_window_runs_out_though_a_thread_is_woken_late() -> None:
     ]
 
 
+def test_what_reads_is_answered_at_once_in_any_window() -> None:
+    acts = ((at, Told.get) for at in (90, 115, 122))
+    scene = told(ONE, (10, reads(25, 30)), *acts, (160, Told.shut_down))
+    assert scene.story == [
+        "0: nothing_held",
+        "10: queue_it QUEUE, queue_it QUEUE",
+        "70: begin 1, take, trx 1.take",
+        "90: read, get 3.take, get 3.finish, [get answered]",
+        "95: finish, trx 1.finish, [read answered], take, trx 2.take",
+        "114: stop_starting",
+        "115: read, get 4.take, get 4.finish, [get answered]",
+        "120: run_out",
+        "122: read, get 5.take, get 5.finish, [get answered]",
+        "125: put_back, trx 2.put_back, leave, end, nothing_held",
+        "160: stop_at_once 1, trx 2.abandon, [read abandoned], [shut down]",
+    ]
+
+
+def test_a_transaction_is_over_where_its_time_ends_with_the_window() -> None:
+    """It is not put back: it has had its time."""
+    scene = told(ONE, (10, reads(17, 60)), (160, Told.shut_down))
+    assert scene.story == [
+        "0: nothing_held",
+        "10: queue_it QUEUE, queue_it QUEUE",
+        "70: begin 1, take, trx 1.take",
+        "87: finish, trx 1.finish, [read answered], take, trx 2.take",
+        "114: stop_starting",
+        "120: run_out",
+        "127: trx 2.exceed, finish, [read invalid], leave, end, nothing_held",
+        "160: stop_at_once 0, [shut down]",
+    ]
+
+
 # The end.
 
 
@@ -344,6 +380,19 @@ def test_a_shutdown_answers_all() -> None:
             "200: " + turned_away(7),
         ], when
         assert {**scene.rest, "tasks": None} == {**SHUT, "tasks": None}, when
+
+
+def test_a_shutdown_waits_for_every_thread() -> None:
+    """One has nothing to do."""
+    config = replace(ONE, read_only_transaction_num_threads=2)
+    scene = told(config, (10, reads(25)), (80, Told.shut_down))
+    assert scene.story == [
+        "0: nothing_held",
+        "10: queue_it QUEUE",
+        "70: begin 2, take, trx 1.take",
+        "80: stop_threads 0, leave",
+        "90: finish, trx 1.abandon, [read abandoned], leave, stop, [shut down]",
+    ]
 
 
 def test_a_node_that_is_shut_down_at_once_does_nothing() -> None:

@@ -161,11 +161,12 @@ def test_what_was_acknowledged_counts_after_its_connection_is_over(
 class Interrupted(Unicast):
     """After its first message, which is acknowledged, a signal comes."""
 
-    async def send(self, peer: str, payload: bytes) -> None:
+    async def send(self, peer: str, payload: bytes) -> int:
         await super().send(peer, payload)
         await self.flushed(peer)
         signal.raise_signal(signal.SIGTERM)
         await asyncio.Event().wait()
+        raise AssertionError("it goes on after its end")
 
 
 def test_a_member_that_has_more_to_say_was_not_done(monkeypatch: pytest.MonkeyPatch) -> None:
