@@ -14,7 +14,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import enum
-import hashlib
 import json
 import os
 import pickle
@@ -107,6 +106,8 @@ class Snapshots:
         header = json.dumps({**self.about, "engine": self.engine}).encode()
         file.write(MAGIC + header + b"\n")
         at = file.tell()
+        import hashlib  # Most checks keep no snapshot.
+
         summed = Summed(file, hashlib.sha256())
         file.write(bytes(summed.sum.digest_size))
         for item in items:
@@ -132,6 +133,8 @@ class Snapshots:
             raise Unfit(f"{self.path} is no snapshot that can be read") from error
 
     def _read(self, file: BufferedReader) -> Items:
+        import hashlib
+
         if file.readline() != MAGIC:
             raise Unfit(f"{self.path} is no snapshot")
         header = json.loads(file.readline())

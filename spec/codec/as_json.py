@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import hashlib
 import inspect
 import json
 import types as python_types
@@ -25,7 +24,7 @@ from functools import cache
 from typing import Any, NoReturn, TypeGuard
 
 from .. import flat as flats
-from .. import ir
+from .. import ir, sha256
 from .. import types as t
 from ..errors import NOWHERE, Place
 from ..ir import Json
@@ -107,7 +106,7 @@ def canonical(data: Json) -> str:
 
 def digest(data: Json) -> str:
     """A short SHA-256 of the canonical text."""
-    return hashlib.sha256(canonical(data).encode()).hexdigest()[:SHORT]
+    return sha256.hexdigest(canonical(data).encode())[:SHORT]
 
 
 def is_object(data: Any) -> TypeGuard[dict[str, Any]]:

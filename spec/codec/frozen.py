@@ -19,7 +19,6 @@ import dataclasses
 import dis
 import enum
 import functools
-import hashlib
 import importlib
 import importlib.util
 import json
@@ -30,7 +29,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any, TypeGuard
 
-from .. import ir
+from .. import ir, sha256
 from ..errors import DeclarationError, Place, Problem
 from ..ir import Json
 from ..quick_dataclass import dataclass
@@ -281,7 +280,7 @@ def _module_code(frame: FrameType) -> CodeType | None:
 @functools.lru_cache(maxsize=8)
 def digest_of(code: CodeType) -> str:
     """A digest of what code does, free of lines, docstrings and the file's name."""
-    return hashlib.sha256("\n".join(_instructions(code)).encode()).hexdigest()[:16]
+    return sha256.hexdigest("\n".join(_instructions(code)).encode())[:16]
 
 
 def _instructions(code: CodeType) -> Iterator[str]:

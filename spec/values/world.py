@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, NoReturn, TypeVar
 
+from .. import sha256
 from .. import types as t
 from ..ir import Json
 from ..words import Sort
@@ -295,7 +295,7 @@ def _identity(value: Any) -> int | str:
     if isinstance(value, Token):
         return value.id
     raw: bytes = value if value.__class__ is bytes else repr(value).encode()
-    return hashlib.sha256(raw).hexdigest()[:16]
+    return sha256.hexdigest(raw)[:16]
 
 
 def chosen(value: Any, type: t.Union) -> t.Type:

@@ -43,7 +43,7 @@ HOMES = {
 # knows nothing of its neighbours; a package counts as one.
 LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "spec": (
-        ("quick_dataclass",),
+        ("quick_dataclass", "sha256"),
         ("errors", "ops", "types", "sorting", "verdicts"),
         ("ir", "words"),
         ("flat", "outcomes"),

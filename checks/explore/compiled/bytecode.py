@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib.util
 import marshal
 import sys
 from pathlib import Path
 from types import CodeType
+
+from lawful.spec import sha256
 
 from ...cache_folder import cache_folder
 from . import kept_files
@@ -32,5 +33,5 @@ def _file(source: str) -> Path | None:
     folder = cache_folder("bytecode")
     python = sys.implementation.cache_tag or "", importlib.util.MAGIC_NUMBER.hex()
     parts = "\n".join((*python, str(sys.flags.optimize), source))
-    name = hashlib.sha256(parts.encode()).hexdigest()[:24]
+    name = sha256.hexdigest(parts.encode())[:24]
     return None if folder is None else folder / f"{name}.code"

@@ -9,13 +9,13 @@ generated steps give up a state (ESCAPE), the reference engine expands the whole
 from __future__ import annotations
 
 import functools
-import hashlib
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from lawful.spec import sha256
 from lawful.spec.quick_dataclass import dataclass, field
 from lawful.spec.verdicts import LIVENESS
 
@@ -257,7 +257,7 @@ class PackedSearch:
         self.store.go_on(self.count, items)
 
     def _digest(self) -> str:
-        return hashlib.sha256(self.stepping.program.source.encode()).hexdigest()
+        return sha256.hexdigest(self.stepping.program.source.encode())
 
     def go(
         self,

@@ -6,9 +6,10 @@ What cannot be read or written is made again.
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import os
 from pathlib import Path
+
+from lawful.spec import sha256
 
 CHECKSUM = 32  # Bytes.
 
@@ -18,7 +19,7 @@ def read(file: Path | None) -> bytes | None:
     if file is not None:
         with contextlib.suppress(OSError):
             held = file.read_bytes()
-            if held[:CHECKSUM] == hashlib.sha256(held[CHECKSUM:]).digest():
+            if held[:CHECKSUM] == sha256.digest(held[CHECKSUM:]):
                 return held[CHECKSUM:]
     return None
 
@@ -29,5 +30,5 @@ def write(file: Path | None, content: bytes) -> None:
         with contextlib.suppress(OSError):
             file.parent.mkdir(parents=True, exist_ok=True)
             new = file.with_suffix(f".{os.getpid()}")
-            new.write_bytes(hashlib.sha256(content).digest() + content)
+            new.write_bytes(sha256.digest(content) + content)
             new.replace(file)
