@@ -44,6 +44,8 @@ TABLE: dict[str, Operator] = {
     "floordiv": Operator("{0} // {1}", partial=True),
     "mod": Operator("{0} % {1}", partial=True),
     "abs": Operator("abs({0})", atom=True),
+    # Text of a number or a text; the second operand, which is written out, says how.
+    "format": Operator("format({0}, {1})", atom=True),
     "min": Operator("min({*})", atom=True, accumulates="min"),
     "max": Operator("max({*})", atom=True, accumulates="max"),
     "int": Operator("int({0})", atom=True),

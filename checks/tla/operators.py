@@ -95,6 +95,10 @@ def _divided(sign: str, helper: str) -> OperationWriter:
     return divided
 
 
+def _text(w: Writer, e: ir.Op, env: Env) -> Expression:
+    raise unwritten(e, "text")
+
+
 def _compared(w: Writer, e: ir.Op, env: Env) -> Expression:
     (a, b), checks = w.all(e.args, env)
     if e.op in ("gt", "ge"):
@@ -264,6 +268,7 @@ OperationWriter = Callable[[Writer, ir.Op, Env], Expression]
 WRITERS: dict[str, OperationWriter] = {
     "floordiv": _divided("\\div", "FloorDiv"),
     "mod": _divided("%", "FloorMod"),
+    "format": _text,
     **dict.fromkeys(("lt", "le", "gt", "ge"), _compared),
     **dict.fromkeys(("min", "max"), _chosen),
     **dict.fromkeys(("min_of", "max_of", "min_or", "max_or"), _least_of),

@@ -37,6 +37,7 @@ BUILTINS: dict[str, Any] = {
     f.__name__: f
     for f in (
         abs,
+        format,
         min,
         max,
         int,

@@ -6,7 +6,7 @@ import builtins
 import collections
 import dataclasses
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 from .. import ir, ops, words
 from .. import types as t
@@ -14,6 +14,7 @@ from ..errors import Place, a, nearest
 from ..syntax import tree
 from . import conditions, expressions, ordered_sorts
 from .comprehensions import comprehension
+from .constants import constant
 from .context import MISSING, Body, Signature, facts_if
 from .declared.serials import declared
 from .families import gathered
@@ -183,11 +184,21 @@ def _len(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     argument = node.args[0]
     if isinstance(argument, tree.Comprehension) and argument.kind == "list":
         of = comprehension(b, argument, "tuple", None, any_order=True)
+    elif (length := _known_length(b, argument)) is not None:
+        return ir.Const(node.place, t.INT, length)
     else:
         of, _ = _values(b, argument)
     if isinstance(of, ir.Op) and of.op in ops.ITERATORS:
         return refused(b, node, "a collection: an iterator has no length", "L203")
     return ir.Op(node.place, t.INT, "len", (of,))
+
+
+def _known_length(b: Body, node: tree.Expression) -> int | None:
+    """The length of a constant collection of things that are none of the language."""
+    static: Any = b.static(node)
+    if not isinstance(static, tuple | list | dict) or constant(b, static, node.place) is not None:
+        return None
+    return len(cast(Any, static))
 
 
 def _range(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:

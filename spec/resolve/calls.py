@@ -9,8 +9,8 @@ import enum
 import sys
 import types as python_types
 import typing
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
 from .. import ir, words
 from .. import types as t
@@ -39,6 +39,9 @@ def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         return _hoisted(b, node, changing)
     if is_view(b, node):
         return view(b, node, expected)
+    seconds = _seconds(b, node)
+    if seconds is not None:
+        return seconds
     static = b.static(node.function)
     if static is MISSING or _of_constant(b, node.function):
         if isinstance(node.function, tree.Attribute) and is_super(node.function.of):
@@ -49,9 +52,6 @@ def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
             return _method(b, node, node.function, expected)
         expressions.expr(b, node.function)
         return b.wrong(node.place)
-    seconds = _seconds(b, node)
-    if seconds is not None:
-        return seconds
     if isinstance(static, typing.NewType) and len(node.args) == 1:
         return expressions.expr(b, node.args[0], b.scene.annotation(static, node.place, b.names))
     if isinstance(static, type):
@@ -90,12 +90,35 @@ def _subscripted(b: Body, node: tree.Apply, function: tree.Subscript) -> ir.Expr
 
 
 def _seconds(b: Body, node: tree.Apply) -> ir.Expr | None:
-    """`LEASE.total_seconds()` of a constant timedelta, as a number."""
+    """`LEASE.total_seconds()` of a constant timedelta, or of an item of a constant table of them,
+    as a number."""
     function = node.function
     if not isinstance(function, tree.Attribute) or function.name != "total_seconds" or node.args:
         return None
     owner = b.static(function.of)
-    return constant(b, owner.total_seconds(), node.place) if _is_span(owner) else None
+    if _is_span(owner):
+        return constant(b, owner.total_seconds(), node.place)
+    if not isinstance(function.of, tree.Subscript):
+        return None
+    table: Any = b.static(function.of.of)
+    spans = _spans(table)
+    if not spans:
+        return None
+    seconds = constant(b, spans if isinstance(table, dict) else (*spans.values(),), node.place)
+    return None if seconds is None else expressions.item_of(b, function.of, seconds, None)
+
+
+def _spans(table: object) -> dict[Any, float] | None:
+    """The seconds of a dict, tuple or list of spans, by key or index; None of another object."""
+    if isinstance(table, dict):
+        rows = cast(dict[Any, Any], table)
+    elif isinstance(table, tuple | list):
+        rows = dict(enumerate(cast(Sequence[Any], table)))
+    else:
+        return None
+    if not all(map(_is_span, rows.values())):
+        return None
+    return {key: span.total_seconds() for key, span in rows.items()}
 
 
 def _is_span(value: object) -> bool:
@@ -111,6 +134,9 @@ NO_METHOD = {
     ("Map", "setdefault"): "write if k not in self.m: self.m[k] = v",
     ("Seq", "sort"): "sort a list where it is kept, in a statement of its own: self.q.sort()",
     ("Seq", "reverse"): "reverse a list where it is kept, in a statement: self.q.reverse()",
+    ("Timer", "cancel"): "write self.timer.stop()",
+    ("Timer", "reset"): "write self.timer.start(seconds): it starts anew",
+    ("Timer", "restart"): "write self.timer.start(seconds): it starts anew",
     ("Bag", "update"): "write self.c[x] += 1 for each",
     ("Bag", "subtract"): "write self.c[x] -= 1 for each",
     ("Bag", "elements"): BY_ELEMENT,
@@ -330,6 +356,8 @@ def _method(
         instead = f"write a function of the module: {name}(...)" if kind == "Record" else ""
         if kind == "Text":
             instead = f"leave out .{name}(...): text is only made; change it where it is used"
+        if isinstance(of, ir.If) and name in UPDATES.get(kind, ()):
+            known, instead = [], "change each in a statement of its own: if c: self.a.append(x)"
         rewrite = NO_METHOD.get((kind, name)) or nearest(name, known, instead or "use one of these")
         b.problem(
             "L205",

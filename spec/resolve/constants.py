@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 from .. import ir
 from .. import types as t
@@ -100,8 +100,27 @@ def at_text(table: ir.Expr, key: ir.Expr) -> ir.Expr | None:
             values = [v for k, v in zip(args[::2], args[1::2], strict=True) if k == key]
             known = all(isinstance(each, ir.Const) for each in args[::2])
             return values[-1] if known and values else None
+        case ir.Op(op="map", args=args), ir.Item(of=ir.Op(op="map", args=texts), key=of):
+            return _by_texts(table, (texts[::2], texts[1::2]), of)
         case _:
             return None
+
+
+def _by_texts(
+    table: ir.Expr, rows: tuple[Sequence[ir.Expr], Sequence[ir.Expr]], of: ir.Expr
+) -> ir.Expr | None:
+    """`PRICES[plan.value]`, where the texts of the members are written out: a table by members.
+
+    A member whose text is no key has no value there, as in Python.
+    """
+    found = [(member, at_text(table, text)) for member, text in zip(*rows, strict=True)]
+    there = [(member, value) for member, value in found if value is not None]
+    if not isinstance(table.type, t.Map) or not there:
+        return None
+    total = len(there) == len(found) and complete([member for member, _ in there], of.type)
+    kind = t.Map(of.type, table.type.value, mutable=True, total=total)
+    by = ir.Op(table.place, kind, "map", tuple(each for row in there for each in row))
+    return ir.Item(table.place, kind.value, by, of)
 
 
 def complete(keys: Sequence[ir.Expr], kind: t.Type) -> bool:
@@ -131,6 +150,10 @@ def _collection(b: Body, value: Any, place: Place, of: t.Type | None) -> ir.Expr
     kind: Any = value.__class__
     if kind in (dict, MappingProxyType):
         return _map(b, value, place, of)
+    if kind is range:
+        ends = (value.start, value.stop, value.step)
+        written = tuple(ir.Const(place, t.INT, each) for each in ends)
+        return ir.Op(place, t.Iter(t.INT, True), "range", written[: 2 + (value.step != 1)])
     if kind not in (tuple, frozenset, list, set):
         return None
     # The order of a set's members must not depend on the hash seed.
@@ -191,12 +214,24 @@ def named_constant(
             "L201",
             place,
             f"{text}, {a(type(value).__name__)}",
-            "a constant: bool, int, enum member, record; a tuple, list, set or dict of them",
-            CONSTANTS.get(type(value).__name__)
+            "a constant: bool, int, enum member, record; a tuple, list, set, dict or range of them",
+            _instead(value)
             or "pass it as a parameter of the event, or make it a constant of the module",
         )
         return b.wrong(place)
     return found
+
+
+def _instead(value: Any) -> str | None:
+    """What to write instead of such a constant, or of the first such thing in it."""
+    found = CONSTANTS.get(type(value).__name__)
+    inside: list[Any] = []
+    if isinstance(value, dict):
+        rows = cast(dict[Any, Any], value)
+        inside = [*rows, *rows.values()]
+    elif isinstance(value, tuple | list | set | frozenset):
+        inside = [*cast(Collection[Any], value)]
+    return found or next(filter(None, map(_instead, inside)), None)
 
 
 def field_of_constant(b: Body, node: tree.Attribute) -> t.Type | None:

@@ -244,6 +244,8 @@ def _attribute(b: Body, node: tree.Attribute, expected: t.Type | None) -> ir.Exp
             return _of_union(b, node, of)
         case t.Unknown():
             return b.wrong(node.place)
+        case t.Timer():
+            return _unknown_attribute(b, node.place, node.name, (of.type, ["armed"]))
         case t.Record(fields=fields):
             known = [name for name, _ in fields]
             return _unknown_attribute(b, node.place, node.name, (of.type, known))
@@ -278,7 +280,7 @@ def field(b: Body, place: Place, of: ir.Expr, name: str) -> ir.Expr:
 def _unknown_attribute(b: Body, place: Place, name: str, of: tuple[t.Type, list[str]]) -> ir.Expr:
     type, known = of
     expected = f"one of {', '.join(known)}" if known else f"an attribute that {a(type)} has"
-    rewrite = nearest(name, known)
+    rewrite = nearest(name, known, f"write .{known[0]}" if len(known) == 1 else "correct the name")
     if isinstance(type, t.Enum):
         rewrite = f"make a table of it: {{{type}.{type.members[0]}: ..., ...}}[x]"
     if isinstance(type, t.Union):
@@ -289,7 +291,11 @@ def _unknown_attribute(b: Body, place: Place, name: str, of: tuple[t.Type, list[
 
 
 def _subscript(b: Body, node: tree.Subscript, expected: t.Type | None) -> ir.Expr:
-    of = expr(b, node.of)
+    return item_of(b, node, expr(b, node.of), expected)
+
+
+def item_of(b: Body, node: tree.Subscript, of: ir.Expr, expected: t.Type | None) -> ir.Expr:
+    """The item of `of` at the key of this subscript."""
     match of.type:
         case t.Map():
             return _looked_up(b, node, of, expected)
@@ -397,14 +403,6 @@ def unordered(b: Body, place: Place, found: str) -> None:
     )
 
 
-def _interpolated(b: Body, node: tree.Interpolated, expected: t.Type | None) -> ir.Expr:
-    parts = tuple(expr(b, part) for part in node.parts)
-    for part in parts:
-        if t.contains(part.type, t.Part):
-            gathered(b, part.place, part.type)
-    return ir.Format(node.place, t.TEXT, parts)
-
-
 def _function(b: Body, node: tree.Function, expected: t.Type | None) -> ir.Expr:
     b.problem("L103", node.place, "a lambda", "a helper", "write a helper method")
     return b.wrong(node.place)
@@ -416,6 +414,5 @@ ROWS: dict[type[tree.Tree], Resolver] = {
     tree.Attribute: _attribute,
     tree.Subscript: _subscript,
     tree.Cut: _cut,
-    tree.Interpolated: _interpolated,
     tree.Function: _function,
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Callable
 
 from .. import ir
@@ -22,6 +24,11 @@ NEVER = "these are never equal: compare what can be"
 APART = "no type has all values of both: compare the elements one by one"
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "//": "floordiv", "%": "mod"}
 SETS = {"|": "union", "&": "intersection", "-": "difference", "^": "symmetric_difference"}
+FOLDED: dict[str, Callable[[float, float], float]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+}
 ORDER = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 INCLUSION = {"<": "proper_subset", "<=": "subset", ">": "proper_superset", ">=": "superset"}
 
@@ -42,6 +49,10 @@ def binary(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir
             return serials.arithmetic(b, place, op, sides) or b.wrong(place)
         case (t.Int(), t.Int()) if op in ARITHMETIC:
             return ir.Op(place, t.INT, ARITHMETIC[op], sides)
+        case (t.Float() | t.Int(), t.Float() | t.Int()) if (
+            number := _folded(op, sides)
+        ) is not None:
+            return ir.Const(place, t.FLOAT, number)
         case (t.Text(), t.Text()) if op == "+":
             return ir.Format(place, t.TEXT, sides)
         case (t.Set(item=mine), t.Set(item=theirs)) if op in SETS and t.alike(mine, theirs):
@@ -67,6 +78,20 @@ def binary(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir
                 _instead(op, (left.type, right.type)),
             )
     return b.wrong(place)
+
+
+def _folded(op: str, sides: tuple[ir.Expr, ir.Expr]) -> float | None:
+    """The result where both are constants and one is a float: `LEASE * 2`; such numbers are only
+    passed on."""
+    values = [side.value for side in sides if isinstance(side, ir.Const)]
+    if len(values) != 2 or op not in FOLDED:
+        return None
+    first, second = (each for each in values if isinstance(each, int | float))
+    try:
+        found = FOLDED[op](first, second)
+    except OverflowError:
+        return None
+    return found if isinstance(found, float) and math.isfinite(found) else None
 
 
 def _merged(place: Place, left: ir.Expr, right: ir.Expr) -> ir.Expr | None:

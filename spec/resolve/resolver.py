@@ -28,10 +28,17 @@ from .context import MISSING, Body, Interface, Mode, Scene, Signature
 from .fields import RESOLVING, Fields, example, inside_class
 from .headers import Headers
 from .refinements import judge_abstract
+from .short_forms import f_strings
 from .signatures import Signatures, interface_of, judge_defaults
 from .value_methods import as_function, without_class
 
-EXPRESSIONS = {**expressions.ROWS, **operators.ROWS, **comprehensions.ROWS, tree.Apply: calls.call}
+EXPRESSIONS = {
+    **expressions.ROWS,
+    **operators.ROWS,
+    **comprehensions.ROWS,
+    **f_strings.ROWS,
+    tree.Apply: calls.call,
+}
 
 
 BODILESS = ("event", "refines")  # What `super()` does not reach.

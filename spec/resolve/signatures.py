@@ -4,9 +4,9 @@ machine, for bodies that have it as a part."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from types import FunctionType
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from .. import ir
 from .. import types as t
@@ -74,7 +74,10 @@ class Signatures:
             )
         if head == "refines":
             return Signature(kind, tuple(params), self._viewed(member, params))
-        output, defaults = self._output(head, hints, place, names), defaults_of(member.function)
+        output, defaults = (
+            self._output(head, hints, member.tree, names),
+            defaults_of(member.function),
+        )
         by_name = keyword_only(member.function)
         signature = Signature(kind, tuple(params), output, defaults=defaults, by_name=by_name)
         signature = replace(signature, getter=member.getter)
@@ -90,7 +93,7 @@ class Signatures:
         given = method.params[own:]
         params = tuple((name, self._param(name, hints, place, names)) for name in given)
         params = params if of is None else ((method.params[0], of), *params)
-        output, defaults = self._output("helper", hints, place, names), defaults_of(made)
+        output, defaults = self._output("helper", hints, method, names), defaults_of(made)
         return Signature("helper", params, output, defaults=defaults)
 
     def _param(self, name: str, hints: Mapping[str, Any], place: Place, names: Names) -> t.Type:
@@ -112,12 +115,19 @@ class Signatures:
             "pass its key, and name it in the body: self.peers[p]",
         )
 
-    def _output(self, head: str, hints: Mapping[str, Any], place: Place, names: Names) -> t.Type:
-        wanted = OUTPUTS.get(head)
+    def _output(
+        self, head: str, hints: Mapping[str, Any], method: tree.Method, names: Names
+    ) -> t.Type:
+        """The declared output. Without a declared one it is what the kind of method gives, and None
+        for a method that returns nothing."""
+        wanted, place = OUTPUTS.get(head), method.place
         if "return" not in hints:
-            example = "-> None" if wanted is None else f"-> {wanted}"
-            self._unannotated(place, "what it gives", example)
-            return wanted or t.Unknown()
+            if wanted is not None:
+                return wanted
+            if not method.unwritten and not _returns(method.body):
+                return t.NOTHING
+            self._unannotated(place, "what it gives", "-> int, or whatever it returns")
+            return t.Unknown()
         found = self.reader.read(hints["return"], place, names)
         if wanted is not None and found != wanted and not isinstance(found, t.Unknown):
             what = f"{'an' if head[0] in 'aei' else 'a'} {head} that gives {a(found)}"
@@ -247,3 +257,18 @@ def _mended_default(name: str, value: object, kind: t.Type) -> str:
     if not t.immutable(kind):
         return "take frozenset[...], tuple[..., ...] or Mapping[..., ...]"
     return "give every argument at every call, and leave the default out"
+
+
+def _returns(node: object) -> bool:
+    """Whether some statement returns a value that is not written out as None."""
+    match node:
+        case tree.Give(value=None | tree.Literal(value=None)):
+            return False
+        case tree.Give():
+            return True
+        case tuple():
+            return any(map(_returns, cast(tuple[object, ...], node)))
+        case tree.Tree():
+            return any(_returns(getattr(node, each.name)) for each in fields(node))
+        case _:
+            return False

@@ -345,19 +345,40 @@ def _interpolated(p: Parser, node: ast.JoinedStr) -> tree.Expression:
     p.inside, kept = p.place(node), p.inside
     for part in node.values:
         if isinstance(part, ast.FormattedValue):
-            if part.conversion != -1 or part.format_spec is not None:
-                p.problems.add(
-                    "L103",
-                    p.place(node),
-                    ast.unparse(node)[:80],
-                    "plain {value} in an f-string",
-                    "leave out the format and the conversion",
-                )
-            parts.append(p.expr(part.value))
+            parts.append(_formatted(p, part, node))
         else:
             parts.append(p.expr(part))
     p.inside = kept
     return tree.Interpolated(p.place(node), tuple(parts))
+
+
+def _formatted(p: Parser, part: ast.FormattedValue, whole: ast.JoinedStr) -> tree.Expression:
+    """One value of an f-string, with its conversion and its format."""
+    value, place = p.expr(part.value), p.place(whole)
+    written = None if part.format_spec is None else _literal_text(part.format_spec)
+    if part.conversion in (ord("r"), ord("a")) or (part.format_spec and written is None):
+        p.problems.add(
+            "L103",
+            place,
+            ast.unparse(whole)[:80],
+            "{value}, {value!s} or a format that is written out, {value:>4}",
+            "leave out the conversion and the computed format",
+        )
+        return value
+    if part.conversion == ord("s"):
+        value = tree.Interpolated(place, (value,))
+    return value if not written else tree.Formatted(place, value, written)
+
+
+def _literal_text(spec: ast.expr) -> str | None:
+    """The format of an f-string's value, if all of it is written out."""
+    match spec:
+        case ast.JoinedStr(values=[ast.Constant(value=str(text))]):
+            return text
+        case ast.JoinedStr(values=[]):
+            return ""
+        case _:
+            return None
 
 
 def _conditional(p: Parser, node: ast.IfExp) -> tree.Expression:

@@ -5,7 +5,7 @@ Statement := Set | Augment | Delete | Evaluate | Choose | Match | Each | Give | 
            | Leave | Next
 Expression := Literal | Name | Attribute | Subscript | Cut | Apply | Binary | Unary | Compare
             | Both | Either | Conditional | Display | Pairs | Comprehension | Interpolated
-            | Function
+            | Formatted | Function
 """
 
 from __future__ import annotations
@@ -137,6 +137,14 @@ class Interpolated(Tree):
 
 
 @dataclass(frozen=True, slots=True)
+class Formatted(Tree):
+    """A part of an f-string that says how its text is made: `{x:>4}`."""
+
+    value: Expression
+    spec: str
+
+
+@dataclass(frozen=True, slots=True)
 class Function(Tree):
     """A lambda."""
 
@@ -161,6 +169,7 @@ Expression = (
     | Pairs
     | Comprehension
     | Interpolated
+    | Formatted
     | Function
 )
 

@@ -367,6 +367,9 @@ def _part(part: ir.Expr, quote: str) -> str:
         case ir.Const(type=t.Text(), value=str(value)):
             plain = quoted(value)[1:-1].replace("{", "{{").replace("}", "}}")
             return plain.replace("'", "\\'") if quote == "'" else plain
+        case ir.Op(op="format", args=(of, ir.Const(value=str(spec)))):
+            text = expr(of)
+            return f"{{ {text}:{spec}}}" if text.startswith("{") else f"{{{text}:{spec}}}"
         case _:
             text = expr(part)
             return f"{{ {text} }}" if text.startswith("{") else f"{{{text}}}"

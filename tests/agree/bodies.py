@@ -77,7 +77,11 @@ class Body(Writer):
             return '"because"'
         known = [p for p in env.places if t.immutable(p.kind) and p.kind not in (t.FLOAT,)]
         known = [p for p in known if isinstance(p.kind, t.Int | t.Bool | t.Enum | t.Sort)]
-        return f'f"not with {{{self.rng.choice(known).text}}}"' if known else '"no"'
+        if not known:
+            return '"no"'
+        p = self.rng.choice(known)
+        forms = ("", ":>4" if isinstance(p.kind, t.Int) else "!s:>6", "!s")
+        return f'f"not with {{{p.text}{forms[self.count % 3]}}}"'
 
     def args(self, callee: Callee, env: Env) -> str:
         """Arguments of a call, in parentheses."""

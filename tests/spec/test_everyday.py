@@ -24,7 +24,7 @@ REWRITTEN: dict[str, list[int]] = {
     "parking": [64],
     "pipeline": [28, 49],
     "retry_queue": [46],
-    "upload": [54, 95],
+    "upload": [54],
     "workflow": [45],
 }
 

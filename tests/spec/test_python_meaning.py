@@ -14,6 +14,7 @@ from lawful import Undefined
 from tests.spec import texts
 
 HEAD = """
+from datetime import timedelta
 from enum import IntEnum
 from operator import attrgetter, itemgetter
 
@@ -42,6 +43,13 @@ class Job(Record):
 
 LOW_ODD = {1, 3}
 STEPS = (0, 2, 1, 2)
+WINDOW = range(1, 4)
+DOWN = range(5, -2, -2)
+RATE = 2.5
+WAITS = (timedelta(seconds=1.5), timedelta(minutes=1))
+BY_LEVEL = {Level.LOW: timedelta(hours=1), Level.HIGH: timedelta(0)}
+BY_NAME = {"LOW": 1, "HIGH": 5, "NONE": 7}
+HIGH_ALONE = {"HIGH": 5}
 
 
 def late(job: Job) -> int:
@@ -59,12 +67,41 @@ FIELDS = """
     kept: int | None = None
     last: Job | None = None
 
+    def _noted(self):
+        if len(self.xs) > 3:
+            return
+        for x in self.ys:
+            if x > 1:
+                return None
+        self.xs.append(1)
+
     @staticmethod
     def _clamped(x: int, low: int = 0, high: int = 2) -> int:
         return max(low, min(high, x))
 """
 # The type of the output, and the body.
 BODIES = [
+    ("int", "return sum(WINDOW) + len(DOWN) + max(DOWN) + min(WINDOW) * 100"),
+    ("bool", "return len(self.xs) in WINDOW and self.xs[0] not in DOWN"),
+    ("tuple[int, ...]", "return tuple(x for x in DOWN if x in WINDOW)"),
+    ("int", "self.s = set(WINDOW) | {x * 2 for x in DOWN}; return len(self.s & set(self.xs))"),
+    ("int", "self.xs = [*WINDOW, *self.xs]; return self.xs[-1]"),
+    ("tuple[tuple[int, int], ...]", "return tuple(zip(DOWN, self.xs))"),
+    ("int", "self.m = {x: x + len(self.xs) for x in WINDOW}; return self.m[2]"),
+    ("str", "return f'{self.xs[0]:>4}|{len(self.ys):+03d}|{self.xs[-1]:#x}|{1000 * self.xs[0]:,}'"),
+    (
+        "str",
+        "return f'{str(self.xs[0]):<6}|{self.xs[0]!s:*^7}|{1 // len(self.xs):=+5}|{self.xs[0]!s}'",
+    ),
+    ("str", "return f'{RATE * 2 - 1:.2f}|{RATE:>+8.1e}|{2 * RATE:}|{len(WAITS) + RATE:_>9.1%}'"),
+    ("str", "return f'{self.q[0].level.name:>6.2s}|{len(self.q) > 1!s:>6}'"),
+    ("float", "return RATE * 2 - 0.5 + len(WAITS)"),
+    ("float", "return WAITS[len(self.xs)].total_seconds()"),
+    ("float", "return WAITS[-len(self.xs)].total_seconds()"),
+    ("float", "return BY_LEVEL[self.q[0].level].total_seconds()"),
+    ("int", "return BY_NAME[self.q[0].level.name]"),
+    ("int", "return HIGH_ALONE[self.q[-1].level.name] + len(BY_LEVEL)"),
+    ("int", "self._noted(); return len(self.xs)"),
     ("int", "return Level.least(len(self.xs)) + Level.least(self.ys[0], most=1)"),
     ("tuple[int, ...]", "return tuple([*self.xs, 7, *self.ys, len(self.xs)])"),
     ("int", "self.xs = [*self.ys]; self.ys = [0, *self.xs]; self.xs.append(9); return self.ys[0]"),
@@ -318,6 +355,46 @@ REFUSED = [
 @pytest.mark.parametrize("body", REFUSED, ids=range(len(REFUSED)))
 def test_what_has_no_plain_meaning_is_refused(body: str) -> None:
     assert texts.problems(text_of([("int", body)]))
+
+
+TEXTS = [
+    "f'{self.xs[0]:c}'",  # No character has the number -1.
+    "f'{self.xs[0]:.1f}'",  # A huge integer is no float.
+    "f'{self.xs[0]:n}'",  # As the locale of the process says.
+    "f'{self.xs[0]:,x}'",
+    "f'{self.xs[0]!r}'",
+    "f'{self.xs[0]:{len(self.ys)}}'",
+    "f'{self.xs[0] > 0:>4}'",  # Python writes 1 for True.
+    "f'{self.q[0].level:>4}'",
+    "f'{self.q[0]:>4}'",
+    "f'{self.kept:>4}'",
+    "f'{str(self.xs[0]):d}'",
+    "f'{RATE:d}'",
+    "f'{RATE:{1}}'",
+]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_format_that_not_every_value_has_is_refused(text: str) -> None:
+    found = texts.problems(text_of([("str", f"return {text}")]))
+    assert [each.number for each in found] == ["L103"]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return RATE * self.xs[0]",
+        "return RATE // 2",
+        "return RATE + True",
+        "return WAITS[0]",
+        "return WAITS[0].total_seconds() * len(self.xs)",
+        "return MIXED[0].total_seconds()",
+        "return 1e308 * 10",
+    ],
+)
+def test_floats_are_computed_of_constants_alone(body: str) -> None:
+    text = text_of([("float", body)]).replace("BY_NAME =", "MIXED = (1, *WAITS)\nBY_NAME =")
+    assert texts.problems(text)
 
 
 @pytest.mark.parametrize("special", ["__bool__(self) -> bool", "__len__(self) -> int"])

@@ -307,6 +307,12 @@ def _looked_for(f: Expressions, item: ir.Expr, of: ir.Op) -> str:
     return found
 
 
+def _text(f: Expressions, e: ir.Op) -> Value:
+    for arg in e.args:  # Its text does not matter, but whether it has a value.
+        f.value(arg)
+    return Value(Index(t.TEXT, 1), "0")
+
+
 OPERATIONS: dict[str, Operation] = {
     "neg": _neg,
     "add": _add,
@@ -315,6 +321,7 @@ OPERATIONS: dict[str, Operation] = {
     "floordiv": _division("//"),
     "mod": _division("%"),
     "abs": _abs,
+    "format": _text,
     "serial_add": _wrapped(added),
     "serial_sub": _wrapped(subtracted),
     "before": _before,

@@ -210,6 +210,7 @@ OPERATORS: Mapping[str, Operator] = {
             run.logic.less(v[0], run.logic.number(0)), run.logic.negative(v[0]), v[0]
         )
     ),
+    "format": lambda run, e, v: run.logic.true,  # As of any text.
     "min": _least(-1),
     "max": _least(1),
     "int": _int,

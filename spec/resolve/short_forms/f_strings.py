@@ -1,0 +1,59 @@
+"""Text that is made of values: f-strings and the formats in them."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+
+from ... import ir
+from ... import types as t
+from ...errors import a
+from ...syntax import tree
+from ..context import Body, Resolver
+from ..expressions import expr
+from ..families import gathered
+
+# Formats that every value of a type has. A character's number, and a fraction of an integer, have
+# no text for some integers.
+_ALIGNED, _WIDTH = r"(.?[<>^])?", r"\d{0,3}"
+FORMATS: dict[type[t.Type], re.Pattern[str]] = {
+    t.Int: re.compile(rf"(.?[<>=^])?[-+ ]?#?0?{_WIDTH}[,_]?[bdoxX]?"),
+    t.Float: re.compile(rf"(.?[<>=^])?[-+ ]?0?{_WIDTH}[,_]?(\.\d{{1,2}})?[eEfFgG%]?"),
+    t.Text: re.compile(rf"{_ALIGNED}{_WIDTH}(\.\d{{1,2}})?s?"),
+}
+EXAMPLES: dict[type[t.Type], object] = {t.Int: 0, t.Float: 0.0, t.Text: ""}
+
+
+def _interpolated(b: Body, node: tree.Interpolated, expected: t.Type | None) -> ir.Expr:
+    parts = tuple(expr(b, part) for part in node.parts)
+    for part in parts:
+        if t.contains(part.type, t.Part):
+            gathered(b, part.place, part.type)
+    return ir.Format(node.place, t.TEXT, parts)
+
+
+def _formatted(b: Body, node: tree.Formatted, expected: t.Type | None) -> ir.Expr:
+    of = expr(b, node.value)
+    if isinstance(of.type, t.Unknown):
+        return of
+    pattern = FORMATS.get(type(of.type))
+    plain = not set(node.spec) & set("'\"{}\\\n") and node.spec.isprintable()
+    if pattern is not None and plain and pattern.fullmatch(node.spec):
+        with contextlib.suppress(ValueError):
+            format(EXAMPLES[type(of.type)], node.spec)
+            spec = ir.Const(node.place, t.TEXT, node.spec)
+            return ir.Op(node.place, t.TEXT, "format", (of, spec))
+    b.problem(
+        "L103",
+        node.place,
+        f"{a(of.type)} in the format {node.spec!r}",
+        "of integers a width, a sign or a base, {n:>4}; of text a width, {word:<8}",
+        "leave out the format; of another value write its text: {x!s:>8}",
+    )
+    return b.wrong(node.place)
+
+
+ROWS: dict[type[tree.Tree], Resolver] = {
+    tree.Interpolated: _interpolated,
+    tree.Formatted: _formatted,
+}
