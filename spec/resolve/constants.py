@@ -150,10 +150,6 @@ def _collection(b: Body, value: Any, place: Place, of: t.Type | None) -> ir.Expr
     kind: Any = value.__class__
     if kind in (dict, MappingProxyType):
         return _map(b, value, place, of)
-    if kind is range:
-        ends = (value.start, value.stop, value.step)
-        written = tuple(ir.Const(place, t.INT, each) for each in ends)
-        return ir.Op(place, t.Iter(t.INT, True), "range", written[: 2 + (value.step != 1)])
     if kind not in (tuple, frozenset, list, set):
         return None
     # The order of a set's members must not depend on the hash seed.
@@ -199,22 +195,29 @@ CONSTANTS = {
     "timedelta": "write its seconds: LEASE.total_seconds() for a timer, or an integer",
     "datetime": "count seconds in integers: START = int(when.timestamp())",
     "deque": "make it a tuple",
+    "range": "keep the ends, in a tuple of two: low, high = LIMITS[k]; then range(low, high)",
     "defaultdict": "make it a dict with every key",
     "Counter": "make it a dict",
 }
+
+
+def _range(value: range, place: Place) -> ir.Expr:
+    written = tuple(ir.Const(place, t.INT, each) for each in (value.start, value.stop, value.step))
+    return ir.Op(place, t.Iter(t.INT, True), "range", written[: 2 + (value.step != 1)])
 
 
 def named_constant(
     b: Body, value: Any, place: Place, text: str, kind: t.Type | None = None
 ) -> ir.Expr:
     """The expression for a constant that the declaration names; a problem for other objects."""
-    found = constant(b, value, place, kind)
+    # A range is no value: no table has one inside.
+    found = _range(value, place) if isinstance(value, range) else constant(b, value, place, kind)
     if found is None:
         b.problem(
             "L201",
             place,
             f"{text}, {a(type(value).__name__)}",
-            "a constant: bool, int, enum member, record; a tuple, list, set, dict or range of them",
+            "a constant: bool, int, enum member, record, range; a tuple, list, set or dict of values",
             _instead(value)
             or "pass it as a parameter of the event, or make it a constant of the module",
         )

@@ -45,6 +45,7 @@ LOW_ODD = {1, 3}
 STEPS = (0, 2, 1, 2)
 WINDOW = range(1, 4)
 DOWN = range(5, -2, -2)
+WINDOWS = (WINDOW, DOWN)
 RATE = 2.5
 WAITS = (timedelta(seconds=1.5), timedelta(minutes=1))
 BY_LEVEL = {Level.LOW: timedelta(hours=1), Level.HIGH: timedelta(0)}
@@ -349,6 +350,7 @@ REFUSED = [
     "y = 0\nfor x in self.s:\n    if x // (5 - y) == 0: y = 5\nreturn y",
     "self.rows.setdefault(self.xs[0], {self.xs.pop(0)}).add(5); return 0",
     "for x in self.s:\n    if x > 0: break\nreturn x",
+    "return sum(WINDOWS[len(self.xs)])",  # A range is no value.
 ]
 
 

@@ -36,11 +36,12 @@ def _formatted(b: Body, node: tree.Formatted, expected: t.Type | None) -> ir.Exp
     of = expr(b, node.value)
     if isinstance(of.type, t.Unknown):
         return of
-    pattern = FORMATS.get(type(of.type))
+    kind = t.Int if isinstance(of.type, t.Serial) else type(of.type)
+    pattern = FORMATS.get(kind)
     plain = not set(node.spec) & set("'\"{}\\\n") and node.spec.isprintable()
     if pattern is not None and plain and pattern.fullmatch(node.spec):
         with contextlib.suppress(ValueError):
-            format(EXAMPLES[type(of.type)], node.spec)
+            format(EXAMPLES[kind], node.spec)
             spec = ir.Const(node.place, t.TEXT, node.spec)
             return ir.Op(node.place, t.TEXT, "format", (of, spec))
     b.problem(
