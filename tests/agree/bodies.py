@@ -80,8 +80,8 @@ class Body(Writer):
         if not known:
             return '"no"'
         p = self.rng.choice(known)
-        forms = ("", ":>4" if isinstance(p.kind, t.Int) else "!s:>6", "!s")
-        return f'f"not with {{{p.text}{forms[self.count % 3]}}}"'
+        wide = ":>4" if isinstance(p.kind, t.Int) else "!s:>10"
+        return f'f"not with {{{p.text}{wide if self.count % 3 == 1 else ""}}}"'
 
     def args(self, callee: Callee, env: Env) -> str:
         """Arguments of a call, in parentheses."""
