@@ -231,7 +231,9 @@ def _hoisted(
     b.hoisted.append(made)
     if isinstance(made, ir.Step):
         b.stepped()
-    elif not isinstance(made, ir.Update):
+    elif isinstance(made, ir.Update):
+        b.updated(made.target)
+    else:
         b.forget_state()
     return read_of(local)
 

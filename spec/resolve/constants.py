@@ -217,7 +217,7 @@ def named_constant(
             "L201",
             place,
             f"{text}, {a(type(value).__name__)}",
-            "a constant: bool, int, enum member, record, range; a tuple, list, set or dict of values",
+            "a constant: bool, int, enum member, record, range; a tuple, list, set or dict",
             _instead(value)
             or "pass it as a parameter of the event, or make it a constant of the module",
         )

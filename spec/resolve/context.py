@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -12,12 +12,14 @@ from .. import types as t
 from ..analysis.places import (
     changed_by_steps_of_parts,
     holder,
+    in_machine,
     in_state,
     is_place,
     may_pass,
     mentions,
     root,
 )
+from ..analysis.walk import everything
 from ..errors import Place, Problems
 from ..quick_dataclass import dataclass, field
 from ..syntax import tree
@@ -184,17 +186,18 @@ class Body:
     @contextmanager
     def binding(self, names: Mapping[str, t.Type]) -> Generator[None]:
         """Inside, these names are locals."""
-        kept = dict(self.locals), dict(self.aliases), self.assigned
+        kept = dict(self.locals), dict(self.aliases), self.assigned, self.facts
         self.bind(names)
         self.assigned -= names.keys()
         try:
             yield
         finally:
-            self.locals, self.aliases, self.assigned = kept
+            self.locals, self.aliases, self.assigned, self.facts = kept
 
     def bind(self, names: Mapping[str, t.Type]) -> None:
         """From here on these names are locals, whatever they were before."""
         self.locals.update(names)
+        self.facts = {e: f for e, f in self.facts.items() if not _reads(e, names)}
         for name in names:
             self.aliases.pop(name, None)
             self.owned.discard(name)
@@ -204,9 +207,14 @@ class Body:
         """After `target` changed: what was known of it is known no more.
 
         Two keys may be one, so that nothing is known of the other items of its container either.
+        Nor is it known of what is computed of the state, such as a `@property`.
         """
-        held = holder(target)
-        self.facts = {e: f for e, f in self.facts.items() if not mentions(e, held)}
+        held, computed = holder(target), in_machine(target)
+        self.facts = {
+            e: f
+            for e, f in self.facts.items()
+            if not mentions(e, held) and not (computed and _calls(e))
+        }
 
     def facts_of_locals_without(self, names: frozenset[str]) -> dict[ir.Expr, t.Type]:
         """The facts about locals that no assignment to these names can change."""
@@ -251,6 +259,16 @@ class Body:
         self.dead |= {name for name, path in self.aliases.items() if may_pass(path, target, below)}
 
 
+def _calls(e: ir.Expr) -> bool:
+    """Whether the expression computes something by a function."""
+    return any(isinstance(node, ir.Call) for node in everything((e,)))
+
+
+def _reads(e: ir.Expr, names: Collection[str]) -> bool:
+    """Whether the expression reads a local of one of these names."""
+    return any(isinstance(node, ir.Local) and node.name in names for node in everything((e,)))
+
+
 def unpacked(type: t.Type, names: tuple[str, ...]) -> dict[str, t.Type] | None:
     """The types of the names that a tuple of this type is unpacked into; None if it is not one."""
     if len(names) == 1:
@@ -271,7 +289,7 @@ def facts_if(test: ir.Expr, outcome: bool) -> dict[ir.Expr, t.Type]:
             return {k: v for arg in args for k, v in facts_if(arg, False).items()}
         case ir.IsA(of=of, options=wanted):
             inner = of.of if isinstance(of, ir.Narrow) else of
-            if not is_place(inner):
+            if not is_place(inner) and not isinstance(root(inner), ir.Call):
                 return {}
             left = tuple(o for o in t.options(of.type) if (o in wanted) == outcome)
             return {inner: t.union(left)} if left else {}

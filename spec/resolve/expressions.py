@@ -222,7 +222,8 @@ def _attribute(b: Body, node: tree.Attribute, expected: t.Type | None) -> ir.Exp
             return narrowed(b, ir.Field(node.place, interface.fields[node.name], of, node.name))
         signature = interface.methods.get(node.name)
         if signature is not None and signature.getter:
-            return b.scene.expressions[tree.Apply](b, tree.Apply(node.place, node, (), ()), None)
+            computed = tree.Apply(node.place, node, (), ())
+            return narrowed(b, b.scene.expressions[tree.Apply](b, computed, None))
         value = b.scene.constant(node.name) if interface is b.scene.own else MISSING
         if isinstance(value, property | staticmethod | classmethod) and b.scene.unfit(node.name):
             return b.wrong(node.place)
@@ -239,7 +240,7 @@ def _attribute(b: Body, node: tree.Attribute, expected: t.Type | None) -> ir.Exp
         case t.Enum() if node.name in ("name", "value") and (table := by_member(b, node, of)):
             return table
         case t.Enum() | t.Record() if made := property_of(b, node.place, of, node.name):
-            return made
+            return narrowed(b, made)
         case t.Union():
             return _of_union(b, node, of)
         case t.Unknown():

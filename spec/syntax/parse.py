@@ -356,17 +356,19 @@ def _formatted(p: Parser, part: ast.FormattedValue, whole: ast.JoinedStr) -> tre
     """One value of an f-string, with its conversion and its format."""
     value, place = p.expr(part.value), p.place(whole)
     written = None if part.format_spec is None else _literal_text(part.format_spec)
-    if part.conversion in (ord("r"), ord("a")) or (part.format_spec and written is None):
+    if part.conversion == ord("a") or (part.format_spec and written is None):
         p.problems.add(
             "L103",
             place,
             ast.unparse(whole)[:80],
-            "{value}, {value!s} or a format that is written out, {value:>4}",
+            "{value}, {value!s}, {value!r} or a format that is written out, {value:>4}",
             "leave out the conversion and the computed format",
         )
         return value
     if part.conversion == ord("s"):
         value = tree.Interpolated(place, (value,))
+    if part.conversion == ord("r"):
+        value = tree.Formatted(place, value, tree.QUOTED)
     return value if not written else tree.Formatted(place, value, written)
 
 

@@ -138,10 +138,13 @@ class Interpolated(Tree):
 
 @dataclass(frozen=True, slots=True)
 class Formatted(Tree):
-    """A part of an f-string that says how its text is made: `{x:>4}`."""
+    """A part of an f-string that says how its text is made: `{x:>4}`; of `{x!r}` it is `QUOTED`."""
 
     value: Expression
     spec: str
+
+
+QUOTED = "!r"
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,6 +67,7 @@ FIELDS = """
     rows: dict[int, set[int]] = {}
     kept: int | None = None
     last: Job | None = None
+    lasts: list[Job | None] = []
 
     def _noted(self):
         if len(self.xs) > 3:
@@ -76,12 +77,25 @@ FIELDS = """
                 return None
         self.xs.append(1)
 
+    @property
+    def top(self) -> Job | None:
+        return self.q[0] if len(self.q) > 1 else None
+
     @staticmethod
     def _clamped(x: int, low: int = 0, high: int = 2) -> int:
         return max(low, min(high, x))
 """
 # The type of the output, and the body.
 BODIES = [
+    ("int", "if self.top is None:\n    return -1\nreturn self.top.n"),
+    ("int", "if self.top:\n    self.xs.append(self.top.n)\nreturn len(self.xs)"),
+    ("int", "return self.top.n if self.top is not None and self.top.n > 0 else 0"),
+    ("bool", "return self.top is None or any(x > self.top.n for x in self.xs)"),
+    ("int", "if not self.top:\n    return 0\nx = self.top.n\nreturn x + self.top.n"),
+    ("tuple[tuple[int, int], ...]", "return tuple(enumerate(self.xs, start=1))"),
+    ("int", "return sum(i * x for i, x in enumerate(reversed(self.xs), len(self.ys)))"),
+    ("int", "for i, j in enumerate(self.q, -1):\n    self.xs.append(i * j.n)\nreturn 0"),
+    ("str", "return f'{self.xs[0]!r}|{len(self.q) > 1!r:>6}|{self.q[0].level.name!r}'"),
     ("int", "return sum(WINDOW) + len(DOWN) + max(DOWN) + min(WINDOW) * 100"),
     ("bool", "return len(self.xs) in WINDOW and self.xs[0] not in DOWN"),
     ("tuple[int, ...]", "return tuple(x for x in DOWN if x in WINDOW)"),
@@ -335,6 +349,18 @@ def test_a_machine_does_what_python_does(
 
 
 REFUSED = [
+    "if self.top is None: return -1\nself.q.pop(0)\nreturn self.top.n",
+    "if self.top is None: return -1\nself.q = []\nreturn self.top.n",
+    "if self.top is None: return -1\nself.q[0:1] = []\nreturn self.top.n",
+    "if self.top is None: return -1\nself._noted()\nreturn self.top.n",
+    "if self.top is None: return -1\nreturn self.q.pop(0).n + self.top.n",
+    "if self.top is None: return -1\nfor x in self.ys: self.xs = [self.top.n]\nreturn 0",
+    "last = self.last\nif last is None: return 0\nreturn sum(last.n for last in self.lasts)",
+    "n = 0\nif self.top is None: return n\nif n == 0: self.q = []\nreturn self.top.n",
+    "return self.top.n",
+    "return [i for i, x in enumerate(self.s, start=1)][0]",
+    "return sum(i for i, x in enumerate(self.xs, start=len(self.xs) > 1))",
+    "return sum(i for i, x in enumerate(self.xs, 1, 2))",
     "return [*self.s][0]",
     "return [*self.xs, *self.m.values()][0]",
     "return 1 if self.kept else 0",  # 0 is false, too.
@@ -364,7 +390,10 @@ TEXTS = [
     "f'{self.xs[0]:.1f}'",  # A huge integer is no float.
     "f'{self.xs[0]:n}'",  # As the locale of the process says.
     "f'{self.xs[0]:,x}'",
-    "f'{self.xs[0]!r}'",
+    "f'{self.xs[0]!a}'",
+    "f'{self.q[0].level!r}'",
+    "f'{self.q[0]!r}'",
+    "f'{str(self.xs[0])!r}'",
     "f'{self.xs[0]:{len(self.ys)}}'",
     "f'{self.xs[0] > 0:>4}'",  # Python writes 1 for True.
     "f'{self.q[0].level:>4}'",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import re
+from typing import TypeGuard
 
 from ... import ir
 from ... import types as t
@@ -36,6 +38,8 @@ def _formatted(b: Body, node: tree.Formatted, expected: t.Type | None) -> ir.Exp
     of = expr(b, node.value)
     if isinstance(of.type, t.Unknown):
         return of
+    if node.spec == tree.QUOTED:
+        return _quoted(b, of)
     kind = t.Int if isinstance(of.type, t.Serial) else type(of.type)
     pattern = FORMATS.get(kind)
     plain = not set(node.spec) & set("'\"{}\\\n") and node.spec.isprintable()
@@ -52,6 +56,35 @@ def _formatted(b: Body, node: tree.Formatted, expected: t.Type | None) -> ir.Exp
         "leave out the format; of another value write its text: {x!s:>8}",
     )
     return b.wrong(node.place)
+
+
+def _quoted(b: Body, of: ir.Expr) -> ir.Expr:
+    """`repr` of an integer or a bool, which is its text, and of texts that are written out."""
+    match of:
+        case ir.Expr(type=t.Int() | t.Bool()):
+            return ir.Format(of.place, t.TEXT, (of,))
+        case ir.Const(type=t.Text(), value=value):
+            return ir.Const(of.place, t.TEXT, repr(value))
+        case ir.Item(type=t.Text(), of=ir.Op(op="map", args=args) as table, key=key):
+            # The texts of an enum's members, `status.value`.
+            rows = [ir.Const(of.place, t.TEXT, repr(v.value)) for v in args[1::2] if _written(v)]
+            if 2 * len(rows) == len(args):
+                both = tuple(each for row in zip(args[::2], rows, strict=True) for each in row)
+                return ir.Item(of.place, t.TEXT, dataclasses.replace(table, args=both), key)
+        case _:
+            pass
+    b.problem(
+        "L103",
+        of.place,
+        f"{a(of.type)} with !r",
+        "an integer, a bool, or the text of an enum's member",
+        "leave out the !r",
+    )
+    return b.wrong(of.place)
+
+
+def _written(e: ir.Expr) -> TypeGuard[ir.Const]:
+    return isinstance(e, ir.Const) and isinstance(e.value, str)
 
 
 ROWS: dict[type[tree.Tree], Resolver] = {
