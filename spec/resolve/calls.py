@@ -9,8 +9,8 @@ import enum
 import sys
 import types as python_types
 import typing
-from collections.abc import Callable, Sequence
-from typing import Any, cast
+from collections.abc import Callable
+from typing import Any
 
 from .. import ir, words
 from .. import types as t
@@ -110,10 +110,11 @@ def _seconds(b: Body, node: tree.Apply) -> ir.Expr | None:
 
 def _spans(table: object) -> dict[Any, float] | None:
     """The seconds of a dict, tuple or list of spans, by key or index; None of another object."""
+    whole: Any = table
     if isinstance(table, dict):
-        rows = cast(dict[Any, Any], table)
+        rows: dict[Any, Any] = whole
     elif isinstance(table, tuple | list):
-        rows = dict(enumerate(cast(Sequence[Any], table)))
+        rows = dict(enumerate(whole))
     else:
         return None
     if not all(map(_is_span, rows.values())):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, cast
+from typing import Any
 
 from .. import ir
 from .. import types as t
@@ -228,12 +228,12 @@ def named_constant(
 def _instead(value: Any) -> str | None:
     """What to write instead of such a constant, or of the first such thing in it."""
     found = CONSTANTS.get(type(value).__name__)
+    whole: Any = value
     inside: list[Any] = []
     if isinstance(value, dict):
-        rows = cast(dict[Any, Any], value)
-        inside = [*rows, *rows.values()]
+        inside = [*whole, *whole.values()]
     elif isinstance(value, tuple | list | set | frozenset):
-        inside = [*cast(Collection[Any], value)]
+        inside = [*whole]
     return found or next(filter(None, map(_instead, inside)), None)
 
 
