@@ -20,6 +20,7 @@ from .declared.serials import declared
 from .families import gathered
 from .methods import call_of, only, refused
 from .short_forms.keyed_orders import has_key, keyed
+from .short_forms.numbered_elements import numbered
 
 Caller = Callable[[Body, tree.Apply, t.Type | None], ir.Expr]
 EVENTS = ("transition", "event")  # What `can` may ask for.
@@ -212,7 +213,7 @@ def _ordered_iter(op: str) -> Caller:
     """`reversed`, `enumerate` and `zip`: of ordered collections."""
 
     def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
-        if op == "enumerate" and (counted := _counted_from(b, node)) is not None:
+        if op == "enumerate" and (counted := numbered(b, node)) is not None:
             return counted
         made = [_values(b, arg) for arg in node.args]
         # `strict=False` is what zip does without it; ruff asks for the word.
@@ -233,29 +234,6 @@ def _ordered_iter(op: str) -> Caller:
         return ir.Op(node.place, t.Iter(results[op], True), op, args)
 
     return resolve
-
-
-def _counted_from(b: Body, node: tree.Apply) -> ir.Expr | None:
-    """`enumerate(xs, 1)`: the numbers from 1 on beside the elements; None where no start is
-    given."""
-    given = [*node.args[1:], *(value for word, value in node.keywords if word == "start")]
-    if len(node.args) < 1 or len(given) != 1 or len(node.args) + len(node.keywords) != 2:
-        return None
-    of, item = _values(b, node.args[0])
-    start = expressions.expr(b, given[0], t.INT)
-    if isinstance(of.type, t.Unknown) or isinstance(start.type, t.Unknown):
-        return b.wrong(node.place)
-    if not t.ordered(of.type):
-        expressions.unordered(b, node.place, "enumerate(...) of an unordered collection")
-    if not t.fits(start.type, t.INT):
-        expressions.misfit(b, start.place, start.type, t.INT)
-    if isinstance(of, ir.Op) and of.op in ops.ITERATORS:
-        of = ir.Op(of.place, t.Seq(item, False), "tuple_of", (of,))
-    count = ir.Op(node.place, t.INT, "len", (of,))
-    end = ir.Op(node.place, t.INT, "add", (start, count))
-    numbers = ir.Op(node.place, t.Iter(t.INT, True), "range", (start, end))
-    both = t.Iter(t.Tuple((t.INT, item)), True)
-    return ir.Op(node.place, both, "zip", (numbers, of))
 
 
 def _integer(op: str) -> Caller:

@@ -114,7 +114,8 @@ def _spans(table: object) -> dict[Any, float] | None:
     if isinstance(table, dict):
         rows: dict[Any, Any] = whole
     elif isinstance(table, tuple | list):
-        rows = dict(enumerate(whole))
+        items: list[Any] = [*whole]
+        rows = dict(enumerate(items))
     else:
         return None
     if not all(map(_is_span, rows.values())):

@@ -77,11 +77,8 @@ class Body(Writer):
             return '"because"'
         known = [p for p in env.places if t.immutable(p.kind) and p.kind not in (t.FLOAT,)]
         known = [p for p in known if isinstance(p.kind, t.Int | t.Bool | t.Enum | t.Sort)]
-        if not known:
-            return '"no"'
-        p = self.rng.choice(known)
-        wide = ":>4" if isinstance(p.kind, t.Int) else "!s:>10"
-        return f'f"not with {{{p.text}{wide if self.count % 3 == 1 else ""}}}"'
+        named = self.rng.choice(known).spoken(self.count) if known else "self"
+        return f'f"not with {{{named}}}"' if known else '"no"'
 
     def args(self, callee: Callee, env: Env) -> str:
         """Arguments of a call, in parentheses."""

@@ -24,6 +24,11 @@ class Place:
     kind: t.Type
     path: bool = True
 
+    def spoken(self, number: int) -> str:
+        """What an f-string has of it in its braces: for some numbers, with a format."""
+        wide = ":>4" if isinstance(self.kind, t.Int) else "!s:>10"
+        return self.text + (wide if number % 3 == 1 else "")
+
 
 @dataclass(frozen=True)
 class Callee:
