@@ -75,8 +75,7 @@ class Body(Writer):
         """The text of a reason."""
         if self.chance(0.6):
             return '"because"'
-        known = [p for p in env.places if t.immutable(p.kind) and p.kind not in (t.FLOAT,)]
-        known = [p for p in known if isinstance(p.kind, t.Int | t.Bool | t.Enum | t.Sort)]
+        known = [p for p in env.places if isinstance(p.kind, t.Int | t.Bool | t.Enum | t.Sort)]
         named = self.rng.choice(known).spoken(self.count) if known else "self"
         return f'f"not with {{{named}}}"' if known else '"no"'
 
