@@ -168,7 +168,7 @@ class Journal:
     def _flush(self) -> None:
         if self._error is not None:
             raise self._error
-        if self._file is None or self._flushing:
+        if self._file is None or self._flushing or self._preparing:
             return  # Who is interrupted by a handler's event writes the row of that, too.
         self._flushing = True
         try:
@@ -225,26 +225,27 @@ class Journal:
                     self._rotate()
 
     def _behind(self) -> bool:
-        """Whether an instance has had later events than the present row: no file may begin
-        there."""
-        return any(
-            (isinstance(watch := entry.__watch__, Observed) and watch.awaits(writer.drain))
-            or any(done is not writer.at.last for done in writer.waiting)
-            for entry, writer, _ in self._attached
-        )
+        """Whether an instance has had later events than the present row, or is in one: no file may
+        begin there."""
+        return any(_is_behind(entry, writer) for entry, writer, _ in [*self._attached])
 
     def _rotate(self) -> None:
         """Begin a new file with a row for each instance.
 
         An interrupt may come anywhere. While the rows are prepared it leaves them for the present
-        file, where they do no harm; after that, the next one that writes goes on.
+        file, where they do no harm; after that, the next one that writes goes on. A handler's event
+        that comes while they are prepared leaves them there, too.
         """
-        number = 1 + max(map(_place, rotated(self.path)), default=0)
         self._preparing = True
         try:
-            for entry, writer, _ in self._attached:
-                writer.whole(entry, "continued")
-            self._moving = self.path.with_name(f"{self.path.name}.{number}")
+            number = 1 + max(map(_place, rotated(self.path)), default=0)
+            several = [(entry, writer) for entry, writer, _ in self._attached]
+            for count, (entry, writer) in enumerate(several):
+                prepare, watch = partial(self._prepare, count, entry, writer), entry.__watch__
+                if not (watch.at_rest(prepare) if isinstance(watch, Observed) else prepare()):
+                    break
+            else:
+                self._moving = self.path.with_name(f"{self.path.name}.{number}")
         finally:
             self._preparing = False
         if len(self._rows) > self.buffer:
@@ -252,13 +253,24 @@ class Journal:
         else:
             self._move()
 
+    def _prepare(self, count: int, entry: Machine, writer: LineWriter) -> bool:
+        """Make the first row of an instance in a new file, which begins with `count` others, unless
+        events came in between."""
+        if len(self._rows) != count or _is_behind(entry, writer, prepared=True):
+            return False
+        writer.whole(entry, "continued")
+        return True
+
     def _move(self) -> None:
+        self._flushing = True
         try:
             if self._moving is not None:
                 self._begin_anew(self._moving)
         except OSError as error:
             self._error = error
             raise
+        finally:
+            self._flushing = False
 
     def _begin_anew(self, kept: Path) -> None:
         """Give the full file this name, and open a new one. This may be done twice."""
@@ -272,6 +284,17 @@ class Journal:
         _lock(self._file, self.path)
         size = os.fstat(self._file.fileno()).st_size
         self._size, self._sum, self._moving = size, 0, None
+
+
+def _is_behind(entry: Machine, writer: LineWriter, prepared: bool = False) -> bool:
+    """Whether an instance has had later events than its last row, or, unless its row is being
+    `prepared`, is in one."""
+    watch = entry.__watch__
+    if isinstance(watch, Observed) and (
+        watch.awaits(writer.drain) or (watch.runs and not prepared)
+    ):
+        return True
+    return any(done is not writer.at.last for done in tuple(writer.waiting))
 
 
 def _opened(path: Path) -> IO[bytes]:

@@ -150,7 +150,10 @@ class RowWriter:
                 if self.waiting:
                     self._drain(self.waiting[0])
                 else:  # Do not hold what the event had before and after.
-                    self.next = self.at = Written(self.at.seq, self.at.tick, None)
+                    at = self.at
+                    left = Written(at.seq, at.tick, None)
+                    if self.at is at:  # No call since: a handler may have written a row before.
+                        self.next = self.at = left
         finally:
             self.drains = False
 

@@ -320,9 +320,14 @@ class Observed:
         if first is not None:
             raise first
 
+    @property
+    def runs(self) -> bool:
+        """Whether an event of the instance is not over."""
+        return (self._runs if LOCKED else _RUNNING.get(id(self))) is not None
+
     def awaits(self, observer: Observer) -> bool:
         """Whether events are queued for this observer."""
-        return any(observer in observers for observers, _ in self._untold)
+        return any(observer in observers for observers, _ in tuple(self._untold))
 
     def add(self, observer: Observer) -> None:
         """Call it after each event from now on."""
