@@ -17,39 +17,15 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
 from tests.machines.message_scheduler import simulated as message_scheduler
 from tests.machines.message_scheduler.history import missing
 from tests.machines.object_diffusion import simulated as object_diffusion
 from tests.machines.queue_cluster import simulated as queue_cluster
 from tests.machines.read_only_windows import simulated as read_only_windows
+from tests.machines.simulated_runs import Run
 from tests.machines.unicast import simulated as unicast
 from tests.machines.unicast.plan import FAULTS as UNICAST_FAULTS
-
-
-class Run(Protocol):
-    """What one run did. `events`: of the machines; `active`: those while faults were made;
-    `pieces`: delivered by the network."""
-
-    @property
-    def seed(self) -> int: ...
-    @property
-    def problems(self) -> list[str]: ...
-    @property
-    def transitions(self) -> Counter[str]: ...
-    @property
-    def faults(self) -> Counter[str]: ...
-    @property
-    def counts(self) -> Counter[str]: ...
-    @property
-    def seconds(self) -> float: ...
-    @property
-    def events(self) -> int: ...
-    @property
-    def active(self) -> int: ...
-    @property
-    def pieces(self) -> int: ...
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -34,9 +35,11 @@ from lawful.checks.replay.program import ReplayProgram
 from lawful.checks.replay.rows import Rejected, Row, journal_line
 from lawful.runtime.instances.make import install
 from lawful.runtime.journal import Journal
+from lawful.spec import ir
 from lawful.spec.analysis.ghosts import erased
+from lawful.spec.analysis.walk import everything
 from lawful.spec.resolve import resolve
-from tests.machines.campaign import Run
+from tests.machines.simulated_runs import Run
 from tests.root import ROOT
 
 Witness = Callable[[], str]  # What is wrong, seen in the process of a mutant; empty for nothing.
@@ -108,7 +111,7 @@ class Embedded:
         return self._noticed_by(None, self.witnesses)
 
     def _noticed_by(self, mutant: Mutant | None, witnesses: Mapping[str, Witness]) -> str:
-        if mutant is not None and erased(mutant.made()) == erased(mutant.whole):
+        if mutant is not None and _changes_ghosts_alone(mutant):
             return GHOSTS
         for name, witness in witnesses.items():
             said = _seen(self.classes, mutant, witness)
@@ -118,6 +121,15 @@ class Embedded:
                 words = said.replace(f"{ROOT}/", "").replace("|", "or").split()
                 return f"{name}: {' '.join(words)[:WORDS]}".strip()
         return SURVIVED
+
+
+def _changes_ghosts_alone(mutant: Mutant) -> bool:
+    """Whether the machine without ghosts is the same, but for what stands in the place of a
+    statement that was left out."""
+    runs, change = erased(mutant.whole), mutant.change
+    if isinstance(change.old, ir.Stmt) and change.operator.startswith("drop"):
+        return all(node is not change.old for node in everything((runs,)))
+    return erased(mutant.made()) == runs
 
 
 def _seen(classes: tuple[type[Machine], ...], mutant: Mutant | None, witness: Witness) -> str:
@@ -216,6 +228,22 @@ def _deviates(program: ReplayProgram, rows: Iterable[Row | Rejected]) -> str:
             at = found.finding
             return found.verdict if at is None else f"{found.verdict}, {at.event}: {at.clause}"
     return ""
+
+
+def stories(module: ModuleType) -> Witness:
+    """The first test of this module that fails; none has arguments. It takes no session of pytest,
+    which would take longer than they do."""
+    tests = {name: each for name, each in vars(module).items() if name.startswith("test_")}
+
+    def witness() -> str:
+        for name, test in tests.items():
+            try:
+                test()
+            except AssertionError:
+                return name
+        return ""
+
+    return witness
 
 
 def service_tests(*words: str) -> Witness:

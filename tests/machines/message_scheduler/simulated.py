@@ -14,7 +14,7 @@ import hashlib
 import random
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lawful import Refused
 from lawful.machines.message_scheduler.declaration import ChannelId, Offer, Reason, Token
@@ -34,6 +34,7 @@ from lawful.runtime.simulation.event_loop import SimulatedLoop
 from lawful.runtime.simulation.network import Network
 from lawful.runtime.simulation.turns import World
 from tests.machines.message_scheduler.history import Asking, History, Sending, problems
+from tests.machines.simulated_runs import Clock, Run
 
 CONFIG = Config(
     least=1, greatest=40, silence=3.0, redial=0.3, backlog=4_000, tolerated=4, longest_body=2_000
@@ -50,23 +51,6 @@ FAULTS = (
     *("on_offer raised", "on_success raised", "on_failure raised", "on_discard raised"),
     *FATES,
 )
-
-
-@dataclass
-class Run:
-    """What one run did. `events`: of the machine; `pieces`: delivered by the network; `active`:
-    events while faults were made."""
-
-    seed: int
-    problems: list[str]
-    digest: str
-    transitions: Counter[str]
-    faults: Counter[str]
-    counts: Counter[str]
-    seconds: float
-    events: int
-    active: int
-    pieces: int
 
 
 class Watch:
@@ -101,17 +85,6 @@ def _text(output: object) -> str:
     if isinstance(output, Offer):
         return f"{output.token} {sorted(map(repr, output.channels))} {output.size}"
     return repr(output)
-
-
-class Clock:
-    """The service's clock, which jumps."""
-
-    def __init__(self, world: World) -> None:
-        self.offset = 0.0
-        self._world = world
-
-    def now(self) -> float:
-        return 1_000.0 + self._world.time + self.offset
 
 
 class Scene:

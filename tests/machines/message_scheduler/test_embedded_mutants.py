@@ -17,7 +17,8 @@ from tests.machines.embedded_mutants import (
     simulation,
     writing,
 )
-from tests.machines.message_scheduler.simulated import Run, simulate
+from tests.machines.message_scheduler.simulated import simulate
+from tests.machines.simulated_runs import Run
 
 HERE = Path(__file__).parent
 SEEDS = range(1, 17)

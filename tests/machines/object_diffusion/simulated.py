@@ -12,13 +12,10 @@ must come.
 from __future__ import annotations
 
 import asyncio
-import logging
 import random
 import sqlite3
-import traceback
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -33,6 +30,7 @@ from lawful.runtime.kernel.event_record import Stepped
 from lawful.runtime.simulation.event_loop import SimulatedLoop
 from lawful.runtime.simulation.turns import World
 from tests.machines.object_diffusion.wiretap import Judge, Tapped
+from tests.machines.simulated_runs import Clock, Run, note_errors, play
 
 PEERS = {"C": 1, "A": 2, "B": 3}
 HONEST = PEERS["C"]
@@ -48,23 +46,6 @@ FAULTS = (
     *("node killed", "disk full", "invalid object"),
     *FATES,
 )
-
-
-@dataclass
-class Run:
-    """What one run did. `events`: of the machine; `active`: those while faults were made; `pieces`:
-    delivered by the network."""
-
-    seed: int
-    problems: list[str]
-    digest: str
-    transitions: Counter[str]
-    faults: Counter[str]
-    counts: Counter[str]
-    seconds: float
-    events: int
-    active: int
-    pieces: int
 
 
 class Disk(SqlitePool):
@@ -92,7 +73,7 @@ def _is_valid(body: bytes) -> bool:
 
 
 class Scene:
-    """What one run consists of; `now` is the clock of the node, which jumps."""
+    """What one run consists of."""
 
     running: asyncio.Task[None]
 
@@ -101,7 +82,6 @@ class Scene:
         self.network = Tapped(self.world)
         self.tape = self.network.tape
         self.loop = SimulatedLoop(self.world, self.network)
-        self.loop.set_exception_handler(self._hear_error)
         self.draw = random.Random(seed)
         self.kind = kind
         self.disk = disk
@@ -116,7 +96,7 @@ class Scene:
         good = Behaviour(outstanding=8)
         self.peers = [OutboundPeer(n, good if n == "C" else bad, seed) for n in PEERS]
         self.good = good
-        self.offset = 0.0
+        self.clock = Clock(self.world)
         self.full = False
         self.over = False
         self.offered: dict[ObjectId, bytes] = {}
@@ -124,14 +104,12 @@ class Scene:
         self.faults: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
         self.errors: list[str] = []
+        note_errors(self.loop, self.errors)
         self.events = 0
         self.active = 0
         self.calm = 0.0
         self.end = 0.0
         self.nodes = 0
-
-    def now(self) -> float:
-        return 1_000.0 + self.world.time + self.offset
 
     def attach(self, entry: Machine, instance: str) -> object:
         """In the place of a journal: count and digest all events of the machine."""
@@ -146,17 +124,12 @@ class Scene:
             self.transitions[name] += 1
         self.tape.mark(f"{done.time!r} {name} {done.outcome}".encode())
 
-    def _hear_error(self, _: object, context: dict[str, object]) -> None:
-        error = context.get("exception")
-        lines = traceback.format_exception(error) if isinstance(error, BaseException) else []
-        self.errors.append(f"{context.get('message')}: {''.join(lines[-3:])}")
-
     async def supervise(self, path: Path) -> None:
         """Run a node, and after its end another one with the same file."""
         while not self.over:
             self.nodes += 1
             pool = self.disk(self, path)
-            options = Options(f"node {self.nodes}", self, self)
+            options = Options(f"node {self.nodes}", self.clock, self)
             node = self.kind(pool, PEERS, self.config, options)
             self.running = asyncio.create_task(node.run())
             await asyncio.wait([self.running])
@@ -190,11 +163,11 @@ async def _freeze(scene: Scene, peer: OutboundPeer) -> None:
 
 
 async def _forward(scene: Scene, _: OutboundPeer) -> None:
-    scene.offset = scene.draw.uniform(scene.offset, 1.0)
+    scene.clock.offset = scene.draw.uniform(scene.clock.offset, 1.0)
 
 
 async def _back(scene: Scene, _: OutboundPeer) -> None:
-    scene.offset = scene.draw.uniform(-1.0, scene.offset)
+    scene.clock.offset = scene.draw.uniform(-1.0, scene.clock.offset)
 
 
 async def _restart(scene: Scene, peer: OutboundPeer) -> None:
@@ -304,19 +277,15 @@ def simulate(
     seconds: float = 8.0,
 ) -> Run:
     """One run: so many objects, faults for so many seconds."""
-    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     scene = Scene(seed, kind, disk, journal)
     found: list[str] = []
     with TemporaryDirectory() as folder:
         path = Path(folder) / "pool"
         work = _live(scene, objects, seconds, path)
-        scene.world.start(lambda: scene.loop.run_until_complete(work), "event loop")
         try:
-            scene.world.run()
+            play(scene.world, scene.loop, work)
         except Exception as error:
             found.append(f"{type(error).__name__}: {error}")
-        finally:
-            scene.loop.close()
         if _held(path) != scene.offered:
             found.append("the file has not exactly what was offered")
     fates = sum((peer.counts for peer in scene.peers), Counter[str]())

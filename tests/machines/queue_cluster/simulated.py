@@ -15,12 +15,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import logging
 import random
-import traceback
 from collections import Counter
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import cast
 
 from lawful.machines.queue_cluster.ownership import Ownership
@@ -35,6 +33,7 @@ from lawful.runtime.kernel.event_record import Stepped
 from lawful.runtime.simulation.event_loop import SimulatedLoop
 from lawful.runtime.simulation.network import Network
 from lawful.runtime.simulation.turns import World
+from tests.machines.simulated_runs import Clock, Run, note_errors, play
 
 NAMES = "ABC"
 CLIENTS, BUSES = 1, 11  # The first port of the brokers, and of the bus: one for each broker.
@@ -63,23 +62,6 @@ FAULTS = (
     "clock jumps",
     "destroyed",
 )
-
-
-@dataclass
-class Run:
-    """What one run did. `events`: of the machines; `active`: those while faults were made;
-    `pieces`: delivered by the network."""
-
-    seed: int
-    problems: list[str]
-    digest: str
-    transitions: Counter[str]
-    faults: Counter[str]
-    counts: Counter[str]
-    seconds: float
-    events: int
-    active: int
-    pieces: int
 
 
 class Watch:
@@ -128,17 +110,6 @@ def _text(value: object) -> str:
     return repr(value)
 
 
-class Clock:
-    """The brokers' clock, which jumps."""
-
-    def __init__(self, world: World) -> None:
-        self.offset = 0.0
-        self._world = world
-
-    def now(self) -> float:
-        return 1_000.0 + self._world.time + self.offset
-
-
 class Scene:
     """What one run consists of."""
 
@@ -162,12 +133,7 @@ class Scene:
         self.errors: list[str] = []
         self.events_while_faulty = 0
         self.late: list[str] = []
-        self.loop.set_exception_handler(self._hear_error)
-
-    def _hear_error(self, _: object, context: dict[str, object]) -> None:
-        error = context.get("exception")
-        lines = traceback.format_exception(error) if isinstance(error, BaseException) else []
-        self.errors.append(f"{context.get('message')}: {''.join(lines[-3:])}")
+        note_errors(self.loop, self.errors)
 
     async def open(self, names: str = NAMES) -> None:
         """Start the bus and these brokers, each once the last one is a member."""
@@ -343,16 +309,6 @@ async def _share(scene: Scene) -> None:
         client.abort()
 
 
-def play(scene: Scene, work: Coroutine[object, object, None]) -> None:
-    """Do this in the scene's world. Errors: what it raises."""
-    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
-    scene.world.start(lambda: scene.loop.run_until_complete(work), "event loop")
-    try:
-        scene.world.run()
-    finally:
-        scene.loop.close()
-
-
 def simulate(
     seed: int,
     *,
@@ -366,7 +322,7 @@ def simulate(
     scene = Scene(seed, config=replace(CONFIG, slice_seconds=slice_seconds), journal=journal)
     found: list[str] = []
     try:
-        play(scene, _live(scene, messages, seconds))
+        play(scene.world, scene.loop, _live(scene, messages, seconds))
     except Exception as error:
         found.append(f"{type(error).__name__}: {error}")
     found += scene.late

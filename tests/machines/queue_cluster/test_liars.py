@@ -37,7 +37,8 @@ from lawful.machines.queue_cluster.service.frames import (
 )
 from lawful.machines.queue_cluster.service.wire import Raw, coder
 from lawful.machines.services.round_robin import RoundRobin
-from tests.machines.queue_cluster.simulated import BUSES, CONFIG, Scene, play
+from tests.machines.queue_cluster.simulated import BUSES, CONFIG, Scene
+from tests.machines.simulated_runs import play
 
 PATIENT = replace(CONFIG, patience=2.0, unsent=3_000)
 DEAF = replace(CONFIG, silence=1_000.0)  # Gives nobody up.
@@ -127,7 +128,7 @@ def told_by_a_liar(work: Callable[[Scene, Liar], Awaitable[None]]) -> None:
         scene.close()
         await asyncio.sleep(1.0)
 
-    play(scene, run())
+    play(scene.world, scene.loop, run())
     assert scene.errors == []
     assert scene.bus.counts["founded"] == 1
     assert [scene.brokers[name].counts["joined"] for name in "AB"] == [1, 1]

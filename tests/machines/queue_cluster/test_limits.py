@@ -9,7 +9,8 @@ from dataclasses import replace
 import pytest
 
 from lawful.machines.queue_cluster.service import Client, CommandFailed
-from tests.machines.queue_cluster.simulated import BUSES, CLIENTS, CONFIG, Scene, play
+from tests.machines.queue_cluster.simulated import BUSES, CLIENTS, CONFIG, Scene
+from tests.machines.simulated_runs import play
 
 
 def played(work: Callable[[Scene], Awaitable[None]], **changes: int) -> None:
@@ -22,7 +23,7 @@ def played(work: Callable[[Scene], Awaitable[None]], **changes: int) -> None:
         scene.close()
         await asyncio.sleep(1.0)
 
-    play(scene, run())
+    play(scene.world, scene.loop, run())
     assert scene.errors == []
 
 

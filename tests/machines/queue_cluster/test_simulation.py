@@ -21,7 +21,8 @@ from lawful.runtime.instance import Machine
 from lawful.runtime.journal import Journal, read
 from tests.machines.drawn import same_journal
 from tests.machines.queue_cluster.planted import BUGS
-from tests.machines.queue_cluster.simulated import FAULTS, TRANSITIONS, Scene, play, simulate
+from tests.machines.queue_cluster.simulated import FAULTS, TRANSITIONS, Scene, simulate
+from tests.machines.simulated_runs import play
 
 
 def test_every_promise_is_kept_whatever_fails() -> None:
@@ -150,5 +151,5 @@ def test_the_page_shows_the_journal_of_a_queue_that_two_brokers_share(tmp_path: 
 
     with Journal(tmp_path / "j") as journal:
         scene = Scene(journal=Only(journal, "A.0001/q/"))
-        play(scene, work(scene))
+        play(scene.world, scene.loop, work(scene))
     same_journal(tmp_path / "j")

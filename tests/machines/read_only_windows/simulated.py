@@ -15,7 +15,6 @@ import hashlib
 import random
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from lawful.machines.read_only_windows.service import Config, Kind, Options, WindowedExecutor
 from lawful.machines.read_only_windows.service.jobs import Answer, Overloaded
@@ -27,6 +26,7 @@ from lawful.machines.services.threads import Event
 from lawful.runtime.instance import Machine
 from lawful.runtime.kernel.event_record import Stepped
 from lawful.runtime.simulation.turns import World
+from tests.machines.simulated_runs import Clock, Run
 
 BOUND = 20.0  # Seconds within which all ends, after the faults have ceased.
 TRANSITIONS = (
@@ -50,22 +50,6 @@ FAULTS = (
 )
 # Each has just happened to the window when it is shut down in the middle.
 MOMENTS = ("begin", "stop_starting", "run_out", "leave", "end")
-
-
-@dataclass
-class Run:
-    """What one run did; `active`: events while faults were made. There is no network."""
-
-    seed: int
-    problems: list[str]
-    digest: str
-    transitions: Counter[str]
-    faults: Counter[str]
-    counts: Counter[str]
-    seconds: float
-    events: int
-    active: int
-    pieces: int = 0
 
 
 class Watch:
@@ -107,7 +91,7 @@ class Scene:
     def __init__(self, world: World) -> None:
         self.world = world
         self.faulty = True
-        self.offset = 0.0
+        self.clock = Clock(world)
         self.talking = 4
         self.faults: Counter[str] = Counter()
         self.seen: list[Seen] = []
@@ -130,8 +114,8 @@ class Scene:
     def now(self) -> float:
         if self.faulty and self.chance(0.002):
             self.faults["clock forward"] += 1
-            self.offset += self.world.random.uniform(0.0, 0.3)
-        return 1_000.0 + self.world.time + self.offset
+            self.clock.offset += self.world.random.uniform(0.0, 0.3)
+        return self.clock.now()
 
     def sleep(self, seconds: float) -> None:
         if self.faulty and self.chance(0.03):
@@ -231,7 +215,7 @@ def trouble(scene: Scene, seconds: float) -> None:
         scene.world.sleep(draw.uniform(0.05, 0.5))
         forward = scene.chance(0.5)
         scene.faults["clock forward" if forward else "clock back"] += 1
-        scene.offset += draw.uniform(0.0, 0.5) * (1 if forward else -1)
+        scene.clock.offset += draw.uniform(0.0, 0.5) * (1 if forward else -1)
     scene.faulty = False
     scene.active = scene.watch.events
 
@@ -310,4 +294,5 @@ def simulate(
         seconds=world.time,
         events=scene.watch.events,
         active=scene.active,
+        pieces=0,  # There is no network.
     )

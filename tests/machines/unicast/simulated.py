@@ -14,11 +14,10 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-import logging
 import random
 from collections import Counter
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from lawful.machines.unicast.messages import Close, Data, Dropped
 from lawful.machines.unicast.service import endpoint
@@ -32,6 +31,7 @@ from lawful.runtime.simulation.event_loop import SimulatedLoop
 from lawful.runtime.simulation.network import Network
 from lawful.runtime.simulation.turns import World
 from tests.machines.shrinking import smallest
+from tests.machines.simulated_runs import Run, play
 from tests.machines.unicast.history import History, Sent, problems
 from tests.machines.unicast.plan import NAMES, Fault, Plan, plan_of
 
@@ -77,23 +77,6 @@ def shrunk(seed: int) -> Plan:
         if fails(replace(plan, network=better)):
             plan = replace(plan, network=better)
     return plan
-
-
-@dataclass
-class Run:
-    """What one run did. `events`: of the machines; `active`: those until the last fault was over;
-    `pieces`: datagrams that the network delivered."""
-
-    seed: int
-    problems: list[str]
-    digest: str
-    transitions: Counter[str]
-    faults: Counter[str]
-    counts: Counter[str]
-    seconds: float
-    events: int
-    active: int
-    pieces: int
 
 
 class Life:
@@ -380,16 +363,12 @@ def simulate(
     journal: Recorder | None = None,
 ) -> Run:
     """One run of this plan, or of that of the seed."""
-    logging.getLogger("asyncio").setLevel(logging.CRITICAL)
     scene = Scene(seed, plan or plan_of(seed), config, journal)
     found: list[str] = []
-    scene.world.start(lambda: scene.loop.run_until_complete(_live(scene)), "event loop")
     try:
-        scene.world.run()
+        play(scene.world, scene.loop, _live(scene))
     except Exception as error:
         found.append(f"{type(error).__name__}: {error}")
-    finally:
-        scene.loop.close()
     found += scene.errors
     found += problems(scene.history)
     counts = scene.counts
