@@ -3,12 +3,16 @@ clock that jumps."""
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import traceback
 from collections import Counter
-from collections.abc import Coroutine
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Protocol, cast
 
+from lawful.runtime.instance import Machine
+from lawful.runtime.kernel.event_record import Stepped
 from lawful.runtime.simulation.event_loop import SimulatedLoop
 from lawful.runtime.simulation.turns import World
 
@@ -39,6 +43,73 @@ class Clock:
 
     def now(self) -> float:
         return 1_000.0 + self._world.time + self.offset
+
+
+class Recorder(Protocol):
+    """Hears of each event of a machine: a `Journal`."""
+
+    def attach(self, entry: Machine, instance: str) -> object: ...
+
+
+class Watch:
+    """In the place of a journal: counts and digests all events of all machines. A `journal` that is
+    there has them, too."""
+
+    def __init__(self) -> None:
+        self.transitions: Counter[str] = Counter()
+        self.events = 0
+        self.journal: Recorder | None = None
+        self._digest = hashlib.blake2b(digest_size=12)
+
+    def attach(self, entry: Machine, instance: str) -> Callable[[], None]:
+        """Hear of the events of this machine, until what this gives is called."""
+        ends: list[object] = [entry.lawful.observe(lambda done: self.hear(instance, done))]
+        if self.journal is not None:
+            ends.append(self.journal.attach(entry, self.kept_as(instance)))
+
+        def detach() -> None:
+            for end in ends:
+                if callable(end):
+                    end()
+
+        return detach
+
+    def kept_as(self, instance: str) -> str:
+        """The name of the instance in the journal."""
+        return instance
+
+    def named(self, instance: str, done: Stepped[Machine]) -> str:
+        """What has happened; empty for what is not counted."""
+        return str(done.transition or done.event) if done.outcome == "done" else ""
+
+    def hear(self, instance: str, done: Stepped[Machine]) -> None:
+        """An event."""
+        self.events += 1
+        if name := self.named(instance, done):
+            self.transitions[name] += 1
+        what = f"{done.transition or done.event} {done.outcome} {self.said(done)}"
+        self._digest.update(f"{instance} {done.time!r} {what}".encode())
+
+    def said(self, done: Stepped[Machine]) -> str:
+        """What the digest has of arguments and output."""
+        return f"{_text(done.args)} {_text(done.output)}"
+
+    @property
+    def digest(self) -> str:
+        return self._digest.hexdigest()
+
+
+def _text(value: object) -> str:
+    """A value as text, the same in every process: sets have an order."""
+    if isinstance(value, frozenset):
+        return str(sorted(map(_text, cast("frozenset[object]", value))))
+    if isinstance(value, Mapping):
+        return _text(tuple(cast("Mapping[str, object]", value).items()))
+    if isinstance(value, tuple | list):
+        return str([_text(each) for each in cast("tuple[object, ...]", value)])
+    if is_dataclass(value):
+        return f"{type(value).__name__}{[_text(getattr(value, f.name)) for f in fields(value)]}"
+    return repr(value)
 
 
 def note_errors(loop: SimulatedLoop, errors: list[str]) -> None:

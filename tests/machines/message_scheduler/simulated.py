@@ -10,14 +10,13 @@ one that waits until all is answered after the faults have ceased, and stops the
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
 from lawful import Refused
-from lawful.machines.message_scheduler.declaration import ChannelId, Offer, Reason, Token
+from lawful.machines.message_scheduler.declaration import ChannelId, Reason, Token
 from lawful.machines.message_scheduler.service import MessageScheduler
 from lawful.machines.message_scheduler.service.offering import Message, Offering
 from lawful.machines.message_scheduler.service.overlay import Overlay
@@ -27,14 +26,14 @@ from lawful.machines.message_scheduler.service.responder import (
     Responder,
     answer,
 )
-from lawful.machines.message_scheduler.service.settings import Config, Options, Recorder
+from lawful.machines.message_scheduler.service.settings import Config, Options
 from lawful.runtime.instance import Machine
 from lawful.runtime.kernel.event_record import Stepped
 from lawful.runtime.simulation.event_loop import SimulatedLoop
 from lawful.runtime.simulation.network import Network
 from lawful.runtime.simulation.turns import World
 from tests.machines.message_scheduler.history import Asking, History, Sending, problems
-from tests.machines.simulated_runs import Clock, Run
+from tests.machines.simulated_runs import Clock, Recorder, Run, Watch
 
 CONFIG = Config(
     least=1, greatest=40, silence=3.0, redial=0.3, backlog=4_000, tolerated=4, longest_body=2_000
@@ -53,38 +52,9 @@ FAULTS = (
 )
 
 
-class Watch:
-    """In the place of a journal: counts and digests all events of the machine."""
-
-    def __init__(self) -> None:
-        self.transitions: Counter[str] = Counter()
-        self.events = 0
-        self.journal: Recorder | None = None
-        self._digest = hashlib.blake2b(digest_size=12)
-
-    def attach(self, entry: Machine, instance: str) -> object:
-        if self.journal is not None:
-            self.journal.attach(entry, instance)
-        return entry.lawful.observe(self._hear)
-
-    def _hear(self, done: Stepped[Machine]) -> None:
-        self.events += 1
-        name = "stray" if done.outcome == "ignored" else str(done.transition or done.event)
-        if done.outcome != "refused":
-            self.transitions[name] += 1
-        line = f"{done.time!r} {name} {done.outcome} {done.args!r} {_text(done.output)}"
-        self._digest.update(line.encode())
-
-    @property
-    def digest(self) -> str:
-        return self._digest.hexdigest()
-
-
-def _text(output: object) -> str:
-    """The output as text, the same in every process."""
-    if isinstance(output, Offer):
-        return f"{output.token} {sorted(map(repr, output.channels))} {output.size}"
-    return repr(output)
+class SchedulerWatch(Watch):
+    def named(self, instance: str, done: Stepped[Machine]) -> str:
+        return "stray" if done.outcome == "ignored" else super().named(instance, done)
 
 
 class Scene:
@@ -98,7 +68,7 @@ class Scene:
         self.network = network
         self.loop = loop
         self.clock = Clock(world)
-        self.watch = Watch()
+        self.watch = SchedulerWatch()
         self.history = History()
         self.faults: Counter[str] = Counter()
         self.failures: list[Exception] = []

@@ -14,12 +14,10 @@ In the end a queue is shared: a consumer at each of two brokers gets something o
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import random
 from collections import Counter
 from collections.abc import Callable, Coroutine
-from dataclasses import fields, is_dataclass, replace
-from typing import cast
+from dataclasses import replace
 
 from lawful.machines.queue_cluster.ownership import Ownership
 from lawful.machines.queue_cluster.service.broker import Broker
@@ -27,13 +25,11 @@ from lawful.machines.queue_cluster.service.bus import Bus
 from lawful.machines.queue_cluster.service.client import Client, CommandFailed, ConnectionLost
 from lawful.machines.queue_cluster.service.exercise import Exercise, Manners
 from lawful.machines.queue_cluster.service.histories import counts, problems
-from lawful.machines.queue_cluster.service.settings import Config, Options, Recorder
-from lawful.runtime.instance import Machine
-from lawful.runtime.kernel.event_record import Stepped
+from lawful.machines.queue_cluster.service.settings import Config, Options
 from lawful.runtime.simulation.event_loop import SimulatedLoop
 from lawful.runtime.simulation.network import Network
 from lawful.runtime.simulation.turns import World
-from tests.machines.simulated_runs import Clock, Run, note_errors, play
+from tests.machines.simulated_runs import Clock, Recorder, Run, Watch, note_errors, play
 
 NAMES = "ABC"
 CLIENTS, BUSES = 1, 11  # The first port of the brokers, and of the bus: one for each broker.
@@ -62,52 +58,6 @@ FAULTS = (
     "clock jumps",
     "destroyed",
 )
-
-
-class Watch:
-    """In the place of a journal: counts and digests all events of all machines."""
-
-    def __init__(self) -> None:
-        self.transitions: Counter[str] = Counter()
-        self.events = 0
-        self.journal: Recorder | None = None
-        self._digest = hashlib.blake2b(digest_size=12)
-
-    def attach(self, entry: Machine, instance: str) -> Callable[[], None]:
-        ends = [entry.lawful.observe(lambda done: self._hear(instance, done))]
-        if self.journal is not None:
-            ends.append(self.journal.attach(entry, instance))
-
-        def detach() -> None:
-            for end in ends:
-                end()
-
-        return detach
-
-    def _hear(self, instance: str, done: Stepped[Machine]) -> None:
-        self.events += 1
-        name = str(done.transition or done.event)
-        if done.outcome == "done":
-            self.transitions[name] += 1
-        line = f"{instance} {done.time!r} {name} {done.outcome} {_text(done.args)}"
-        self._digest.update(line.encode())
-
-    @property
-    def digest(self) -> str:
-        return self._digest.hexdigest()
-
-
-def _text(value: object) -> str:
-    """A value as text, the same in every process: sets have an order."""
-    if isinstance(value, frozenset):
-        return str(sorted(map(_text, cast("frozenset[object]", value))))
-    if isinstance(value, dict):
-        return _text(tuple(cast("dict[str, object]", value).items()))
-    if isinstance(value, tuple | list):
-        return str([_text(each) for each in cast("tuple[object, ...]", value)])
-    if is_dataclass(value):
-        return f"{type(value).__name__}{[_text(getattr(value, f.name)) for f in fields(value)]}"
-    return repr(value)
 
 
 class Scene:

@@ -11,7 +11,6 @@ late, the clock jumps, also between two looks at it.
 
 from __future__ import annotations
 
-import hashlib
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -26,7 +25,7 @@ from lawful.machines.services.threads import Event
 from lawful.runtime.instance import Machine
 from lawful.runtime.kernel.event_record import Stepped
 from lawful.runtime.simulation.turns import World
-from tests.machines.simulated_runs import Clock, Run
+from tests.machines.simulated_runs import Clock, Run, Watch
 
 BOUND = 20.0  # Seconds within which all ends, after the faults have ceased.
 TRANSITIONS = (
@@ -52,35 +51,29 @@ FAULTS = (
 MOMENTS = ("begin", "stop_starting", "run_out", "leave", "end")
 
 
-class Watch:
-    """In the place of a journal: counts and digests all events of the machines."""
+class NodeWatch(Watch):
+    """A node tries what it may do: what was refused is no event. `last`: what the window did."""
 
-    def __init__(self, journal: Recorder | None) -> None:
-        self.transitions: Counter[str] = Counter()
-        self.events = 0
-        self.last = ""  # What the window did last.
-        self._journal = journal
-        self._digest = hashlib.blake2b(digest_size=12)
+    def __init__(self, recorder: Recorder | None) -> None:
+        super().__init__()
+        self.last = ""
+        self._recorder = recorder
 
-    def attach(self, entry: Machine, instance: str, *, refused: bool = True) -> object:
-        if self._journal is not None:
-            self._journal.attach(entry, instance, refused=refused)
+    def attach(self, entry: Machine, instance: str, *, refused: bool = True) -> Callable[[], None]:
+        if self._recorder is not None:
+            self._recorder.attach(entry, instance, refused=refused)
+        return super().attach(entry, instance)
+
+    def named(self, instance: str, done: Stepped[Machine]) -> str:
+        name = super().named(instance, done)
         kind = "Window" if instance == "window" else "Transaction"
-        return entry.lawful.observe(lambda done: self._hear(kind, instance, done))
+        return f"{kind}.{name}" if name in ("take", "finish", "put_back") else name
 
-    def _hear(self, kind: str, instance: str, done: Stepped[Machine]) -> None:
-        if done.outcome == "refused":
-            return
-        self.events += 1
-        name = str(done.transition or done.event)
-        self.transitions[f"{kind}.{name}" if name in ("take", "finish", "put_back") else name] += 1
-        if kind == "Window":
-            self.last = name
-        self._digest.update(f"{instance} {done.time!r} {name} {done.args!r}".encode())
-
-    @property
-    def digest(self) -> str:
-        return self._digest.hexdigest()
+    def hear(self, instance: str, done: Stepped[Machine]) -> None:
+        if done.outcome != "refused":
+            super().hear(instance, done)
+            if instance == "window":
+                self.last = str(done.transition or done.event)
 
 
 class Scene:
@@ -102,7 +95,7 @@ class Scene:
         self.shutting = False
         self.shut = False
         self.late: list[str] = []
-        self.watch: Watch
+        self.watch: NodeWatch
         self.lock = world.lock
 
     def start(self, run: Callable[[], object], name: str) -> None:
@@ -254,7 +247,7 @@ def simulate(
     world, draw = World(seed, limit=120.0), random.Random(seed)
     scene = Scene(world)
     scene.early = draw.random() < 0.3
-    scene.watch = Watch(journal)
+    scene.watch = NodeWatch(journal)
     config = Config(
         read_only_transaction_num_threads=draw.choice((0, 1, 2, 3)),
         read_write_window_time=draw.choice((50, 200)),
