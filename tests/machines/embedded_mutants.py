@@ -252,6 +252,8 @@ def service_tests(*words: str) -> Witness:
     def witness() -> str:
         first = _First()
         alone = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:lawful"]
+        # In a fork the lock of the outer session's watchdog is held for ever.
+        alone += ["-o", "faulthandler_timeout=0"]
         ended = pytest.main([*alone, *words], plugins=[first])
         expected = (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED)
         return first.failed if ended in expected else f"pytest ended with {ended}"
