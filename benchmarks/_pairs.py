@@ -129,6 +129,7 @@ _sizes("two places", "add_twice", 3)
 _sizes("by a helper", "by_helper", 3, 1)
 _sizes("a map's entry, observed", "set_one", 3, 1, make=_seen)
 _sizes("nested, observed", "inside", 3, 3, 1, make=_seen)
+_sizes("by a helper, observed", "by_helper", 3, 1, make=_seen)
 
 
 @_pair("making, no parameter", 2)
