@@ -21,6 +21,7 @@ from .matching import match_statement
 from .methods import refused
 from .operators import binary
 from .places import name_place, place_of
+from .short_forms.copied_iterables import copied
 from .short_forms.early_ends import early_end
 from .short_forms.in_place_methods import in_place
 
@@ -470,7 +471,7 @@ def _choose(b: Body, node: tree.Choose) -> list[ir.Stmt]:
 
 
 def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
-    over, item = expressions.iterable(b, node.over)
+    over, item = copied(b, node.over) or expressions.iterable(b, node.over)
     turn = round_of(b, over, item, node.names)
     over, names = turn.over, turn.names
     bound = unpacked(turn.item, names)

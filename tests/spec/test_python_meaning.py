@@ -87,6 +87,16 @@ FIELDS = """
 """
 # The type of the output, and the body.
 BODIES = [
+    ("int", "for x in list(self.s):\n    if x > 1: self.s.discard(x)\nreturn len(self.s)"),
+    ("int", "for k in list(self.m):\n    if k > 0: del self.m[k]\nreturn len(self.m)"),
+    ("int", "for k in tuple(self.m.keys()):\n    self.m[k] = 1\nreturn len(self.m)"),
+    (
+        "int",
+        "for k, v in list(self.m.items()):\n    if v < 1: self.m.pop(k)\n"
+        "    else: self.m[k] = 9 // v\nreturn len(self.m)",
+    ),
+    ("int", "n = 0\nfor v in list(self.m.values()):\n    n += v\nreturn n"),
+    ("int", "for x in list(self.xs):\n    self.xs.append(x)\nreturn len(self.xs)"),
     ("int", "if self.top is None:\n    return -1\nreturn self.top.n"),
     ("int", "if self.top:\n    self.xs.append(self.top.n)\nreturn len(self.xs)"),
     ("int", "return self.top.n if self.top is not None and self.top.n > 0 else 0"),
@@ -349,6 +359,14 @@ def test_a_machine_does_what_python_does(
 
 
 REFUSED = [
+    "for x in list(self.s):\n    self.xs.append(x)\nreturn 0",
+    "for k in list(self.m):\n    if len(self.m) > 1: del self.m[k]\nreturn 0",
+    "for k, v in list(self.m.items()):\n    self.m.pop(v, None)\nreturn 0",
+    "n = 0\n"
+    "for k, v in list(self.rows.items()):\n    self.rows[k].add(5)\n    n += len(v)\nreturn n",
+    "for x in list(self.s):\n    n = x\nreturn n",
+    "for x in self.s:\n    self.s.discard(x)\nreturn 0",
+    "return list(self.s)[0]",
     "if self.top is None: return -1\nself.q.pop(0)\nreturn self.top.n",
     "if self.top is None: return -1\nself.q = []\nreturn self.top.n",
     "if self.top is None: return -1\nself.q[0:1] = []\nreturn self.top.n",
