@@ -14,8 +14,9 @@ kept, until the application disconnects the peer: it remembers where the connect
 
 Each payload is delivered once and in the order in which its sender sent it, whatever the network
 loses, repeats or reorders; or it is reported to `on_dropped` as in doubt, never dropped in silence.
-Between endpoints of different names there is no order. Sockets are bound to 127.0.0.1. With a key
-(`Options.key`) only datagrams of endpoints that have it are taken.
+One that is sent with `ordered=False` may overtake others. A payload above one datagram goes in
+several (`parts.py`). Between endpoints of different names there is no order. Sockets are bound to
+127.0.0.1. With a key (`Options.key`) only datagrams of endpoints that have it are taken.
 
 Source: `unicast3.txt`, demands U4 to U30.
 """
@@ -24,8 +25,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections import Counter, deque
-from collections.abc import AsyncIterator, Callable, Collection
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Collection, Sequence
 from functools import partial
 
 from lawful import Refused
@@ -34,11 +35,13 @@ from lawful.runtime.instances.access import Fired
 
 from ..declaration import Conn, ReceiverEntryFixed, SenderEntryFixed
 from ..messages import Ack, Close, Data, Dropped, Message, SendFirst, XmitReq
+from .inbox import Inbox
+from .parts import check_payload, cut, overtakes
 from .peer import FormerLife, Peer, from_wire, to_wire
 from .relay import Address
 from .settings import Config, EndpointStats, LoopClock, Options
 from .socket import Socket
-from .wire import LONGEST_PAYLOAD, Batch, encode_name
+from .wire import Batch, encode_name
 
 
 class EndpointClosed(Exception):
@@ -58,17 +61,15 @@ class Unicast:
         self._clock = options.clock or LoopClock()
         self._epoch = time.time_ns() // 1_000 if options.epoch is None else options.epoch
         self._peers: dict[str, Peer] = {}
-        # With something to send, with a round to come, with payloads that wait for the inbox.
+        # With something to send, and with a round to come.
         self._unsent: dict[str, Peer] = {}
         self._busy: dict[str, Peer] = {}
-        self._held: dict[str, Peer] = {}
         self._deadlines = Deadlines()
-        self._inbox: deque[tuple[str, bytes]] = deque()
+        self._inbox = Inbox(config.inbox)
         self._counts: Counter[str] = Counter()
         self._kinds_sent: Counter[str] = Counter()
         self._kinds_received: Counter[str] = Counter()
         self._changed = asyncio.Event()
-        self._came = asyncio.Event()
         self._loop = asyncio.get_running_loop()
         self._closed = False
         self._worked = 0.0
@@ -147,30 +148,48 @@ class Unicast:
             await known.changed.wait()
         while known.ends:
             known.ends.pop()()
-        for peers in (self._peers, self._unsent, self._busy, self._held):
+        for peers in (self._peers, self._unsent, self._busy):
             peers.pop(peer, None)
+        self._inbox.forget(peer)
         # A later connection to the same name gets a larger id than all of this one had.
         self._epoch = max(self._epoch, known.epoch + known.sender.conn)
         known.ring()
 
-    async def send(self, peer: str, payload: bytes) -> int:
-        """Take a payload for `peer`; its sequence number on the connection.
+    async def send(self, peer: str, payload: bytes, *, ordered: bool = True) -> int:
+        """Take a payload for `peer`; the sequence number of its last part on the connection.
 
         Waits while the window is full; callers that wait are served in the order of their calls.
-        A connection that is absent is opened, one that closes is opened again. Errors: ValueError
-        for a payload too large for a datagram, TypeError for what is no `bytes`.
+        A connection that is absent is opened, one that closes is opened again. A payload that is
+        not `ordered` is delivered when it comes, if it fits one part and the inbox has room; it
+        may be earlier than those sent before it. Errors: ValueError for a payload above
+        `Config.largest_payload`, TypeError for what is no `bytes`.
         """
         to = self._peers[peer]
-        if len(payload) > LONGEST_PAYLOAD:
-            raise ValueError(f"a payload has at most {LONGEST_PAYLOAD} bytes, not {len(payload)}")
+        check_payload(payload, self._config.largest_payload)
         async with to.turn:
-            await self._until(to, lambda: to.has_room(len(payload), self._config))
-            self._check_open()
-            data = to.sender.send(payload)
+            number = await self._send_parts(to, cut(payload, self._config.largest_part, ordered))
             self._counts["accepted"] += 1
-            self._busy[peer] = to
+            to.remember(number, payload)
+            return number
+
+    async def _send_parts(self, to: Peer, parts: Sequence[bytes]) -> int:
+        """Send all parts on one connection: its receiver delivers them together. The window has to
+        have room for the first one alone, since none of them is acknowledged before the last."""
+        conn = at = 0
+        while at < len(parts):
+            if at:
+                await asyncio.sleep(0)  # The first parts leave, and others have their turns.
+            self._check_peer(to)
+            if at and (to.sender.state == Conn.CLOSED or to.sender.conn != conn):
+                at = 0  # The connection ended, and its receiver has not got all.
+            if at == 0:
+                await self._until(to, lambda: to.has_room(len(parts[0]), self._config))
+                self._check_open()
+            data = to.sender.send(parts[at])
+            conn, at = data.conn, at + 1
+            self._busy[to.name] = to
             self._perform(to, data)
-            return data.seqno
+        return to.sender.highest_sent
 
     async def receive(self) -> AsyncIterator[tuple[str, bytes]]:
         """The payloads delivered, each with the peer that sent it, until the endpoint is closed.
@@ -178,15 +197,15 @@ class Unicast:
         Several iterators share what is delivered: each payload goes to one of them.
         """
         while True:
-            while not self._closed and not self._inbox:
-                await self._came.wait()
-            if not self._inbox:
+            while not self._closed and not self._inbox.payloads:
+                await self._inbox.came.wait()
+            if not self._inbox.payloads:
                 self._raise_fault()
                 return
-            full = len(self._inbox) >= self._config.inbox
-            delivered = self._inbox.popleft()
+            full = self._inbox.is_full
+            delivered = self._inbox.payloads.popleft()
             if full:
-                self._guarded(self._deliver_all)
+                self._guarded(self._deliver_held)
             yield delivered
 
     def close(self, peer: str) -> None:
@@ -230,6 +249,10 @@ class Unicast:
         while not peer.gone and not condition():
             self._check_open()
             await peer.changed.wait()
+        self._check_peer(peer)
+
+    def _check_peer(self, peer: Peer) -> None:
+        self._check_open()
         if peer.gone:
             raise KeyError(peer.name)
 
@@ -247,7 +270,7 @@ class Unicast:
             former=counts["former"],
             beyond=counts["beyond"],
             accepted=counts["accepted"],
-            delivered=counts["delivered"],
+            delivered=self._inbox.delivered,
             in_doubt=counts["in_doubt"],
             raised=counts["raised"],
             send_errors=counts["send_errors"],
@@ -329,7 +352,7 @@ class Unicast:
                 self._counts["former"] += 1
             except Refused:
                 self._counts["refused"] += 1
-        self._deliver(peer)
+        self._inbox.deliver(peer)
         if peer.busy:
             self._busy[peer.name] = peer
         self._ring(peer)
@@ -342,7 +365,10 @@ class Unicast:
                     self._counts["beyond"] += 1
                     peer.lost = True
                 else:
+                    is_new = peer.arrivals.is_new(message.conn, message.seqno)
                     peer.receiver.data(message)
+                    if is_new and overtakes(message.payload):
+                        self._inbox.deliver_early(peer, message)
             case Ack():
                 peer.sender.ack(message)
             case SendFirst():
@@ -354,24 +380,12 @@ class Unicast:
             case Close():
                 peer.receiver.close_received(message)
 
-    def _deliver(self, peer: Peer) -> None:
-        while len(self._inbox) < self._config.inbox and peer.receiver.lawful.may("deliver"):
-            self._inbox.append((peer.name, peer.receiver.deliver()))
-            self._counts["delivered"] += 1
-            self._came.set()
-            self._came.clear()
-        if len(self._inbox) >= self._config.inbox:
-            self._held[peer.name] = peer
-
-    def _deliver_all(self) -> None:
-        """The inbox has room again: those that were held back have their turns."""
-        held, self._held = self._held, {}
-        for peer in held.values():
-            self._deliver(peer)
-            peer.ring()
+    def _deliver_held(self) -> None:
+        self._inbox.deliver_held()
         self._ring()
 
     def _report(self, peer: Peer, dropped: Dropped) -> None:
+        dropped = peer.payloads_of(dropped)
         self._counts["in_doubt"] += len(dropped.in_doubt)
         if self._options.on_dropped is None:
             return
@@ -427,7 +441,7 @@ class Unicast:
             self._ticking.cancel()
         for peer in self._peers.values():
             peer.ring()
-        self._came.set()
+        self._inbox.ring()
         self._ring()
 
     def _ring(self, peer: Peer | None = None) -> None:

@@ -12,7 +12,7 @@ from lawful.runtime.instance import Machine
 from ...services.limits import check_ranges, check_seconds
 from ..declaration import Conn
 from ..messages import Dropped
-from .wire import LARGEST_DATAGRAM
+from .wire import LARGEST_DATAGRAM, LONGEST_PAYLOAD
 
 LARGEST_WINDOW = 4_096  # Messages; more unacknowledged ones no endpoint may have.
 
@@ -30,7 +30,9 @@ class Config:
     lost on a network that loses nothing. `inbox`:
     payloads delivered that the application has not taken; then delivery waits, acknowledgements
     with it, and so in the end the sender. `largest_datagram` (bytes) and `most_messages` bound
-    what one datagram carries. Errors: ValueError for a value out of its range.
+    what one datagram carries, unless it is a single message. `largest_payload`: bytes that `send`
+    takes, the same at all endpoints; more than `largest_part` of them go in several messages.
+    Errors: ValueError for a value out of its range.
     """
 
     xmit_interval: float = 0.5
@@ -42,6 +44,8 @@ class Config:
     inbox: int = 1_024
     largest_datagram: int = 1_400
     most_messages: int = 64
+    largest_part: int = LONGEST_PAYLOAD - 1
+    largest_payload: int = 2**24
 
     def __post_init__(self) -> None:
         check_seconds(self, ("xmit_interval", "ack_interval", "conn_close_timeout"))
@@ -53,8 +57,21 @@ class Config:
             "inbox": 2**31,
             "largest_datagram": LARGEST_DATAGRAM,
             "most_messages": 2**16 - 1,
+            "largest_part": LONGEST_PAYLOAD - 1,
+            "largest_payload": 2**31,
         }
         check_ranges(self, {name: (1, most) for name, most in limits.items()})
+        if self.window + self.most_parts > LARGEST_WINDOW:
+            have = f"{self.window} and {self.most_parts}"
+            raise ValueError(
+                f"window and the parts of largest_payload are at most {LARGEST_WINDOW} together,"
+                f" not {have}"
+            )
+
+    @property
+    def most_parts(self) -> int:
+        """How many parts the largest payload has."""
+        return -(-self.largest_payload // self.largest_part)
 
     def pause(self, busy: float) -> float:
         """Seconds until the next round, after `busy` seconds of work since the last one began.

@@ -64,13 +64,15 @@ class ThreadedUnicast:
         """Make `peer` known, or tell its new address."""
         self._asked(lambda: self._endpoint.connect(peer, address))
 
-    def send(self, peer: str, payload: bytes, timeout: float | None = None) -> int:
-        """Take a payload for `peer`; its sequence number. Waits while the window is full, at most
-        so many seconds: then TimeoutError, and the payload was not taken."""
+    def send(
+        self, peer: str, payload: bytes, timeout: float | None = None, *, ordered: bool = True
+    ) -> int:
+        """Take a payload for `peer`, as `Unicast.send` does. Waits while the window is full, at
+        most so many seconds: then TimeoutError, and the payload was not taken."""
 
         async def sent() -> int:
             async with asyncio.timeout(timeout):
-                return await self._endpoint.send(peer, payload)
+                return await self._endpoint.send(peer, payload, ordered=ordered)
 
         return self._result(sent)
 

@@ -4,11 +4,11 @@ One datagram carries a *message batch* of one endpoint for another [seed:50-51]:
 messages, from and to named endpoints. All integers are big-endian, nothing is padded:
 
     datagram := "LU3" version:u8 seal source:name target:name count:u16 message{count}
-    seal     := version 1: crc32:u32
-              | version 2: the first 16 bytes of HMAC-SHA-256 under the key of the endpoints
+    seal     := version 3: crc32:u32
+              | version 4: the first 16 bytes of HMAC-SHA-256 under the key of the endpoints
     name     := length:u8 UTF-8{length}
     message  := kind:u8 conn:u64 body
-    body     := kind 1, Data:      seqno:u64 first:u8(0|1) length:u16 payload{length}
+    body     := kind 1, Data:      seqno:u64 first:u8(0|1) length:u16 part{length} (`parts.py`)
               | kind 2, Ack:       seqno:u64
               | kind 3, SendFirst: nothing
               | kind 4, XmitReq:   count:u16 seqno:u64{count}, strictly increasing
@@ -30,13 +30,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from ..messages import Ack, Close, Data, Message, SendFirst, XmitReq
+from .parts import is_part
 
-MAGIC = b"LU3\x01"
-MAGIC_KEYED = b"LU3\x02"
+MAGIC = b"LU3\x03"
+MAGIC_KEYED = b"LU3\x04"
 LONGEST_SEAL = 16  # Bytes.
 LARGEST_DATAGRAM = 65_507  # Bytes: what UDP over IPv4 carries at most.
 LONGEST_NAME = 255  # Bytes of UTF-8.
-LONGEST_PAYLOAD = 60_000  # Bytes: one message fits a datagram whatever the names.
+LONGEST_PAYLOAD = 60_000  # Bytes of a part: one message fits a datagram whatever the names.
 MOST_MESSAGES = 2**16 - 1
 MOST_REQUESTED = 7_000  # Sequence numbers in one XmitReq, for the same reason.
 
@@ -198,6 +199,8 @@ def _data(reader: _Reader, conn: int) -> Data:
     if first > 1:
         raise WireError(f"byte {reader.at}: the mark of first data is 0 or 1, not {first}")
     payload = reader.take(reader.number(2, "a payload's length"), "a payload")
+    if not is_part(payload):
+        raise WireError(f"byte {reader.at}: expected the part of a payload, not {payload[:1]!r}")
     return Data(seqno=seqno, conn=conn, first=first == 1, payload=payload)
 
 

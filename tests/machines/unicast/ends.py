@@ -113,6 +113,11 @@ async def probed(
     probe.transport.close()
 
 
+def submitted(seqno: int) -> Data:
+    """What `data` has, as the application gave it and is told of it."""
+    return data(seqno).replace(payload=b"%d" % seqno)
+
+
 def data(seqno: int, conn: int = 1, first: bool | None = None) -> Data:
     mark = seqno == 1 if first is None else first
-    return Data(seqno=seqno, conn=conn, first=mark, payload=b"%d" % seqno)
+    return Data(seqno=seqno, conn=conn, first=mark, payload=b"\x03%d" % seqno)  # Whole.

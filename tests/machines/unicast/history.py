@@ -4,11 +4,12 @@ The judge knows neither endpoints nor machines. Each payload is sent once, and n
 life of its sender. What is in the inbox of a life that ends counts as arrived. Promised is:
 
 1. A life gets what another sent in its order, and nothing twice, except that a life that began
-   later may get again what the one before it got (the document has no handshake).
+   later may get again what the one before it got (the document has no handshake). What was sent
+   without order may overtake others.
 2. What `send` has taken arrives, or `on_dropped` has told of it, unless its sender was killed.
    Where nobody is cut off or ends, nothing is told of.
-3. Within `BOUND` seconds after the last fault all of this has happened, also to messages that are
-   sent after it.
+3. Within `BOUND` seconds after the last fault all of this has happened, and within as many again
+   to messages that are sent after that.
 4. Nothing comes that nobody sent.
 """
 
@@ -21,13 +22,14 @@ from dataclasses import dataclass, field
 @dataclass
 class Sent:
     """A message that `send` has taken: by which life of whom, its place there; whether
-    `on_dropped` told of it."""
+    `on_dropped` told of it, and whether it has to come in order."""
 
     source: str
     life: int
     target: str
     place: int
     dropped: bool = False
+    ordered: bool = True
 
 
 @dataclass
@@ -49,10 +51,16 @@ def problems(history: History) -> list[str]:
     arrived = {(name, payload) for (name, _), got in history.got.items() for payload in got}
     for (name, life), payloads in history.got.items():
         latest: dict[tuple[str, int], int] = defaultdict(lambda: 2**32)
+        once: set[bytes] = set()
         for payload in payloads:
             sent = history.sent.get(payload)
             if sent is None or sent.target != name:
                 found.append(f"{name}{life} got what nobody sent to it: {payload!r}")
+                continue
+            if not sent.ordered:
+                if payload in once:
+                    found.append(f"{name}{life} got {payload!r} again")
+                once.add(payload)
                 continue
             way = sent.source, sent.life
             if sent.place >= latest[way]:  # Places count down.

@@ -10,8 +10,10 @@ from lawful.machines.unicast.declaration import Conn, ReceiverEntryFixed, Sender
 from lawful.machines.unicast.messages import Ack, Close, Data, Dropped, Payload
 from lawful.machines.unicast.service import endpoint, peer, socket
 from lawful.machines.unicast.service.endpoint import Unicast
+from lawful.machines.unicast.service.inbox import Inbox
+from lawful.machines.unicast.service.parts import Arrivals
 from lawful.machines.unicast.service.peer import Peer, Requests
-from lawful.machines.unicast.service.wire import decode
+from lawful.machines.unicast.service.wire import MAGIC, decode
 
 
 @dataclass(frozen=True)
@@ -32,18 +34,18 @@ def _never_requests(_self: Requests, _receiver: ReceiverEntryFixed) -> bool:
     return False
 
 
-class LosesWhatWaits(Unicast):
+class LosesWhatWaits(Inbox):
     """What the inbox has no room for is delivered to nobody."""
 
-    def _deliver(self, peer: Peer) -> None:
-        super()._deliver(peer)
+    def deliver(self, peer: Peer) -> None:
+        super().deliver(peer)
         while peer.receiver.lawful.may("deliver"):
             peer.receiver.deliver()
 
 
 def _believes(datagram: bytes, key: bytes = b"") -> object:
     """A datagram that is not sealed is taken, too."""
-    return decode(datagram, b"" if datagram[:4] == b"LU3\x01" else key)
+    return decode(datagram, b"" if datagram[:4] == MAGIC else key)
 
 
 class NoTombstone(ReceiverEntryFixed):
@@ -95,10 +97,21 @@ class OneLife(SenderEntryFixed):
         return self.kept(self.highest_sent)
 
 
+def _all_at_once(self: Arrivals) -> int:
+    """Each part is delivered when it comes, and is a payload then."""
+    return int(self.receiver.next in self.receiver.buffer)
+
+
+def _never_early(_self: Arrivals, _number: int) -> None:
+    """Nobody remembers which payloads overtook others."""
+
+
 BUGS = {
+    "parts alone": Bug(Arrivals, "ready", _all_at_once),
+    "delivers twice": Bug(Arrivals, "overtake", _never_early),
     "keeps reports": Bug(Unicast, "_report", _keeps_reports),
     "never requests": Bug(Requests, "due", _never_requests),
-    "loses what waits": Bug(endpoint, "Unicast", LosesWhatWaits),
+    "loses what waits": Bug(endpoint, "Inbox", LosesWhatWaits),
     "believes everybody": Bug(socket, "decode", _believes),
     "no tombstone": Bug(peer, "ReceiverEntryFixed", NoTombstone),
     "acks the highest": Bug(peer, "ReceiverEntryFixed", AcksTheHighest),

@@ -44,8 +44,11 @@ CONFIG = Config(
     conn_close_timeout=0.5,
     window=16,
     inbox=8,
+    largest_part=24,
+    largest_payload=300,
 )
 LAST_WORDS = 5  # Messages.
+LATER = "later "  # They begin with this.
 BOUND = 20.0  # Seconds within which everything has come, after the last fault.
 TRANSITIONS = (
     *("send", "ack", "task", "retransmit", "send_first", "close", "expire", "remove", "give_up"),
@@ -132,21 +135,25 @@ class Life:
     async def _talk(self, other: str, when: str = "") -> None:
         scene, draw = self._scene, self._scene.draw
         try:
-            while scene.left[self.name, other] > 0:
-                scene.left[self.name, other] -= 1
-                place = scene.left[self.name, other]
+            while scene.left[self.name, other, when] > 0:
+                scene.left[self.name, other, when] -= 1
+                place = scene.left[self.name, other, when]
                 payload = f"{when}{self.name}{self.number}>{other}/{place}".encode()
+                if draw.random() < 0.2:  # So large that it goes in several messages.
+                    payload += b"." * draw.choice((30, 100, 250))
+                ordered = draw.random() < 0.8
                 # Taken or not, it is in the history before it can arrive.
-                sent = Sent(self.name, self.number, other, place - LAST_WORDS * bool(when))
+                last = place - LAST_WORDS * bool(when)
+                sent = Sent(self.name, self.number, other, last, ordered=ordered)
                 scene.history.sent[payload] = sent
                 try:
-                    await self.unicast.send(other, payload)
+                    await self.unicast.send(other, payload, ordered=ordered)
                 except BaseException:
                     sent.dropped = True  # Not taken, so nothing is promised of it.
                     raise
                 if draw.random() < 0.3:
                     await asyncio.sleep(draw.choice((0.0, 0.01, 0.1, 0.3)))
-                if draw.random() < 0.01:
+                if draw.random() < 0.01 and not scene.calm:
                     await asyncio.sleep(4.0)  # So long that the connection expires.
         except EndpointClosed:
             return
@@ -155,8 +162,8 @@ class Life:
         """A few more messages to each, now that nobody disturbs."""
         for other in NAMES:
             if other != self.name:
-                self._scene.left[self.name, other] = LAST_WORDS
-                self._job(self._talk(other, "later "))
+                self._scene.left[self.name, other, LATER] = LAST_WORDS
+                self._job(self._talk(other, LATER))
 
     async def _listen(self) -> None:
         got = self._scene.history.got.setdefault((self.name, self.number), [])
@@ -219,10 +226,12 @@ class Scene:
         self.watch.journal = journal
         self.history = History()
         self.lives: dict[str, Life] = {}
-        self.left = {(a, b): plan.messages for a in NAMES for b in NAMES if a != b}
+        # How many messages are to be sent: from whom, to whom, and whether they are the last.
+        self.left = {(a, b, ""): plan.messages for a in NAMES for b in NAMES if a != b}
         self.counts: Counter[str] = Counter()
         self.faults: Counter[str] = Counter()
         self.errors: list[str] = []
+        self.calm = False  # The last fault is over: applications take no long breaks any more.
         self.active = 0
         self.loop.set_exception_handler(self._hear_error)
 
@@ -273,9 +282,12 @@ class Scene:
         draw = random.Random(fault.number)
         source = draw.choice([name for name in NAMES if name != fault.name])
         lies = (
-            Data(seqno=1, conn=2**64 - 1, first=True, payload=b"a lie"),
+            Data(seqno=1, conn=2**64 - 1, first=True, payload=b"\x03a lie"),
             Data(
-                seqno=draw.randrange(2**64), conn=draw.randrange(9_000), first=False, payload=b"?"
+                seqno=draw.randrange(2**64),
+                conn=draw.randrange(9_000),
+                first=False,
+                payload=b"\x03?",
             ),
             Close(conn=draw.randrange(9_000)),
         )
@@ -314,17 +326,21 @@ async def _live(scene: Scene) -> None:
         await asyncio.sleep(max(0.0, fault.at - scene.world.time))
         await scene.make(fault)
     scene.active = scene.watch.events
+    scene.calm = True
     until = scene.world.time + BOUND
-    while not scene.quiet and scene.world.time < until:
-        await asyncio.sleep(0.1)
-    await asyncio.sleep(CONFIG.conn_close_timeout + 1.0)  # What was cut off is over.
-    scene.history.troubled.clear()
-    for name in NAMES:
-        await scene.lives[name].say_last_words()
     while not scene.quiet and scene.world.time < until:
         await asyncio.sleep(0.1)
     if not scene.quiet:
         scene.errors.append(f"not everything had come {BOUND} s after the faults")
+    await asyncio.sleep(CONFIG.conn_close_timeout + 1.0)  # What was cut off is over.
+    scene.history.troubled.clear()
+    for name in NAMES:
+        await scene.lives[name].say_last_words()
+    until = scene.world.time + BOUND
+    while not scene.quiet and scene.world.time < until:
+        await asyncio.sleep(0.1)
+    if not scene.quiet:
+        scene.errors.append(f"the last words had not come after {BOUND} s")
     await asyncio.sleep(0.2)  # What is acknowledged is in an inbox, and is taken out of it.
     for life in scene.lives.values():
         await life.unicast.aclose()

@@ -161,8 +161,8 @@ def test_what_was_acknowledged_counts_after_its_connection_is_over(
 class Interrupted(Unicast):
     """After its first message, which is acknowledged, a signal comes."""
 
-    async def send(self, peer: str, payload: bytes) -> int:
-        await super().send(peer, payload)
+    async def send(self, peer: str, payload: bytes, *, ordered: bool = True) -> int:
+        await super().send(peer, payload, ordered=ordered)
         await self.flushed(peer)
         signal.raise_signal(signal.SIGTERM)
         await asyncio.Event().wait()

@@ -20,7 +20,16 @@ from lawful.machines.unicast.service.relay import Faults
 from lawful.machines.unicast.service.run import exchange, gone, join
 from lawful.machines.unicast.service.settings import LARGEST_WINDOW, Config, Options
 from lawful.machines.unicast.service.wire import LONGEST_PAYLOAD, Batch, encode
-from tests.machines.unicast.ends import QUICK, data, heard, joined, probed, sending, timed
+from tests.machines.unicast.ends import (
+    QUICK,
+    data,
+    heard,
+    joined,
+    probed,
+    sending,
+    submitted,
+    timed,
+)
 from tests.root import PATIENCE
 
 # The main job.
@@ -264,7 +273,7 @@ async def test_what_may_not_be_delivered_is_reported() -> None:
         await a.send("B", b"2")
         a.close("B")
         await gone(a, "B")
-        sent = frozenset({data(1), data(2)})
+        sent = frozenset(map(submitted, (1, 2)))
         assert reports == [("B", Dropped(conn=1, acked=0, in_doubt=sent))]
         assert a.stats().in_doubt == 2
         relay.mend("A>B", "B>A")
@@ -287,7 +296,7 @@ async def test_what_was_delivered_and_not_acknowledged_is_in_doubt() -> None:
         await a.send("B", b"3")
         a.close("B")
         await gone(a, "B")
-        in_doubt = frozenset({data(2), data(3)})
+        in_doubt = frozenset(map(submitted, (2, 3)))
         assert reports == [("B", Dropped(conn=1, acked=1, in_doubt=in_doubt))]
         assert a.stats().in_doubt == 2
 
@@ -389,8 +398,8 @@ async def test_peers_and_payloads_are_checked() -> None:
     async with joined() as (a, _, _):
         with pytest.raises(KeyError):
             await a.send("nobody", b"")
-        with pytest.raises(ValueError, match="at most"):
-            await a.send("B", bytes(LONGEST_PAYLOAD + 1))
+        with pytest.raises(ValueError, match="a payload has at most 16777216 bytes, not 16777217"):
+            await a.send("B", bytes(2**24 + 1))
         with pytest.raises(ValueError, match="name"):
             a.connect("", a.address)
         assert a.address[0] == LOOPBACK
@@ -408,6 +417,8 @@ async def test_peers_and_payloads_are_checked() -> None:
         {"inbox": 0},
         {"largest_datagram": 70_000},
         {"most_messages": 0},
+        {"largest_part": LONGEST_PAYLOAD},
+        {"largest_payload": 0},
     ],
 )
 def test_settings_out_of_range_are_refused(wrong: dict[str, int]) -> None:

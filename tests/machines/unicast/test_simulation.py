@@ -62,7 +62,7 @@ AT_ONCE = ("loses what waits", "silent loss")
 def test_a_planted_bug_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     bug = BUGS[name]
     monkeypatch.setattr(bug.place, bug.name, bug.planted)
-    assert any(simulate(seed).problems for seed in range(10))
+    assert any(simulate(seed).problems for seed in range(20))
 
 
 @pytest.mark.nightly

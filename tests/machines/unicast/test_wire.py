@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import zlib
 
 import pytest
@@ -24,10 +25,10 @@ from lawful.machines.unicast.service.wire import (
 
 NUMBERS = st.integers(0, 2**64 - 1)
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1, max_size=20)
+HEADS = st.sampled_from([bytes((head,)) for head in range(8)])
+PARTS: st.SearchStrategy[bytes] = st.builds(operator.add, HEADS, st.binary(max_size=80))
 MESSAGES: st.SearchStrategy[Message] = st.one_of(
-    st.builds(
-        Data, seqno=NUMBERS, conn=NUMBERS, first=st.booleans(), payload=st.binary(max_size=80)
-    ),
+    st.builds(Data, seqno=NUMBERS, conn=NUMBERS, first=st.booleans(), payload=PARTS),
     st.builds(Ack, seqno=NUMBERS, conn=NUMBERS),
     st.builds(SendFirst, conn=NUMBERS),
     st.builds(XmitReq, conn=NUMBERS, missing=st.frozensets(NUMBERS, max_size=8)),
@@ -39,7 +40,8 @@ BATCHES = st.builds(
     target=NAMES,
     messages=st.lists(MESSAGES, min_size=1, max_size=5).map(tuple),
 )
-HELLO = Batch("A", "B", (Data(seqno=1, conn=7, first=True, payload=b"hello"), Ack(seqno=3, conn=2)))
+FIRST = Data(seqno=1, conn=7, first=True, payload=b"\x03hello")
+HELLO = Batch("A", "B", (FIRST, Ack(seqno=3, conn=2)))
 
 
 def sealed(content: bytes) -> bytes:
@@ -65,11 +67,11 @@ def decodes_or_is_refused(datagram: bytes) -> bool:
 def test_the_format_is_this() -> None:
     content = (
         "01 41  01 42  0002"
-        "01 0000000000000007 0000000000000001 01 0005 68656c6c6f"
+        "01 0000000000000007 0000000000000001 01 0006 0368656c6c6f"
         "02 0000000000000002 0000000000000003"
     )
     assert encode(HELLO) == sealed(bytes.fromhex(content))
-    assert encode(HELLO)[:4] == b"LU3\x01"
+    assert encode(HELLO)[:4] == b"LU3\x03"
 
 
 @given(BATCHES)
@@ -134,6 +136,8 @@ WRONG = {
     "no message is of kind 6": message(f"06 {ZERO}"),
     "the mark of first data is 0 or 1, not 2": message(f"01 {ZERO} {ZERO} 02 0000"),
     "expected a payload of 3 bytes, the datagram ends": message(f"01 {ZERO} {ZERO} 01 0003 6868"),
+    "expected the part of a payload, not b''": message(f"01 {ZERO} {ZERO} 01 0000"),
+    "expected the part of a payload, not b'.x08'": message(f"01 {ZERO} {ZERO} 01 0001 08"),
     "requested numbers increase": message(f"04 {ZERO} 0002 {ZERO} {ZERO}"),
     "1 bytes after the last message": message(f"05 {ZERO} 00"),
 }
@@ -193,6 +197,10 @@ def test_a_datagram_has_names_and_a_message(batch: Batch) -> None:
 
 
 def test_data_marked_first_is_handled_first() -> None:
-    first = Data(seqno=4, conn=1, first=True, payload=b"")
-    others = (Ack(seqno=1, conn=1), Data(seqno=5, conn=1, first=False, payload=b""), Close(conn=1))
+    first = Data(seqno=4, conn=1, first=True, payload=b"\x03")
+    others = (
+        Ack(seqno=1, conn=1),
+        Data(seqno=5, conn=1, first=False, payload=b"\x03"),
+        Close(conn=1),
+    )
     assert Batch("A", "B", (*others, first)).in_order_of_handling() == [first, *others]
