@@ -258,25 +258,12 @@ class Unicast:
 
     def stats(self) -> EndpointStats:
         """Counters and states as of now; also of a closed endpoint."""
-        counts = self._counts + self._socket.counts
-        return EndpointStats(
-            datagrams_sent=counts["datagrams_sent"],
-            datagrams_received=counts["datagrams_received"],
-            malformed=counts["malformed"],
-            misdirected=counts["misdirected"],
-            unknown=counts["unknown"],
-            forged=counts["forged"],
-            refused=counts["refused"],
-            former=counts["former"],
-            beyond=counts["beyond"],
-            accepted=counts["accepted"],
-            delivered=self._inbox.delivered,
-            in_doubt=counts["in_doubt"],
-            raised=counts["raised"],
-            send_errors=counts["send_errors"],
-            messages_sent=dict(self._kinds_sent),
-            messages_received=dict(self._kinds_received),
-            connections={name: peer.stats() for name, peer in self._peers.items()},
+        counts = self._counts + self._socket.counts + Counter(delivered=self._inbox.delivered)
+        return EndpointStats.of(
+            counts,
+            dict(self._kinds_sent),
+            dict(self._kinds_received),
+            {name: peer.stats() for name, peer in self._peers.items()},
         )
 
     async def aclose(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
@@ -169,3 +170,32 @@ class EndpointStats:
     messages_sent: Mapping[str, int]
     messages_received: Mapping[str, int]
     connections: Mapping[str, ConnectionStats]
+
+    @classmethod
+    def of(
+        cls,
+        counts: Counter[str],
+        sent: Mapping[str, int],
+        received: Mapping[str, int],
+        connections: Mapping[str, ConnectionStats],
+    ) -> EndpointStats:
+        """Statistics of what was counted by these names."""
+        return cls(
+            datagrams_sent=counts["datagrams_sent"],
+            datagrams_received=counts["datagrams_received"],
+            malformed=counts["malformed"],
+            misdirected=counts["misdirected"],
+            unknown=counts["unknown"],
+            forged=counts["forged"],
+            refused=counts["refused"],
+            former=counts["former"],
+            beyond=counts["beyond"],
+            accepted=counts["accepted"],
+            delivered=counts["delivered"],
+            in_doubt=counts["in_doubt"],
+            raised=counts["raised"],
+            send_errors=counts["send_errors"],
+            messages_sent=sent,
+            messages_received=received,
+            connections=connections,
+        )
