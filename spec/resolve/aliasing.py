@@ -84,6 +84,17 @@ def own_container(b: Body, value: ir.Expr, place: Place) -> None:
     )
 
 
+def outdated(b: Body, name: str, place: Place) -> None:
+    """Note that a variable of a loop, or a parameter, is read after its container was changed."""
+    b.problem(
+        "L211",
+        place,
+        f"{name}, a name of a container that may be changed since",
+        "a read of the container where it is kept, or before the change",
+        "write out the place (self.m[k]), read it before the change, or copy it before: set(...)",
+    )
+
+
 def _copier(kind: t.Type) -> str:
     match kind:
         case t.Set():

@@ -12,6 +12,7 @@ from .. import ir
 from .. import types as t
 from ..analysis.inherited_bounds import taken
 from ..analysis.iteration_order import last_round_shown
+from ..analysis.loop_values import outdated_read
 from ..errors import Place, Problems, a
 from ..legal.fairness import fairness_of
 from ..legal.rules import judge
@@ -22,7 +23,7 @@ from ..syntax.members import Member, Members, constant_of, gather, outline_of
 from ..values.world import World
 from ..verdicts import PropertyKind
 from ..words import Ignored, Scope
-from . import calls, comprehensions, expressions, operators, statements
+from . import aliasing, calls, comprehensions, expressions, operators, statements
 from .annotations import TypeReader
 from .context import MISSING, Body, Interface, Mode, Scene, Signature
 from .fields import RESOLVING, Fields, example, inside_class
@@ -254,6 +255,9 @@ class _Resolver:
             expressions.unordered(
                 body, shown, "a local that the last round of an unordered loop assigned"
             )
+        outdated = outdated_read(made, self.scene.functions())
+        if outdated is not None:
+            aliasing.outdated(body, *outdated)
         refused = bool(method.problems) or len(self.problems.found) > before
         if not statements.ends(made) and not t.fits(t.NOTHING, signature.output) and not refused:
             self.problems.add(

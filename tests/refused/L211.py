@@ -21,3 +21,11 @@ class Peer(Machine):
         old = self.queue
         self.queue = []
         old.append(1)
+
+    @transition()
+    def older(self) -> int:
+        n = 0
+        for k, window in self.windows.items():
+            self.windows[k].add(5)
+            n += len(window)
+        return n

@@ -1,0 +1,319 @@
+"""Reads of a loop's value, or of an argument, after a change of the container that it is.
+
+`for row in self.table:` names a container of the state by `row`. In Python a later change of
+`self.table[0]` is seen through `row`; in the IR `row` is the value that was there when the loop
+began. The two agree where no read of `row` follows such a change, in this round or a later one.
+The same holds of the parameter of a helper that is given `self.table[0]`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Mapping, Sequence
+
+from .. import ir, ops
+from .. import types as t
+from ..errors import Place
+from ..quick_dataclass import dataclass
+from .callee import bind
+from .effects import assigned
+from .places import in_state, may_pass, prefixes
+from .walk import free_locals, inlined, own_expressions, statements, written
+
+Read = tuple[str, Place]
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """The container at `place` is changed; with `below`, those that contain the place; all of the
+    state where there is no place.
+
+    A key that is one of `unsure` is not the caller's local of that name.
+    """
+
+    place: ir.Expr | None
+    below: bool
+    unsure: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """Where the container may be that a loop's variable names; no two rounds have one `key`."""
+
+    places: tuple[ir.Expr, ...]
+    key: str | None
+
+
+def outdated_read(body: Sequence[ir.Stmt], functions: Sequence[ir.Function]) -> Read | None:
+    """The first read of a loop's value that may be a container changed since; None if there is
+    none."""
+    walk = _Walk(functions)
+    walk.block(body, set())
+    return walk.found
+
+
+class _Walk:
+    """A walk through a body, with the loops' variables that are outdated at each statement.
+
+    A variable whose value in a later round is changed has a second mark, `_later`.
+    """
+
+    def __init__(self, functions: Sequence[ir.Function]) -> None:
+        self.functions = functions
+        self.values: dict[str, _Value] = {}
+        self.found: Read | None = None
+        self.continued: list[set[str]] = []
+        self.broken: list[set[str]] = []
+
+    def block(self, body: Sequence[ir.Stmt], old: set[str]) -> set[str] | None:
+        """What is outdated after the statements; None where nothing comes after them."""
+        reached: set[str] | None = old
+        for stmt in body:
+            if reached is None:
+                break
+            for name, place in free_locals(own_expressions(stmt)):
+                if name in reached and self.found is None:
+                    self.found = name, place
+            reached = self._after(stmt, reached)
+        return reached
+
+    def _after(self, stmt: ir.Stmt, old: set[str]) -> set[str] | None:
+        match stmt:
+            case ir.Return() | ir.Refuse():
+                return None
+            case ir.Break():
+                self.broken.append(old)
+                return None
+            case ir.Continue():
+                self.continued.append(old)
+                return None
+            case ir.Branch(then=then, other=other):
+                ends = [self.block(then, set(old)), self.block(other, set(old))]
+                reached = [end for end in ends if end is not None]
+                return set[str]().union(*reached) if reached else None
+            case ir.Loop():
+                return self._loop(stmt, old)
+            case _:
+                if isinstance(stmt, ir.Do):
+                    self._given(stmt)
+                for change in _changes(stmt, self.functions):
+                    self._mark(change, old)
+                return old - assigned((stmt,))
+
+    def _given(self, do: ir.Do) -> None:
+        """Judge a helper that is given containers of the state."""
+        function = _helper(do, self.functions)
+        if function is None:
+            return
+        given = bind(function.params, do.call.args)
+        inside = _Walk(self.functions)
+        for name, value in given.items():
+            places = tuple(filter(in_state, _places(value, self.values)))
+            if places and not t.immutable(value.type):
+                inside.values[name] = _Value(places, None)
+        if inside.values:
+            inside.block(function.body, set())
+        if inside.found is not None and self.found is None:
+            name = inside.found[0]
+            self.found = name, given[name].place if name in given else do.place
+
+    def _loop(self, loop: ir.Loop, old: set[str]) -> set[str]:
+        kept = self.continued, self.broken, dict(self.values)
+        names, laters = set(loop.names), set(map(_later, loop.names))
+        inside = dict(_named(loop, self.values))
+        self.values = {n: v for n, v in self.values.items() if n not in names} | inside
+        before, after = old - names - laters, old - laters
+        while True:
+            self.continued, self.broken = [], []
+            end = self.block(loop.body, set(before))
+            ends = [*self.continued, *([] if end is None else [end])]
+            after = after.union(*ends, *self.broken)
+            reached = set[str]().union(*ends)
+            later = {name for name in names if _later(name) in reached}
+            again = (reached - names - laters) | later
+            if again <= before:
+                break
+            before |= again
+        self.continued, self.broken, outside = kept
+        self.values = outside | {n: _either(outside.get(n), v) for n, v in inside.items()}
+        return after - laters
+
+    def _mark(self, change: _Change, old: set[str]) -> None:
+        for name, value in self.values.items():
+            for place in value.places:
+                if _reaches(change, place):
+                    old.add(name)
+                    if not _of_this_round(change, place, value.key):
+                        old.add(_later(name))
+
+
+def _later(name: str) -> str:
+    return f"{name} later"
+
+
+def _either(one: _Value | None, other: _Value) -> _Value:
+    return other if one is None else _Value((*one.places, *other.places), None)
+
+
+def _reaches(change: _Change, place: ir.Expr) -> bool:
+    if change.place is None:
+        return in_state(place)
+    return may_pass(change.place, place, change.below)
+
+
+def _of_this_round(change: _Change, place: ir.Expr, key: str | None) -> bool:
+    """Whether the change is at the key of this round, which no other round has."""
+    if key is None or change.place is None or key in change.unsure:
+        return False
+    way = _steps(place)
+    last, at = way[-1], _steps(change.place)[len(way) - 1]
+    match last, at:
+        case ir.Item(key=ir.Local(name=one)), ir.Item(key=ir.Local(name=other)):
+            return one == other == key
+        case _:
+            return False
+
+
+def _steps(place: ir.Expr) -> list[ir.Expr]:
+    return [step for step in reversed([*prefixes(place)]) if not isinstance(step, ir.Narrow)]
+
+
+# What a statement changes.
+
+
+def _changes(stmt: ir.Stmt, functions: Sequence[ir.Function]) -> Iterator[_Change]:
+    """The containers that the statement changes where they stand, those of its helper included."""
+    match stmt:
+        case ir.Update(target=target):
+            yield _Change(target, False)
+        case ir.Assign(target=target, value=value) if not isinstance(target, ir.Local):
+            yield _Change(target, not _augmented(target, value))
+        case ir.Assign(target=target, value=value) if _augmented(target, value):
+            yield _Change(target, False)
+        case ir.Step(part=part):
+            yield _Change(part, True)
+        case ir.Base():
+            yield _Change(None, False)
+        case ir.Do():
+            yield from _of_helper(stmt, functions)
+        case _:
+            pass
+    for place in written(stmt):
+        if not isinstance(place, ir.Local) and not isinstance(stmt, ir.Assign):
+            yield _Change(place, True)
+
+
+def _augmented(target: ir.Expr, value: ir.Expr) -> bool:
+    """Whether it may be `x |= y` of a container, which Python changes where it stands."""
+    if t.immutable(target.type) or not isinstance(value, ir.Op) or not value.args:
+        return False
+    first = value.args[0]
+    return (first.of if isinstance(first, ir.Narrow) else first) == target
+
+
+def _helper(do: ir.Do, functions: Sequence[ir.Function]) -> ir.Function | None:
+    """The helper that is called; None where the call or the helper is refused."""
+    found = next((f for f in functions if f.name == do.call.function), None)
+    return found if found is not None and len(found.params) == len(do.call.args) else None
+
+
+def _of_helper(do: ir.Do, functions: Sequence[ir.Function]) -> Iterator[_Change]:
+    function = _helper(do, functions)
+    if function is None:
+        return
+    own = frozenset(assigned(function.body))
+    for stmt in statements(inlined(do, functions)):
+        for change in _changes(stmt, functions):
+            if change.place is None or in_state(change.place):
+                yield dataclasses.replace(change, unsure=change.unsure | own)
+
+
+# What a loop's variables name.
+
+
+def _named(loop: ir.Loop, values: Mapping[str, _Value]) -> Iterator[tuple[str, _Value]]:
+    """The variables that name mutable containers, and where these may be."""
+    item, over = t.element(loop.over.type), loop.over
+    if len(loop.names) > 1 and isinstance(item, t.Tuple):
+        kinds: tuple[t.Type | None, ...] = item.items
+    else:
+        kinds = (item,)
+    again = assigned(loop.body)
+    for index, (name, kind) in enumerate(zip(loop.names, kinds, strict=False)):
+        if kind is None or t.immutable(kind):
+            continue
+        key = loop.names[0] if index and loop.names[0] not in again else None
+        match over:
+            case ir.Op(op="zip", args=args) if len(args) == len(loop.names):
+                elements = tuple(_items(args[index], values, None))
+            case _:
+                elements = tuple(_elements(over, values, key))
+        if elements:
+            yield name, _Value(elements, key)
+
+
+def _elements(over: ir.Expr, values: Mapping[str, _Value], key: str | None) -> Iterator[ir.Expr]:
+    """The places of the mutable containers among the elements, or inside them; items at `key`
+    where the loop's first variable is the key."""
+    match over:
+        case ir.Op(op="items", args=(held,)):
+            yield from _items(held, values, key)
+        case ir.Op(op="enumerate", args=(held,)):
+            yield from _items(held, values, key)
+        case ir.Op(op=op, args=args) if op in ops.DISPLAYS:
+            for arg in args:
+                yield from _places(arg, values)
+        case _:
+            yield from _items(over, values, None)
+
+
+def _items(held: ir.Expr, values: Mapping[str, _Value], key: str | None) -> Iterator[ir.Expr]:
+    """The places of the mutable items of a collection."""
+    match held:
+        case ir.Field() | ir.Item() | ir.Local() | ir.Narrow():
+            kind = held.type.value if isinstance(held.type, t.Map) else t.element(held.type)
+            for place in _places(held, values):
+                if kind is not None and not t.immutable(kind):
+                    at = ir.Local(held.place, t.INT, key or "")
+                    yield ir.Item(held.place, kind, place, at)
+        case ir.Op(args=args):
+            # A copy, or a part, of what its operands hold has the same items.
+            key = key if held.op in ("dict_of", "list_of", "tuple_of") else None
+            if held.op in ops.DISPLAYS:
+                yield from _elements(held, values, None)
+            else:
+                for arg in args:
+                    yield from _items(arg, values, key)
+        case ir.If(then=then, other=other):
+            yield from (*_items(then, values, key), *_items(other, values, key))
+        case ir.Comp(clauses=clauses, element=element):
+            inside = dict(values)
+            for clause in clauses:
+                found = tuple(_elements(clause.over, inside, None))
+                inside |= {name: _Value(found, None) for name in clause.names}
+            yield from _places(element, inside)
+        case _:
+            pass
+
+
+def _places(value: ir.Expr, values: Mapping[str, _Value]) -> Iterator[ir.Expr]:
+    """The places where the container may be that an expression is."""
+    match value:
+        case ir.Local(name=name) if name in values:
+            yield from values[name].places
+        case ir.Self() | ir.Local():
+            yield value
+        case ir.Narrow(of=of):
+            yield from _places(of, values)
+        case ir.Field(of=of) | ir.Item(of=of):
+            for place in _places(of, values):
+                yield dataclasses.replace(value, of=place)
+        case ir.If(then=then, other=other):
+            yield from (*_places(then, values), *_places(other, values))
+        case ir.Op(op=op, args=args) if op in ops.HELD:
+            yield from _items(args[0], values, None)
+        case ir.Op(op="tuple", args=args):
+            for arg in args:
+                yield from _places(arg, values)
+        case _:
+            pass
