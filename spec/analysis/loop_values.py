@@ -158,6 +158,8 @@ def _either(one: _Value | None, other: _Value) -> _Value:
 def _reaches(change: _Change, place: ir.Expr) -> bool:
     if change.place is None:
         return in_state(place)
+    if isinstance(change.place.type, t.Part):
+        return may_pass(place, change.place, True)  # A step may change all that the part has.
     return may_pass(change.place, place, change.below)
 
 
@@ -165,8 +167,10 @@ def _of_this_round(change: _Change, place: ir.Expr, key: str | None) -> bool:
     """Whether the change is at the key of this round, which no other round has."""
     if key is None or change.place is None or key in change.unsure:
         return False
-    way = _steps(place)
-    last, at = way[-1], _steps(change.place)[len(way) - 1]
+    way, changed = _steps(place), _steps(change.place)
+    if len(changed) < len(way):
+        return False
+    last, at = way[-1], changed[len(way) - 1]
     match last, at:
         case ir.Item(key=ir.Local(name=one)), ir.Item(key=ir.Local(name=other)):
             return one == other == key
