@@ -237,7 +237,7 @@ def _of_helper(do: ir.Do, functions: Sequence[ir.Function]) -> Iterator[_Change]
 
 def _named(loop: ir.Loop, values: Mapping[str, _Value]) -> Iterator[tuple[str, _Value]]:
     """The variables that name mutable containers, and where these may be."""
-    item, over = t.element(loop.over.type), loop.over
+    item, over, first = t.element(loop.over.type), loop.over, next(iter(loop.names))
     if len(loop.names) > 1 and isinstance(item, t.Tuple):
         kinds: tuple[t.Type | None, ...] = item.items
     else:
@@ -246,7 +246,7 @@ def _named(loop: ir.Loop, values: Mapping[str, _Value]) -> Iterator[tuple[str, _
     for index, (name, kind) in enumerate(zip(loop.names, kinds, strict=False)):
         if kind is None or t.immutable(kind):
             continue
-        key = loop.names[0] if index and loop.names[0] not in again else None
+        key = first if index and first not in again else None
         match over:
             case ir.Op(op="zip", args=args) if len(args) == len(loop.names):
                 elements = tuple(_items(args[index], values, None))
@@ -282,7 +282,7 @@ def _items(held: ir.Expr, values: Mapping[str, _Value], key: str | None) -> Iter
                     yield ir.Item(held.place, kind, place, at)
         case ir.Op(args=args):
             # A copy, or a part, of what its operands hold has the same items.
-            key = key if held.op in ("dict_of", "list_of", "tuple_of") else None
+            key = key if held.op == "dict_of" or held.op in ops.COPIES else None
             if held.op in ops.DISPLAYS:
                 yield from _elements(held, values, None)
             else:
