@@ -9,6 +9,7 @@ node that settles a message has acquired it before, and settles it once. A numbe
 
 from lawful import Expect, Ghost, Nat, Scope, initial, invariant, total
 
+from .kept_bodies import KeptBodies
 from .messages import (
     AboutMessages,
     Acquire,
@@ -24,11 +25,11 @@ from .messages import (
     Routed,
 )
 from .replica import ReplicaFixed
-from .replication import Pass, Placed, Replication
+from .replication import Pass, Placed
 from .system import Left
 
 
-class ReplicationFixed(Replication):
+class ReplicationFixed(KeptBodies):
     """All nodes repaired."""
 
     nodes: dict[Node, ReplicaFixed] = {}
@@ -149,6 +150,11 @@ class ReplicationFixed(Replication):
     @invariant
     def what_is_taken_is_queued(self) -> bool:
         return all(key.id in self.queued[key.queue] for key in self.taken)
+
+    @invariant
+    def who_has_a_message_is_present(self) -> bool:
+        """What a node had is free in the order as soon as the node leaves (Q29)."""
+        return all(n in self.nodes for n in self.taken.values())
 
     @invariant
     def who_has_left_is_known(self) -> bool:
