@@ -330,7 +330,7 @@ def both() -> tuple[Any, dict[str, Any]]:
 
 
 # Each example runs all bodies, so that it is not made smaller.
-@settings(max_examples=25, phases=(Phase.reuse, Phase.generate))
+@settings(max_examples=12, phases=(Phase.reuse, Phase.generate))
 @given(drawn=STATES)
 def test_a_machine_does_what_python_does(
     both: tuple[Any, dict[str, Any]], drawn: dict[str, Any]

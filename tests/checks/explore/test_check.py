@@ -279,6 +279,7 @@ def test_the_json_is_that_of_the_command_lines_page() -> None:
     assert json.loads(json.dumps(answer)) == answer
 
 
+@pytest.mark.nightly
 def test_nothing_depends_on_the_hash_seed() -> None:
     command = [sys.executable, "-m", "lawful", "check", "tests.classics.two_phase", "--json", "-"]
     outputs: list[object] = []

@@ -385,6 +385,7 @@ def _snapshots(path: Path) -> dict[str, int]:
     return rows
 
 
+@pytest.mark.nightly
 def test_a_large_state_is_snapshot_when_its_rows_are_as_large(tmp_path: Path) -> None:
     second = with_a_transition()
     with Store(tmp_path / "s.db", snapshot_every=10) as store:
