@@ -24,7 +24,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     "Q8": (
         "where the broker calls the cluster",
         "replica.Replica.reject",
-        "replication_as_seed.ReplicationRinging",
+        "replica_as_seed.ReplicationRinging",
         "promises.BrokersFixed.replicas_have_what_was_said",
     ),
     "Q9": (

@@ -1,4 +1,4 @@
-"""Messages to the letter: the plan's text where `replica.py` deviates.
+"""Messages to the letter: the plan's text where `replica.py` deviates, of one node and of all.
 
 Source: `new-cluster-plan.org`, cited as in `declaration.py`. Q-B7: a message is on its queue at its
 origin before other nodes have it, so that queues differ in their order. Q-B8: a rejected message is
@@ -12,7 +12,7 @@ messages that are being routed, one for each node, are one map here, keyed by th
 up a missing entry violates an assertion.
 """
 
-from lawful import Expect, Nat, Scope, needed, require, transition
+from lawful import Expect, Nat, Scope, initial, needed, require, transition
 
 from .messages import (
     AboutMessages,
@@ -28,6 +28,7 @@ from .messages import (
     Routed,
 )
 from .replica import Replica, ReplicaFixed
+from .replication import Quiet, Ring
 
 
 class ReplicaPushing(Replica):
@@ -170,3 +171,76 @@ class ReplicaRinging(ReplicaFixed):
     def oldest(self, new: Key) -> MessageId:
         ids = self.queues[new.queue]
         return next((id for id in ids if self.free(Key(id, new.queue))), new.id)
+
+
+# In a whole cluster.
+
+
+class ReplicationAsSeed(Quiet):
+    """A published message is on its queue here at once (Q-B7); a rejected message is enqueued under
+    a number that is not its own (Q-B8); an expired message is assumed to be acquired (Q-B10)."""
+
+    nodes: dict[Node, ReplicaAsSeed] = {}
+
+    @initial
+    def begin(self, first: Node) -> None:
+        for n in Node:
+            self.nodes[n] = ReplicaAsSeed(me=n)
+            self.declare_all(n)
+        self.owner = {n: first for n in Node}
+
+    scope = Scope(
+        {"MessageId.seq": range(0, 2)},
+        Node=2,
+        QueueName=2,
+        Exchange=1,
+        Body=1,
+        Nat=range(0, 3),
+        inbox=2,
+        outbox=8,
+        queues=2,
+        messages=(1,),
+        lag=(1,),
+        crashes=(0,),
+        passes=(0,),
+    )
+    expects = Expect(
+        asserts=("violated", 17),
+        undefined=("undefined", 10),
+        replicas_agree=("violated", 1),
+        routing_ends=("violated", 21),
+        everything_is_consumed=("violated", 16),
+        publishing_completes=("violated", 9),
+        **{"nodes.this_node_routes_its_own": ("violated", 17)},
+    )
+
+
+class ReplicationPushing(Quiet):
+    """Repaired, except that a message is on its queue at once: if two nodes publish, each has its
+    own message first (Q-B7)."""
+
+    nodes: dict[Node, ReplicaPushing] = {}
+
+    @initial
+    def begin(self, first: Node) -> None:
+        for n in Node:
+            self.nodes[n] = ReplicaPushing(me=n)
+            self.declare_all(n)
+        self.owner = {n: first for n in Node}
+
+    expects = Expect(replicas_agree=("violated", 1), queues_have_one_order=("violated", 13))
+
+
+class ReplicationRinging(Ring):
+    """If a queue keeps one message, replicas remove different ones (Q8, Q17)."""
+
+    nodes: dict[Node, ReplicaRinging] = {}
+
+    @initial
+    def begin(self, first: Node) -> None:
+        for n in Node:
+            self.nodes[n] = ReplicaRinging(me=n, ring=1)
+            self.declare_all(n)
+        self.owner = {n: first for n in Node}
+
+    expects = Expect(replicas_agree=("violated", 15))

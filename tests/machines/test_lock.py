@@ -31,7 +31,6 @@ SLOW = {
     "machines.queue_cluster.replica",
     "machines.queue_cluster.replica_as_seed",
     "machines.queue_cluster.replication",
-    "machines.queue_cluster.replication_as_seed",
     "machines.queue_cluster.replication_fixed",
     "machines.queue_cluster.subscribers",
     "machines.queue_cluster.system",

@@ -15,13 +15,11 @@ from lawful.machines.queue_cluster.replica_as_seed import (
     ReplicaAsSeed,
     ReplicaPushing,
     ReplicaRinging,
-)
-from lawful.machines.queue_cluster.replication import ReplicationRing
-from lawful.machines.queue_cluster.replication_as_seed import (
     ReplicationAsSeed,
     ReplicationPushing,
     ReplicationRinging,
 )
+from lawful.machines.queue_cluster.replication import ReplicationRing
 from lawful.machines.queue_cluster.replication_fixed import ReplicationFixed
 from lawful.runtime.timers import SimulatedClock
 from lawful.spec.resolve import resolve
