@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path, PurePosixPath
+from typing import cast
 
 from tests.root import ROOT
 
@@ -55,7 +56,8 @@ class Source:
         for node in found:
             for value in vars(node).values():
                 if isinstance(value, list):
-                    found += [each for each in value if isinstance(each, ast.AST)]
+                    inside = cast("list[object]", value)
+                    found += [each for each in inside if isinstance(each, ast.AST)]
                 elif isinstance(value, ast.AST) and not isinstance(value, ast.expr_context):
                     found.append(value)
         return found
