@@ -258,7 +258,7 @@ class Unicast:
 
     def stats(self) -> EndpointStats:
         """Counters and states as of now; also of a closed endpoint."""
-        counts = self._counts + self._socket.counts + Counter(delivered=self._inbox.delivered)
+        counts = self._counts + self._socket.counts + self._inbox.counts
         return EndpointStats.of(
             counts,
             dict(self._kinds_sent),

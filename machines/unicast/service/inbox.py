@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 
 from ..messages import Data
 from .parts import joined
@@ -13,15 +13,22 @@ from .peer import Peer
 class Inbox:
     """Payloads, each with the name of the peer that sent it; there is room for `most`.
 
-    `delivered` counts those that were put into it. `came` is set for a moment when one comes.
+    `delivered` counts those that were put into it, `broken` those whose parts do not fit together.
+    `came` is set for a moment when one comes.
     """
 
     def __init__(self, most: int) -> None:
         self.payloads: deque[tuple[str, bytes]] = deque()
         self.delivered = 0
+        self.broken = 0
         self.came = asyncio.Event()
         self._most = most
         self._held: dict[str, Peer] = {}  # Their payloads wait for room.
+
+    @property
+    def counts(self) -> Counter[str]:
+        """Both numbers by name."""
+        return Counter(delivered=self.delivered, broken=self.broken)
 
     @property
     def is_full(self) -> bool:
@@ -29,10 +36,12 @@ class Inbox:
 
     def deliver(self, peer: Peer) -> None:
         """Put into it what comes next of this peer, as far as there is room."""
-        while not self.is_full and peer.arrivals.ready():
-            payload = peer.arrivals.take()
+        while not self.is_full and (count := peer.arrivals.ready()):
+            parts = peer.arrivals.take(count)
+            payload = joined(parts)
             if payload is not None:
                 self._put(peer, payload)
+            self.broken += bool(parts) and payload is None
         if self.is_full:
             self._held[peer.name] = peer
 

@@ -43,6 +43,8 @@ def is_part(raw: bytes) -> bool:
 def joined(parts: Sequence[bytes]) -> bytes | None:
     """The payload of which these are all parts, in order; None where they are of no payload."""
     last = len(parts) - 1
+    if last < 0:
+        return None
     for at, part in enumerate(parts):
         if part[0] & WHOLE != (at == 0) * BEGINS | (at == last) * ENDS:
             return None
@@ -103,13 +105,13 @@ class Arrivals:
             part, count = following, count + 1
         return count
 
-    def take(self) -> bytes | None:
-        """Deliver what is ready: the payload; None where it was delivered before its turn, or is
-        none. The machine delivers message by message."""
+    def take(self, count: int) -> list[bytes]:
+        """Deliver so many messages, which are ready, one by one: their parts. None of them where
+        the payload was delivered before its turn."""
         self._follow()
-        number, count = self.receiver.next, self.ready()
+        number = self.receiver.next
         parts = [self.receiver.deliver() for _ in range(count)]
         if number in self.early:
             self.early.discard(number)
-            return None
-        return joined(parts)
+            return []
+        return parts

@@ -148,7 +148,8 @@ class EndpointStats:
     (meant for another endpoint), `unknown` (from a peer that was not connected), `forged` (not
     sealed with the key). Messages:
     `refused` by the machine, about a `former` life of this endpoint, `beyond` any window a peer
-    may have. `messages_sent` and
+    may have. Payloads that are `broken`: their parts do not fit together, or are more than
+    `largest_payload` has here. `messages_sent` and
     `messages_received` by kind ("Data", "Ack", ...). Payloads: `accepted` from the application,
     `delivered` to it, `in_doubt` when it was told of them; `raised`: exceptions of `on_dropped`.
     """
@@ -162,6 +163,7 @@ class EndpointStats:
     refused: int
     former: int
     beyond: int
+    broken: int
     accepted: int
     delivered: int
     in_doubt: int
@@ -190,6 +192,7 @@ class EndpointStats:
             refused=counts["refused"],
             former=counts["former"],
             beyond=counts["beyond"],
+            broken=counts["broken"],
             accepted=counts["accepted"],
             delivered=counts["delivered"],
             in_doubt=counts["in_doubt"],

@@ -58,8 +58,8 @@ def test_in_any_order_each_payload_comes_once(
             arrivals.overtake(number)
             got.append(part[1:])
             assert not arrivals.is_new(1, number)
-        while arrivals.ready():
-            payload = arrivals.take()
+        while count := arrivals.ready():
+            payload = joined(arrivals.take(count))
             got += [] if payload is None else [payload]
     assert receiver.next == len(parts) + 1
     in_order = [p for p, ordered in payloads if ordered or len(p) > 10]
@@ -89,8 +89,8 @@ def test_what_no_endpoint_sends_is_no_payload_and_blocks_none(
     got: list[bytes | None] = []
     for number, part in enumerate(parts, 1):
         receiver.data(data(number, part))
-        while arrivals.ready():
-            got.append(arrivals.take())
+        while count := arrivals.ready():
+            got.append(joined(arrivals.take(count)))
     assert got == whole
 
 
@@ -104,21 +104,21 @@ def test_parts_may_be_forgotten_with_their_entry() -> None:
     receiver.data(data(2, b"\x02b"))
     assert (receiver.next, arrivals.ready()) == (1, 0)
     receiver.data(data(1, b"\x01a"))
-    assert arrivals.take() == b"ab"
+    assert joined(arrivals.take(2)) == b"ab"
 
 
 def test_what_overtook_does_so_once_though_its_entry_was_removed() -> None:
     receiver = ReceiverEntryFixed()
     arrivals = Arrivals(receiver, most=3)
     receiver.data(data(1, b"\x03a"))
-    assert arrivals.take() == b"a"
+    assert joined(arrivals.take(1)) == b"a"
     receiver.data(data(3, b"\x07c"))
     arrivals.overtake(3)
     receiver.close_received(Close(conn=1))
     assert not arrivals.is_new(1, 3)
     for number, part in ((3, b"\x07c"), (2, b"\x03b")):
         receiver.data(data(number, part))
-    assert [arrivals.take(), arrivals.take()] == [b"b", None]
+    assert [arrivals.take(1), arrivals.take(1)] == [[b"\x03b"], []]
 
 
 def test_another_connection_forgets_what_overtook() -> None:
@@ -152,6 +152,16 @@ async def test_nothing_of_a_payload_is_acknowledged_before_it_is_there() -> None
         probe.say(data(3, b"\x02c"))
         assert await heard(a, 1) == [b"abc"]
         assert a.entries("P")[1].next == 4
+
+
+@timed
+async def test_a_payload_that_is_too_large_here_is_counted() -> None:
+    async with probed(config=SMALL) as (a, probe):
+        assert a.stats().broken == 0
+        probe.say(*(data(q, bytes((q == 1,)) + b"x") for q in range(1, 102)))
+        probe.say(data(102, b"\x03next"))
+        assert await heard(a, 1) == [b"next"]
+        assert (a.stats().delivered, a.stats().broken) == (1, 2)
 
 
 @timed
