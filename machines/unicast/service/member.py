@@ -123,7 +123,16 @@ async def serve(member: Member) -> bool:
         # Of all connections; `stats` knows the last one.
         acked = taken[peer] - doubt[peer] - stats.connections[peer].unacked
         print(f"to {peer}: {acked} acknowledged, {doubt[peer]} in doubt")
-    names = ("malformed", "forged", "misdirected", "unknown", "refused", "former", "beyond", "broken")
+    names = (
+        "malformed",
+        "forged",
+        "misdirected",
+        "unknown",
+        "refused",
+        "former",
+        "beyond",
+        "broken",
+    )
     print(
         f"dropped: {_listed(Counter({name: getattr(stats, name) for name in names}))}", flush=True
     )
