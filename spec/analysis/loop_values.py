@@ -1,9 +1,11 @@
-"""Reads of a loop's value, or of an argument, after a change of the container that it is.
+"""Reads of a loop's value, or of an argument, after a change of the container that it is, and loops
+that go on after a change of what they go through.
 
 `for row in self.table:` names a container of the state by `row`. In Python a later change of
 `self.table[0]` is seen through `row`; in the IR `row` is the value that was there when the loop
 began. The two agree where no read of `row` follows such a change, in this round or a later one.
-The same holds of the parameter of a helper that is given `self.table[0]`.
+The same holds of the parameter of a helper that is given `self.table[0]`, and of the container that
+a loop goes through: Python takes each next element from the container as it is then.
 """
 
 from __future__ import annotations
@@ -16,24 +18,14 @@ from .. import types as t
 from ..errors import Place
 from ..quick_dataclass import dataclass
 from .callee import bind
+from .container_changes import Change, changes, helper
+from .different_keys import NONE, Pairs, different_if, without
 from .effects import assigned
-from .places import in_state, may_pass, prefixes
-from .walk import free_locals, inlined, own_expressions, statements, written
+from .iterated import disturbs, iterated
+from .places import in_state, may_pass, steps
+from .walk import free_locals, own_expressions
 
 Read = tuple[str, Place]
-
-
-@dataclass(frozen=True, slots=True)
-class _Change:
-    """The container at `place` is changed; with `below`, those that contain the place; all of the
-    state where there is no place.
-
-    A key that is one of `unsure` is not the caller's local of that name.
-    """
-
-    place: ir.Expr | None
-    below: bool
-    unsure: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,30 +36,56 @@ class _Value:
     key: str | None
 
 
-def outdated_read(body: Sequence[ir.Stmt], functions: Sequence[ir.Function]) -> Read | None:
-    """The first read of a loop's value that may be a container changed since; None if there is
-    none."""
+@dataclass(frozen=True, slots=True)
+class _Rounds:
+    """A loop that runs, where the containers may be that it goes through, and the locals that
+    another round may give another value."""
+
+    loop: ir.Loop
+    places: tuple[ir.Expr, ...]
+    mark: str
+    assigned: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Outdated:
+    """The first read of a loop's value that may be a container changed since, and the first change
+    of what a loop goes through after which the loop may go on."""
+
+    read: Read | None
+    changed: Place | None
+
+
+def outdated(body: Sequence[ir.Stmt], functions: Sequence[ir.Function]) -> Outdated:
+    """What of the body has another meaning in Python, which sees a change of a container through
+    each name of it."""
     walk = _Walk(functions)
     walk.block(body, set())
-    return walk.found
+    return Outdated(walk.found, walk.disturbed)
 
 
 class _Walk:
     """A walk through a body, with the loops' variables that are outdated at each statement.
 
-    A variable whose value in a later round is changed has a second mark, `_later`.
+    A variable whose value in a later round is changed has a second mark, `_later`. A loop has a
+    mark from the first change of what it goes through.
     """
 
     def __init__(self, functions: Sequence[ir.Function]) -> None:
         self.functions = functions
         self.values: dict[str, _Value] = {}
         self.found: Read | None = None
+        self.rounds: list[_Rounds] = []
+        self.disturbing: dict[str, Place] = {}
+        self.disturbed: Place | None = None
+        self.different: Pairs = NONE
         self.continued: list[set[str]] = []
         self.broken: list[set[str]] = []
 
     def block(self, body: Sequence[ir.Stmt], old: set[str]) -> set[str] | None:
         """What is outdated after the statements; None where nothing comes after them."""
         reached: set[str] | None = old
+        different = self.different
         for stmt in body:
             if reached is None:
                 break
@@ -75,6 +93,8 @@ class _Walk:
                 if name in reached and self.found is None:
                     self.found = name, place
             reached = self._after(stmt, reached)
+            self.different = without(self.different, frozenset(assigned((stmt,))))
+        self.different = different
         return reached
 
     def _after(self, stmt: ir.Stmt, old: set[str]) -> set[str] | None:
@@ -87,22 +107,37 @@ class _Walk:
             case ir.Continue():
                 self.continued.append(old)
                 return None
-            case ir.Branch(then=then, other=other):
-                ends = [self.block(then, set(old)), self.block(other, set(old))]
-                reached = [end for end in ends if end is not None]
-                return set[str]().union(*reached) if reached else None
+            case ir.Branch():
+                return self._branch(stmt, old)
+            case ir.Require(test=test) | ir.Assert(test=test):
+                self.different |= different_if(test, True)
+                return old
             case ir.Loop():
                 return self._loop(stmt, old)
             case _:
                 if isinstance(stmt, ir.Do):
                     self._given(stmt)
-                for change in _changes(stmt, self.functions):
+                for change in changes(stmt, self.functions):
                     self._mark(change, old)
+                    self._mark_rounds(stmt, change, old)
                 return old - assigned((stmt,))
+
+    def _branch(self, branch: ir.Branch, old: set[str]) -> set[str] | None:
+        before, reached = self.different, set[str]()
+        after: list[Pairs] = []
+        for block, outcome in ((branch.then, True), (branch.other, False)):
+            self.different = before | different_if(branch.test, outcome)
+            here = self.different
+            end = self.block(block, set(old))
+            if end is not None:
+                reached |= end
+                after.append(here)
+        self.different = frozenset[frozenset[str]].intersection(*after) if after else before
+        return reached if after else None
 
     def _given(self, do: ir.Do) -> None:
         """Judge a helper that is given containers of the state."""
-        function = _helper(do, self.functions)
+        function = helper(do, self.functions)
         if function is None:
             return
         given = bind(function.params, do.call.args)
@@ -116,12 +151,16 @@ class _Walk:
         if inside.found is not None and self.found is None:
             name = inside.found[0]
             self.found = name, given[name].place if name in given else do.place
+        if inside.disturbed is not None and self.disturbed is None:
+            self.disturbed = do.place
 
     def _loop(self, loop: ir.Loop, old: set[str]) -> set[str]:
-        kept = self.continued, self.broken, dict(self.values)
+        kept = self.continued, self.broken, dict(self.values), self.different
+        rounds = self._begun(loop)
         names, laters = set(loop.names), set(map(_later, loop.names))
         inside = dict(_named(loop, self.values))
         self.values = {n: v for n, v in self.values.items() if n not in names} | inside
+        self.different = without(self.different, rounds.assigned)
         before, after = old - names - laters, old - laters
         while True:
             self.continued, self.broken = [], []
@@ -129,22 +168,47 @@ class _Walk:
             ends = [*self.continued, *([] if end is None else [end])]
             after = after.union(*ends, *self.broken)
             reached = set[str]().union(*ends)
+            if rounds.mark in reached and self.disturbed is None:
+                self.disturbed = self.disturbing[rounds.mark]
             later = {name for name in names if _later(name) in reached}
             again = (reached - names - laters) | later
             if again <= before:
                 break
             before |= again
-        self.continued, self.broken, outside = kept
+        self.continued, self.broken, outside, self.different = kept
+        self.rounds.pop()
         self.values = outside | {n: _either(outside.get(n), v) for n, v in inside.items()}
         return after - laters
 
-    def _mark(self, change: _Change, old: set[str]) -> None:
+    def _begun(self, loop: ir.Loop) -> _Rounds:
+        over = tuple(place for path in iterated(loop.over) for place in _places(path, self.values))
+        rounds = _Rounds(
+            loop,
+            over,
+            f"loop at {loop.place.line}:{loop.place.column}",
+            frozenset(assigned((loop,))),
+        )
+        self.rounds.append(rounds)
+        return rounds
+
+    def _mark_rounds(self, stmt: ir.Stmt, change: Change, old: set[str]) -> None:
+        for rounds in self.rounds:
+            # The places are those before the first round.
+            known = without(self.different, rounds.assigned)
+            if any(disturbs(change, place, rounds.loop, known) for place in rounds.places):
+                old.add(rounds.mark)
+                self.disturbing.setdefault(rounds.mark, stmt.place)
+
+    def _mark(self, change: Change, old: set[str]) -> None:
+        steady = self.different
+        for rounds in self.rounds:
+            steady = without(steady, rounds.assigned)
         for name, value in self.values.items():
             for place in value.places:
-                if _reaches(change, place):
+                if _reaches(change, place, self.different):
                     old.add(name)
-                    if not _of_this_round(change, place, value.key):
-                        old.add(_later(name))
+                if _reaches(change, place, steady) and not _of_this_round(change, place, value.key):
+                    old.add(_later(name))
 
 
 def _later(name: str) -> str:
@@ -155,19 +219,21 @@ def _either(one: _Value | None, other: _Value) -> _Value:
     return other if one is None else _Value((*one.places, *other.places), None)
 
 
-def _reaches(change: _Change, place: ir.Expr) -> bool:
+def _reaches(change: Change, place: ir.Expr, different: Pairs) -> bool:
     if change.place is None:
         return in_state(place)
+    different = without(different, change.unsure)
     if isinstance(change.place.type, t.Part):
-        return may_pass(place, change.place, True)  # A step may change all that the part has.
-    return may_pass(change.place, place, change.below)
+        # A step may change all that the part has.
+        return may_pass(place, change.place, True, different)
+    return may_pass(change.place, place, change.below, different)
 
 
-def _of_this_round(change: _Change, place: ir.Expr, key: str | None) -> bool:
+def _of_this_round(change: Change, place: ir.Expr, key: str | None) -> bool:
     """Whether the change is at the key of this round, which no other round has."""
     if key is None or change.place is None or key in change.unsure:
         return False
-    way, changed = _steps(place), _steps(change.place)
+    way, changed = steps(place), steps(change.place)
     if len(changed) < len(way):
         return False
     last, at = way[-1], changed[len(way) - 1]
@@ -176,60 +242,6 @@ def _of_this_round(change: _Change, place: ir.Expr, key: str | None) -> bool:
             return one == other == key
         case _:
             return False
-
-
-def _steps(place: ir.Expr) -> list[ir.Expr]:
-    return [step for step in reversed([*prefixes(place)]) if not isinstance(step, ir.Narrow)]
-
-
-# What a statement changes.
-
-
-def _changes(stmt: ir.Stmt, functions: Sequence[ir.Function]) -> Iterator[_Change]:
-    """The containers that the statement changes where they stand, those of its helper included."""
-    match stmt:
-        case ir.Update(target=target):
-            yield _Change(target, False)
-        case ir.Assign(target=target, value=value) if not isinstance(target, ir.Local):
-            yield _Change(target, not _augmented(target, value))
-        case ir.Assign(target=target, value=value) if _augmented(target, value):
-            yield _Change(target, False)
-        case ir.Step(part=part):
-            yield _Change(part, True)
-        case ir.Base():
-            yield _Change(None, False)
-        case ir.Do():
-            yield from _of_helper(stmt, functions)
-        case _:
-            pass
-    for place in written(stmt):
-        if not isinstance(place, ir.Local) and not isinstance(stmt, ir.Assign):
-            yield _Change(place, True)
-
-
-def _augmented(target: ir.Expr, value: ir.Expr) -> bool:
-    """Whether it may be `x |= y` of a container, which Python changes where it stands."""
-    if t.immutable(target.type) or not isinstance(value, ir.Op) or not value.args:
-        return False
-    first = value.args[0]
-    return (first.of if isinstance(first, ir.Narrow) else first) == target
-
-
-def _helper(do: ir.Do, functions: Sequence[ir.Function]) -> ir.Function | None:
-    """The helper that is called; None where the call or the helper is refused."""
-    found = next((f for f in functions if f.name == do.call.function), None)
-    return found if found is not None and len(found.params) == len(do.call.args) else None
-
-
-def _of_helper(do: ir.Do, functions: Sequence[ir.Function]) -> Iterator[_Change]:
-    function = _helper(do, functions)
-    if function is None:
-        return
-    own = frozenset(assigned(function.body))
-    for stmt in statements(inlined(do, functions)):
-        for change in _changes(stmt, functions):
-            if change.place is None or in_state(change.place):
-                yield dataclasses.replace(change, unsure=change.unsure | own)
 
 
 # What a loop's variables name.

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from .. import ir
 from .. import types as t
+from .different_keys import NONE, Pairs, known_different
 from .walk import everything
 
 
@@ -112,32 +113,47 @@ def mentions(e: ir.Expr, place: ir.Expr) -> bool:
     return place in everything((e,))
 
 
-def may_pass(place: ir.Expr, through: ir.Expr, below: bool) -> bool:
+def may_pass(place: ir.Expr, through: ir.Expr, below: bool, different: Pairs = NONE) -> bool:
     """Whether a place may be `through` or lie inside it; with `below`, lie inside it.
 
-    Two keys may be equal unless both are constants that differ.
+    Two keys may be equal unless both are constants that differ or they are one of the `different`
+    pairs.
     """
-    steps, wanted = _steps(place), _steps(through)
-    if len(steps) < len(wanted) + below:
+    way, wanted = steps(place), steps(through)
+    if len(way) < len(wanted) + below:
         return False
-    return all(_may_be_one(a, b) for a, b in zip(steps, wanted, strict=False))
+    return all(_may_be_one(a, b, different) for a, b in zip(way, wanted, strict=False))
 
 
-def _steps(place: ir.Expr) -> list[ir.Expr]:
+def may_be(place: ir.Expr, other: ir.Expr, different: Pairs) -> bool:
+    """Whether two places may be one."""
+    return len(steps(place)) == len(steps(other)) and may_pass(place, other, False, different)
+
+
+def steps(place: ir.Expr) -> list[ir.Expr]:
     """The fields and items that lead from the root of a place to its end."""
     return [step for step in reversed([*prefixes(place)]) if not isinstance(step, ir.Narrow)]
 
 
-def _may_be_one(a: ir.Expr, b: ir.Expr) -> bool:
+def _may_be_one(a: ir.Expr, b: ir.Expr, different: Pairs) -> bool:
     """Whether the last step to two places that start alike may be the same."""
     match a, b:
         case ir.Item(of=of, key=ir.Const(value=one)), ir.Item(key=ir.Const(value=other)):
             # An index of a list may count from its end.
             counted = isinstance(of.type, t.Seq) and "-" in f"{one}{other}"
             return counted or one == other
-        case ir.Item(), ir.Item():
-            return True
+        case ir.Item(of=of, key=one), ir.Item(key=other):
+            return not known_different(one, other, different) or (
+                isinstance(of.type, t.Seq) and not (_from_start(one) and _from_start(other))
+            )
         case ir.Field(name=one), ir.Field(name=other):
             return one == other
         case _:
             return a == b
+
+
+def _from_start(index: ir.Expr) -> bool:
+    """Whether an index of a list cannot count from its end."""
+    if isinstance(index, ir.Const):
+        return isinstance(index.value, int) and index.value >= 0
+    return isinstance(index.type, t.Int) and index.type.low is not None and index.type.low >= 0

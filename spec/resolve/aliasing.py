@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from .. import ir
 from .. import types as t
+from ..analysis.loop_values import Outdated
 from ..analysis.places import part_on_the_way, root
 from ..errors import Place, a
 from ..ops import HELD
@@ -84,15 +85,28 @@ def own_container(b: Body, value: ir.Expr, place: Place) -> None:
     )
 
 
-def outdated(b: Body, name: str, place: Place) -> None:
-    """Note that a variable of a loop, or a parameter, is read after its container was changed."""
-    b.problem(
-        "L211",
-        place,
-        f"{name}, a name of a container that may be changed since",
-        "a read of the container where it is kept, or before the change",
-        "write out the place (self.m[k]), read it before the change, or copy it before: set(...)",
-    )
+def outdated(b: Body, found: Outdated) -> None:
+    """Note a read of a variable of a loop, or of a parameter, after a change of its container, and
+    a loop that may go on after a change of what it goes through."""
+    if found.read is not None:
+        name, place = found.read
+        b.problem(
+            "L211",
+            place,
+            f"{name}, a name of a container that may be changed since",
+            "a read of the container where it is kept, or before the change",
+            "write out the place (self.m[k]), read it before the change, or copy it before: "
+            "set(...)",
+        )
+    if found.changed is not None:
+        b.problem(
+            "L218",
+            found.changed,
+            "a change of what may be the collection that the loop goes through",
+            "a loop that does not change its collection",
+            "iterate a copy: sorted(...) of a set or map, tuple(...) of a list; where two keys "
+            "may be one, test that they differ before",
+        )
 
 
 def _copier(kind: t.Type) -> str:

@@ -12,7 +12,7 @@ from .. import ir
 from .. import types as t
 from ..analysis.inherited_bounds import taken
 from ..analysis.iteration_order import last_round_shown
-from ..analysis.loop_values import outdated_read
+from ..analysis.loop_values import outdated
 from ..errors import Place, Problems, a
 from ..legal.fairness import fairness_of
 from ..legal.rules import judge
@@ -255,9 +255,7 @@ class _Resolver:
             expressions.unordered(
                 body, shown, "a local that the last round of an unordered loop assigned"
             )
-        outdated = outdated_read(made, self.scene.functions())
-        if outdated is not None:
-            aliasing.outdated(body, *outdated)
+        aliasing.outdated(body, outdated(made, self.scene.functions()))
         refused = bool(method.problems) or len(self.problems.found) > before
         if not statements.ends(made) and not t.fits(t.NOTHING, signature.output) and not refused:
             self.problems.add(

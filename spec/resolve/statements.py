@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import ir, words
 from .. import types as t
-from ..analysis.iteration_order import changed_while_iterated, order_matters
+from ..analysis.iteration_order import order_matters
 from ..analysis.places import in_machine, in_state, local_of
 from ..errors import Place, a
 from ..syntax import tree
@@ -515,15 +515,6 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
             return [ended]
         if culprit is not None:
             expressions.unordered(b, culprit, "a round whose effect depends on earlier rounds")
-    changing = changed_while_iterated(loop, b.scene.functions())
-    if changing is not None:
-        b.problem(
-            "L218",
-            changing,
-            "a change of the collection that the loop goes through",
-            "a loop that does not change its collection",
-            "iterate a copy: sorted(...) of a set or map, tuple(...) of a list",
-        )
     return [loop]
 
 

@@ -12,7 +12,17 @@ from lawful.spec.resolve import resolve
 from tests.checks.reference.agreement import agreement
 from tests.spec import texts
 
-FILES = ("bodies", "loop_values", "machines", "numbers", "steps", "texts", "time", "unordered")
+FILES = (
+    "bodies",
+    "iterated",
+    "loop_values",
+    "machines",
+    "numbers",
+    "steps",
+    "texts",
+    "time",
+    "unordered",
+)
 ROWS = [(f"{file}: {row[0]}", *row[1:]) for file in FILES for row in texts.corpus(file)]
 ACCEPTED = [(title, text) for title, refused, text in ROWS if not refused]
 REFUSED = [(title, refused, text) for title, refused, text in ROWS if refused]
