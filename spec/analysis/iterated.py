@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from .. import ir, ops
 from .. import types as t
-from .container_changes import Change
+from .changed_places import Change
 from .different_keys import Pairs, without
 from .effects import assigned
 from .places import in_state, is_place, may_be, may_pass

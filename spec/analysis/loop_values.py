@@ -18,7 +18,7 @@ from .. import types as t
 from ..errors import Place
 from ..quick_dataclass import dataclass
 from .callee import bind
-from .container_changes import Change, changes, helper
+from .changed_places import Change, changes, helper
 from .different_keys import NONE, Pairs, different_if, without
 from .effects import assigned
 from .iterated import disturbs, iterated
