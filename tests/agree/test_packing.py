@@ -17,6 +17,7 @@ import pytest
 from lawful.checks.explore.compiled.llvm import compiled
 from lawful.checks.explore.compiled.memory import Memory
 from lawful.checks.explore.compiled.plain import interpreted
+from lawful.checks.explore.compiled.typed_memory import fill, of_numbers
 from lawful.checks.explore.expansion.successors import Stepping
 from lawful.checks.explore.layout.layouts import NotGenerated
 from lawful.checks.explore.layout.packing import pack
@@ -153,8 +154,8 @@ def same(steps: Stepping) -> None:
     for _ in range(20):
         a, room = memory.arrays, memory.room
         words = list(pack(steps.slots, packing.random(steps.whole, rng)))
-        a.store[: memory.words] = words
-        a.info[:] = 0
+        a.store[: memory.words] = of_numbers(words)
+        fill(a.info)
         memory.allow_rounds(a)
         out, info = Row(len(a.out)), Row(len(a.info))
         count = plain(Row(steps.program.cells), words, 0, out, info, room)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -175,11 +176,15 @@ from lawful.cli import main
 code = main(["check", "{}", "--quiet"])
 unasked = (
     *("xml.etree.ElementTree", "z3", "_hashlib", "numpy"),
-    *("lawful.runtime.compile", "lawful.checks.conform"),
+    *("lawful.runtime.compile", "lawful.checks.conform", "lawful.checks.explore.compiled.memory"),
 )
 print(code, [name for name in unasked if name in sys.modules])
 """
 PLAYED = ["lawful.runtime.compile", "lawful.checks.conform"]
+GOING_OVER = """
+from lawful.checks.explore.compiled import background, plain
+background.PATIENCE, background.BRIEF, plain.SLICE = 0.0, 1e9, 7
+"""
 
 
 TOGGLE = """
@@ -206,6 +211,16 @@ def test_a_check_imports_only_what_it_needs(
         Path(target).write_text(TOGGLE, encoding="utf-8")
     command = [sys.executable, "-c", UNASKED.format(target)]
     run = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert (run.stdout, run.stderr) == (f"0 {imported}\n", "")
+
+
+def test_a_search_with_machine_code_imports_no_numpy(tmp_path: Path) -> None:
+    """That takes as long as many a search."""
+    target = "tests.classics.two_phase:TwoPhase"
+    command = [sys.executable, "-c", GOING_OVER + UNASKED.format(target)]
+    env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
+    run = subprocess.run(command, check=False, capture_output=True, text=True, env=env)
+    imported = ["_hashlib", *PLAYED, "lawful.checks.explore.compiled.memory"]
     assert (run.stdout, run.stderr) == (f"0 {imported}\n", "")
 
 

@@ -4,6 +4,9 @@
 
 compiles the steps that come as a line of JSON at its input, and keeps the machine code on disk. A
 search ends this process when it ends itself. If it is killed, the end of the input tells that.
+
+That a search went over to machine code is kept, too: the next one with the same steps does so at
+once, without a look at how long it would take.
 """
 
 from __future__ import annotations
@@ -15,10 +18,16 @@ import os
 import sys
 import threading
 import time
+from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lawful.spec import sha256
+
+from ...cache_folder import cache_folder
 from ..expansion.successors import Text
 from ..limits import Limits
+from . import kept_files
 from .forecast import Forecast
 
 if TYPE_CHECKING:
@@ -28,6 +37,9 @@ if TYPE_CHECKING:
 
 # Processor seconds of plain steps before there is any machine code: a small search is done by then.
 PATIENCE = 0.15
+# Processor seconds of them before it is looked up whether earlier searches went on for long: the
+# library of checksums is loaded for that.
+BRIEF = 0.02
 # Processor seconds until there is machine code that is not optimised: to import the compiler and to
 # compile the search take so many, and each character of the steps some more.
 COMPILER, CHARACTER = 0.25, 2.5e-6
@@ -64,7 +76,7 @@ class Compiler:
         spent = time.process_time() - self.began
         if not self._quick:
             self.forecast.note(expanded, count)
-            if spent < PATIENCE or self._left_for(spent) < self.price:
+            if not self._pays(spent):
                 return None
         if self._process is not None:
             return None if self._process.poll() is None else self._best()
@@ -77,11 +89,31 @@ class Compiler:
             return self._best()
         if not self._quick:
             self._quick = True
+            kept_files.write(self.known, b"")
             return quick(self.text)
         if file is None:
             return self._best()
         self._process, self._forked = _started(self.text), time.perf_counter()
         return None
+
+    def _pays(self, spent: float) -> bool:
+        """Whether machine code pays in a search that has spent so many seconds: an earlier one with
+        the same steps had it, or it is made sooner than plain Python is at the end."""
+        if spent >= BRIEF and self.lasted:
+            return True
+        return spent >= PATIENCE and self._left_for(spent) >= self.price
+
+    @cached_property
+    def lasted(self) -> bool:
+        """Whether a search with these steps had machine code before."""
+        return kept_files.read(self.known) is not None
+
+    @property
+    def known(self) -> Path | None:
+        """The file that tells so."""
+        folder = cache_folder("searches")
+        name = sha256.hexdigest("\n".join(map(str, self.text)).encode())[:24]
+        return None if folder is None else folder / name
 
     def _left_for(self, spent: float) -> float:
         """The seconds that the search still takes in plain Python, of which it has spent so many:

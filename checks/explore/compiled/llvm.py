@@ -34,6 +34,7 @@ from . import (
     window_kernel,
 )
 from .folding import shape
+from .typed_memory import address
 
 SEEN = (
     *("expand", "search", "work", "follow", "find", "insert"),
@@ -50,7 +51,7 @@ llvm: Any = binding  # Published without type information.
 
 
 class Native:
-    """The functions of `SEEN`, which are given NumPy arrays and numbers."""
+    """The functions of `SEEN`, which are given memory as integers of fixed width, and numbers."""
 
     def __init__(self, code: bytes, seconds: float = 0.0) -> None:
         self.seconds = seconds  # That making the code took; 0 where it was kept from before.
@@ -70,12 +71,14 @@ class Native:
 
 
 def _passed(x: Any) -> Any:
-    """A number as it is, of an array where it stands, of several where those places stand."""
+    """A number as it is, of memory its place, of several where those places stand."""
     if isinstance(x, int):
         return x
-    if hasattr(x, "ctypes"):
+    if hasattr(x, "ctypes"):  # A NumPy array, which may be one that is only read.
         return x.ctypes.data
-    places: list[int] = [array.ctypes.data for array in x]
+    if hasattr(x, "tolist"):
+        return address(x)
+    places: list[int] = [_passed(each) for each in x]
     return (ctypes.c_void_p * len(places))(*places)
 
 

@@ -1,4 +1,4 @@
-"""The states of a search in NumPy arrays, which machine code reads and writes."""
+"""The states of a search in memory that machine code reads and writes."""
 
 from __future__ import annotations
 
@@ -6,17 +6,27 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pickle import PickleBuffer
 from typing import Any
 
-import numpy as np
-
 from ..expansion.successors import Stepping
 from . import kernel_rows as kernel
-from .arrays import Arrays, blank, empty, filled, longer
+from .arrays import Arrays, empty, filled
 from .folding import shape
 from .llvm import Native
 from .pace import Pace
 from .plain import ARRAYS, Plain
 from .state_store import Followed, Span, Stopped
 from .threads import Workers
+from .typed_memory import (
+    INT8,
+    INT32,
+    INT64,
+    UINT16,
+    blank,
+    copied,
+    longer,
+    of_numbers,
+    viewed,
+    zeros,
+)
 
 SLICE = 1 << 15  # States expanded between two looks at the clock, at most.
 # Rounds of long loops between two looks at the clock. A state that needs more gets more, up to so
@@ -45,10 +55,11 @@ class Memory:
     def taking(cls, plain: Plain, code: Native, workers: int = 1) -> Memory:
         """All that plain Python has found so far; so many threads go on from it."""
         made, count = cls(plain.stepping, code, workers), len(plain.parents)
-        made._fill(np.array(plain.store, np.int64), count)
+        made._fill(of_numbers(plain.store), count)
         a = made.arrays
-        a.parents[:count], a.rules[:count] = plain.parents, plain.rules
-        a.totals[:], a.firsts[:] = plain.totals, plain.firsts
+        a.parents[:count] = of_numbers(plain.parents, INT32)
+        a.rules[:count] = of_numbers(plain.rules, UINT16)
+        a.totals[:], a.firsts[:] = of_numbers(plain.totals), of_numbers(plain.firsts)
         return made
 
     @classmethod
@@ -63,7 +74,7 @@ class Memory:
         """States with these words, all different, are there."""
         self.grow(0, 2 * count, count * self.shape.pieces)
         self.code("fill", self.arrays, words, count)
-        self.code("enter", self.arrays, np.arange(count), count)
+        self.code("enter", self.arrays, of_numbers(range(count)), count)
 
     @property
     def compile_seconds(self) -> float:
@@ -82,15 +93,15 @@ class Memory:
     def insert(self, words: tuple[int, ...], number: int, parent: tuple[int, int]) -> bool:
         if number >= self.most or self._few_pieces(1):
             self.grow(number, number, self.shape.pieces)
-        row = np.array(words, np.int64)
+        row = of_numbers(words)
         return self.code("insert", self.arrays, row, *parent, number) > number
 
     def find(self, words: tuple[int, ...]) -> int:
         """The number of a state, or -1 where it is not there."""
-        return self.code("find", self.arrays, np.array(words, np.int64), 0)
+        return self.code("find", self.arrays, of_numbers(words), 0)
 
     def words_of(self, number: int) -> Sequence[int]:
-        row = np.zeros(self.words, np.int64)
+        row = zeros(self.words)
         self.code("unfold", self.arrays, row, 0, number)
         found: list[int] = row.tolist()
         return found
@@ -101,6 +112,8 @@ class Memory:
     def distinct(
         self, words: Sequence[int], masks: Sequence[int], count: int
     ) -> Iterable[Sequence[int]]:
+        import numpy as np  # Only for coverage: its import takes as long as many a search.
+
         columns = [self._column(at, count) & mask for at, mask in zip(words, masks, strict=True)]
         if len(columns) == 1:
             return [(held,) for held in np.unique(columns[0]).tolist()]
@@ -111,15 +124,17 @@ class Memory:
     def _column(self, word: int, count: int) -> Any:
         """One of the words of so many states."""
         folded, piece, _, root = self.shape
-        rows = self.arrays.store[: count * root].reshape(count, root)
+        import numpy as np
+
+        rows = np.asarray(self.arrays.store)[: count * root].reshape(count, root)
         if not folded:
             return rows[:, word]
         part, at = divmod(word, piece)
         numbers = rows[:, part >> 1] >> 32 * (part & 1) & kernel.LOW
-        return self.arrays.pieces.reshape(-1, piece)[numbers, at]
+        return np.asarray(self.arrays.pieces).reshape(-1, piece)[numbers, at]
 
     def by_rule(self, count: int) -> list[int]:
-        row = np.zeros(self.stepping.notes.rules, np.int64)
+        row = zeros(self.stepping.notes.rules)
         self.code("reached", self.arrays, row, count)
         found: list[int] = row.tolist()
         return found
@@ -183,7 +198,7 @@ class Memory:
         """Twice the places of the table, and place for so many states."""
         a, places = self.arrays, 2 * len(self.arrays.table)
         size = filled(places)
-        left = np.zeros(self.code("crowded", a), np.int64)
+        left = zeros(self.code("crowded", a))
         self.arrays = a._replace(
             store=longer(a.store, size * self.shape.root),
             parents=longer(a.parents, size),
@@ -229,18 +244,18 @@ class Memory:
 
     def kept(self, count: int) -> Iterator[tuple[str, Any]]:
         a = self.arrays
-        store: Any = np.zeros(count * self.words, np.int64)
+        store = zeros(count * self.words)
         self.code("unfold_all", a, store, count)
         rows = (store, a.parents[:count], a.rules[:count])
         for name, array in zip(ARRAYS, (*rows, a.totals, a.firsts), strict=True):
             yield name, PickleBuffer(array)
 
     def go_on(self, count: int, items: Mapping[str, Any]) -> None:
-        self._fill(np.frombuffer(items["store"], np.int64), count)
+        self._fill(copied(viewed(items["store"], INT64)), count)
         for name in ARRAYS:
             if name != "store":
                 array = getattr(self.arrays, name)
-                kept = np.frombuffer(items[name], array.dtype)
+                kept = viewed(items[name], array.format)
                 array[: len(kept)] = kept
 
     def widen(self) -> None:
@@ -261,13 +276,13 @@ class Memory:
         first, last = self.stepping.notes.marking
         kept = last - first
         c = self.arrays.control
-        edges = np.zeros(self.room + int(self.arrays.totals[0]), np.int64)
+        edges = zeros(self.room + int(self.arrays.totals[0]))
         labelled = self.stepping.labelled
         self.arrays = self.arrays._replace(
-            ends=np.zeros(count, np.int64),
+            ends=zeros(count),
             edges=edges,
-            labels=np.zeros(len(edges) * labelled, np.int64),
-            marks=np.zeros(count * kept, np.int8),
+            labels=zeros(len(edges) * labelled),
+            marks=zeros(count * kept, INT8),
         )
         self.arrays.w[self.stepping.following] = 1
         c[kernel.NEXT], c[kernel.FIRST] = 0, first

@@ -14,6 +14,7 @@ from . import kernel_rows as kernel
 from .arrays import Arrays
 from .pace import Pace
 from .state_store import Span, Stopped
+from .typed_memory import fill
 
 LEAST = 16 * kernel.CHUNK  # Fewer states are left to one thread.
 SPAN = 1 << 16  # States that each thread expands between two looks at the clock, at most.
@@ -78,7 +79,7 @@ class Workers:
         c[kernel.COUNT] = span.count
         c[kernel.ENOUGH] = min(span.most - 1, c[kernel.STATES])
         c[kernel.TURN], c[kernel.CLAIMED], c[kernel.STATUS] = 0, 0, kernel.DONE
-        memory.arrays.slots[:] = 0
+        fill(memory.arrays.slots)
         for arrays in self.own:
             memory.allow_rounds(arrays)
         with self.pace.measured():

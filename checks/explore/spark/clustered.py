@@ -211,7 +211,7 @@ class Clustered(Spilled):
 
     def _note(self, report: Report) -> None:
         arrays = self.window.arrays
-        totals, firsts = arrays.totals, arrays.firsts
+        totals, firsts = np.asarray(arrays.totals), np.asarray(arrays.firsts)
         totals += np.array(report.totals)
         told = np.array(report.firsts)
         earlier = (told >= 0) & ((firsts < 0) | (told < firsts))

@@ -63,5 +63,5 @@ class SentStates(BlockExpansion):
         return True
 
     def _keep(self, left: int, first: int) -> None:
-        self.arrays.origins[:left] += first * STEPS
+        np.asarray(self.arrays.origins)[:left] += first * STEPS
         self.count = self.run_code.unsent(self.arrays, left, self.recent, self.rows, self.count)

@@ -15,6 +15,7 @@ from ..compiled import kernel_rows as kernel
 from ..compiled.arrays import empty
 from ..compiled.llvm import Native
 from ..compiled.memory import MOST_ROUNDS, ROUNDS
+from ..compiled.typed_memory import ALL_ONES, fill
 from ..expansion.successors import Stepping
 
 GATHERED = 1 << 13  # Steps that machine code gathers before they are looked up.
@@ -52,7 +53,9 @@ class BlockExpansion(abc.ABC):
     def forget(self) -> None:
         """Forget what was noted of states, and which were met a moment ago."""
         a = self.arrays
-        a.totals[:], a.firsts[:], a.recent[:] = 0, -1, -1
+        fill(a.totals)
+        for held in (a.firsts, a.recent):
+            fill(held, ALL_ONES)
 
     def _make_room(self) -> None:
         self.arrays = self.arrays.with_room(self.stepping.words, self.room, GATHERED)
@@ -90,8 +93,9 @@ class BlockExpansion(abc.ABC):
         c = a.control
         c[kernel.NEXT], c[kernel.LAST] = at, len(block.words)
         a.w[self.stepping.program.rounds] = self.rounds
-        unset = a.firsts < 0
+        firsts = np.asarray(a.firsts)
+        unset = firsts < 0
         status = self.code("scout", a)
-        a.firsts[unset & (a.firsts >= 0)] += block.first  # Machine code numbers those of a block.
+        firsts[unset & (firsts >= 0)] += block.first  # Machine code numbers those of a block.
         self._keep(int(c[kernel.LEFT]), block.first)
         return status, int(c[kernel.NEXT])

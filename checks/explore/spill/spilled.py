@@ -21,6 +21,7 @@ from ..checkpoints import Unfit
 from ..compiled import kernel_rows as kernel
 from ..compiled.llvm import Native
 from ..compiled.state_store import Followed, Span, Stopped
+from ..compiled.typed_memory import copied, of_numbers
 from ..expansion.successors import Stepping
 from ..limits import OutOfBudget
 from .block_expansion import Block
@@ -145,7 +146,7 @@ class Spilled:
         self._settle_singles()
         self._tidy()
         arrays = self.window.arrays
-        kept = arrays.totals.copy(), arrays.firsts.copy()
+        kept = copied(arrays.totals), copied(arrays.firsts)
         before = self.whole, list(self.seen.runs), list(self.seen.merged)
         try:
             number, escaped = self._expand(span)
@@ -241,7 +242,8 @@ class Spilled:
         """Have the states of the files up to that number, and what was kept of them. Raises
         `Unfit` where they are not there."""
         arrays = self.window.arrays
-        arrays.totals[:], arrays.firsts[:] = items["totals"], items["firsts"]
+        arrays.totals[:] = of_numbers(items["totals"])
+        arrays.firsts[:] = of_numbers(items["firsts"])
         runs = [Run(states, str(self.folder / name)) for states, name in items["runs"]]
         try:
             for run in runs:

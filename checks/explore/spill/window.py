@@ -14,6 +14,7 @@ from ..compiled import kernel_rows as kernel
 from ..compiled.arrays import filled
 from ..compiled.llvm import Native
 from ..compiled.memory import Memory
+from ..compiled.typed_memory import fill
 from ..expansion.successors import Stepping
 from .block_expansion import BlockExpansion
 
@@ -45,7 +46,9 @@ class Window(BlockExpansion):
         self.taken = 0  # So many were taken out,
         self.count = 0  # of so many.
         a = self.held.arrays
-        a.table[:], a.piece_table[:], a.control[kernel.PIECED] = 0, 0, 0
+        fill(a.table)
+        fill(a.piece_table)
+        a.control[kernel.PIECED] = 0
 
     def release(self) -> None:
         """Forget all states, and give their memory back."""
@@ -73,7 +76,7 @@ class Window(BlockExpansion):
         return True
 
     def _keep(self, left: int, first: int) -> None:
-        self.arrays.origins[:left] += first - self.base << 16
+        np.asarray(self.arrays.origins)[:left] += first - self.base << 16
         rows = {name: getattr(self.arrays, name) for name in GATHERING}
         held = self.held.arrays._replace(**rows)
         held.control[kernel.LEFT], held.control[kernel.COUNT] = left, self.count
@@ -85,6 +88,6 @@ class Window(BlockExpansion):
         first, more, a = self.taken, self.count - self.taken, self.held.arrays
         words = np.empty((more, self.stepping.words), np.int64)
         self.code("unfold_from", a, words, first, more)
-        parents = a.parents[first : self.count] + np.int64(self.base)
+        parents = np.asarray(a.parents)[first : self.count] + np.int64(self.base)
         self.taken = self.count
-        return Met(words, parents, a.rules[first : self.count].copy())
+        return Met(words, parents, np.asarray(a.rules)[first : self.count].copy())

@@ -120,7 +120,8 @@ class CountedKernel:
                 passed.append(each if isinstance(each, int) else listed(each))
         found = self.names[name](*passed)
         for array, numbers in lists.values():
-            array[:] = np.array(numbers, np.int64).astype(array.dtype)
+            of = np.asarray(array)
+            of[:] = np.array(numbers, np.int64).astype(of.dtype)
         return 0 if found is None else int(found)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from typing import Annotated, Any
 
 import numpy as np
@@ -9,9 +10,10 @@ import pytest
 from annotated_types import Interval
 
 from lawful import Machine, Scope, transition
-from lawful.checks.explore.compiled import arrays, kernel_rows, threads
+from lawful.checks.explore.compiled import arrays, kernel_rows, threads, typed_memory
 from lawful.checks.explore.compiled.engine import search
 from lawful.checks.explore.compiled.memory import Memory
+from lawful.checks.explore.compiled.typed_memory import INT64
 from lawful.checks.explore.limits import Limits
 from lawful.checks.explore.space import Space
 from lawful.spec.lower import lower
@@ -46,16 +48,17 @@ def guarded(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     touch its second half."""
     whole = list[Any]()
 
-    def zeros(size: int) -> Any:
-        if size == 0:
-            return np.zeros(0, np.int64)
+    def zeros(size: int, kind: typed_memory.Kind = INT64) -> Any:
+        if size == 0 or kind != INT64:
+            return typed_memory.zeros(size, kind)
         held = bytearray(2 * size * 8)
         made: Any = np.frombuffer(held, np.int64)
         made[size:] = UNTOUCHED
         whole.append(made)
-        return np.frombuffer(held, np.int64, size)  # No view of an array: it could grow there.
+        first_half: Any = (ctypes.c_int64 * size).from_buffer(held)  # It does not grow there.
+        return typed_memory.viewed(first_half, kind)
 
-    monkeypatch.setattr(arrays, "_zeros", zeros)
+    monkeypatch.setattr(arrays, "zeros", zeros)
     return whole
 
 

@@ -20,6 +20,7 @@ from lawful.checks.explore.compiled.background import Compiler
 from lawful.checks.explore.compiled.engine import Tier, search
 from lawful.checks.explore.compiled.llvm import Native, compiled, quick
 from lawful.checks.explore.compiled.memory import Memory
+from lawful.checks.explore.compiled.typed_memory import fill, of_numbers
 from lawful.checks.explore.expansion.successors import Stepping
 from lawful.checks.explore.layout.packing import pack, unpack
 from lawful.checks.explore.search import search as plainly
@@ -399,8 +400,8 @@ def test_integers_at_the_ends_of_a_cell() -> None:
         state = (a, b, 0)
         arrays = memory.arrays
         cells = stepping.codec.encode(stepping.whole, state)
-        arrays.store[: memory.words] = pack(stepping.slots, cells)
-        arrays.info[:] = 0
+        arrays.store[: memory.words] = of_numbers(pack(stepping.slots, cells))
+        fill(arrays.info)
         count = code("expand", arrays.w, arrays.store, 0, arrays.out, arrays.info, memory.room)
         if arrays.info[stepping.notes["escaped"]]:
             left += 1

@@ -131,6 +131,42 @@ def test_code_that_is_not_optimised_is_kept_too(
     assert list((alone / "lawful" / "steps").iterdir()) == [kept(text, llvm.QUICK)]
 
 
+def test_a_search_that_had_machine_code_has_it_at_once_the_next_time(
+    alone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another one has its time in plain Python; nothing is looked up in the first moment."""
+    monkeypatch.setattr(waiting, "BRIEF", 0.0)
+    monkeypatch.setattr(waiting, "PATIENCE", 0.0)
+    assert Compiler(steps_of_jugs()).better(1, 9) is not None
+    monkeypatch.setattr(waiting, "PATIENCE", 1e9)
+    assert Compiler(steps_of_jugs()).better(1, 9) is not None
+    assert Compiler(steps_of(TwoPhase)).better(1, 9) is None
+    monkeypatch.setattr(waiting, "BRIEF", 1e9)
+    brief = Compiler(steps_of_jugs())
+    assert brief.better(1, 9) is None and "lasted" not in vars(brief)
+    assert len(list((alone / "lawful" / "searches").iterdir())) == 1
+
+
+def test_a_search_that_goes_over_at_once_finds_the_same(
+    alone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert alone.is_dir()
+    monkeypatch.setattr(plain, "SLICE", 7)
+    monkeypatch.setattr(waiting, "BRIEF", 0.0)
+    monkeypatch.setattr(waiting, "PATIENCE", 0.0)
+    first = search(space_of(TwoPhase), Limits())
+    monkeypatch.setattr(waiting, "PATIENCE", 1e9)
+    at_once, plainly = (search(space_of(TwoPhase), Limits(), tier=t) for t in (None, "generated"))
+    assert (first.tier, at_once.tier, plainly.tier) == ("compiled", "compiled", "generated")
+    assert found_by(first) == found_by(at_once) == found_by(plainly)
+
+
+def found_by(s: PackedSearch) -> tuple[Any, ...]:
+    """The states in their order, how each was reached, and what was counted."""
+    states = [(*s.store.words_of(n), *s.store.parent(n)) for n in range(s.count)]
+    return states, s.generated, s.depth, s.enabled, s.new
+
+
 def test_steps_are_translated_without_looking_for_garbage(
     alone: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -12,8 +12,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lawful.checks.explore.compiled import kernel_rows
-from lawful.checks.explore.compiled.arrays import Arrays, blank, empty, longer
+from lawful.checks.explore.compiled.arrays import Arrays, empty
 from lawful.checks.explore.compiled.llvm import Native, compiled
+from lawful.checks.explore.compiled.typed_memory import (
+    INT32,
+    UINT16,
+    UINT32,
+    address,
+    blank,
+    fill,
+    longer,
+    of_numbers,
+    zeros,
+)
 from lawful.checks.explore.expansion.successors import Text
 
 pytestmark = pytest.mark.optimised
@@ -142,8 +153,8 @@ def test_states_of_one_hash_are_told_apart(words: int) -> None:
         assert code(words)("insert", one_by_one, held[n].copy(), 0, 0, count) == count
         assert code(words)("find", one_by_one, held[n].copy(), 0) == number
     origins = np.arange(len(alike), dtype=np.uint32) - np.uint32(1)
-    assert (one_by_one.parents[: len(alike)].view(np.uint32) == origins).all()
-    assert (one_by_one.rules[: len(alike)] == 7).all()
+    assert (np.asarray(one_by_one.parents)[: len(alike)].view(np.uint32) == origins).all()
+    assert (np.asarray(one_by_one.rules)[: len(alike)] == 7).all()
 
 
 def with_places(words: int, states: int) -> Arrays:
@@ -163,8 +174,8 @@ def with_places(words: int, states: int) -> Arrays:
 def test_the_rules_that_reached_states_are_counted() -> None:
     """An initial state was reached by none."""
     rows = empty(1, [0], 1)
-    rows.parents[:6] = -1, -1, 0, 0, 2, 3
-    rows.rules[:6] = 0, 0, 1, 2, 1, 0
+    rows.parents[:6] = of_numbers((-1, -1, 0, 0, 2, 3), INT32)
+    rows.rules[:6] = of_numbers((0, 0, 1, 2, 1, 0), UINT16)
     found = np.zeros(3, np.int64)
     code(1)("reached", rows, found, 5)
     assert found.tolist() == [0, 2, 1]
@@ -192,11 +203,10 @@ def test_a_table_of_twice_the_size_has_each_state_where_it_is_looked_for(words: 
 
 def test_a_table_grows_where_it_stands_and_is_blank_again() -> None:
     """Room that an array has is taken; what stood there would be states of other places."""
-    table = longer(np.zeros(8, np.uint32), 1 << 18)
-    table[:] = 7
+    table = fill(longer(zeros(8, UINT32), 1 << 18), 7)
     grown = blank(table, 1 << 20)
-    assert grown.ctypes.data == table.ctypes.data and len(grown) == 1 << 20
-    assert not grown.any()
+    assert address(grown) == address(table) and len(grown) == 1 << 20
+    assert not np.asarray(grown).any()
     assert len(blank(grown, 1 << 23)) == 1 << 23  # Beyond that room it is another array.
 
 
@@ -204,7 +214,7 @@ def test_a_table_grows_where_it_stands_and_is_blank_again() -> None:
 def test_states_seldom_stand_in_each_others_way(words: int, word: int, shift: int) -> None:
     """Counters in one word, in its upper half, and in the last of three words."""
     rows = [tuple(n << shift if i == word else 0 for i in range(words)) for n in range(4096)]
-    table = entered(words, rows, 8192, True).table.reshape(-1, kernel_rows.GROUP)
+    table = np.asarray(entered(words, rows, 8192, True).table).reshape(-1, kernel_rows.GROUP)
     taken = np.count_nonzero(table, axis=1)
     assert 6.4 < taken.var() < 10.2  # Thrown at random, 512 groups of 8 have 8, less what is full.
     assert np.count_nonzero(taken == kernel_rows.GROUP) < 12

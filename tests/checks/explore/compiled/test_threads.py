@@ -247,7 +247,7 @@ def test_where_the_room_for_pieces_ends_no_state_is_forgotten(
     assert told(one) == wanted
     assert isinstance(one.store, Memory)
     count = one.store.arrays.control[PIECED]
-    pieces = one.store.arrays.pieces.reshape(-1, 2)[:count]
+    pieces = np.asarray(one.store.arrays.pieces).reshape(-1, 2)[:count]
     assert len(np.unique(pieces, axis=0)) == count
     assert len(full) > 3, full
     assert bool(taken) == (workers > 1)

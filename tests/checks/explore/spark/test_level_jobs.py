@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from lawful.checks.explore import Limits
 from lawful.checks.explore.compiled.arrays import empty
+from lawful.checks.explore.compiled.typed_memory import ALL_ONES, fill
 from lawful.checks.explore.spark import (
     clustered,
     level_jobs,
@@ -161,7 +162,8 @@ def test_what_a_task_met_lately_is_sent_once(
         for at in range(len(words)):
             yield from rows(self, words[at : at + 1], first + at)
             yield self.sent.take()
-            self.sent.recent[:], self.sent.arrays.recent[:] = -1, -1
+            self.sent.recent[:] = -1
+            fill(self.sent.arrays.recent, ALL_ONES)
 
     rows: Any = search_program.Expander.rows
     monkeypatch.setattr(search_program.Expander, "rows", forgets)

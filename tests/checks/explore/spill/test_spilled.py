@@ -15,6 +15,7 @@ from lawful.checks.explore import CheckResult, Limits, explore
 from lawful.checks.explore.check import NoEngine
 from lawful.checks.explore.checkpoints import Snapshots, Unfit
 from lawful.checks.explore.codegen.text import Program
+from lawful.checks.explore.compiled.typed_memory import ALL_ONES, fill
 from lawful.checks.explore.spill import (
     block_expansion,
     run_code,
@@ -63,7 +64,7 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> None:
     expand = window.Window.scout
 
     def forgetful(self: window.Window, *given: Any) -> Any:
-        self.arrays.recent[:] = -1  # Else machine code leaves out what it met a moment ago.
+        fill(self.arrays.recent, ALL_ONES)  # Else machine code leaves out what it met a moment ago.
         return expand(self, *given)
 
     monkeypatch.setattr(window.Window, "scout", forgetful)
