@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lawful.checks.replay import ReplayError
-from lawful.checks.replay.mapping_inference import Inferred, inferred
+from lawful.checks.replay.inference.mapping_inference import Inferred, inferred
 from lawful.progress import progress
 from lawful.spec.ir import Json
 from lawful.spec.resolve import resolve

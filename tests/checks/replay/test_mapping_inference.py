@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from lawful import Machine, targets, transition
 from lawful.checks.replay import ReplayError, ReplayProgram, replay
+from lawful.checks.replay.inference.mapping_inference import Inferred, inferred
 from lawful.checks.replay.mapping import mapping_of
-from lawful.checks.replay.mapping_inference import Inferred, inferred
 from lawful.cli import main
 from tests.checks.replay.foreign_logs import REQUESTS, Request, Span, csv_of_requests
 from tests.checks.replay.planted_logs import PAYMENTS, Payment

@@ -7,7 +7,6 @@ instances fit is proposed. Nothing is guessed silently: what was not found is a 
 
 from __future__ import annotations
 
-import csv
 import itertools
 import re
 from collections import Counter
@@ -18,21 +17,20 @@ from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.codec.as_json import is_list, is_object
+from lawful.spec.codec.as_json import is_list
 
-from .fold import fold
-from .in_process import read_rows
-from .mapping import mapping_of
-from .preparation.formats import records_of_file
-from .preparation.path_templates import Record
-from .preparation.preparation_table import Preparation
-from .preparation.times import ISO, seconds
-from .preparation.toml_text import comment, tables
-from .program import ReplayProgram
-from .rows import Rejected, Row, encodable
-from .sources import ReplayError, Sources, opened, sources
+from ..fold import fold
+from ..in_process import read_rows
+from ..mapping import mapping_of
+from ..preparation.path_templates import Record
+from ..preparation.preparation_table import Preparation
+from ..preparation.times import ISO, seconds
+from ..preparation.toml_text import comment, tables
+from ..program import ReplayProgram
+from ..rows import Row
+from ..sources import ReplayError, Sources, sources
+from .samples_of_records import format_of, sample, values_at
 
-SAMPLE = 5_000  # Records that are looked at.
 TRIED = 2_000  # Records with which the candidates are tried.
 CANDIDATES = 4  # Of instances, and of orders.
 MOST = 0.8  # Of the records have the instance; of the values of a field are an enum's members.
@@ -40,7 +38,6 @@ PAIRS = 3  # Candidates of instances with a key of two fields.
 FEW_NAMES = 8  # Fields of which two may together be the name of the event.
 JOINED, KEY = "joined event", "joined key"  # The fields that are added.
 DECIMAL = re.compile(r"[+-]?[0-9]+[.]([0-9]{1,9})")
-DELIMITERS = (",", ";", "\t", "|")
 KEYS = ("instance", "case", "trace", "session", "conn", "key", "order", "id", "pid", "user")
 TIMES = ("time", "at", "ts", "date", "when")
 # The least and most of numbers that are times from 2000 to 2100, by unit.
@@ -86,8 +83,8 @@ def inferred(paths: Iterable[str | Path], machine: ir.Machine) -> Inferred:
     if not files.lines:
         raise ReplayError("a mapping is inferred from lines, not from Parquet")
     path = ", ".join(files.lines[:2]) + " ..." * (len(files.lines) > 2)
-    how = _format(files.lines[0])
-    records = _sample(files.lines, Preparation(**how))
+    how = format_of(files.lines[0])
+    records = sample(files.lines, Preparation(**how))
     events = _events(records, machine)
     joined = None if events is not None and events.sure else _joined(records, machine, events)
     if joined is not None:
@@ -95,7 +92,7 @@ def inferred(paths: Iterable[str | Path], machine: ir.Machine) -> Inferred:
         events = joined.events
     if events is None:
         names = ", ".join(event.name for event in machine.events)
-        times = [path for path in _paths(records) if _unit(path, _values(records, path))]
+        times = [path for path in _paths(records) if _unit(path, values_at(records, path))]
         several = f"; one row may be several events, at {' and '.join(times)}: see `rows`"
         hint = several if len(times) > 1 else ""
         raise ReplayError(f"{path}: no field has names of events such as {names}{hint}")
@@ -130,53 +127,6 @@ def inferred(paths: Iterable[str | Path], machine: ir.Machine) -> Inferred:
         raise ReplayError(f"{path}: no field could be the instance")
     best = max(tried, key=lambda each: (each.fitting / max(1, each.instances), each.judged))
     return Inferred(best.mapping, tuple(notes), len(records), best.instances, best.fitting)
-
-
-def _sample(paths: Sequence[str], how: Preparation) -> list[Record]:
-    """Records of all files, equally many of each, with their values by path."""
-    each = -(-SAMPLE // len(paths))
-    out: list[Record] = []
-    for path in paths[:SAMPLE]:
-        told = (found for _, found in records_of_file(path, how))
-        some = itertools.islice((one for one in told if not isinstance(one, Rejected)), each)
-        out += [dict(_flat(one, "$")) for one in some]
-    return out
-
-
-def _values(records: Sequence[Record], path: str) -> list[Any]:
-    """The values of a field, of the records that have it."""
-    return [r[path] for r in records if path in r]
-
-
-def _format(path: str) -> dict[str, Any]:
-    """The format of a file, as keys of a preparation."""
-    with opened(Path(path)) as file:
-        head = file.read(1 << 16).decode("utf-8", "replace")
-    begin = head.lstrip()
-    if begin.startswith("<"):
-        return {"format": "xes"}
-    if '"resourceSpans"' in head or '"resourceLogs"' in head:
-        return {"format": "otlp"}
-    if begin.startswith("{"):
-        return {"format": "itf"} if '"states"' in head and '"vars"' in head else {}
-    lines = head.splitlines()[:20]
-    for delimiter in DELIMITERS:
-        widths = {len(row) for row in csv.reader(lines[:-1] or lines, delimiter=delimiter)}
-        if len(widths) == 1 and widths != {1}:
-            return {"format": "csv", "delimiter": delimiter}
-    raise ReplayError(f"{path}: neither JSON, CSV nor XES; a text log needs a `line` by hand")
-
-
-def _flat(data: Mapping[str, Any], path: str) -> Iterator[tuple[str, Any]]:
-    """The values by path; without those that no path reaches, and texts that TOML cannot hold."""
-    for name, value in data.items():
-        inner = f"{path}.{name}"
-        if "." in name or not encodable(name):
-            continue
-        if is_object(value):
-            yield from _flat(value, inner)
-        elif not isinstance(value, str) or encodable(value):
-            yield inner, value
 
 
 def _plain(text: str) -> str:
@@ -344,7 +294,7 @@ def _holding(records: Sequence[Record], paths: Sequence[str], kind: t.Type) -> s
         return None
     found: list[str] = []
     for path in paths:
-        members = [value in kind.members for value in _values(records, path)]
+        members = [value in kind.members for value in values_at(records, path)]
         if any(members) and sum(members) >= MOST * len(members):
             found.append(path)
     return found[0] if len(found) == 1 else None

@@ -1,0 +1,1 @@
+"""Proposals of mappings, from samples of foreign traces."""
