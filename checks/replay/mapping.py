@@ -7,7 +7,8 @@ A mapping is a TOML or JSON file. "$.a.b" is the value at a.b in a line, all els
     event = "$.type"
     output = "$.reply"             # optional; compared where it is given
     time = "$.at"                  # optional; a machine with a clock needs it
-    unit = "ms"                    # of time: s (the default), ms, us, ns, or iso for ISO 8601 texts
+    unit = "ms"                    # of time: s (the default), ms, us, ns, iso for ISO 8601 texts,
+                                   # iso-ns for those with nanoseconds, or a form of strptime
     dense = false                  # whether seq counts without a gap (default: it does not)
     first = 1                      # dense: the first number of an instance (default 0)
     skip = ["HEARTBEAT"]           # lines with these events are not replayed
@@ -27,8 +28,8 @@ Every instance begins in the initial state of its machine, and its clock at its 
 says that an event happened: the machine takes it, ignores it, or the instance deviates. In place of
 an event with a choice a line may name the transition.
 
-An instance may be a text or a whole number. A text that reads as a whole number stands in quotes in
-results, so `7` and `"7"` are two instances.
+An instance may be a text or a whole number. A text that reads as a whole number without a zero
+before it stands in quotes in results, so `7` and `"7"` are two instances.
 
 Traces of other forms are prepared first, by the table `[preparation]`, which the module
 `preparation.preparation_table` describes. More keys:
@@ -77,7 +78,7 @@ from .preparation.path_templates import (
 from .preparation.preparation_table import Preparation
 from .preparation.row_numbers import by_place, by_time
 from .preparation.steps import Preparer
-from .preparation.times import ISO, UNITS, is_unit, seconds
+from .preparation.times import ISO, ISO_NS, UNITS, is_unit, seconds
 from .rows import LARGEST, Rejected, Row, encodable, plain
 from .sources import ReplayError
 from .stays.deadline_table import wrong_deadlines
@@ -86,8 +87,8 @@ HAPPENED = "happened"
 SKIPPED = "skipped"
 NUMBER = "$.lawful number"  # Where a prepared record has the number that its order gives it.
 # Texts that another instance might be shown as; Arrow knows the same pattern.
-QUOTED_TEXT = r'(?s)\A(?:-?[0-9]+|".*)\z'
-QUOTED = re.compile(r'-?[0-9]+|".*', re.DOTALL)
+QUOTED_TEXT = r'(?s)\A(?:0|-?[1-9][0-9]*|".*)\z'
+QUOTED = re.compile(r'0|-?[1-9][0-9]*|".*', re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ class TraceMapping:
         if how is None:
             return [data]
         records = self._preparer.records(data)
-        return [self._numbered(how, place, form, one) for form, one in records]
+        return [self._numbered(how, place, inner, one) for inner, one in records]
 
     @cached_property
     def _preparer(self) -> Preparer:
@@ -166,14 +167,14 @@ class TraceMapping:
         """What fills in the arguments of each event, by its name in the machine."""
         return {name: filling(template) for name, template in self.args.items()}
 
-    def _numbered(self, how: Preparation, place: int, form: int, data: dict[str, Any]) -> Any:
+    def _numbered(self, how: Preparation, place: int, inner: int, data: dict[str, Any]) -> Any:
         """The record with the number that its order gives it, or the reason why it has none."""
         if how.order == "file":
-            put(NUMBER, data, by_place(how, place, form))
+            put(NUMBER, data, by_place(how, place, inner))
         elif how.order == "time":
             when = seconds(_optional(self.time, data), self.unit)
             event = str(_optional(self.event, data))
-            number = NO_TIME if when is None else by_time(how, when, self.unit, event, form)
+            number = NO_TIME if when is None else by_time(how, when, self.unit, event, inner)
             put(NUMBER, data, number)
         return data
 
@@ -349,7 +350,7 @@ def mapping_of(data: Any) -> TraceMapping:
         if not str(given.get(name, "")).startswith("$."):
             raise ValueError(f'{name} has to be a path such as "$.{name}"')
     if not is_unit(str(given.get("unit", ISO))):
-        units = ", ".join((*UNITS, ISO))
+        units = ", ".join((*UNITS, ISO, ISO_NS))
         raise ValueError(f"unit has to be one of {units}, or a form of times, not {given['unit']}")
     if why := wrong_deadlines(given.get("deadlines", {})):
         raise ValueError(why)

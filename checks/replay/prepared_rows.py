@@ -38,7 +38,7 @@ def pairs_of_file(path: str, file: int, mapping: TraceMapping) -> Iterator[Pair]
             yield data, row if isinstance(row, Row) else row.at(path, number)
 
 
-TEXTS = ("text", "csv")
+ONE_TYPE = ("text", "logfmt", "csv", "xes")  # All values of a key have one type.
 FAR = "a remote file of the format {} is read whole; copy it to this computer"
 
 
@@ -65,8 +65,8 @@ def _pairs(
 ) -> Iterator[Pair]:
     """The rows of a record; `line` is the row of a table that it is.
 
-    In a column of a table, and where all values are texts, keys have one type; so no two of them
-    look alike, and none needs quotes.
+    In a column of a table, in an attribute of XES, and where all values are texts, keys have one
+    type; so no two of them look alike, and none needs quotes.
     """
     how = mapping.preparation
     private = how is not None and how.private
@@ -74,7 +74,7 @@ def _pairs(
         yield {}, dataclasses.replace(found, text=WITHHELD) if private else found
         return
     text: object = WITHHELD if private else found if line is None else line
-    quoted = line is None and (how is None or how.format not in TEXTS)
+    quoted = line is None and (how is None or how.format not in ONE_TYPE)
     for data in mapping.prepared(found, place):
         row = mapping.row_of(data, text)
         if row is not None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from lawful.spec import ir
 from lawful.spec.codec import as_json
@@ -23,6 +24,7 @@ from .resuming import Policy
 from .row_state import StateForm
 from .row_step import Stepper
 from .rows import RowOf, journal_row
+from .sources import Sources, sources
 from .stays.deadline_table import unknown_states
 from .unseen import possible_states
 from .unseen.possible_states import PossibleStates
@@ -91,6 +93,10 @@ class ReplayProgram:
         if why := unknown_states(mapping.deadlines, states, machine.name):
             raise ValueError(why)
 
+    def sources(self, paths: Iterable[str | Path]) -> Sources:
+        """The files under the paths: journals, or with a mapping files of other programs."""
+        return sources(paths, foreign=self.mapping is not None)
+
     @cached_property
     def steppers(self) -> Mapping[str, Stepper]:
         """A stepper for each machine, by name; made when it is first needed in a process."""
@@ -129,7 +135,8 @@ class ReplayProgram:
         """The program as JSON text; `program_of` reads it."""
         machines = [as_json.to_json(m, places=False) for m in self.machines]
         older = [as_json.to_json(m, places=False) for m in self.older]
-        mapping = None if self.mapping is None else self.mapping.to_json()
+        # A text of its own, which keeps its order: a computed field may read those before it.
+        mapping = None if self.mapping is None else json.dumps(self.mapping.to_json())
         rest = {name: getattr(self, name) for name in OPTIONS}
         return as_json.canonical({"machines": machines, "older": older, "mapping": mapping, **rest})
 
@@ -211,7 +218,7 @@ def program_of(text: str) -> ReplayProgram:
     if text not in _known:
         data = json.loads(text)
         machines, older = (tuple(map(as_json.from_json, data[k])) for k in ("machines", "older"))
-        mapping = None if data["mapping"] is None else mapping_of(data["mapping"])
+        mapping = None if data["mapping"] is None else mapping_of(json.loads(data["mapping"]))
         options = {name: data[name] for name in OPTIONS}
         _known[text] = ReplayProgram(machines, mapping=mapping, older=older, **options)
     return _known[text]

@@ -172,10 +172,11 @@ class Twice(ValueError):
 
 def loads(text: str) -> Any:
     """The JSON of a text; ValueError or RecursionError where it is none, Twice for a double key."""
-    return json.loads(text, object_pairs_hook=_object)
+    return json.loads(text, object_pairs_hook=unique)
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """The object of these pairs. Raises Twice for a key that two of them have."""
     made = dict(pairs)
     if len(made) != len(pairs):
         raise Twice

@@ -1,16 +1,22 @@
-"""The files of a replay: JSON lines (plain or gzipped), Parquet, ORC, and folders of these.
+"""The files of a replay: lines (plain or packed), Parquet, ORC, and folders of these.
 
 This module decides for all engines which files are read and how. A path without any row is an
 error before an engine starts, so that no verdict rests on nothing.
 
 Engines must read a file alike, or it is refused here. Spark silently skips files whose names begin
-with `_` or `.`, unpacks by the name, and drops a byte order mark; so such files are errors. In a
-folder, a hidden file is left out only if its ending is none of a journal: `_SUCCESS`,
-`.part-0.parquet.crc`.
+with `_` or `.`, unpacks by the name, and drops a byte order mark; so the first are errors, and a
+journal with a mark or packed by bzip2 is one. Other programs write such files, so as `foreign` ones
+they are read without the mark, and unpacked. In a folder, a hidden file is left out only if its
+ending is none of a journal: `_SUCCESS`, `.part-0.parquet.crc`.
+
+Files that were rotated are read from the oldest on. Journals number them upwards: `j.jsonl.1` is
+the oldest. Foreign ones are numbered as logrotate does it: `access.log.1` is the newest but one;
+with dates, as in `access.log-20260312`, the earliest is the oldest.
 """
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import math
 import os
@@ -23,11 +29,14 @@ from typing import IO, cast
 from .rows import Rejected, Row, RowOf, decoded
 
 # Hadoop, with which Spark reads, unpacks files with these endings; the local engine does not.
-PACKED = (".bz2", ".deflate", ".lz4", ".snappy", ".zst", ".zstd")
+PACKED = (".deflate", ".lz4", ".snappy", ".zst", ".zstd")
+BZIP2 = ".bz2"
+UNPACKED = (".gz", BZIP2)  # The local engine unpacks these.
 HIDDEN = (".", "_")
 MARK = b"\xef\xbb\xbf"  # The byte order mark: Hadoop drops it, JSON does not allow it.
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")  # The marks of files that are not UTF-8.
 LINES = (".jsonl", ".ndjson", ".json", ".log", ".txt", ".csv", ".tsv", ".xes", ".out")
-ROTATED = re.compile(r"\.[0-9]+$")
+ROTATED = re.compile(r"\.([0-9]+)$|-([0-9]{8,14})$")  # By a number, or a date.
 TABLES = (".parquet", ".orc")
 PARQUET, ORC = b"PAR1", b"ORC"
 BLANK = b" \t\r\n"
@@ -49,7 +58,7 @@ class Sources:
     def size(self) -> int:
         """About how many bytes of lines the files on this computer have, unpacked."""
         paths = [Path(each) for each in (*self.lines, *self.tables) if not remote(each)]
-        packed = {path for path in paths if path.suffix.lower() in (".gz", *TABLES)}
+        packed = {path for path in paths if path.suffix.lower() in (*UNPACKED, *TABLES)}
         return sum(path.stat().st_size * (PACKING if path in packed else 1) for path in paths)
 
     @property
@@ -63,8 +72,9 @@ def remote(path: str) -> bool:
     return "://" in path
 
 
-def sources(paths: Iterable[str | Path]) -> Sources:
-    """The files under the paths. ReplayError where one is missing, empty or of another format."""
+def sources(paths: Iterable[str | Path], foreign: bool = False) -> Sources:
+    """The files under the paths, `foreign` ones of other programs. ReplayError where one is
+    missing, empty or of another format."""
     given = [str(path) for path in paths]
     if not given:
         raise ReplayError("no journal is given")
@@ -75,23 +85,23 @@ def sources(paths: Iterable[str | Path]) -> Sources:
             _check_name(each.rstrip("/").rpartition("/")[2], each)
             (tables if each.rstrip("/").endswith(TABLES) else lines).append(each)
             continue
-        found = _files(Path(each))
+        found = _files(Path(each), foreign)
         if not any(_has_rows(path) for path in found):
             raise ReplayError(f"{each}: has no row")
         for path in found:
             (tables if _is_table(path) else lines).append(str(path))
     for each in lines:
         if not remote(each):
-            _check_beginning(Path(each))
-    return Sources(tuple(lines), tuple(tables))
+            _check_beginning(Path(each), foreign)
+    return Sources(tuple(_oldest_first(lines) if foreign else lines), tuple(tables))
 
 
-def _files(path: Path) -> list[Path]:
+def _files(path: Path, foreign: bool) -> list[Path]:
     if not path.exists():
         raise ReplayError(f"{path}: there is no such file")
     if not path.is_dir():
         _check_name(path.name, path)
-        _check_packing(path)
+        _check_packing(path, foreign)
         return [_readable(path)]
     inside = sorted((each for each in path.rglob("*") if each.is_file()), key=_age)
     found: list[Path] = []
@@ -100,6 +110,7 @@ def _files(path: Path) -> list[Path]:
         if _plain_name(each).endswith((*LINES, *TABLES)):
             for part in inner.parts:
                 _check_name(part, each)
+            _check_packing(each, foreign)
             found.append(_readable(each))
         elif not any(part.startswith(HIDDEN) for part in inner.parts):
             raise ReplayError(
@@ -108,18 +119,37 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
+def _unpacked_name(path: Path) -> str:
+    """The name without the ending of packing."""
+    return path.stem if path.suffix in UNPACKED else path.name
+
+
 def _plain_name(path: Path) -> str:
     """The name without the endings of packing and rotation: `j.jsonl` of `j.jsonl.1.gz`."""
-    return ROTATED.sub("", path.name.removesuffix(".gz"))
+    return ROTATED.sub("", _unpacked_name(path))
 
 
-def _age(path: Path) -> tuple[Path, float]:
+def _age(path: Path, newest: int = 1) -> tuple[Path, float]:
     """The sort key of a file: `j.jsonl.1`, `j.jsonl.2`, ..., `j.jsonl`, oldest first.
 
-    In this order few rows wait in memory for earlier ones.
+    In this order few rows wait in memory for earlier ones. With -1 as `newest` the largest number
+    is the oldest.
     """
-    number = ROTATED.search(path.name.removesuffix(".gz"))
-    return path.with_name(_plain_name(path)), int(number[0][1:]) if number else math.inf
+    match = ROTATED.search(_unpacked_name(path))
+    if match is None:
+        return path.with_name(_plain_name(path)), math.inf
+    rank = newest * int(match[1]) if match[1] else int(match[2].ljust(14, "0"))
+    return path.with_name(_plain_name(path)), rank
+
+
+def _oldest_first(lines: list[str]) -> list[str]:
+    """The files in the order in which they are given; but those of one log, oldest first."""
+    first: dict[Path, int] = {}
+    keys: dict[str, tuple[int, float]] = {}
+    for number, each in enumerate(lines):
+        log, age = (Path(each), 0.0) if remote(each) else _age(Path(each), -1)
+        keys[each] = first.setdefault(log, number), age
+    return sorted(lines, key=keys.__getitem__)
 
 
 def _check_name(name: str, path: str | Path) -> None:
@@ -128,16 +158,26 @@ def _check_name(name: str, path: str | Path) -> None:
         raise ReplayError(f"{path}: rename it, or move it out of the folder: {rule}")
 
 
-def _check_packing(path: Path) -> None:
-    if path.name.lower().endswith(PACKED):
+def _check_packing(path: Path, foreign: bool) -> None:
+    name = path.name.lower()
+    if name.endswith(PACKED) or (name.endswith(BZIP2) and not (foreign and path.suffix == BZIP2)):
         raise ReplayError(f"{path}: unpack it, or pack it with gzip, as .gz")
 
 
-def _check_beginning(path: Path) -> None:
-    """ReplayError for a file that begins with a byte order mark, which JSON does not allow."""
-    with opened(path) as file:
-        if file.read(len(MARK)) == MARK:
-            raise ReplayError(f"{path}: begins with a byte order mark (BOM); write it without")
+def _check_beginning(path: Path, foreign: bool) -> None:
+    """ReplayError for a file that begins with the mark of another encoding than UTF-8 (an XML
+    parser knows it), and for a journal with a byte order mark, which JSON does not allow."""
+    begin = beginning(path)
+    if begin == MARK and not foreign:
+        raise ReplayError(f"{path}: begins with a byte order mark (BOM); write it without")
+    if begin.startswith(UTF_16) and not _plain_name(path).endswith(".xes"):
+        raise ReplayError(f"{path}: is UTF-16 by its first bytes; write it as UTF-8")
+
+
+def beginning(path: Path) -> bytes:
+    """The first bytes of a file, unpacked: as many as a byte order mark has."""
+    with _unpacked(path) as file:
+        return file.read(len(MARK))
 
 
 def _readable(path: Path) -> Path:
@@ -175,9 +215,19 @@ def _has_rows(path: Path) -> bool:
 
 
 def opened(path: Path) -> IO[bytes]:
-    """The file's bytes, unpacked where they are gzipped."""
+    """The file's bytes, unpacked where they are packed, without a byte order mark."""
+    marked = beginning(path) == MARK
+    file = _unpacked(path)
+    if marked:
+        file.read(len(MARK))
+    return file
+
+
+def _unpacked(path: Path) -> IO[bytes]:
     if path.suffix.lower() == ".gz":
         return cast(IO[bytes], gzip.open(path, "rb"))
+    if path.suffix == BZIP2:
+        return cast(IO[bytes], bz2.open(path, "rb"))
     return path.open("rb")
 
 

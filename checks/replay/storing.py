@@ -12,7 +12,7 @@ from .columnar.trace_store import TraceStore
 from .engine_choice import Engine, EngineChoice, chosen, large
 from .parquet import has_arrow
 from .program import ReplayProgram
-from .sources import ReplayError, Sources, sources
+from .sources import ReplayError, Sources
 from .spark.places import located
 from .tally import Tallies
 
@@ -42,7 +42,7 @@ def write_store(
     given = [*paths]
     if any(map(trace_store.is_store, given)):
         raise ReplayError("the traces are in a store already")
-    files = sources(given)
+    files = program.sources(given)
     trace_store.stored_layout(program)
     target = trace_store.fresh_folder(folder)
     count = buckets or max(FEWEST, files.size // BUCKET)

@@ -26,7 +26,7 @@ from .in_process import tally_here
 from .latencies import quantiles
 from .problems import COUNTS, VERDICTS, Finding, FindingKind
 from .program import ReplayProgram
-from .sources import ReplayError, sources
+from .sources import ReplayError
 from .storing import only_store, program_of_store, tally_of_store
 from .tally import NAMED, STRICT, Demands, Findings, Tallies, Tally
 
@@ -275,7 +275,7 @@ def replay(
     if store is not None:
         used, tallies = tally_of_store(store, program, engine, master)
         return ReplayResult(program, used, tallies, time.perf_counter() - begun, demands)
-    files = sources(given)
+    files = program.sources(given)
     used = chosen(files, master) if engine == "auto" else engine
     if used == "spark":
         from .spark.tallying import tally

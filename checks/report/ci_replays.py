@@ -21,7 +21,6 @@ from ..replay.in_process import sorted_rows
 from ..replay.problems import PASSED, VERDICTS
 from ..replay.program import ReplayProgram
 from ..replay.rows import Row
-from ..replay.sources import sources
 from ..replay.validation import ReplayResult
 from ..verdict import Trace, TraceStep
 from .ci import Case, Suite
@@ -141,7 +140,7 @@ def _recorded(
     paths: Iterable[str | Path], program: ReplayProgram, instances: Collection[str]
 ) -> dict[str, _Recording]:
     folds = {name: _Recording(program, name) for name in instances}
-    for name, rows in sorted_rows(sources(paths), program, instances).items():
+    for name, rows in sorted_rows(program.sources(paths), program, instances).items():
         for row in rows:
             folds[name].take(row)
     return folds

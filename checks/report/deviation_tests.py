@@ -16,7 +16,6 @@ from lawful.spec.ir import Json
 from ..replay.in_process import sorted_rows
 from ..replay.problems import Finding
 from ..replay.rows import Row, row_json
-from ..replay.sources import sources
 from ..replay.stays.stay import DEADLINE
 from ..replay.studies.trace_shrinking import shrunk
 from ..replay.tally import Tally
@@ -63,7 +62,9 @@ def deviation_tests(paths: Iterable[str | Path], result: ReplayResult) -> Iterat
         for kind in sorted(result.tallies.machines.get(name, Tally()).found.rows)
         if kind[0] == "deviates" and kind[1] != DEADLINE  # The machine has no deadline.
     ]
-    rows = sorted_rows(sources(paths), result.program, {instance for _, instance, _ in first})
+    rows = sorted_rows(
+        result.program.sources(paths), result.program, {instance for _, instance, _ in first}
+    )
     for number, (name, instance, finding) in enumerate(first, 1):
         enough = shrunk(result.program, rows[instance], finding)
         yield DeviationTest(name, number, instance, finding, enough)

@@ -22,7 +22,7 @@ from ..preparation.row_numbers import after_files
 from ..problems import InstanceVerdict
 from ..program import ReplayProgram
 from ..rows import Rejected, Row, Seconds
-from ..sources import ReplayError, sources
+from ..sources import ReplayError
 from ..tally import Tallies
 from .fold_snapshots import number_after, restored, snapshot
 
@@ -114,7 +114,7 @@ def replay_increment(
     tallies = Tallies(program.every)
     rows: dict[str, list[Row]] = {name: [] for name in states}
     later = _after(program, states)
-    for number, row in enumerate(read_rows(sources(paths), program)):
+    for number, row in enumerate(read_rows(program.sources(paths), program)):
         if number % TOLD == 0:
             tell(f"{number:,} rows read")
         if isinstance(row, Rejected):

@@ -79,7 +79,7 @@ class _Tried:
 
 def inferred(paths: Iterable[str | Path], machine: ir.Machine) -> Inferred:
     """A proposal for these traces. Raises ReplayError where no field has names of events."""
-    files = sources(paths)
+    files = sources(paths, foreign=True)
     if not files.lines:
         raise ReplayError("a mapping is inferred from lines, not from Parquet")
     path = ", ".join(files.lines[:2]) + " ..." * (len(files.lines) > 2)

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
+
+from lawful.spec.codec.as_json import is_object
 
 from ..rows import Rejected, encodable, object_of, plain
 from ..sources import BLANK, ReplayError, opened
-from . import itf_states, otlp, xes
+from . import itf_states, json_documents, logfmt, otlp, xes
 from .names import named
 from .path_templates import Record
 from .preparation_table import Preparation
@@ -57,6 +61,9 @@ def record_of_line(line: bytes, how: Preparation) -> Found | None:
         text = line.decode()
     except UnicodeDecodeError:
         return Rejected("not UTF-8", plain(line.decode("latin-1")))
+    if how.format == "logfmt":
+        found = logfmt.pairs(text)
+        return None if isinstance(found, Rejected) and how.pass_unmatched else found
     match = re.fullmatch(how.line, text.rstrip("\r"))
     if match is None:
         return None if how.pass_unmatched else Rejected("no line of the pattern", plain(text))
@@ -107,6 +114,15 @@ def _cells(head: list[str], row: list[str], delimiter: str) -> Found:
     return named((name, cell) for name, cell in zip(head, row, strict=True) if cell)
 
 
+def _json(read: Callable[[], bytes], _lines: Iterator[bytes], _how: Preparation) -> Numbered:
+    records = enumerate(json_documents.records(read()), 1)
+    return ((n, each if is_object(each) else _no_object(each)) for n, each in records)
+
+
+def _no_object(value: Any) -> Rejected:
+    return Rejected("not an object", plain(json.dumps(value)))
+
+
 def _xes(read: Callable[[], bytes], _lines: Iterator[bytes], _how: Preparation) -> Numbered:
     return enumerate(xes.events(io.BytesIO(read())), 1)
 
@@ -122,6 +138,8 @@ def _itf(read: Callable[[], bytes], _lines: Iterator[bytes], _how: Preparation) 
 READERS: dict[str, Reader] = {
     "lines": _lines,
     "text": _lines,
+    "logfmt": _lines,
+    "json": _json,
     "csv": _csv,
     "xes": _xes,
     "otlp": _otlp,

@@ -8,7 +8,11 @@ have functions, each an object with one of these keys:
     {"$find" = "port ([0-9]+)", in = "$.text"}  what a regular expression finds: its first group
     {"$find_all" = "blk_[0-9]+", in = "$.text"} all that it finds, as a list
     {"$lower" = "$.a"}                          a text in lower case
+    {"$sum" = ["$.begun", "$.took"]}            a sum of numbers
+    {"$json" = "$.message"}                     what a text of JSON says
     {"$if" = {"$.a" = 1}, then = x, else = y}   one of two, by a condition
+
+A function may stand wherever a path may, so also inside another one.
 
 A condition is an object of paths: each has to have the value, or one of a list of values, or a text
 in which the regular expression of {"$matches" = "..."} is found.
@@ -17,16 +21,20 @@ in which the regular expression of {"$matches" = "..."} is found.
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Callable, Iterator, Mapping
+from decimal import Context, Decimal
 from functools import lru_cache
 from typing import Any
 
 from lawful.spec.codec.as_json import is_list, is_object
 from lawful.spec.ir import Json
 
+from ..rows import loads
+
 Record = dict[str, Any]
-FUNCTIONS = ("$join", "$key", "$find", "$find_all", "$lower", "$if")
+FUNCTIONS = ("$join", "$key", "$find", "$find_all", "$lower", "$sum", "$json", "$if")
 MATCHES = "$matches"
 
 
@@ -115,6 +123,9 @@ def paths_in(template: Json) -> Iterator[str]:
 def computing(template: Json) -> Filled:
     """The function that gives the value of a computed field of a record. It raises MissingPath
     where a path of the field has no value."""
+    if is_list(template):
+        items = [*map(computing, template)]
+        return lambda data: [make(data) for make in items]
     if not is_object(template):
         return filling(template)
     name = next((each for each in FUNCTIONS if each in template), None)
@@ -128,7 +139,7 @@ def computing(template: Json) -> Filled:
         return lambda data: then(data) if asked(data) else other(data)
     if name in ("$find", "$find_all"):
         return _finding(name, str(given), computing(template.get("in")))
-    function, value = OF_VALUE[name], computing(given) if is_object(given) else filling(given)
+    function, value = OF_VALUE[name], computing(given)
     return lambda data: function(value(data))
 
 
@@ -144,26 +155,59 @@ def _joined(value: Any) -> str:
     return "".join(map(as_text, value if is_list(value) else [value]))
 
 
-OF_VALUE: dict[str, Callable[[Any], Any]] = {"$lower": _lower, "$key": _key, "$join": _joined}
+def _sum(value: Any) -> Any:
+    """The sum of numbers, without the rounding of floating-point numbers before its end."""
+    total = Decimal(0)
+    for each in value if is_list(value) else [value]:
+        if isinstance(each, bool) or not isinstance(each, int | float) or not math.isfinite(each):
+            raise MissingPath(f"{as_text(each)} is no number, so there is no $sum")
+        total = EXACT.add(total, Decimal(repr(each)))
+    return int(total) if total == int(total) else float(total)
+
+
+def _json(value: Any) -> Any:
+    """What a text of JSON says; what is no text stays as it is."""
+    if not isinstance(value, str):
+        return value
+    try:
+        return loads(value)
+    except (ValueError, RecursionError) as error:
+        raise MissingPath("no JSON in the text") from error
+
+
+EXACT = Context(prec=400)  # Digits of a sum: enough for numbers of 64 bits and for floats.
+OF_VALUE: dict[str, Callable[[Any], Any]] = {
+    "$lower": _lower,
+    "$key": _key,
+    "$join": _joined,
+    "$sum": _sum,
+    "$json": _json,
+}
 
 
 def _finding(name: str, pattern: str, text: Filled) -> Filled:
     """What a regular expression finds in a text: the first group of it, or all."""
     expression = re.compile(pattern)
-    group = 1 if expression.groups else 0
 
     def find(data: Mapping[str, Any]) -> Any:
         found = text(data)
         if not isinstance(found, str):
             raise MissingPath(f"no text in which {pattern!r} could be found")
         if name == "$find_all":
-            return [match.group(group) for match in expression.finditer(found)]
+            return [_told(match) for match in expression.finditer(found)]
         match = expression.search(found)
         if match is None:
             raise MissingPath(f"no {pattern!r} in the text")
-        return match.group(group)
+        return _told(match)
 
     return find
+
+
+def _told(match: re.Match[str]) -> str:
+    """The first group that is found, of several alternatives; without groups all that is found."""
+    if not match.re.groups:
+        return match.group()
+    return next((each for each in match.groups() if each is not None), "")
 
 
 def computed(template: Json, data: Mapping[str, Any]) -> Any:

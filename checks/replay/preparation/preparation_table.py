@@ -2,7 +2,8 @@
 
 It is the table `[preparation]` of a mapping. Each record passes these steps, in this order:
 
-    format = "text"            # lines (JSON, the default), text, csv, xes, otlp or itf
+    format = "text"            # lines (JSON, the default), text, logfmt, json, csv, xes,
+                               # otlp or itf
     line = "(?P<pid>[0-9]+) (?P<message>.*)"  # text: the named groups of a line are its fields
     file = "(?P<host>[^/]+)[.]log$"  # the named groups of what is found in a file's path, too
     columns = ["a", "b"]       # csv: the names of the columns; without it the first row has them
@@ -14,7 +15,8 @@ It is the table `[preparation]` of a mapping. Each record passes these steps, in
     event = "accept"
 
     pass_unmatched = true      # leave out records that match no `line` or no pattern
-    spread = "$.blocks"        # a list: a record for each element of it
+    spread = "$.blocks"        # a list: a record for each element of it; ["$.a", "$.a.b"] spreads
+                               # the list `a`, and then the list `b` of each element
     defaults = {"$.n" = 0}     # values where a record has none
     casts = {"$.n" = "int"}    # texts as int, float or bool, anything as text; "fixed(2)": 12.5
                                # as 1250, a number of the unit that has so many decimal digits
@@ -48,12 +50,13 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
-from lawful.spec.codec.as_json import is_list, is_object
+from lawful.spec.codec.as_json import is_list, is_object, is_tuple
 from lawful.spec.ir import Json
 
 from .path_templates import conditions_in, wrong_condition, wrong_pattern, wrong_template
 
-FORMATS = ("lines", "text", "csv", "xes", "otlp", "itf")
+FORMATS = ("lines", "text", "logfmt", "json", "csv", "xes", "otlp", "itf")
+LINE_FORMATS = ("lines", "text", "logfmt")  # A line is a record by itself.
 ORDERS = ("", "file", "time")
 CASTS = ("int", "float", "bool", "text")
 FIXED = re.compile(r"fixed\(([0-9])\)")  # Whole numbers of a unit with so many decimal digits.
@@ -88,7 +91,7 @@ class Preparation:
     delimiter: str = ","
     patterns: tuple[LinePattern, ...] = ()
     pass_unmatched: bool = False
-    spread: str = ""
+    spread: str | tuple[str, ...] = ""
     defaults: Mapping[str, Json] = field(default_factory=dict[str, Json])
     casts: Mapping[str, str] = field(default_factory=dict[str, str])
     values: Mapping[str, Mapping[str, Json]] = field(default_factory=dict[str, Mapping[str, Json]])
@@ -112,7 +115,13 @@ class Preparation:
     @property
     def of_lines(self) -> bool:
         """Whether each line of a file is a record by itself, wherever it stands."""
-        return self.format in ("lines", "text") and self.order != "file" and not self.file
+        return self.format in LINE_FORMATS and self.order != "file" and not self.file
+
+    @property
+    def spreads(self) -> tuple[str, ...]:
+        """The paths of the lists that are spread, in their order."""
+        told = (self.spread,) if isinstance(self.spread, str) else self.spread
+        return tuple(filter(None, told))
 
     def wrong(self) -> str:
         """What is wrong in it, as a sentence; empty where nothing is."""
@@ -150,8 +159,7 @@ def _lines(of: Preparation) -> str:
 def _paths(of: Preparation) -> str:
     named = [*of.defaults, *of.casts, *of.values, *(each.of for each in of.patterns)]
     named += [*of.hash, *of.drop]
-    if of.spread:
-        named.append(of.spread)
+    named += of.spreads
     for path in named:
         if not path.startswith("$."):
             return f'"{path}" has to be a path such as "$.a"'
@@ -231,11 +239,12 @@ def preparation_of(data: Any) -> Preparation:
                 f"preparation.{name} is no key of a preparation; the keys are {', '.join(KINDS)}"
             )
         told = value.isoformat() if isinstance(value, date) else value  # TOML has dates.
-        if type(told) is not KINDS[name]:
-            raise ValueError(f"preparation.{name} has to be a {KINDS[name].__name__}")
+        if type(told) is not KINDS[name] and not (name == "spread" and _texts(told)):
+            several = " or a list of texts" if name == "spread" else ""
+            raise ValueError(f"preparation.{name} has to be a {KINDS[name].__name__}{several}")
         known[name] = (*told,) if is_list(told) else told
     for name in TEXT_LISTS:
-        if not all(isinstance(each, str) for each in known.get(name, ())):
+        if not _texts(known.get(name, ())):
             raise ValueError(f"preparation.{name} has to be a list of texts")
     known["patterns"] = tuple(_made(LinePattern, each) for each in known.get("patterns", ()))
     known["rows"] = tuple(_made(RowForm, each) for each in known.get("rows", ()))
@@ -244,6 +253,10 @@ def preparation_of(data: Any) -> Preparation:
     if why := made.wrong():
         raise ValueError(f"preparation: {why}")
     return made
+
+
+def _texts(told: Any) -> bool:
+    return (is_list(told) or is_tuple(told)) and all(isinstance(each, str) for each in told)
 
 
 def _made(kind: Any, data: Any) -> Any:
@@ -265,6 +278,8 @@ def to_json(made: Preparation) -> Json:
     out: dict[str, Any] = dataclasses.asdict(made)
     for name in (*TEXT_LISTS, "patterns", "rows"):
         out[name] = list(out[name])
+    if not isinstance(made.spread, str):
+        out["spread"] = list(made.spread)
     if not made.file:
         del out["file"]  # Versions that do not know it can read the rest.
     return out

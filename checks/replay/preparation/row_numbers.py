@@ -12,8 +12,11 @@ from fractions import Fraction
 
 from ..rows import LARGEST
 from .preparation_table import Preparation
+from .times import FINE, ISO, ISO_NS
 
 FILES = 40  # Bits of the number of a record in its file; a file's number is above them.
+SPREAD_FILES = 28  # The same where lists are spread,
+ELEMENTS = 20  # and the bits of the number of an element in its record, which are below.
 DAY = 86_400
 EPOCH = date(1970, 1, 1)
 
@@ -23,45 +26,65 @@ def position(file: int, record: int) -> int:
     return (file << FILES) + record
 
 
-def by_place(how: Preparation, place: int, form: int) -> int:
-    """The number of a row by its place; `form` is its number among the rows of one record."""
-    return place * max(1, len(how.rows)) + form
+def by_place(how: Preparation, place: int, inner: int) -> int | str:
+    """The number of a row by its place; `inner` is its number among the rows of one record. A text
+    says why it has none."""
+    file, record = place >> FILES, place & ((1 << FILES) - 1)
+    if inner >= _most(how) or record >> _bits(how):
+        return "too many rows of one record or file for their order; give `seq`, or order by time"
+    number = ((file << _bits(how)) + record) * _most(how) + inner
+    return number if number < LARGEST else "too many files for an order of their rows"
 
 
 def record_at(how: Preparation, number: int) -> int:
     """The number of the record in its file of which a row has this number by its place."""
-    return number // max(1, len(how.rows)) & ((1 << FILES) - 1)
+    return number // _most(how) & ((1 << _bits(how)) - 1)
 
 
 def file_at(how: Preparation, number: int) -> int:
     """The number of the file, from 0, of which a row has this number by its place."""
-    return number // max(1, len(how.rows)) >> FILES
+    return number // _most(how) >> _bits(how)
 
 
 def after_files(how: Preparation, number: int) -> int:
     """How much is added to numbers by place, so that all of them come after this one."""
-    return position((number // max(1, len(how.rows)) >> FILES) + 1, 0) * max(1, len(how.rows))
+    return (file_at(how, number) + 1 << _bits(how)) * _most(how)
+
+
+def _bits(how: Preparation) -> int:
+    return SPREAD_FILES if how.spreads else FILES
+
+
+def _most(how: Preparation) -> int:
+    """How many rows of one record have numbers."""
+    return _forms(how) << (ELEMENTS if how.spreads else 0)
+
+
+def _forms(how: Preparation) -> int:
+    return max(1, len(how.rows))
 
 
 def time_at(how: Preparation, number: int, unit: str) -> str:
     """The time, as ISO 8601 in UTC, of which a row has this number; of nanoseconds without what is
     below a microsecond."""
-    ranks = (len(how.ties) + 1 if how.ties else 1) * max(1, len(how.rows))
+    ranks = (len(how.ties) + 1 if how.ties else 1) * _forms(how)
     begun = datetime.fromisoformat(how.since)
-    micros = number // ranks // (10**3 if unit == "ns" else 1)
+    micros = number // ranks // (10**3 if unit in FINE else 1)
     return (begun + timedelta(microseconds=micros)).isoformat()
 
 
-def by_time(how: Preparation, when: Fraction, unit: str, event: str, form: int) -> int | str:
-    """The number of a row by its time in seconds since 1970; a text says why it has none."""
+def by_time(how: Preparation, when: Fraction, unit: str, event: str, inner: int) -> int | str:
+    """The number of a row by its time in seconds since 1970; a text says why it has none. `inner`
+    is its number among the rows of one record: of these that of its form counts."""
     begun = (date.fromisoformat(how.since) - EPOCH).days * DAY
-    steps = (when - begun) * (10**9 if unit == "ns" else 10**6)
+    steps = (when - begun) * (10**9 if unit in FINE else 10**6)
     if steps.denominator != 1:
-        return "a time finer than a microsecond"
+        finer = f'; unit = "{ISO_NS}" reads nanoseconds' if unit == ISO else ""
+        return f"a time finer than a microsecond{finer}"
     ranks = len(how.ties) + 1 if how.ties else 1
     rank = how.ties.index(event) if event in how.ties else ranks - 1
-    forms = max(1, len(how.rows))
-    number = (int(steps) * ranks + rank) * forms + form
+    forms = _forms(how)
+    number = (int(steps) * ranks + rank) * forms + inner % forms
     if number < 0:
         return f"a time before {how.since}; give an earlier `since`"
     return number if number < LARGEST else "a time too late for 63 bits; give a later `since`"

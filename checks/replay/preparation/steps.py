@@ -18,6 +18,7 @@ from .path_templates import (
     as_text,
     computing,
     condition,
+    names_in,
     put,
     value_at,
 )
@@ -34,23 +35,28 @@ class Preparer:
 
     def __init__(self, how: Preparation) -> None:
         self.how = how
-        self.later = _changed_later(how)
+        self.changed = _changed_later(how)
+        self.later = frozenset(self.changed)
         self.patterns = [(each, re.compile(each.pattern).search) for each in how.patterns]
         every = _fields(how.fields)
-        self.fields = [(name, make) for name, make in every if f"$.{name}" != how.spread]
-        self.spread_fields = every
+        spread = frozenset(names_in(path)[0] for path in how.spreads)
+        self.fields = [(name, make) for name, make in every if name not in spread]
+        self.every = every
+        self.spread_names = spread & how.fields.keys()
         self.when = condition(how.when)
         self.forms = [(condition(form.when), _fields(form.fields)) for form in how.rows]
 
     def records(self, record: Record) -> Iterator[tuple[int, Record]]:
-        """The records that become rows: each with the number of its form among several, from 0."""
+        """The records that become rows: each with its number among them, from 0. It is that of its
+        element where a list is spread, times the number of forms, plus that of its form."""
         how = self.how
         if self.patterns:
             found = self._matched(record)
             if found is None and how.pass_unmatched:
                 return
             record = record | (found or {})
-        for each in self._spread(record):
+        for element, each in enumerate(self._spread(record)):
+            first = element * max(1, len(self.forms))
             # What a record itself has is changed before fields are computed; else what is computed.
             later = self.later - each.keys() if self.later else self.later
             for path, value in how.defaults.items():
@@ -61,19 +67,19 @@ class Preparer:
                 continue
             if not self.forms:
                 mask(how, each)
-                yield 0, each
+                yield first, each
             for number, (when, fields) in enumerate(self.forms):
                 if when(each):
                     made = each.copy()
                     self._compute(made, fields, later)
                     mask(how, made)
-                    yield number, made
+                    yield first + number, made
 
     def _compute(self, record: Record, fields: Fields, later: frozenset[str]) -> None:
         """Add computed fields, and change those of `later`."""
         for name in _compute(record, fields):
-            if name in later:
-                _change_at(record, f"$.{name}", self.how)
+            for path in self.changed.get(name, ()) if name in later else ():
+                _change_at(record, path, self.how)
 
     def _matched(self, record: Mapping[str, Any]) -> Record | None:
         """The fields that the first pattern adds which is found; None where none is."""
@@ -91,22 +97,33 @@ class Preparer:
         return None
 
     def _spread(self, record: Record) -> Iterator[Record]:
-        """A copy of the record for each element of the list at `spread`, which may be computed."""
-        path = self.how.spread
-        if not path:
+        """A copy of the record for each element of the lists that are spread, which may be
+        computed."""
+        return self._elements(record, self.how.spreads, self.spread_names)
+
+    def _elements(
+        self, record: Record, paths: tuple[str, ...], computed: frozenset[str]
+    ) -> Iterator[Record]:
+        """A copy of the record for each element of the list at the first path, and in it for each
+        at the others; a record without such a list stays as it is. `computed` fields are computed
+        when their list is spread, so they may read elements of an earlier list."""
+        if not paths:
             yield record.copy()
             return
-        whole = record.copy()
-        self._compute(whole, self.spread_fields, frozenset())
+        name = names_in(paths[0])[0]
+        if name in computed:
+            whole = record.copy()
+            self._compute(whole, self.every, frozenset())
+            record = record | {name: whole[name]} if name in whole else record
         try:
-            found = value_at(path, whole)
+            found = value_at(paths[0], record)
         except MissingPath:
-            yield whole
-            return
+            found = None
         for value in found if is_list(found) else [found]:
             made = record.copy()
-            put(path, made, value)
-            yield made
+            if found is not None:
+                put(paths[0], made, value)
+            yield from self._elements(made, paths[1:], computed - {name})
 
 
 def prepared(how: Preparation, record: Record) -> Iterator[tuple[int, Record]]:
@@ -128,10 +145,15 @@ def _default(record: Record, path: str, value: Json) -> None:
         put(path, record, value)
 
 
-def _changed_later(how: Preparation) -> frozenset[str]:
-    """The names of computed fields that are cast, or whose values are replaced."""
+def _changed_later(how: Preparation) -> dict[str, list[str]]:
+    """The paths in computed fields that are cast, or whose values are replaced, by field."""
     computed = {*how.fields, *(name for form in how.rows for name in form.fields)}
-    return frozenset(name for name in computed if f"$.{name}" in {*how.casts, *how.values})
+    out: dict[str, list[str]] = {}
+    for path in dict.fromkeys((*how.casts, *how.values)):
+        name = names_in(path)[0]
+        if name in computed:
+            out.setdefault(name, []).append(path)
+    return out
 
 
 def _change(record: Record, how: Preparation) -> None:

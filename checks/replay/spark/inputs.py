@@ -24,7 +24,7 @@ from ..parquet import NEEDED, check_columns, length
 from ..preparation.preparation_table import Preparation
 from ..prepared_rows import check_order
 from ..program import ReplayProgram
-from ..sources import ReplayError, Sources, is_orc, remote
+from ..sources import MARK, UNPACKED, ReplayError, Sources, beginning, is_orc, remote
 from . import prepared, typed
 from .block_tasks import ALL, Reading
 from .partitions import BEFORE_ALL, KEYED, STATE, KeyPartition
@@ -102,16 +102,18 @@ def _preparation(program: ReplayProgram) -> Preparation | None:
 
 
 def _form(path: str) -> str:
-    return PACKED if remote(path) or path.lower().endswith(".gz") else PLAIN
+    return PACKED if remote(path) or path.lower().endswith(UNPACKED) else PLAIN
 
 
 def _bytes(path: Path) -> int:
-    """The size of a file; a missing newline at its end is counted."""
+    """The size of a file, without a byte order mark, which Hadoop drops; a missing newline at its
+    end is counted."""
+    mark = len(MARK) * (beginning(path) == MARK)
     with path.open("rb") as file:
         size = file.seek(0, os.SEEK_END)
         if size:
             file.seek(-1, os.SEEK_END)
-        return size + (file.read(1) not in (b"", b"\n"))
+        return size - mark + (file.read(1) not in (b"", b"\n"))
 
 
 def _read_lines(spark: SparkSession, path: str) -> DataFrame:

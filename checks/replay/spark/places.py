@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 from ..problems import Finding
-from ..sources import Sources, opened, remote
+from ..sources import BZIP2, Sources, remote
 from ..tally import Findings
 
 if TYPE_CHECKING:
@@ -93,7 +93,8 @@ def _located(finding: Finding, given: dict[str, str]) -> Finding:
     url, byte, line = read(text)
     path = url if remote(url) and not url.startswith("file:") else unquote(urlsplit(url).path)
     file = given.get(str(Path(path).resolve()), path)
-    number = line + _lines_before(file, byte)
+    # A part of a file of bzip2 begins at a packed byte, before which nobody has counted lines.
+    number = 0 if byte and file.endswith(BZIP2) else line + _lines_before(file, byte)
     return replace(finding, index=number, details={"file": file})
 
 
@@ -107,7 +108,7 @@ def _lines_before(path: str, byte: int) -> int:
     if byte == 0 or remote(path):
         return 0
     count, left = 1, byte
-    with opened(Path(path)) as file:
+    with Path(path).open("rb") as file:
         while left and (chunk := file.read(min(left, 1 << 20))):
             count += chunk.count(b"\n")
             left -= len(chunk)

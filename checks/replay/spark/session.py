@@ -173,4 +173,6 @@ def spark_error(error: Exception) -> str | None:
     if "Python worker" in head:
         # The traceback of a worker follows; its last error is the cause.
         head = next((line for line in reversed(texts) if PYTHON_ERROR.match(line)), head)
+    if head.startswith("ModuleNotFoundError"):
+        head += "; the workers' Python lacks it: set PYSPARK_PYTHON before the session starts"
     return f"Spark: {plain(head, 250)}" + "".join(f" ({plain(c, 250)})" for c in causes[-1:])

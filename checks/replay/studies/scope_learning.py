@@ -24,7 +24,6 @@ from ..in_process import tally_rows
 from ..program import ReplayProgram
 from ..row_step import Stepper
 from ..rows import Row
-from ..sources import sources
 from ..tally import Tally
 
 # Types of which states can be compared by value: elements of sorts and opaque values have other
@@ -201,7 +200,7 @@ def learned(
         made.learned = found
         return made
 
-    tallies = tally_rows(sources(paths), program, tell, watch)
+    tallies = tally_rows(program.sources(paths), program, tell, watch)
     for name, each in found.items():
         each.tally = tallies.machines.get(name, Tally())
     return found

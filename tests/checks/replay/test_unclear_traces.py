@@ -132,17 +132,20 @@ def test_a_clock_without_time_is_unknown_and_says_so(tmp_path: Path) -> None:
     clause = "the clock clock needs `time` and `unit` in the mapping"
     assert found(result) == [("inconclusive", 0, clause)] and result.exit_code == 3
     with pytest.raises(
-        ValueError, match="unit has to be one of s, ms, us, ns, iso, or a form of times, not h"
+        ValueError,
+        match="unit has to be one of s, ms, us, ns, iso, iso-ns, or a form of times, not h",
     ):
         foreign(Door, time="$.t", unit="h")
 
 
 def test_keys_that_look_alike_stay_apart(tmp_path: Path) -> None:
-    keys: list[Any] = [7, "7", '"7"', "-7", "07", "7a", 7]
+    keys: list[Any] = [7, "7", '"7"', "-7", "07", "7a", 7, 0, "0", "-0", "00"]
     told = [{"i": key, "n": n, "e": "ring"} for n, key in enumerate(keys)]
     answer: Any = judged(tmp_path, told, foreign(Bell)).to_json()
-    assert set(answer["by_instance"]) == {"7", '"7"', '""7""', '"-7"', '"07"', "7a"}
-    assert answer["events"] == 7
+    assert set(answer["by_instance"]) == {
+        *("7", '"7"', '""7""', '"-7"', "07", "7a", "0", '"0"', "-0", "00")
+    }
+    assert answer["events"] == 11
 
 
 # The log as a whole.
