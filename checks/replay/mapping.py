@@ -352,6 +352,8 @@ def mapping_of(data: Any) -> TraceMapping:
     if not is_unit(str(given.get("unit", ISO))):
         units = ", ".join((*UNITS, ISO, ISO_NS))
         raise ValueError(f"unit has to be one of {units}, or a form of times, not {given['unit']}")
+    if str(given.get("machine", "")).startswith("$."):
+        raise ValueError(f"machine has to be the name of a machine, not {given['machine']}")
     if why := wrong_deadlines(given.get("deadlines", {})):
         raise ValueError(why)
     for name in ("args", "observed"):

@@ -10,7 +10,7 @@ from lawful.checks.explore.space import Space
 from lawful.checks.explore.state_graph import state_graph
 from lawful.checks.explore.state_json import shown
 from lawful.checks.replay import ReplayError, ReplayProgram
-from lawful.checks.replay.mapping import read_mapping
+from lawful.checks.replay.mapping import TraceMapping, read_mapping
 from lawful.checks.replay.studies.scope_learning import Learned, compared, compared_names, learned
 from lawful.progress import Tell, progress
 from lawful.runtime.instance import Machine
@@ -37,9 +37,10 @@ class Reached:
 
 def learn_scope(options: LearnScopeOptions, output: Output) -> int:
     """Replay the traces, explore the scope that they need, and print both."""
-    classes = output.machines(options.target, or_unscoped=True)
+    mapping = _mapping(options)
+    classes = output.replayed(options.target, "" if mapping is None else mapping.machine)
     with progress("replaying", output.quiet) as tell:
-        found = _learned(classes, options, tell)
+        found = _learned(classes, mapping, options, tell)
         reached = {cls.__name__: _reached(cls, found[cls.__name__], options) for cls in classes}
     both = [(found[name], reached[name]) for name in reached]
     output.answer("\n".join(_text(*each) for each in both), [_to_json(*each) for each in both])
@@ -47,11 +48,20 @@ def learn_scope(options: LearnScopeOptions, output: Output) -> int:
     return ExitCode.AS_EXPECTED if judged else ExitCode.UNKNOWN
 
 
+def _mapping(options: LearnScopeOptions) -> TraceMapping | None:
+    try:
+        return None if options.mapping is None else read_mapping(options.mapping)
+    except ReplayError as error:
+        raise CommandError(str(error)) from error
+
+
 def _learned(
-    classes: list[type[Machine]], options: LearnScopeOptions, tell: Tell
+    classes: list[type[Machine]],
+    mapping: TraceMapping | None,
+    options: LearnScopeOptions,
+    tell: Tell,
 ) -> dict[str, Learned]:
     try:
-        mapping = None if options.mapping is None else read_mapping(options.mapping)
         machines = tuple(resolve(cls).machine for cls in classes)
         return learned(options.traces, ReplayProgram(machines, mapping=mapping), tell)
     except (ReplayError, ValueError) as error:

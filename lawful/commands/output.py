@@ -59,6 +59,20 @@ class Output:
         """
         return [each.cls for each in self.chosen([target], or_unscoped=or_unscoped)]
 
+    def replayed(self, target: str, named: str) -> list[type[Machine]]:
+        """The machines of the target that are replayed: that which a mapping has `named`, with a
+        scope or without, because a replay explores nothing; without a name as above.
+
+        Raises CommandError where the target has no machine of this name.
+        """
+        if not named:
+            return self.machines(target, or_unscoped=True)
+        every = {each.cls.__name__: each.cls for each in self.chosen([target], scoped=False)}
+        if named not in every:
+            names = ", ".join(every)
+            raise CommandError(f"the mapping is of {named}; {target} has {names}")
+        return [every[named]]
+
     def chosen(
         self,
         given: Sequence[str],

@@ -41,11 +41,13 @@ from .output import Output
 
 def replay(options: ReplayOptions, output: Output) -> int:
     """Replay the traces, write the files that were asked for, and print the verdicts."""
-    classes = output.machines(options.target, or_unscoped=True)
+    with _plain_errors():
+        mapping = _mapping(options)
+    classes = output.replayed(options.target, "" if mapping is None else mapping.machine)
     if options.against:
-        return _against(classes, options, output)
+        return _against(classes, mapping, options, output)
     with progress("replaying", output.quiet) as tell, _plain_errors():
-        program, demands = _program(classes, options), _demands(options)
+        program, demands = _program(classes, mapping, options), _demands(options)
         result = _replayed(options, program, demands, tell)
     suites = ci_replays.suites(result)
     exports.annotate(options.reports.github, suites)
@@ -62,12 +64,17 @@ def _plain_errors() -> Generator[None]:
         raise CommandError(str(error)) from error
 
 
-def _against(classes: Iterable[type[Machine]], options: ReplayOptions, output: Output) -> int:
+def _against(
+    classes: Iterable[type[Machine]],
+    mapping: TraceMapping | None,
+    options: ReplayOptions,
+    output: Output,
+) -> int:
     """Replay by two versions, and print where they differ."""
     with progress("replaying", output.quiet) as tell, _plain_errors():
         older = tuple(resolve(targets.machine(each)).machine for each in options.against)
         rest = options.engine, options.master
-        program = _program(classes, options)
+        program = _program(classes, mapping, options)
         found = compared(options.traces, program, older, *rest, tell=tell)
     output.write(version_comparison.text(found), version_comparison.to_json(found))
     return found.exit_code
@@ -108,10 +115,12 @@ def _mapping(options: ReplayOptions) -> TraceMapping | None:
     return None if store is None else store.mapping_alone
 
 
-def _program(classes: Iterable[type[Machine]], options: ReplayOptions) -> ReplayProgram:
+def _program(
+    classes: Iterable[type[Machine]], mapping: TraceMapping | None, options: ReplayOptions
+) -> ReplayProgram:
     return ReplayProgram(
         tuple(resolve(cls).machine for cls in classes),
-        mapping=_mapping(options),
+        mapping=mapping,
         older=tuple(resolve(targets.machine(each)).machine for each in options.older),
         after=options.after,
         every=options.all,

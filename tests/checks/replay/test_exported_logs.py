@@ -18,6 +18,7 @@ from lawful.checks.replay.preparation.path_templates import MissingPath, compute
 from lawful.checks.replay.preparation.preparation_table import preparation_of, to_json
 from lawful.checks.replay.preparation.steps import prepared
 from lawful.checks.replay.preparation.times import seconds
+from lawful.cli import main
 from tests.checks.replay.foreign_logs import Span
 
 
@@ -215,3 +216,44 @@ def test_times_are_exact(
     monkeypatch.setattr("time.tzname", ("CET", "CEST"))
     found = seconds(text, unit)
     assert (None if found is None else f"{float(found * 10**6):.10g}") == micros
+
+
+TWO = """from lawful import Machine, Nat, transition
+
+class Bell(Machine):
+    rung: bool = False
+
+    @transition()
+    def ring(self) -> None:
+        self.rung = True
+
+class Tally(Machine):
+    count: Nat = 0
+
+    @transition()
+    def add(self) -> None:
+        self.count += 1
+"""
+
+
+def test_the_machine_that_the_mapping_names_is_replayed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another one of the file needs no scope; this one would need one to be explored."""
+    (tmp_path / "two.py").write_text(TWO)
+    (tmp_path / "log.ndjson").write_text('{"i": "a", "n": 0, "e": "add"}\n')
+    args = [str(tmp_path / name) for name in ("log.ndjson", "two.py")]
+    told = 'instance = "$.i"\nseq = "$.n"\nevent = "$.e"\nmachine = '
+    mapping = tmp_path / "m.toml"
+    for command in ("replay", "learn-scope"):
+        mapping.write_text(f'{told}"Tally"')
+        assert main([command, *args, "--mapping", str(mapping)]) == 0
+        said = capsys.readouterr()
+        assert said.out.startswith("Tally") and not said.err
+        for name, why in (
+            ("Tolly", f"the mapping is of Tolly; {args[1]} has Bell, Tally"),
+            ("$.m", f"{mapping}: machine has to be the name of a machine, not $.m"),
+        ):
+            mapping.write_text(f'{told}"{name}"')
+            assert main([command, *args, "--mapping", str(mapping)]) == 5
+            assert capsys.readouterr().err.strip() == why
