@@ -16,7 +16,6 @@ Paths are relative to the file. A budget of the command line comes before those 
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, cast
@@ -102,7 +101,9 @@ def read(file: Path) -> Project | None:
     try:
         text = file.read_text(encoding="utf-8")
         if "lawful" not in text:
-            return None  # Reading TOML takes longer than a short check.
+            return None  # Importing what reads TOML takes some of a short check.
+        import tomllib
+
         data: Any = tomllib.loads(text)
     except (OSError, ValueError) as error:
         raise TargetError(f"{file} cannot be read: {error}") from error

@@ -10,7 +10,6 @@ from typing import Literal
 
 from lawful.spec.quick_dataclass import dataclass, field
 
-from .. import html_tables
 from ..verdict import PropertyResult, Verdict, worst
 from .coverage import Coverage
 from .limits import Reason
@@ -181,6 +180,8 @@ class CheckResult:
 
     def _repr_html_(self) -> str:
         """Counts, verdicts and counterexamples, which notebooks show."""
+        from .. import html_tables  # Only notebooks ask.
+
         scope = ", ".join(f"{key}={bound}" for key, bound in self.scope.items()) or "none needed"
         whole = "" if self.complete else "; stopped before everything was explored"
         cuts = f", {self.cuts:,} steps cut by the scope" if self.cuts else ""

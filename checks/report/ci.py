@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 Outcome = Literal["passed", "failed", "skipped", "error"]
-NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,8 +103,14 @@ def _case(suite_: ElementTree.Element, machine: str, case: Case) -> None:
         failure.text = _xml("\n".join(case.lines))
 
 
+@cache
+def no_xml() -> re.Pattern[str]:
+    """The characters that no XML has. To compile this takes long, and few ask for it."""
+    return re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
 def _xml(text: str) -> str:
-    return NO_XML.sub(lambda found: ascii(found.group())[1:-1], text)
+    return no_xml().sub(lambda found: ascii(found.group())[1:-1], text)
 
 
 # SARIF.

@@ -86,7 +86,8 @@ def report(
     verdicts = [each.judged for each in checked]
     # Verdicts are printed first: a file that cannot be written must not take them away.
     output.answer(text, [each.row() for each in checked] if output.json else [], verdicts)
-    suites = [each.suite for each in checked]
+    asked = reports.junit or reports.sarif or reports.github
+    suites = [each.suite for each in checked] if asked else []
     exports.annotate(reports.github, suites)
     verdict_files = exports.verdicts(reports, output.command, suites)
     trace_files = _counterexamples(options, reports, checked)

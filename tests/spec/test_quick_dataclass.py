@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import pickle
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -112,6 +112,42 @@ def test_a_node_survives_pickling() -> None:
 def test_a_frozen_class_without_slots_is_refused() -> None:
     with pytest.raises(ValueError, match="a frozen class needs slots=True"):
         quick_dataclass.dataclass(frozen=True)
+
+
+@pytest.mark.parametrize("dataclass", [quick_dataclass.dataclass, dataclasses.dataclass])
+def test_what_is_no_field_is_left_to_the_standard_ones(
+    dataclass: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """To read annotations once more takes as long as to make the class; so does a second look."""
+    asked, standard = list[dict[str, Any]](), dataclasses.dataclass
+
+    def noted(*args: Any, **options: Any) -> Any:
+        asked.append(options)
+        return standard(*args, **options)
+
+    _made(quick_dataclass.dataclass)
+    monkeypatch.setattr(dataclasses, "dataclass", noted)
+    _made(quick_dataclass.dataclass)
+    assert [each["slots"] for each in asked] == [False, False]  # Those without slots.
+
+    @dataclass(frozen=True, slots=True)
+    class Counted:
+        most: ClassVar[int] = 3
+        least: int = 1
+
+    assert [f.name for f in dataclasses.fields(Counted)] == ["least"]
+    assert (Counted.most, Counted(), Counted.__match_args__) == (3, Counted(1), ("least",))
+    with pytest.raises(ValueError, match="mutable default"):
+
+        @dataclass(frozen=True, slots=True)
+        class _:
+            all: list[int] = []  # That is what is refused.
+
+    with pytest.raises(TypeError, match="'some' is a field but has no type annotation"):
+
+        @dataclass(frozen=True, slots=True)
+        class _Unannotated:
+            some = dataclasses.field(default=1)
 
 
 def test_functions_are_compiled_when_they_are_called() -> None:

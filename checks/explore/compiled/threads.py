@@ -7,14 +7,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
 
 from . import kernel_rows as kernel
 from .arrays import Arrays
 from .pace import Pace
 from .state_store import Span, Stopped
 from .typed_memory import fill
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
 
 LEAST = 16 * kernel.CHUNK  # Fewer states are left to one thread.
 SPAN = 1 << 16  # States that each thread expands between two looks at the clock, at most.
@@ -56,10 +59,16 @@ class Workers:
     def __init__(self, memory: Shared, count: int) -> None:
         self.memory = memory
         self.count = count
-        self.pool = ThreadPoolExecutor(count - 1) if count > 1 else None
         self.pace = Pace(SPAN)
         self.own: Sequence[Arrays] = []
         self.made_for: Arrays | None = None
+
+    @cached_property
+    def pool(self) -> ThreadPoolExecutor:
+        """The threads but this one; most searches end before they are worth their import."""
+        from concurrent.futures import ThreadPoolExecutor
+
+        return ThreadPoolExecutor(self.count - 1)
 
     def advance(self, span: Span) -> Stopped | None:
         """Expand states of a span; None where one thread has to do it.
@@ -67,7 +76,7 @@ class Workers:
         One thread does it where there are few states, where the arrays have no room for what the
         threads find, and near a limit, so that the search stops where one thread stops.
         """
-        if self.pool is None or span.first or span.last - span.next < LEAST:
+        if self.count == 1 or span.first or span.last - span.next < LEAST:
             return None
         memory = self.memory
         if self.made_for is not memory.arrays:
