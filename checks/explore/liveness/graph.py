@@ -31,6 +31,8 @@ class Graph:
         self._taken: list[Bits] = []
         self._ends = array("q", [0])
         self._now: Bits = 0
+        self.questions = 0  # That were asked about it, and the states on loops: `fair_components`.
+        self.on_loops: set[int] | None = None
 
     def __len__(self) -> int:
         return len(self.enabled)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import pytest
@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from lawful import Machine, Scope
 from lawful.checks.explore import CheckResult, Limits, explore
 from lawful.checks.explore.compiled import engine as packed
+from lawful.checks.explore.liveness import fair_components as components
 from lawful.checks.explore.liveness import violations as liveness
 from lawful.checks.explore.liveness.fairness import Groups
 from lawful.checks.explore.liveness.graph import Graph
@@ -282,6 +283,29 @@ def is_violated(graph: Drawn, kind: str, trace: Trace) -> bool:
     loop = states[trace.loop : -1] or states[-1:]
     fair = graph.fair(loop, taken[trace.loop :])
     return fair and graph.violated(kind, states[: trace.loop], loop)
+
+
+def test_states_on_no_loop_are_found_once_for_all_questions(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Ten states in a row, the last three of them in a loop."""
+    graph, looked, strong = Graph(NO_GROUPS), list[int](), components.strong_components
+
+    def noted(graph: Graph, inside: set[int]) -> Iterator[set[int]]:
+        looked.append(len(inside))
+        return strong(graph, inside)
+
+    monkeypatch.setattr(components, "strong_components", noted)
+    for target in (*range(1, 10), 7):
+        graph.leads(0, target)
+        graph.close()
+    everywhere, ends = (
+        [sorted(components.fair_components(graph, of)) for _ in range(3)]
+        for of in (range(10), range(5, 9))
+    )
+    assert everywhere == [[*([n] for n in range(7)), [7, 8, 9]]] * 3
+    assert ends == [[[5], [6], [7], [8]]] * 3
+    assert looked == [10, 10, 3, 3, 2, 2, 2]  # The second question looks at all, the others do not.
 
 
 @settings(max_examples=20, deadline=None)
