@@ -14,6 +14,8 @@ from xml.etree import ElementTree
 import pytest
 
 from lawful import targets
+from lawful.checks.explore import CheckResult
+from lawful.checks.report import ci_checks
 from lawful.checks.report.ci import Case, Suite, junit, sarif
 from lawful.cli import main
 from lawful.spec import ir
@@ -224,6 +226,22 @@ def test_a_search_with_machine_code_imports_no_numpy(tmp_path: Path) -> None:
     run = subprocess.run(command, check=False, capture_output=True, text=True, env=env)
     imported = ["_hashlib", *PLAYED, "lawful.checks.explore.compiled.memory"]
     assert (run.stdout, run.stderr) == (f"0 0 {imported}\n", "")
+
+
+def test_cases_for_ci_are_made_only_for_who_asks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each has its counterexample as text."""
+    made, suite = list[str](), ci_checks.suite
+
+    def noted(machine: ir.Machine, result: CheckResult) -> Suite:
+        made.append(machine.name)
+        return suite(machine, result)
+
+    monkeypatch.setattr(ci_checks, "suite", noted)
+    command = ["check", "tests.classics.commit:TCommit", "--quiet", "--no-github"]
+    assert main(command) == 0 and not made
+    assert main([*command, "--junit", str(tmp_path / "x.xml")]) == 0 and made == ["TCommit"]
 
 
 def test_a_declaration_gets_a_fingerprint_only_for_an_answer_that_has_it(

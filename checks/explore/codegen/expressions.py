@@ -172,11 +172,9 @@ class Expressions(Writer):
                 return self.module.codec.machine(self.machine.name), self.me
             case ir.Field(of=of, name=name) if isinstance(of.type, t.Part):
                 whole, at = self.place(of)
-                assert isinstance(whole, MachineLayout)
-                names = [n for n, _ in whole.fields]
-                number = names.index(name)
-                layouts = [k for _, k in whole.fields]
-                return layouts[number], plus(at, offsets(layouts)[number])
+                assert isinstance(whole, MachineLayout) and isinstance(whole.type, t.Part)
+                layout, begin = self.module.codec.field(whole.type.machine, name)
+                return layout, plus(at, begin)
             case ir.Item(of=of, key=key):
                 return self.item_place(*self.place(of), key)
             case ir.Narrow(of=of):

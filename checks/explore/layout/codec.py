@@ -36,6 +36,7 @@ from .layouts import (
     Sum,
     blank,
     inner,
+    offsets,
     spare,
     spare_at,
     stride,
@@ -62,6 +63,7 @@ class Codec:
         self.tried = dict(flat.parameters)
         self.counting = counted_by(flat.machine) is not None
         self._wholes: dict[str, MachineLayout] = {}
+        self._fields: dict[str, dict[str, tuple[Layout, int]]] = {}
         self._indices: dict[t.Type, dict[Any, int]] = {}
         # By identity, since a layout is large; it is kept so that no other object gets its number.
         self._coded: dict[int, tuple[Layout, dict[int, Any]]] = {}
@@ -128,6 +130,15 @@ class Codec:
         if name not in self._wholes:
             self._wholes[name] = self._whole(name)
         return self._wholes[name]
+
+    def field(self, machine: str, name: str) -> tuple[Layout, int]:
+        """The layout of a machine's variable or parameter, and its first cell in the state."""
+        if machine not in self._fields:
+            rows = self.machine(machine).fields
+            begins = offsets(layout for _, layout in rows)
+            pairs = zip(rows, begins, strict=True)
+            self._fields[machine] = {each: (layout, at) for (each, layout), at in pairs}
+        return self._fields[machine][name]
 
     def _whole(self, name: str) -> MachineLayout:
         m = self.machines[name]

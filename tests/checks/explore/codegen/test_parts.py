@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from lawful import Machine, Nat, OrderedSort, Param, Scope, initial, invariant, require, transition
-from tests.checks.explore.compiled.both_engines import compared
+from lawful.checks.explore.expansion.successors import stepping
+from lawful.checks.explore.layout import codec
+from lawful.checks.explore.layout.layouts import offsets
+from lawful.checks.explore.space import Space
+from tests.checks.explore.compiled.both_engines import compared, flat_of
 
 
 class Place(OrderedSort):
@@ -52,3 +60,19 @@ def test_parts_have_the_parameters_that_they_are_given() -> None:
     found = compared(Row, 100)
     assert found.differences == ()
     assert found.states == 4 + 16
+
+
+def test_where_fields_stand_is_found_out_once_for_each_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """To add up what stands before each field took a fifth of the time to write the steps."""
+    asked = list[int]()
+
+    def noted(layouts: Any) -> Any:
+        asked.append(1)
+        return offsets(layouts)
+
+    monkeypatch.setattr(codec, "offsets", noted)
+    flat, found = flat_of(Row)
+    stepping(Space(flat, found.world))
+    assert len(asked) == len({"Row", "Counter"})
