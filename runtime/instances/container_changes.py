@@ -160,8 +160,12 @@ class Told:
         """The change or the new value; UNSET where both values have the same form."""
         if old is UNSET or self.is_small(new):
             return self.form(new)
-        differs = self.imaged if isinstance(old, BeforeImage) else self.differs
-        found = differs(old, new)
+        if not isinstance(old, BeforeImage):
+            found = self.differs(old, new)
+        elif old.container is new:
+            found = self.imaged(old, new)
+        else:  # A copy was changed, too, and what was recorded is not all.
+            found = self.differs(old.whole(), new)
         return self.form(new) if found is None else found
 
     def differs(self, old: Any, new: Any) -> Json | None:
