@@ -169,11 +169,20 @@ class InPlaceWrite:
     """Emits the code around one update in place: the record before it, and its undoing.
 
     `error`: the local that has the exception. `number` tells the locals of a method's updates
-    apart. `holder`: the container that is changed.
+    apart. `holder`: the container that is changed. `earlier`: the updates before it in the method.
     """
 
-    def __init__(self, names: GlobalNames, change: PlaceChanged, error: str, number: int) -> None:
+    def __init__(
+        self,
+        names: GlobalNames,
+        change: PlaceChanged,
+        error: str,
+        number: int,
+        earlier: Sequence[InPlaceWrite],
+    ) -> None:
         self.names = names
+        # The locals that may hold the same container as the holder of this one.
+        self.others = [each.holder for each in earlier if each.is_inside(change.variable)]
         self.change = change
         self.kind = change.kind
         self.error = error
@@ -181,10 +190,14 @@ class InPlaceWrite:
         mine = f"{change.variable}{number or ''}"
         self.at = names.local(f"at_{mine}")
         self.was = names.local(f"was_{mine}")
-        self.holder = self.old if change.key is None else names.local(f"inner_{mine}")
+        self.holder: str = self.old if change.key is None else names.local(f"inner_{mine}")
         self.key = names.local(f"key_{mine}")
         self.replaced = names.local(f"replaced_{mine}")
         self.mine = names.local(f"is_old_{mine}")
+
+    def is_inside(self, variable: str) -> bool:
+        """Whether a container inside this variable is changed."""
+        return self.change.key is not None and self.change.variable == variable
 
     def use(self, function: Callable[..., Any]) -> str:
         return self.names.put(function.__name__, function)
@@ -198,8 +211,8 @@ class InPlaceWrite:
 
     def begin(self) -> list[ast.stmt]:
         """Mark the record as empty: nothing was changed yet."""
-        inner = () if self.change.key is None else (assign(name(self.replaced), self.unset()),)
-        return [assign(name(self.was), self.unset()), *inner]
+        inner = () if self.change.key is None else (self.replaced, self.holder)
+        return [assign(name(each), self.unset()) for each in (self.was, *inner)]
 
     def before(self, me: str, key: ast.expr | None, at: ast.expr | None) -> list[ast.stmt]:
         """Copy the container if another reference to it exists; record the old value of the place.
@@ -232,7 +245,11 @@ class InPlaceWrite:
     def shared(self, container: str) -> ast.expr:
         """The test that something else holds the container of this local, too."""
         count = call(self.names.put("getrefcount", sys.getrefcount), name(container))
-        return compare(count, ast.Gt(), ast.Constant(ALONE))
+        known: ast.expr = ast.Constant(ALONE)
+        for other in self.others if container == self.holder else ():
+            same = compare(name(other), ast.Is(), name(container))
+            known = ast.BinOp(known, ast.Add(), same)
+        return compare(count, ast.Gt(), known)
 
     def entered(self, held: Callable[[], ast.expr], key: ast.expr) -> list[ast.stmt]:
         """Take the inner container; if another reference to it exists, a copy replaces it."""

@@ -189,10 +189,10 @@ class Method:
         logged = self.logged(inline)
         places = {} if inline.core else self.in_place(inline)
         places = {key: each for key, each in places.items() if each.variable not in logged}
-        in_place = {
-            key: InPlaceWrite(self.names, change, self.error, number)
-            for number, (key, change) in enumerate(places.items())
-        }
+        in_place: dict[int, InPlaceWrite] = {}
+        for number, (key, change) in enumerate(places.items()):
+            before = [*in_place.values()]
+            in_place[key] = InPlaceWrite(self.names, change, self.error, number, before)
         calls = {
             key: PartStep(self.names, each, number)
             for number, (key, each) in enumerate(inline.parts.items())

@@ -7,16 +7,19 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawful import Machine, Nat, transition
+from lawful import Machine, Nat, Undefined, transition
 from lawful.runtime.instances.container_changes import Teller
 from lawful.runtime.instances.journal_rows import former, variables
 from lawful.runtime.instances.merging import Merging
 from lawful.runtime.journal import Journal, read
 from lawful.runtime.kernel.event_record import Stepped
 from lawful.runtime.store import Store
+from lawful.spec.syntax.declare import slot
+from tests.runtime.compile.test_in_place import counted
 from tests.runtime.kernel.test_before_images import plainly
 
 
@@ -79,6 +82,36 @@ class Desk(Machine):
                 self.sets[1 - k] = {n}
                 self.sets[1 - k].add(n + 2)
 
+    @transition()
+    def both(self, n: Nat) -> None:
+        self.queues[0].append(n)
+        self.queues[1].append(n)
+        self.queues[0].append(n)
+
+    @transition()
+    def fails(self, k: Nat, n: Nat, bits: Nat) -> Nat:
+        """The same, and then there is no value."""
+        if k in self.queues:
+            if bits % 2 == 1 and len(self.queues[k]) > 0:
+                self.queues[k].pop(0)
+                self.sets[k].add(n)
+            if bits // 2 % 2 == 1:
+                self.queues[k].append(n)
+                self.maps[k][n] = bits
+            if bits // 4 % 2 == 1 and len(self.queues[k]) > 0:
+                self.queues[k].pop(0)
+                self.sets[k].discard(n + 1)
+            if bits // 8 % 2 == 1:
+                self.queues[k].append(k)
+                self.sets[k].add(n + 1)
+                self.maps[k][n + 1] = k
+            if bits // 16 % 2 == 1:
+                self.queues[1 - k] = self.queues[k] + [n]
+                self.queues[1 - k].append(k)
+                self.sets[1 - k] = {n}
+                self.sets[1 - k].add(n + 2)
+        return n // (n - n)
+
 
 ACTS = st.lists(
     st.tuples(
@@ -139,3 +172,55 @@ def test_a_journal_of_a_list_that_turns_leads_to_the_state(tmp_path: Path) -> No
         merging.take(row["changed"])
     assert plainly(merging.result()) == plainly(variables(desk))
     assert len(rows) == 19
+
+
+def standing(desk: Any) -> list[int]:
+    """Where the containers stand that are inside its maps."""
+    maps = (getattr(desk, slot(each)) for each in ("queues", "sets", "maps"))
+    return [id(each) for of in maps for each in of.values()]
+
+
+@counted
+@pytest.mark.parametrize("how", ["alone", "observed", "stored"])
+def test_a_container_that_is_changed_again_is_not_copied(how: str) -> None:
+    desk: Any = filled()
+    with Store(":memory:") as store:
+        if how == "observed":
+            desk.lawful.observe(lambda done: None)
+        elif how == "stored":
+            store.add(desk, "a")
+        desk.inner(0, 3, 15)
+        places = standing(desk)
+        desk.inner(0, 5, 15)
+        assert standing(desk) == places
+
+
+@counted
+def test_what_another_holds_is_copied_once_and_keeps_its_value() -> None:
+    desk = filled()
+    twin, before = copy.copy(desk), variables(desk)
+    desk.inner(0, 5, 15)
+    assert variables(twin) == before != variables(desk)
+    places = standing(desk)
+    desk.inner(0, 6, 15)
+    assert standing(desk) == places
+
+
+@counted
+def test_two_that_another_holds_are_both_copied() -> None:
+    desk = filled()
+    twin, before = copy.copy(desk), variables(desk)
+    desk.both(3)
+    assert variables(twin) == before
+    assert [each[-2:] for each in desk.queues.values()] == [[3, 3], [31, 3]]
+
+
+@given(st.integers(0, 31), st.integers(0, 1), st.booleans())
+def test_a_failed_event_leaves_everything_as_it_was(bits: int, k: int, held: bool) -> None:
+    desk = filled()
+    before = variables(desk)
+    twin = copy.copy(desk) if held else None
+    with pytest.raises(Undefined):
+        desk.fails(k, 5, bits)
+    assert variables(desk) == before
+    assert twin is None or variables(twin) == before
