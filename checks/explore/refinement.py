@@ -76,6 +76,10 @@ class Refining:
             old, new = self.view(before), self.view(after)
         except NoValue as error:
             return _without_value(error)
+        return self.leads(old, new)
+
+    def leads(self, old: State, new: State) -> Failing | None:
+        """The same of what two states are seen as."""
         if old == new or new in self._after(old):
             return None
         found = self._breach(new)
@@ -86,15 +90,19 @@ class Refining:
 
     def view(self, state: State) -> State:
         """The state as one of the abstract machine; NoValue where it has no value."""
-        if state not in self.views:
-            self.views[state] = freeze(self.space.reference.call(self.function, state, []))
-        return self.views[state]
+        found = self.views.get(state)  # States are large: to look twice takes twice as long.
+        if found is None:
+            found = freeze(self.space.reference.call(self.function, state, []))
+            self.views[state] = found
+        return found
 
     def _after(self, view: State) -> frozenset[State]:
-        if view not in self.steps:
+        found = self.steps.get(view)
+        if found is None:
             outcomes = (outcome for _, _, outcome in self.abstract.outcomes(view))
-            self.steps[view] = frozenset(o.state for o in outcomes if isinstance(o, Done))
-        return self.steps[view]
+            found = frozenset(o.state for o in outcomes if isinstance(o, Done))
+            self.steps[view] = found
+        return found
 
     def _missing(self, kind: str, why: str) -> Failing:
         """A violation, unless arguments that the abstract machine's scope leaves out may help."""

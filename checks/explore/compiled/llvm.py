@@ -60,6 +60,8 @@ class Native:
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         self._engine.finalize_object()
         self._functions: dict[str, Callable[..., int]] = {}
+        # Several arrays that were given last, and where they stand: mostly they come again.
+        self._last: tuple[Any, Any] = (None, None)
 
     def __call__(self, name: str, *given: Any) -> int:
         """Call the function of that name. Several arrays at once are given as one tuple."""
@@ -67,19 +69,25 @@ class Native:
             kinds = (ctypes.c_int64 if isinstance(x, int) else ctypes.c_void_p for x in given)
             address = self._engine.get_function_address(name)
             self._functions[name] = ctypes.CFUNCTYPE(ctypes.c_int64, *kinds)(address)
-        return self._functions[name](*map(_passed, given))
+        return self._functions[name](*map(self._passed, given))
+
+    def _passed(self, x: Any) -> Any:
+        """A number as it is, of memory its place, of several where those places stand."""
+        if isinstance(x, int):
+            return x
+        if hasattr(x, "tolist"):
+            return place_of_array(x)
+        last, stand = self._last  # Of one moment: other threads call, too.
+        if x is not last:
+            places: list[int] = [place_of_array(each) for each in x]
+            stand = (ctypes.c_void_p * len(places))(*places)
+            self._last = x, stand
+        return stand
 
 
-def _passed(x: Any) -> Any:
-    """A number as it is, of memory its place, of several where those places stand."""
-    if isinstance(x, int):
-        return x
-    if hasattr(x, "ctypes"):  # A NumPy array, which may be one that is only read.
-        return x.ctypes.data
-    if hasattr(x, "tolist"):
-        return address(x)
-    places: list[int] = [_passed(each) for each in x]
-    return (ctypes.c_void_p * len(places))(*places)
+def place_of_array(x: Any) -> int:
+    # A NumPy array may be one that is only read.
+    return x.ctypes.data if hasattr(x, "ctypes") else address(x)
 
 
 def compiled(text: Text) -> Native:

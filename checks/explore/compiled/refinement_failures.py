@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ...reference import Done
+from ...reference.missing_values import NoValue
 from ...reference.states import State
 from ..refinement import Failing, Refining
 from ..space import Edge, Space
@@ -32,6 +33,19 @@ def refinement_failures(
     states that its steps lead to.
     """
     left = list(refinements)
+    seen: dict[str, dict[int, State]] = {each.name: {} for each in left}
+
+    def follows(refining: Refining, number: int, target: int) -> Failing | None:
+        """As `Refining.follows`; a view is looked up by its state's number, not by the state."""
+        known = seen[refining.name]
+        try:
+            for each in (number, target):
+                if each not in known:
+                    known[each] = refining.view(states[each])
+        except NoValue:
+            return refining.follows(states[number], states[target])
+        return refining.leads(known[number], known[target])
+
     for number in starts:
         for refining in tuple(left):
             failing = refining.starts(states[number])
@@ -43,7 +57,7 @@ def refinement_failures(
             return
         for target in targets:
             for refining in tuple(left):
-                failing = refining.follows(states[number], states[target])
+                failing = follows(refining, number, target)
                 if failing is not None:
                     left.remove(refining)
                     edge = edge_between(refining.space, states[number], states[target])

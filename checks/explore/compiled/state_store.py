@@ -10,7 +10,7 @@ from lawful.spec.quick_dataclass import dataclass
 from ...reference import Done
 from ...reference.states import State
 from ..expansion.successors import Stepping
-from ..layout.packing import unpack
+from ..layout.packing import reads, unpacked
 from ..search_result import Parent
 from ..space import Space
 
@@ -129,6 +129,7 @@ class States(Sequence[State]):
         self.store = store
         self.size = count
         self._known: dict[int, State] = {}
+        self._reads = reads(store.stepping.slots)
 
     def __len__(self) -> int:
         return self.size
@@ -141,7 +142,7 @@ class States(Sequence[State]):
             if len(self._known) == KNOWN:
                 self._known.clear()
             s = self.store.stepping
-            held = unpack(s.slots, self.store.words_of(number))
+            held = unpacked(self._reads, self.store.words_of(number))
             self._known[number] = s.codec.decode(s.whole, held)
         return self._known[number]
 

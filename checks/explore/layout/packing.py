@@ -98,10 +98,22 @@ def pack(places: Sequence[Slot], held: Sequence[int]) -> tuple[int, ...]:
 
 def unpack(places: Sequence[Slot], packed: Sequence[int]) -> list[int]:
     """The cells of a state's words."""
-    return [
-        (int(packed[s.word]) >> s.shift & (1 << s.bits) - 1) + s.low if s.bits else s.low
-        for s in places
-    ]
+    return unpacked(reads(places), [int(word) for word in packed])
+
+
+Reads = tuple[tuple[int, int, int, int], ...]  # Of each cell: its word, shift, mask and least.
+
+
+def reads(places: Sequence[Slot]) -> Reads:
+    """How cells are read, for who does so state after state."""
+    return tuple(
+        (s.word, s.shift, (1 << s.bits) - 1, s.low) if s.bits else (0, 0, 0, s.low) for s in places
+    )
+
+
+def unpacked(cells_read: Reads, packed: Sequence[int]) -> list[int]:
+    """The cells of a state's words, which are read so."""
+    return [(packed[word] >> shift & mask) + low for word, shift, mask, low in cells_read]
 
 
 def within(layout: Layout, held: Sequence[int]) -> bool:

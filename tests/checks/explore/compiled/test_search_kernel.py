@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawful.checks.explore.compiled import kernel_rows
+from lawful.checks.explore.compiled import kernel_rows, llvm
 from lawful.checks.explore.compiled.arrays import Arrays, empty
 from lawful.checks.explore.compiled.llvm import Native, compiled
 from lawful.checks.explore.compiled.typed_memory import (
@@ -223,3 +224,20 @@ def test_states_seldom_stand_in_each_others_way(words: int, word: int, shift: in
 
 def test_the_rows_stand_in_their_order() -> None:
     assert Arrays._fields == kernel_rows.ARRAYS
+
+
+def test_where_arrays_stand_is_found_out_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A search gives the same arrays again and again, one state at a time; others are others."""
+    looked, place = list[int](), llvm.place_of_array
+
+    def noted(held: Any) -> int:
+        looked.append(1)
+        return place(held)
+
+    monkeypatch.setattr(llvm, "place_of_array", noted)
+    rows, other = with_places(1, 16), with_places(1, 16)
+    for number in range(3):
+        assert code(1)("insert", rows, of_numbers([number]), -1, 0, number) > number
+    assert len(looked) == len(rows) + 3
+    assert code(1)("find", other, of_numbers([2]), 0) == -1
+    assert code(1)("find", rows, of_numbers([2]), 0) == 2
