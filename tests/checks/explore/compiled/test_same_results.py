@@ -21,6 +21,7 @@ from lawful.checks.explore.compiled import engine as packed
 from lawful.checks.explore.compiled import plain
 from lawful.checks.explore.refinement import Refining
 from lawful.checks.explore.space import Space
+from lawful.checks.reference.states import State
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.lower import lower
@@ -116,6 +117,20 @@ def test_a_refinement_that_nobody_asks_is_noticed(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(packed, "refinements", none)
     with pytest.raises(AssertionError):
         assert checked(Doubled, "generated") == checked(Doubled, "reference")
+
+
+def test_each_state_is_viewed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And is no key of a table more often: it is large."""
+    seen, view = list[object](), Refining.view
+
+    def noted(self: Refining, state: State) -> State:
+        seen.append(state)
+        return view(self, state)
+
+    monkeypatch.setattr(Refining, "view", noted)
+    found = checked(Implements, "generated")
+    assert found.generated > found.distinct
+    assert len(seen) <= found.distinct + 1  # The start is viewed as one, too.
 
 
 def test_a_search_begins_anew_with_more_room() -> None:
