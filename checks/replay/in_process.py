@@ -22,17 +22,30 @@ from .sources import Sources, rows_of_lines
 from .tally import Tallies
 
 FEW = 1 << 20  # Bytes of lines that are replayed row by row while Arrow would be imported.
+FEW_ROWS = 10_000  # The same, as rows of a table.
 TOLD = 10_000  # Rows between two texts of progress.
 
 
 def tally_here(files: Sources, program: ReplayProgram, tell: Tell = silent) -> Tallies:
     """Replay the rows in this process: by columns where they are many and have such."""
-    layout = None if files.size < FEW else layout_of_prepared(program)
-    if layout is not None and has_arrow():
+    layout = layout_of_prepared(program) if has_arrow() and not _few(files, program) else None
+    if layout is not None:
         from .columnar.local import tally_columns
 
         return tally_columns(files, program, layout, tell)
     return tally_rows(files, program, tell)
+
+
+def _few(files: Sources, program: ReplayProgram) -> bool:
+    """Whether the rows are replayed row by row before their columns would be known. A small table
+    may have many rows: one of a few values takes some bits for each."""
+    if files.size >= FEW:
+        return False
+    if program.mapping is None or not files.tables or files.some_remote:
+        return True
+    from .columnar.table_files import rows_in
+
+    return sum(map(rows_in, files.tables)) < FEW_ROWS
 
 
 def tally_rows(

@@ -33,6 +33,11 @@ class TableFile:
         self.parquet = hasattr(file, "iter_batches")
         self.schema = file.schema_arrow if self.parquet else file.schema
 
+    @property
+    def rows(self) -> int:
+        """How many rows there are, by what the file says of itself."""
+        return int(self.file.metadata.num_rows if self.parquet else self.file.nrows)
+
     def batches(self, columns: Sequence[str] | None) -> Iterator[Any]:
         """The rows with these columns; with all of them for None."""
         if self.parquet:
@@ -56,6 +61,12 @@ def table_file(path: str) -> Generator[TableFile]:
                 yield TableFile(file)
     except (OSError, pa.ArrowException) as error:
         raise ReplayError(f"{path}: {plain(str(error))}") from error
+
+
+def rows_in(path: str) -> int:
+    """The number of rows in a file. ReplayError where it is no such table."""
+    with table_file(path) as file:
+        return file.rows
 
 
 def lines_of(table: Any) -> list[bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import bz2
 import gzip
+import importlib
 import json
 import pickle
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from lawful import Machine, Nat, require, transition
-from lawful.checks.replay import ReplayError, ReplayProgram, replay
+from lawful.checks.replay import ReplayError, ReplayProgram, in_process, replay
 from lawful.checks.replay.mapping import mapping_of
 from lawful.checks.replay.preparation.path_templates import MissingPath, computed
 from lawful.checks.replay.preparation.preparation_table import preparation_of, to_json
@@ -257,3 +258,25 @@ def test_the_machine_that_the_mapping_names_is_replayed(
             mapping.write_text(f'{told}"{name}"')
             assert main([command, *args, "--mapping", str(mapping)]) == 5
             assert capsys.readouterr().err.strip() == why
+
+
+@pytest.mark.parametrize("form", ["parquet", "orc"])
+def test_a_small_table_of_many_rows_goes_by_columns(
+    form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has a few bits for each row, and would take long row by row."""
+    pa: Any = pytest.importorskip("pyarrow")
+    went: list[str] = []
+    monkeypatch.setattr(
+        "lawful.checks.replay.columnar.local.tally_columns", lambda *_: went.append("columns")
+    )
+    monkeypatch.setattr(in_process, "tally_rows", lambda *_: went.append("rows"))
+    mapping = mapping_of({"instance": "$.i", "seq": "$.n", "event": "$.e"})
+    program = ReplayProgram((Lock.lawful.ir,), mapping=mapping)
+    for rows in (in_process.FEW_ROWS, in_process.FEW_ROWS - 1):
+        path = tmp_path / f"{rows}.{form}"
+        importlib.import_module(f"pyarrow.{form}").write_table(pa.table({"i": [1] * rows}), path)
+        files = program.sources([path])
+        assert files.size < in_process.FEW
+        in_process.tally_here(files, program)
+    assert went == ["columns", "rows"]
