@@ -24,12 +24,12 @@ from ..in_process import read_rows
 from ..mapping import mapping_of
 from ..preparation.path_templates import Record
 from ..preparation.preparation_table import Preparation
-from ..preparation.times import ISO, seconds
 from ..preparation.toml_text import comment, tables
 from ..program import ReplayProgram
 from ..rows import Row
 from ..sources import ReplayError, Sources, sources
-from .samples_of_records import format_of, sample, values_at
+from .samples_of_records import formats_of, sample, values_at
+from .units_of_times import unit_of
 
 TRIED = 2_000  # Records with which the candidates are tried.
 CANDIDATES = 4  # Of instances, and of orders.
@@ -39,10 +39,7 @@ FEW_NAMES = 8  # Fields of which two may together be the name of the event.
 JOINED, KEY = "joined event", "joined key"  # The fields that are added.
 DECIMAL = re.compile(r"[+-]?[0-9]+[.]([0-9]{1,9})")
 KEYS = ("instance", "case", "trace", "session", "conn", "key", "order", "id", "pid", "user")
-TIMES = ("time", "at", "ts", "date", "when")
-# The least and most of numbers that are times from 2000 to 2100, by unit.
-SECONDS = (946_684_800, 4_102_444_800)
-SCALES = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+CASE = "$.case:concept:name"  # The name of a trace of XES.
 
 
 @dataclass(frozen=True)
@@ -83,9 +80,11 @@ def inferred(paths: Iterable[str | Path], machine: ir.Machine) -> Inferred:
     if not files.lines:
         raise ReplayError("a mapping is inferred from lines, not from Parquet")
     path = ", ".join(files.lines[:2]) + " ..." * (len(files.lines) > 2)
-    how = format_of(files.lines[0])
-    records = sample(files.lines, Preparation(**how))
-    events = _events(records, machine)
+    for how in formats_of(files.lines[0]):
+        records = sample(files.lines, Preparation(**how))
+        events = _events(records, machine)
+        if events is not None:
+            break
     joined = None if events is not None and events.sure else _joined(records, machine, events)
     if joined is not None:
         how["fields"] = {JOINED: {"$join": [joined.pair[0], "_", joined.pair[1]]}}
@@ -103,6 +102,8 @@ def inferred(paths: Iterable[str | Path], machine: ir.Machine) -> Inferred:
         base["skip"] = strange
     if casts:
         how["casts"] = casts
+    if how.get("format") == "itf":
+        base["observed"] = _observed(records, machine)
     notes = [
         *missing,
         *([f"not events of the machine, so skipped: {', '.join(strange)}"] * bool(strange)),
@@ -111,7 +112,7 @@ def inferred(paths: Iterable[str | Path], machine: ir.Machine) -> Inferred:
     rows = _rows(records, field, strange)
     tried = [
         _tried(base | {"instance": instance} | order, how, order_how, files, machine)
-        for instance in _instances(rows, field)
+        for instance in _known_instance(how) or _instances(rows, field)
         for order, order_how in _orders(rows, (instance,), field)
     ]
     if all(each.fitting < each.instances for each in tried):
@@ -300,6 +301,18 @@ def _holding(records: Sequence[Record], paths: Sequence[str], kind: t.Type) -> s
     return found[0] if len(found) == 1 else None
 
 
+def _observed(records: Sequence[Record], machine: ir.Machine) -> dict[str, str]:
+    """The variables of the machine that the states of ITF tell."""
+    paths = {*_paths(records)}
+    names = [each.name for each in machine.variables]
+    return {name: f"$.after.{name}" for name in names if f"$.after.{name}" in paths}
+
+
+def _known_instance(how: Mapping[str, Any]) -> list[str]:
+    """The instance where the format says what it is."""
+    return {"xes": [CASE], "itf": ["$.file"]}.get(how.get("format", ""), [])
+
+
 def _instances(records: Sequence[Record], event: str) -> list[str]:
     """Fields that may be the instance: with several values, most of them more than once; hardly
     any record is without."""
@@ -307,7 +320,12 @@ def _instances(records: Sequence[Record], event: str) -> list[str]:
     for path in _paths(records):
         values = [r[path] for r in records if type(r.get(path)) in (str, int)]
         distinct, least = len(set(values)), MOST * len(records)
-        if path == event or len(values) < least or distinct > 0.8 * len(values) + 1:
+        if (
+            _unit(path, values)
+            or path == event
+            or len(values) < least
+            or distinct > 0.8 * len(values) + 1
+        ):
             continue
         out.append((_hint(path), -distinct, path))
     return [path for *_, path in sorted(out)][:CANDIDATES]
@@ -358,16 +376,7 @@ def _orders(
 
 def _unit(path: str, values: Sequence[Any]) -> str:
     """The unit of a field of times; empty where it has none."""
-    if all(isinstance(value, str) and seconds(value, ISO) is not None for value in values):
-        return "" if all(str(value).isdigit() for value in values) else ISO
-    last = _plain(path.rpartition(".")[2])
-    if not any(each in last for each in TIMES):
-        return ""
-    for unit, scale in SCALES.items():
-        low, high = (each * scale for each in SECONDS)
-        if all(type(value) in (int, float) and low <= value < high for value in values):
-            return unit
-    return ""
+    return unit_of(_plain(path.rpartition(".")[2]), values)
 
 
 def _tried(

@@ -8,15 +8,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from lawful.spec.codec.as_json import is_object
+from lawful.spec.codec.as_json import is_list, is_object
 
+from ..preparation import logfmt
 from ..preparation.formats import records_of_file
 from ..preparation.path_templates import Record
 from ..preparation.preparation_table import Preparation
-from ..rows import Rejected, encodable
+from ..preparation.steps import prepared
+from ..rows import Rejected, encodable, loads
 from ..sources import ReplayError, opened
 
 SAMPLE = 5_000  # Records that are looked at.
+DEEP = 3  # Lists in one another that may hold the records.
+LONGEST_NAME = 60  # Characters of the name of a column.
+FILE = "(?P<file>[^/]+)$"  # Each file of ITF is one trace.
 DELIMITERS = (",", ";", "\t", "|")
 
 
@@ -26,8 +31,9 @@ def sample(paths: Sequence[str], how: Preparation) -> list[Record]:
     out: list[Record] = []
     for path in paths[:SAMPLE]:
         told = (found for _, found in records_of_file(path, how))
-        some = itertools.islice((one for one in told if not isinstance(one, Rejected)), each)
-        out += [dict(_flat(one, "$")) for one in some]
+        read = (one for one in told if not isinstance(one, Rejected))
+        made = (record for one in read for _, record in prepared(how, one))
+        out += [dict(_flat(one, "$")) for one in itertools.islice(made, each)]
     return out
 
 
@@ -36,23 +42,76 @@ def values_at(records: Sequence[Record], path: str) -> list[Any]:
     return [r[path] for r in records if path in r]
 
 
-def format_of(path: str) -> dict[str, Any]:
-    """The format of a file, as keys of a preparation."""
+def formats_of(path: str) -> list[dict[str, Any]]:
+    """The formats that a file may have, as keys of a preparation; the likeliest first."""
     with opened(Path(path)) as file:
         head = file.read(1 << 16).decode("utf-8", "replace")
     begin = head.lstrip()
     if begin.startswith("<"):
-        return {"format": "xes"}
+        return [{"format": "xes"}]
     if '"resourceSpans"' in head or '"resourceLogs"' in head:
-        return {"format": "otlp"}
-    if begin.startswith("{"):
-        return {"format": "itf"} if '"states"' in head and '"vars"' in head else {}
+        return [{"format": "otlp"}]
+    if begin.startswith("{") and '"states"' in head and '"vars"' in head:
+        return [{"format": "itf", "file": FILE}]
+    if begin.startswith(("{", "[")):
+        return [{}] if _of_lines(begin) else [*_documents(path)]
     lines = head.splitlines()[:20]
+    some = [line for line in (lines[:-1] or lines) if line.strip()]
+    if all(_logfmt(line) for line in some):
+        return [{"format": "logfmt"}]
     for delimiter in DELIMITERS:
-        widths = {len(row) for row in csv.reader(lines[:-1] or lines, delimiter=delimiter)}
-        if len(widths) == 1 and widths != {1}:
-            return {"format": "csv", "delimiter": delimiter}
-    raise ReplayError(f"{path}: neither JSON, CSV nor XES; a text log needs a `line` by hand")
+        rows = [*csv.reader(lines, delimiter=delimiter)]
+        whole = rows[:-1] or rows  # The last one may have more lines.
+        if len({len(row) for row in whole}) == 1 and len(whole[0]) > 1:
+            if not _names(whole[0]):
+                continue
+            return [{"format": "csv", "delimiter": delimiter}]
+    raise ReplayError(
+        f"{path}: neither JSON, logfmt, XES nor CSV whose first row names its columns; a text log"
+        " needs a `line` by hand, and CSV without names `columns`"
+    )
+
+
+def _of_lines(text: str) -> bool:
+    """Whether the first line is a JSON object, and there are more."""
+    first, more, rest = text.partition("\n")
+    try:
+        return is_object(loads(first)) and bool(more and rest.strip())
+    except (ValueError, RecursionError):
+        return False
+
+
+def _documents(path: str) -> Iterator[dict[str, Any]]:
+    """Documents of JSON: the records are in a list, or in lists of its elements; or each is one."""
+    how: dict[str, Any] = {"format": "json"}
+    record = next((each for _, each in records_of_file(path, Preparation(**how))), None)
+    paths: list[str] = []
+    while is_object(record) and len(paths) < DEEP:
+        lists = {at: each for at, each in _flat(record, "$") if _objects(each)}
+        if not lists:
+            break
+        at = max(lists, key=lambda each: len(lists[each]))
+        paths.append(at[2:])
+        record = lists[at][0]
+        told = ["$." + ".".join(paths[:n]) for n in range(1, len(paths) + 1)]
+        yield how | {"spread": told[0] if len(told) == 1 else told}
+    yield how
+
+
+def _objects(value: Any) -> bool:
+    return is_list(value) and bool(value) and all(map(is_object, value))
+
+
+def _logfmt(line: str) -> bool:
+    """Whether a line is logfmt: with two pairs at least, because others may have one by chance."""
+    found = logfmt.pairs(line)
+    return not isinstance(found, Rejected) and sum(v is not True for v in found.values()) > 1
+
+
+def _names(row: Sequence[str]) -> bool:
+    """Whether the first row of CSV may be the names of columns."""
+    plain = all(cell and len(cell) <= LONGEST_NAME and not cell.isdigit() for cell in row)
+    return plain and len(set(row)) == len(row)
 
 
 def _flat(data: Mapping[str, Any], path: str) -> Iterator[tuple[str, Any]]:

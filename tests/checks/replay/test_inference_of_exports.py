@@ -1,0 +1,142 @@
+"""Mappings that are inferred from documents, logfmt, XES and ITF, and replayed as proposed."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lawful import Machine, Nat, require, transition
+from lawful.checks.replay import ReplayError, ReplayProgram, replay
+from lawful.checks.replay.inference.mapping_inference import inferred
+from lawful.checks.replay.inference.units_of_times import unit_of
+from lawful.checks.replay.mapping import mapping_of
+
+
+class Lamp(Machine):
+    """A lamp; one of its instances is lit twice in each log of this module."""
+
+    lit: bool = False
+    times: Nat = 0
+
+    @transition()
+    def light(self) -> None:
+        require(not self.lit, "is lit")
+        self.lit, self.times = True, self.times + 1
+
+    @transition()
+    def dim(self) -> None:
+        require(self.lit, "is dark")
+        self.lit = False
+
+
+SEEN = [("a", "light"), ("b", "light"), ("a", "dim"), ("b", "light"), ("c", "light"), ("c", "dim")]
+TOLD: list[Any] = [
+    {"lamp": lamp, "what": what, "at": f"2026-03-12T09:00:00.{n:09d}Z", "tags": [{"k": 1}]}
+    for n, (lamp, what) in enumerate(SEEN)
+]
+
+
+def proposed(folder: Path, texts: dict[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+    """The mapping that is proposed for files, and the verdicts with it."""
+    paths = [folder / name for name in texts]
+    for path, text in zip(paths, texts.values(), strict=True):
+        path.write_text(text, encoding="utf-8")
+    data = tomllib.loads(inferred(paths, Lamp.lawful.ir).toml)
+    answer: Any = replay(
+        paths, ReplayProgram((Lamp.lawful.ir,), mapping=mapping_of(data))
+    ).to_json()
+    return data, answer["by_instance"]
+
+
+VERDICTS = {"a": "fits", "b": "deviates", "c": "fits"}
+
+
+@pytest.mark.parametrize("indent", [None, 1])
+def test_documents(indent: int | None, tmp_path: Path) -> None:
+    """A list of records, and one in each element of another list; `tags` are no records."""
+    text = json.dumps({"kind": "List", "items": TOLD}, indent=indent)
+    data, verdicts = proposed(tmp_path, {"list.json": text})
+    assert verdicts == VERDICTS
+    assert data["preparation"] == {"format": "json", "spread": "$.items", "order": "time"}
+    assert (data["instance"], data["unit"]) == ("$.items.lamp", "iso-ns")
+    nested = {"data": [{"id": n, "spans": [each]} for n, each in enumerate(TOLD)]}
+    data, verdicts = proposed(tmp_path, {"nested.json": json.dumps(nested, indent=indent)})
+    assert verdicts == VERDICTS
+    assert data["preparation"]["spread"] == ["$.data", "$.data.spans"]
+    data, verdicts = proposed(tmp_path, {"plain.json": json.dumps(TOLD, indent=indent)})
+    assert verdicts == VERDICTS and data["preparation"]["format"] == "json"
+
+
+def test_logfmt(tmp_path: Path) -> None:
+    lines = [f'at={each["at"]} lamp={each["lamp"]} what={each["what"]} msg="a, b"' for each in TOLD]
+    data, verdicts = proposed(tmp_path, {"app.log": "\n".join(lines)})
+    assert verdicts == VERDICTS and data["preparation"]["format"] == "logfmt"
+
+
+def test_the_instance_of_xes_is_its_case(tmp_path: Path) -> None:
+    """Whichever attribute fits by chance: here each resource had each lamp once."""
+    traces = ""
+    for lamp in VERDICTS:
+        events = "".join(
+            f'<event><string key="concept:name" value="{each["what"]}"/>'
+            f'<string key="org:resource" value="{n % 4}"/></event>'
+            for n, each in enumerate(TOLD)
+            if each["lamp"] == lamp
+        )
+        traces += f'<trace><string key="concept:name" value="{lamp}"/>{events}</trace>'
+    data, verdicts = proposed(tmp_path, {"lamps.xes": f"<log>{traces}</log>"})
+    assert verdicts == VERDICTS and data["instance"] == "$.case:concept:name"
+
+
+def test_a_file_of_itf_is_an_instance(tmp_path: Path) -> None:
+    """What the states tell of the machine's variables is compared."""
+
+    def itf(times: Sequence[int]) -> str:
+        states = [{"what": "init", "times": {"#bigint": "0"}}]
+        states += [
+            {"what": ["light", "dim"][n % 2], "times": {"#bigint": str(each)}}
+            for n, each in enumerate(times)
+        ]
+        return json.dumps({"vars": ["what", "times"], "states": states})
+
+    data, verdicts = proposed(tmp_path, {"a.itf.json": itf([1, 1, 2]), "b.itf.json": itf([1, 2])})
+    assert verdicts == {"a.itf.json": "fits", "b.itf.json": "deviates"}
+    assert data["observed"] == {"times": "$.after.times"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '10.0.0.1 - - [12/Mar/2026:09:00:00 +0000] "GET /light HTTP/1.1" 200 5 "-" "X (a; b)"\n',
+        'a,light,,"two\nlines, and more"\nb,light,,x\n',
+    ],
+)
+def test_what_needs_a_pattern_or_names_by_hand(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "access.log"
+    path.write_text(text * 20)
+    with pytest.raises(ReplayError, match="a text log needs a `line` by hand, and CSV without"):
+        inferred([path], Lamp.lawful.ir)
+
+
+@pytest.mark.parametrize(
+    ("values", "unit"),
+    [
+        (["12/Mar/2026:09:00:00 +0100"], "%d/%b/%Y:%H:%M:%S %z"),
+        (["2026-03-12 09:00:00.123 UTC"], "%Y-%m-%d %H:%M:%S.%f %Z"),
+        (["31.12.2026 09:00:00", "01.02.2026 09:00:00"], "%d.%m.%Y %H:%M:%S"),
+        (["2026-03-12T09:00:00.1234560Z"], "iso"),
+        (["2026-03-12", "2026-03-12T09:00:00.1234567Z"], "iso-ns"),
+        (["20260312"], ""),
+        (["soon"], ""),
+        ([1773306000123], "ms"),
+        ([True], ""),
+        ([], ""),
+    ],
+)
+def test_units_of_times(values: list[Any], unit: str) -> None:
+    assert unit_of("time", values) == unit
