@@ -84,7 +84,7 @@ def replay(commands: Subparsers) -> None:
 def infer_mapping(commands: Subparsers) -> None:
     help = "propose how to read traces of another program, from a sample of them"
     parser = command(commands, "infer-mapping", help)
-    what = "JSON lines, CSV, XES, OTLP/JSON or ITF"
+    what = "JSON lines or documents, logfmt, CSV, XES, OTLP/JSON or ITF"
     parser.add_argument("traces", metavar="TRACES", nargs="+", help=what)
     parser.add_argument("target", metavar="TARGET", help=TARGET)
     out = "write the mapping, as TOML, into a file"

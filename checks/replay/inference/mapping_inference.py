@@ -23,7 +23,7 @@ from ..fold import fold
 from ..in_process import read_rows
 from ..mapping import mapping_of
 from ..preparation.path_templates import Record
-from ..preparation.preparation_table import Preparation
+from ..preparation.preparation_table import preparation_of
 from ..preparation.toml_text import comment, tables
 from ..program import ReplayProgram
 from ..rows import Row
@@ -80,11 +80,13 @@ def inferred(paths: Iterable[str | Path], machine: ir.Machine) -> Inferred:
     if not files.lines:
         raise ReplayError("a mapping is inferred from lines, not from Parquet")
     path = ", ".join(files.lines[:2]) + " ..." * (len(files.lines) > 2)
-    for how in formats_of(files.lines[0]):
-        records = sample(files.lines, Preparation(**how))
+    how, *others = formats_of(files.lines[0])
+    records = sample(files.lines, preparation_of(how))
+    events = _events(records, machine)
+    while events is None and others:
+        how = others.pop(0)
+        records = sample(files.lines, preparation_of(how))
         events = _events(records, machine)
-        if events is not None:
-            break
     joined = None if events is not None and events.sure else _joined(records, machine, events)
     if joined is not None:
         how["fields"] = {JOINED: {"$join": [joined.pair[0], "_", joined.pair[1]]}}
@@ -320,12 +322,8 @@ def _instances(records: Sequence[Record], event: str) -> list[str]:
     for path in _paths(records):
         values = [r[path] for r in records if type(r.get(path)) in (str, int)]
         distinct, least = len(set(values)), MOST * len(records)
-        if (
-            _unit(path, values)
-            or path == event
-            or len(values) < least
-            or distinct > 0.8 * len(values) + 1
-        ):
+        no_key = path == event or bool(_unit(path, values))
+        if no_key or len(values) < least or distinct > 0.8 * len(values) + 1:
             continue
         out.append((_hint(path), -distinct, path))
     return [path for *_, path in sorted(out)][:CANDIDATES]

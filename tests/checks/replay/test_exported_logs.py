@@ -7,6 +7,8 @@ import gzip
 import importlib
 import json
 import pickle
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from lawful.checks.replay.preparation.preparation_table import preparation_of, t
 from lawful.checks.replay.preparation.steps import prepared
 from lawful.checks.replay.preparation.times import seconds
 from lawful.cli import main
+from tests.checks.replay.conftest import NEEDS_SPARK
 from tests.checks.replay.foreign_logs import Span
 
 
@@ -214,8 +217,13 @@ def test_a_list_in_a_computed_field_is_spread() -> None:
 def test_times_are_exact(
     text: str, unit: str, micros: str | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("time.tzname", ("CET", "CEST"))
-    found = seconds(text, unit)
+    monkeypatch.setenv("TZ", "CET-1CEST")
+    time.tzset()
+    try:
+        found = seconds(text, unit)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
     assert (None if found is None else f"{float(found * 10**6):.10g}") == micros
 
 
@@ -267,10 +275,12 @@ def test_a_small_table_of_many_rows_goes_by_columns(
     """It has a few bits for each row, and would take long row by row."""
     pa: Any = pytest.importorskip("pyarrow")
     went: list[str] = []
-    monkeypatch.setattr(
-        "lawful.checks.replay.columnar.local.tally_columns", lambda *_: went.append("columns")
-    )
-    monkeypatch.setattr(in_process, "tally_rows", lambda *_: went.append("rows"))
+
+    def by(way: str) -> Callable[..., None]:
+        return lambda *_: went.append(way)
+
+    monkeypatch.setattr("lawful.checks.replay.columnar.local.tally_columns", by("columns"))
+    monkeypatch.setattr(in_process, "tally_rows", by("rows"))
     mapping = mapping_of({"instance": "$.i", "seq": "$.n", "event": "$.e"})
     program = ReplayProgram((Lock.lawful.ir,), mapping=mapping)
     for rows in (in_process.FEW_ROWS, in_process.FEW_ROWS - 1):
@@ -280,3 +290,29 @@ def test_a_small_table_of_many_rows_goes_by_columns(
         assert files.size < in_process.FEW
         in_process.tally_here(files, program)
     assert went == ["columns", "rows"]
+
+
+@pytest.mark.nightly
+@NEEDS_SPARK[0]
+@NEEDS_SPARK[1]
+def test_spark_reads_the_same(session: Any, tmp_path: Path) -> None:
+    """With a byte order mark, in parts of a file, packed, and with fields that read others."""
+    session.conf.set("spark.sql.files.maxPartitionBytes", "20000")
+    try:
+        events = [("acquire", "release")[n // 50 % 2] for n in range(1000)]
+        rows = [json.dumps({"lock": f"k{n % 50}", "n": n, "e": e}) for n, e in enumerate(events)]
+        rows[700] = "no JSON"
+        text = b"\xef\xbb\xbf" + "\n".join(rows).encode()
+        (tmp_path / "a.ndjson").write_bytes(text)
+        (tmp_path / "b.ndjson.bz2").write_bytes(bz2.compress(text))
+        fields = {"z": {"$join": ["$.lock"]}, "key": "$.z"}
+        plain: dict[str, Any] = {"instance": "$.lock", "seq": "$.n", "event": "$.e"}
+        plain["args"] = {"release": {"took": 1}}
+        for how in (plain, {**plain, "instance": "$.key", "preparation": {"fields": fields}}):
+            program = ReplayProgram((Lock.lawful.ir,), mapping=mapping_of(how))
+            for path in (tmp_path / "a.ndjson", tmp_path / "b.ndjson.bz2"):
+                here, there = (replay([path], program, engine=e) for e in ("local", "spark"))
+                assert here.tallies == there.tallies
+                assert (here.verdicts["deviates"], here.rejected) == (1, 1)
+    finally:
+        session.conf.unset("spark.sql.files.maxPartitionBytes")
