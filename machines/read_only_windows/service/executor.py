@@ -111,7 +111,7 @@ class WindowedExecutor:
                 case Place.NOWHERE:
                     job.machine.abandon()
                     self._answer(job)
-        elif self._window.state in (Phase.STOPPING, Phase.STOPPED):
+        elif not self._window.lawful.may("read"):  # The node shuts down.
             job.machine.abandon()
             self._answer(job)
         else:
@@ -366,12 +366,12 @@ class WindowedExecutor:
         if self._broken:
             return None
         self._fire()
-        if self._did(self._window.take, thread):
-            self._executing += 1
-            return self._begun(self._queue.popleft())
         if self._did(self._window.drain):
             self._counts["drain"] += 1
             self._changed()
+        if self._did(self._window.take, thread):
+            self._executing += 1
+            return self._begun(self._queue.popleft())
         if self._did(self._window.leave, thread):
             self._changed()
         return None

@@ -43,16 +43,12 @@ MUTANTS = Embedded(
 )
 # What survives, by its machine, row and change, with the reason.
 SURVIVORS = {
-    ("WindowFixed", "read", "from any state"): "The service answers what comes after a shutdown"
-    " itself, so that nobody waits for the main thread, which may have ended.",
     ("WindowFixed", "prolong", "without require(self.queued == 0 or not self.caught_up)"): "The"
     " runtime fires the first transition of a timer that is possible: `begin`, if it is.",
     ("WindowFixed", "take", "from any state"): "A thread asks for the next transaction after the"
     " last one, and in READ none has left.",
     ("WindowFixed", "finish", "from any state"): "A thread ends what it executes.",
     ("WindowFixed", "put_back", "from any state"): "A thread puts back what it executes.",
-    ("WindowFixed", "drain", "without require(self.queued == 0)"): "A thread asks for this after"
-    " `take` was refused, which in READ says that nothing is queued.",
     ("WindowFixed", "run_out", "from any state"): "In WRITE the runtime fires `begin` or `prolong`,"
     " which come first, and in READ `stop_starting`, which is due before.",
     ("Transaction", "take", "from any state"): "What is in the queue is QUEUED.",
@@ -65,20 +61,14 @@ EQUIVALENT = {
 
 
 def test_the_table_has_every_mutant_and_a_reason_for_each_that_survives() -> None:
-    kept, survivors = MUTANTS.kept(), MUTANTS.survivors()
-    assert list(kept) == list(MUTANTS.every())
-    found = {(each.owner, each.row, each.change.what) for each in survivors.values()}
-    assert found == set(SURVIVORS) | EQUIVALENT
-    assert MUTANTS.tried() == 322
+    assert list(MUTANTS.kept()) == list(MUTANTS.every())
+    assert MUTANTS.survived() == set(SURVIVORS) | EQUIVALENT
+    assert len(SURVIVORS) * 50 <= MUTANTS.tried() == 322
 
 
 def test_what_survives_is_noticed_by_a_check_or_does_the_same() -> None:
-    checked = set[str]()
-    for name in ("mutants.txt", "transaction_mutants.txt"):
-        lines = (HERE / name).read_text(encoding="utf-8").splitlines()
-        checked |= {row.split(" | ")[0] for row in lines if " | survived | " not in row}
-    left = {name: each for name, each in MUTANTS.survivors().items() if name not in checked}
-    assert {(each.owner, each.row, each.change.what) for each in left.values()} == EQUIVALENT
+    tables = (HERE / "mutants.txt", HERE / "transaction_mutants.txt")
+    assert MUTANTS.missed(*tables) == EQUIVALENT
 
 
 @pytest.mark.nightly
