@@ -362,7 +362,7 @@ class Unicast:
                 self._perform(peer, peer.sender.send_first(message))
             case XmitReq():
                 again = peer.sender.retransmit(message)
-                for data in sorted(again, key=lambda data: data.seqno):
+                for data in sorted(again, key=lambda data: (data.seqno, data.first)):
                     self._perform(peer, data)
             case Close():
                 peer.receiver.close_received(message)
