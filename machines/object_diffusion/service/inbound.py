@@ -12,7 +12,7 @@ from typing import Protocol
 
 from ...services.framing import Frames, Oversized, WireError
 from ..attribution import Peer
-from ..callbacks import Status, Step
+from ..callbacks import Status
 from ..connection import ReplyIds
 from ..messages import Request
 from ..registry import Registry
@@ -50,6 +50,7 @@ class Connection(asyncio.Protocol):
         self._peer: Peer | None = None
         self._replies: deque[ReplyIds | Objects] = deque()  # Have come, are not collected.
         self._transport: asyncio.Transport | None = None
+        self._full = False
         self._watch: asyncio.TimerHandle | None = None
 
     # What the event loop calls.
@@ -57,6 +58,7 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
+        transport.set_write_buffer_limits(self._node.config.backlog)
         self._watch = asyncio.get_running_loop().call_later(
             self._node.config.greeting, self._greeted
         )
@@ -69,6 +71,15 @@ class Connection(asyncio.Protocol):
                 self._take(content)
         except Oversized:
             self.give_up("oversized")
+
+    def pause_writing(self) -> None:
+        """The peer does not read: what is left of its decision waits, and counts (O31, O35)."""
+        self._full = True
+
+    def resume_writing(self) -> None:
+        self._full = False
+        if self._peer is not None:
+            self._go_on(self._peer)
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._watch is not None:
@@ -122,7 +133,7 @@ class Connection(asyncio.Protocol):
         entry = self._node.registry.peers.get(p)
         if entry is None:
             return
-        if entry.state == Status.ACTING:
+        if entry.state == Status.ACTING and entry.collects():
             if self._collected(p, reply):
                 self._go_on(p)
         elif len(self._replies) >= len(entry.pending):
@@ -142,41 +153,30 @@ class Connection(asyncio.Protocol):
     def act(self) -> None:
         """Carry out the decision, all of it (O17, O18)."""
         p, registry = self._peer, self._node.registry
-        if p is None or not self.alive or p not in registry.peers:
+        if p is None or not registry.lawful.may("read_decision", p):
             return
-        if registry.peers[p].state != Status.UNREAD:
-            return
-        decision = registry.read_decision(p)
+        registry.read_decision(p)
         while self._replies:
             if not self._collected(p, self._replies.popleft()):
                 return
-        if decision.objects_to_req:
-            self._say(registry.on_request_objects(p))
         self._go_on(p)
 
     def _go_on(self, p: Peer) -> None:
-        """Request IDs, if that is left to do, and complete the decision.
+        """Do what is left of the decision, as far as the machine lets it, and the peer reads.
 
         A request that blocks waits for the replies under way: another peer may have brought an
         object that this one was asked for, so that its ID is acked before it comes.
         """
         registry = self._node.registry
-        entry = registry.peers[p]
-        decision = entry.decision
-        if decision is not None and decision.ids_to_req and entry.step != Step.REQUESTED_IDS:
-            if not decision.can_pipeline_ids_req and len(entry.pending) > 0:
-                return
-            request = registry.on_request_ids(p)
-            self._say(request)
-            if request.blocking:
-                return
-        registry.on_decision_completed(p)
+        may = registry.lawful.may
+        if not self._full and may("on_request_objects", p):
+            self._say(registry.on_request_objects(p))
+        if not self._full and may("on_request_ids", p):
+            self._say(registry.on_request_ids(p))
+        if may("on_decision_completed", p):
+            registry.on_decision_completed(p)
 
     def _say(self, request: Request) -> None:
-        transport = self._transport
-        if transport is None or not self.alive:
-            return
-        transport.write(encode(request))
-        self._node.changed()
-        if transport.get_write_buffer_size() > self._node.config.backlog:
-            self.give_up("overrun")
+        if self._transport is not None and self.alive:
+            self._transport.write(encode(request))
+            self._node.changed()

@@ -42,8 +42,8 @@ class Node:
     `counts`, since it was made. Of objects: `added`, `known` (a second copy), `invalid`. Of
     connections: `connected`, `disconnected`, `dials_failed`. Of peers that were given up: `silent`,
     `malformed`, `oversized`, `unexpected` (a frame that answers nothing), `refused` (a reply that
-    the machine refuses), `flood` (more replies than requests), `unknown` (another name), `overrun`
-    (it does not read), `mute` (it did not say its name).
+    the machine refuses), `flood` (more replies than requests), `unknown` (another name), `mute`
+    (it did not say its name).
     """
 
     def __init__(
@@ -177,7 +177,7 @@ class Node:
             return
         self.counts["disconnected"] += 1
         self._received = deque(each for each in self._received if each[0] != p)
-        if p in self.registry.peers:
+        if self.registry.lawful.may("unregister", p):
             self.registry.unregister(p)
         self.changed()
 
@@ -204,22 +204,22 @@ class Node:
                 self._arrived.clear()
                 await self._arrived.wait()
             p, x, body = self._received.popleft()
-            if p not in self.registry.peers:
+            if not self.registry.lawful.may("take_lock", p, x):
                 continue  # The machine gave it up, and its connection is about to end.
             self.registry.take_lock(p, x)
             outcome = await self._pool.add(x, body)
             self.counts[outcome] += 1
-            if p in self.registry.peers:
-                self._inserted(p, x, outcome)
+            self._inserted(p, x, outcome)
             self.changed()
 
     def _inserted(self, p: Peer, x: ObjectId, outcome: str) -> None:
-        """Tell the machine, if the peer is still there."""
-        if outcome != "invalid":
+        """Tell the machine, if the peer is still there, and has the lock."""
+        may = self.registry.lawful.may
+        if outcome != "invalid" and may("on_added_to_pool", p, x):
             self.registry.on_added_to_pool(p, x)
-            return
-        self.registry.on_rejected(p, x)
-        self._connections[p].close()
+        if outcome == "invalid" and may("on_rejected", p, x):
+            self.registry.on_rejected(p, x)
+            self._connections[p].close()
 
 
 def _same(connection: Connection) -> Connection:

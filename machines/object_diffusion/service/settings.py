@@ -19,8 +19,8 @@ class Config:
     The first six are the parameters of `Registry`. `period`: between two rounds of decisions, at
     least. `longest_object`: bytes. `most_objects`: that the pool keeps; then it drops the oldest.
     `redial`: the pause before a lost connection is made again. `greeting`: until a peer has said
-    its name. `backlog`: bytes that wait to be sent to one peer; a connection with more is given up.
-    Errors: ValueError for a value out of its range.
+    its name. `backlog`: bytes that may wait to be sent to one peer; with more, requests to it
+    wait until it reads. Errors: ValueError for a value out of its range.
     """
 
     redundancy: int = 1
@@ -34,7 +34,7 @@ class Config:
     most_objects: int = 1_000_000
     redial: float = 1.0
     greeting: float = 10.0
-    backlog: int = 1_000_000
+    backlog: int = 65_536
 
     def __post_init__(self) -> None:
         check_seconds(self, ("period", "redial", "greeting"))

@@ -124,6 +124,12 @@ class _Tap(asyncio.Protocol):
                 self._tape.note(self._number, "hears")
         self._inner.data_received(data)
 
+    def pause_writing(self) -> None:
+        self._inner.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._inner.resume_writing()
+
     def connection_lost(self, exc: Exception | None) -> None:
         assert self._wire is not None
         self._wire.end()
@@ -151,8 +157,8 @@ class _Wire(asyncio.Transport):
             self._tape.note(self._number, "says", decode(bytes(data)[4:]))
         self._transport.write(data)
 
-    def get_write_buffer_size(self) -> int:
-        return self._transport.get_write_buffer_size()
+    def set_write_buffer_limits(self, high: int | None = None, low: int | None = None) -> None:
+        self._transport.set_write_buffer_limits(high, low)
 
     def is_closing(self) -> bool:
         return self._transport.is_closing()
