@@ -47,8 +47,8 @@ MUTANTS = Embedded(
 )
 FIRST = (
     "The runtime fires the first transition of a timer that is possible: in OPEN `expire`, and in"
+    " CLOSING `remove` before `give_up`."
 )
-FIRST += " CLOSING `remove` before `give_up`."
 # What survives, by its machine, row and change, with the reason.
 SURVIVORS = {
     ("SenderEntryFixed", "remove", "from any state"): FIRST,
