@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import cast
 
 from lawful.machines.object_diffusion.attribution import Peer
@@ -239,7 +240,7 @@ def told(
 
 async def _live(scene: Told, acts: tuple[Act, ...], config: Config, peers: str) -> None:
     for name in peers:
-        await scene.loop.create_server(lambda name=name: Spoken(scene, name), LOOPBACK, PORTS[name])
+        await scene.loop.create_server(partial(Spoken, scene, name), LOOPBACK, PORTS[name])
     ports = {name: PORTS[name] for name in peers}
     scene.node = Node(scene.pool, ports, config, Options("node", Clock(scene.world), scene))
     running = asyncio.create_task(scene.node.run())

@@ -39,7 +39,7 @@ MACHINE = "lawful.machines.read_only_windows.declaration"
 def test_every_promise_is_kept_and_every_fault_and_transition_happens() -> None:
     runs = [simulate(seed) for seed in (4, 28, 33)]
     assert [run.problems for run in runs] == [[], [], []]
-    assert [run.events for run in runs] == [272, 271, 379]
+    assert [run.events for run in runs] == [272, 259, 428]
     assert {fault for run in runs for fault in run.faults} == set(FAULTS)
     assert {name for run in runs for name in run.transitions} == set(TRANSITIONS)
 
