@@ -22,7 +22,7 @@ from .guards import AllRefused, Broken, Refusal
 from .plan import Candidate, Way
 from .signal_handlers import let_out
 from .state import State
-from .suspects import SUSPECT
+from .suspects import SUSPECT, suspect
 
 # What Python raises where an operation has no value.
 NO_VALUE = (LookupError, ArithmeticError, ValueError, TypeError, AttributeError)
@@ -138,6 +138,9 @@ def decide(
             restore(saved)
     if taken is not None:
         restore(taken.after)
+        for row in taken.after:
+            if row.suspect:  # Undoing the candidates after it has taken the mark away.
+                suspect(row.state)
         if taken.fault is not None:
             try:
                 raise taken.fault

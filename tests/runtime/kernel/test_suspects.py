@@ -224,3 +224,43 @@ def test_an_instance_that_is_freed_leaves() -> None:
     assert SUSPECT.keys() == {id(cell)}
     del cell
     assert SUSPECT == {}
+
+
+class Choice(Machine):
+    """The one transition that runs is undone while the one after it is tried."""
+
+    held: dict[Nat, Nat] = {}
+
+    @event
+    def go(self, x: int) -> None: ...
+
+    @transition(event="go")
+    def put(self, x: int) -> None:
+        self.held = {1: x}
+
+    @transition(event="go")
+    def refuse(self, x: int) -> None:
+        self.held[2] = 5
+        require(x > 99, "too small")
+
+
+def test_a_transition_that_ran_before_another_was_refused_is_judged() -> None:
+    choice = Choice()
+    choice.go(4)
+    with pytest.raises(PropertyViolated, match=r"bounds: held\[1\]: -1 is below 0"):
+        choice.go(-1)
+    assert (choice.held, SUSPECT) == ({1: 4}, {})
+
+
+def test_of_parts_too() -> None:
+    class Holder(Machine):
+        inner: Choice = Choice()
+
+        @transition()
+        def pass_on(self, x: int) -> None:
+            self.inner.go(x)
+
+    holder = Holder()
+    with pytest.raises(PropertyViolated, match=r"bounds: inner.held\[1\]: -1 is below 0"):
+        holder.pass_on(-1)
+    assert (holder.inner.held, SUSPECT) == ({}, {})
