@@ -65,13 +65,14 @@ def terminable() -> Generator[None]:
 
 
 @contextmanager
-def interruption() -> Generator[Callable[[], bool]]:
+def interruption(asked: threading.Event | None = None) -> Generator[Callable[[], bool]]:
     """A function that is true after the first Ctrl-C or SIGTERM; that signal does nothing else.
 
-    A second signal has its usual effect.
+    A second signal has its usual effect. Blocks that share `asked` share the first signal: it ends
+    what each of them does.
     """
-    asked = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
+    asked = asked or threading.Event()
+    if asked.is_set() or threading.current_thread() is not threading.main_thread():
         yield asked.is_set  # Only the main thread may handle signals.
         return
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}

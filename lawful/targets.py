@@ -292,7 +292,7 @@ def _bound(cls: type[Machine], key: str, value: str) -> object:
             return (int(value),)
         return int(value)
     except ValueError:
-        raise TargetError(f"--scope {key}={value}: expected N, A..B or A,B,C") from None
+        raise TargetError(f"{key}={value} is no bound: expected N, A..B or A,B,C") from None
 
 
 def _modules(where: str) -> Iterator[tuple[str, ModuleType]]:

@@ -184,7 +184,7 @@ def lint(commands: Subparsers) -> None:
         "--max-seconds",
         type=types.seconds,
         metavar="S",
-        help="mutants: stop each search after S seconds",
+        help="stop each search after S seconds: the linter's own, and that of each mutant",
     )
     parser.add_argument(
         "--answers",

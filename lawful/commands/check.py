@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 from collections.abc import Callable, Sequence
 
 from lawful.checks.explore import CheckResult, Limits, Progress, explore, explore_on_spark
@@ -21,9 +22,10 @@ from .output import Output
 
 def check(options: CheckOptions, output: Output) -> int:
     """Explore every reachable state of the target's machines."""
+    asked = threading.Event()  # A signal ends the searches of all machines, not of one alone.
 
     def run(machine: ScopedMachine, settings: Settings, tell: Tell) -> CheckResult:
-        with interruption() as stop:
+        with interruption(asked) as stop:
             return explored(machine, options, limits_of(options, settings, stop), tell)
 
     if options.vary:

@@ -56,7 +56,7 @@ class _Report:
 def _linted(chosen: Chosen, options: LintOptions, output: Output) -> _Report:
     cls = chosen.cls
     options = replace(options, scope=(*output.settings(cls).scope, *options.scope))
-    machine, limits = scoped(cls, options.scope), Limits(options.max_states)
+    machine, limits = scoped(cls, options.scope), Limits(options.max_states, options.max_seconds)
     try:
         found = findings.lint(machine.flat, machine.world, limits)
         text, row = findings.text(cls.__name__, found), findings.to_json(cls.__name__, found)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+
 from lawful.checks.explore import CheckResult
 from lawful.checks.explore.simulate import Walks
 from lawful.checks.explore.simulate import simulate as walk
@@ -16,9 +18,10 @@ from .output import Output
 
 def simulate(options: SimulateOptions, output: Output) -> int:
     """Walk at random through the target's machines."""
+    asked = threading.Event()  # A signal ends the walks of all machines, not of one alone.
 
     def run(machine: ScopedMachine, settings: Settings, tell: Tell) -> CheckResult:
-        with interruption() as stop:
+        with interruption(asked) as stop:
             seconds = options.exploration.max_seconds or settings.max_seconds
             walks = Walks(options.runs, options.steps, options.seed, seconds, stop, options.engine)
             return _walked(machine, walks, tell)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -16,6 +17,7 @@ from lawful.checks.explore.walkers import Walker
 from lawful.cli import main
 from lawful.progress import progress
 from tests.lawful.test_cli import SENDER, SENDER_AS_SEED, SURPRISE, declared, run
+from tests.lawful.test_stopping import WIDE
 
 
 def test_out_of_memory_is_3(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -103,3 +105,63 @@ def test_progress_is_told_where_it_is_asked_for(capsys: pytest.CaptureFixture[st
             tell("one")
             tell("two")  # Too soon after it.
         assert capsys.readouterr().err == told
+
+
+TWO = """from lawful import *
+
+class First(Machine):
+    scope = Scope(Nat=range(0, 400))
+    n: Nat = 0
+
+    @transition()
+    def up(self) -> None:
+        self.n = (self.n + 1) % 400
+
+class Second(First):
+    scope = Scope(Nat=range(0, 400))
+"""
+
+
+@pytest.mark.parametrize("command", ["check", "simulate"])
+def test_a_signal_ends_the_searches_of_all_machines(
+    command: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The first of two machines is stopped, and the second is not begun."""
+    walk, expanded, looked = Walker.walk, plain.Expanding.expanded, iter(range(100_000))
+
+    def interrupts() -> None:
+        if next(looked) == 9:
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    def walked(*args: Any) -> Any:
+        walk(*args)
+        interrupts()
+
+    def expands(*args: Any) -> Any:
+        interrupts()
+        return expanded(*args)
+
+    monkeypatch.setattr(plain, "SLICE", 1)
+    monkeypatch.setattr(plain.Expanding, "expanded", expands)
+    monkeypatch.setattr(Walker, "walk", walked)
+    code, out, _ = run(command, declared(tmp_path, TWO), "--json", "-", capsys=capsys)
+    first, second = json.loads(out)["machines"]
+    assert code == 3
+    assert (first["machine"], second["machine"]) == ("First", "Second")
+    assert 1 < first["generated"] and second["distinct"] <= 1
+    assert not second["complete"]
+
+
+def test_coverage_of_a_search_that_ran_out_of_time_is_told(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Code that counts guards is made after the search, in a time of its own."""
+    target = declared(tmp_path, WIDE)
+    code, out, err = run("check", target, "--max-seconds", "0.01", "--coverage", capsys=capsys)
+    assert code == 3, err
+    assert "by the limit on seconds" in out and "variable  values" in out
+    code, out, _ = run("lint", target, "--max-seconds", "0.01", capsys=capsys)
+    assert "only the declaration was looked at" in out

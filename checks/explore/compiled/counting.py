@@ -6,6 +6,7 @@ A state that the generated steps give up is counted by the reference engine.
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from lawful.spec import ir
@@ -29,7 +30,11 @@ def coverage(found: PackedSearch, limits: Limits) -> Coverage:
     space, count = found.space, found.count
     clauses = clauses_of(space)
     nodes = {name: [node for node, _, _ in rows] for name, rows in clauses.items()}
-    steps = GuardCounts(space, nodes, found.stepping.codec.form)
+    space.preparation = limits.of_seconds(began)  # The search may have used up its own.
+    try:
+        steps = GuardCounts(space, nodes, found.stepping.codec.form)
+    except OutOfBudget:
+        return Coverage(0, tuple(guards(space, Counter())), {}, found.tier)
     tier, store = _store(found.store, steps, count)
     space.budget = Budget(limits, began)
     counting, looked = Counting(space), 0
