@@ -167,7 +167,7 @@ class _Rounds:
         match node:
             case ir.Item(of=of, key=key):
                 return of == at and injective(key, self.own)
-            case ir.Op(op="in" | "not_in", args=(key, of)):
+            case ir.Op(op="in" | "not_in", args=(key, of)) | ir.Op(op="get", args=(of, key, *_)):
                 return of == at and injective(key, self.own)
             case ir.Update(target=target, op=op, args=(key, *_)) if op in ops.ELEMENT_UPDATES:
                 return target == at and injective(key, self.own)

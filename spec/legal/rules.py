@@ -76,7 +76,8 @@ def _events_are_no_other_members(machine: ir.Machine, members: Members, problems
 
 
 def _control_moves_by_target(machine: ir.Machine, members: Members, problems: Problems) -> None:
-    """The control state goes where the header says, and only there."""
+    """The control state goes where the header says, and only there. Where the header does not say,
+    it goes where the body assigns it; of a family, which has other control states, it must say."""
     own = _control_variable(machine, members)
     for row in (*machine.transitions, *machine.bases):
         control = row.control or own
@@ -84,6 +85,8 @@ def _control_moves_by_target(machine: ir.Machine, members: Members, problems: Pr
             continue
         found, rewrite = "the control state assigned, and a target given", "leave it to `target`"
         if row.target is None:
+            if isinstance(control, ir.Field) and isinstance(control.of, ir.Self):
+                continue
             found = "the control state assigned, and no target given"
             rewrite = "say where it goes: target=S, or target=(S, T) and assign one of these"
         for stmt in _with_helpers(row.function.body, machine):

@@ -100,7 +100,10 @@ def comprehension(
             item = t.INT
         elif kind == "map" and isinstance(expected, t.Map):
             item = expected.value
-        element = expr(b, node.element, None if kind == "sum" else item)
+        if kind in ("all", "any"):
+            element = truth(b, node.element)
+        else:
+            element = expr(b, node.element, None if kind == "sum" else item)
         if kind == "sum":
             element = _counted(b, element)
         key_type = expected.key if isinstance(expected, t.Map) else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 
 from .. import ir
 from .. import types as t
@@ -302,6 +303,9 @@ def _both(b: Body, node: tree.Both, expected: t.Type | None) -> ir.Expr:
 
 
 def _either(b: Body, node: tree.Either, expected: t.Type | None) -> ir.Expr:
+    """`x or y`: whether one of them is true; or x where it counts as true, else y."""
+    if b.asked is not node and not isinstance(expected, t.Bool) and _gives_a_side(b, node):
+        return _given_side(b, node, expected)
     args: list[ir.Expr] = []
     side = _side(b, node)
     with b.knowing({}), b.without_hoisting():
@@ -309,6 +313,34 @@ def _either(b: Body, node: tree.Either, expected: t.Type | None) -> ir.Expr:
             args.append(side(b, arg))
             b.facts.update(facts_if(args[-1], False))
     return ir.Or(node.place, t.BOOL, tuple(args))
+
+
+def _gives_a_side(b: Body, node: tree.Either) -> bool:
+    """Whether the first side is a value that may count as false, and is no bool: an integer, or a
+    record that may be None. Containers have to be copied, so that they are written out."""
+    problems, read, asked = b.scene.problems.found, b.evaluated, b.asked
+    kept = len(problems)
+    with b.knowing({}), b.without_hoisting():
+        kind = infer(b, node.args[0], None).type
+    refused = len(problems) > kept
+    del problems[kept:]
+    b.evaluated, b.asked = read, asked
+    return not refused and not isinstance(kind, t.Bool | t.Unknown) and t.immutable(kind)
+
+
+def _given_side(b: Body, node: tree.Either, expected: t.Type | None) -> ir.Expr:
+    """`x or y` as `x if x else y`; what x may be when it counts as true is no None."""
+    first, *rest = node.args
+    after = rest[0] if len(rest) == 1 else replace(node, args=tuple(rest))
+    with b.without_hoisting(), b.knowing({}):  # The first is written twice.
+        test = truth(b, first)
+        found = infer(b, first, expected)
+        some = tuple(o for o in t.options(found.type) if not isinstance(o, t.Nothing))
+        if t.union(some) != found.type:
+            found = ir.Narrow(found.place, t.union(some), found)
+        b.facts.update(facts_if(test, False))
+        other = expr(b, after, expected)
+    return ir.If(node.place, join(b, node.place, (found.type, other.type)), test, found, other)
 
 
 def _conditional(b: Body, node: tree.Conditional, expected: t.Type | None) -> ir.Expr:

@@ -28,6 +28,7 @@ from .annotations import TypeReader
 from .context import MISSING, Body, Interface, Mode, Scene, Signature
 from .fields import RESOLVING, Fields, example, inside_class
 from .headers import Headers
+from .inferred_targets import with_targets
 from .refinements import judge_abstract
 from .short_forms import f_strings
 from .signatures import Signatures, interface_of, judge_defaults
@@ -161,7 +162,7 @@ class _Resolver:
         machine = self._machine()
         judge(machine, self.members, self.problems)
         self.problems.stop_if_any()
-        world, m = self.reader.world(), self.members
+        world, m, machine = self.reader.world(), self.members, with_targets(machine)
         return Resolved(machine, world, dict(self.reader.parts), _scopes(machine, m), m.expects)
 
     def _part(self, name: str, cls: type[Declaration]) -> None:

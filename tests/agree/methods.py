@@ -139,7 +139,10 @@ class Methods(Fields):
                 some = rng.sample(MODE.members, 1 if w.chance(0.7) else 2)
                 moves = len(some) > 1
                 text = "".join(f"Mode.{m}, " for m in some)
-                rows.append(f"target=({text})" if moves else f"target=Mode.{some[0]}")
+                if not moves:
+                    rows.append(f"target=Mode.{some[0]}")
+                elif len(params) % 2 == 0:  # Else the body says where it goes.
+                    rows.append(f"target=({text})")
         timers = [p.text[5:] for p in made.variables if p.kind == t.Timer()]
         if made.timers and w.chance(0.2):
             rows.append(f'timer="{self._at(made, rng.choice(made.timers), params)}"')

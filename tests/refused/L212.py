@@ -17,6 +17,7 @@ class Peer(Machine):
     state: Conn = Conn.OPEN
     sent: Nat = 0
     idle: Timer = Timer()
+    peers: dict[Mode, Conn] = {}
 
     @transition(source=Mode.FAST)
     def hurry(self) -> None: ...
@@ -25,9 +26,9 @@ class Peer(Machine):
     def close(self) -> None:
         self.state = Conn.CLOSED
 
-    @transition(source=Conn.OPEN)
-    def shut(self) -> None:
-        self.state = Conn.CLOSED
+    @transition(source=Conn.OPEN, of="peers[peer]")
+    def shut(self, peer: Mode) -> None:
+        self.peers[peer] = Conn.CLOSED
 
     @transition(timer="sent")
     def expire(self) -> None: ...
