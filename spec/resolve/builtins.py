@@ -6,7 +6,7 @@ import builtins
 import collections
 import dataclasses
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, TypeGuard, cast
 
 from .. import ir, ops, words
 from .. import types as t
@@ -35,6 +35,11 @@ def _values(b: Body, node: tree.Expression) -> tuple[ir.Expr, t.Type]:
     return over, item
 
 
+def _is_folded(node: tree.Expression) -> TypeGuard[tree.Comprehension]:
+    """Whether it is a generator, or a list that is made for the one call that it is given to."""
+    return isinstance(node, tree.Comprehension) and node.kind in ("generator", "list")
+
+
 def _fold(kind: ir.CompKind, op: str, type: t.Type) -> Caller:
     """`all`, `any`, `sum`, `min`, `max` of one iterable; min and max also of several values."""
 
@@ -52,7 +57,7 @@ def _fold(kind: ir.CompKind, op: str, type: t.Type) -> Caller:
             more = f", {kind}(a, b) or {kind}(collection, default=0)"
             return refused(b, node, f"{kind}(collection){more if least else ''}")
         (argument,) = node.args
-        if isinstance(argument, tree.Comprehension) and argument.kind == "generator":
+        if _is_folded(argument) and (kind in ("sum", "min", "max") or argument.kind == "generator"):
             made = comprehension(b, argument, kind, None)
             return dataclasses.replace(made, place=node.place)
         over, item = _values(b, argument)
@@ -68,7 +73,7 @@ def _fold(kind: ir.CompKind, op: str, type: t.Type) -> Caller:
 def _or_default(b: Body, node: tree.Apply, builtin: str) -> ir.Expr:
     """`min` or `max` of a collection, and the default where that is empty."""
     argument, default = node.args[0], dict(node.keywords)["default"]
-    if isinstance(argument, tree.Comprehension) and argument.kind == "generator":
+    if _is_folded(argument):
         over = comprehension(b, argument, "tuple", None, any_order=True)
         item = t.element(over.type) or t.Unknown()
     else:
@@ -109,7 +114,7 @@ def _collected(builtin: str, op: str) -> Caller:
         if not only(b, node, 1):
             return b.wrong(node.place)
         argument = node.args[0]
-        if isinstance(argument, tree.Comprehension) and argument.kind == "generator":
+        if _is_folded(argument):
             inner: ir.CompKind = "set" if builtin in ("set", "frozenset") else "tuple"
             inside = t.Set(wanted, True) if wanted is not None else None
             of = comprehension(b, argument, inner, inside, any_order=builtin == "sorted")

@@ -103,7 +103,9 @@ class Body:
     that nothing else assigns. `evaluated` are the places that were read before
     in the same statement; None where that may be any, or may have refused. `asked` is the
     condition that is resolved. `loops` counts the loops round here. The containers of the locals
-    in `moved` are at a place in the state now.
+    in `moved` are at a place in the state now. `expected` are the types of locals that their first
+    values do not say; `later` are such types as statements show them. `written` are all
+    statements of the body.
     """
 
     scene: Scene
@@ -123,6 +125,9 @@ class Body:
     asked: tree.Expression | None = None
     loops: int = 0
     moved: set[str] = field(default_factory=set[str])
+    expected: Mapping[str, t.Type] = field(default_factory=dict[str, t.Type])
+    written: tuple[tree.Statement, ...] = ()
+    later: dict[str, t.Type] = field(default_factory=dict[str, t.Type])
     fresh: int = 0
     changes: bool = False
 

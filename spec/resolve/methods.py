@@ -111,9 +111,15 @@ def _one(b: Body, node: tree.Apply, like: t.Set) -> ir.Expr | None:
     if len(node.args) != 1 or node.keywords:
         b.problem("L204", node.place, f"{len(node.args)} arguments", "one set", "give one set")
         return None
-    found = expressions.expr(b, node.args[0])
-    if not isinstance(found.type, t.Set | t.Unknown):
-        b.problem("L203", found.place, str(found.type), str(like), "write set(...) round it")
+    found = expressions.infer(b, node.args[0], None)
+    if isinstance(found.type, t.Map | t.Seq | t.Bag | t.Iter):  # Python takes any iterable.
+        found, item = expressions.iterable(b, node.args[0])
+        found = ir.Op(found.place, t.Set(item, False), "frozenset_of", (found,))
+    if isinstance(found.type, t.Unknown):
+        return found
+    if not isinstance(found.type, t.Set) or not t.alike(found.type.item, like.item):
+        b.problem("L203", found.place, str(found.type), str(like), "give elements of its type")
+        return None
     return found
 
 
@@ -159,7 +165,7 @@ def _get(b: Body, node: tree.Apply, of: ir.Expr) -> ir.Expr:
         return b.wrong(node.place)
     if len(node.args) == 2:
         args = arguments(b, node, (("key", key), ("default", value)))
-        kind = value
+        kind = t.widened(args[1].type) if isinstance(value, t.Unknown) else value
     else:
         none = ir.Const(node.place, t.NOTHING, None)
         args = (*arguments(b, node, (("key", key),)), none)

@@ -304,8 +304,10 @@ def _both(b: Body, node: tree.Both, expected: t.Type | None) -> ir.Expr:
 
 def _either(b: Body, node: tree.Either, expected: t.Type | None) -> ir.Expr:
     """`x or y`: whether one of them is true; or x where it counts as true, else y."""
-    if b.asked is not node and not isinstance(expected, t.Bool) and _gives_a_side(b, node):
-        return _given_side(b, node, expected)
+    if b.asked is not node and not isinstance(expected, t.Bool):
+        found = _given_side(b, node, expected)
+        if found is not None:
+            return found
     args: list[ir.Expr] = []
     side = _side(b, node)
     with b.knowing({}), b.without_hoisting():
@@ -315,26 +317,20 @@ def _either(b: Body, node: tree.Either, expected: t.Type | None) -> ir.Expr:
     return ir.Or(node.place, t.BOOL, tuple(args))
 
 
-def _gives_a_side(b: Body, node: tree.Either) -> bool:
-    """Whether the first side is a value that may count as false, and is no bool: an integer, or a
-    record that may be None. Containers have to be copied, so that they are written out."""
-    problems, read, asked = b.scene.problems.found, b.evaluated, b.asked
-    kept = len(problems)
-    with b.knowing({}), b.without_hoisting():
-        kind = infer(b, node.args[0], None).type
-    refused = len(problems) > kept
-    del problems[kept:]
-    b.evaluated, b.asked = read, asked
-    return not refused and not isinstance(kind, t.Bool | t.Unknown) and t.immutable(kind)
-
-
-def _given_side(b: Body, node: tree.Either, expected: t.Type | None) -> ir.Expr:
-    """`x or y` as `x if x else y`; what x may be when it counts as true is no None."""
+def _given_side(b: Body, node: tree.Either, expected: t.Type | None) -> ir.Expr | None:
+    """`x or y` as `x if x else y`, where x is an integer, or a record that may be None: what counts
+    as true is no None. None where x is a bool, or a container, which has to be copied."""
     first, *rest = node.args
     after = rest[0] if len(rest) == 1 else replace(node, args=tuple(rest))
+    kept, asked = len(b.scene.problems.found), b.asked
     with b.without_hoisting(), b.knowing({}):  # The first is written twice.
+        found = infer(b, first, None)
+        if len(b.scene.problems.found) > kept:
+            return b.wrong(node.place)
+        b.asked = asked
+        if isinstance(found.type, t.Bool | t.Unknown) or not t.immutable(found.type):
+            return None
         test = truth(b, first)
-        found = infer(b, first, expected)
         some = tuple(o for o in t.options(found.type) if not isinstance(o, t.Nothing))
         if t.union(some) != found.type:
             found = ir.Narrow(found.place, t.union(some), found)

@@ -30,7 +30,7 @@ from .fields import RESOLVING, Fields, example, inside_class
 from .headers import Headers
 from .inferred_targets import with_targets
 from .refinements import judge_abstract
-from .short_forms import f_strings
+from .short_forms import f_strings, later_types
 from .signatures import Signatures, interface_of, judge_defaults
 from .value_methods import as_function, without_class
 
@@ -250,6 +250,9 @@ class _Resolver:
         body.locals.update(signature.params)
         body.assigned = tree.assigned_names(method.body)
         before = len(self.problems.found)
+        body.written = method.body
+        if names := later_types.awaited(method.body):
+            body.expected = self._shown(body, method, names)
         made = statements.block(body, method.body)
         shown = last_round_shown(made)
         if shown is not None and not self._any_since(before, "L210"):
@@ -267,6 +270,18 @@ class _Resolver:
                 "return a value, or refuse(...)",
             )
         return ir.Function(method.place, method.name, signature.params, signature.output, made)
+
+    def _shown(self, body: Body, method: tree.Method, names: frozenset[str]) -> dict[str, t.Type]:
+        """The types of locals that later statements show; what is resolved here leaves no trace."""
+        known = dict(self.functions), set(self.refused), dict(self.bases), len(self.problems.found)
+        signatures = dict(self.signatures)
+        trial = replace(body, locals=dict(body.locals))
+        made = statements.block(trial, method.body)
+        self.functions, self.refused, self.bases = known[:3]
+        self.signatures.clear()  # It has been given away, and is kept as it is.
+        self.signatures.update(signatures)
+        del self.problems.found[known[3] :]
+        return later_types.shown(made, names, trial.later)
 
     def _any_since(self, before: int, number: str) -> bool:
         return any(problem.number == number for problem in self.problems.found[before:])

@@ -21,6 +21,7 @@ from .matching import match_statement
 from .methods import refused
 from .operators import binary
 from .places import name_place, place_of
+from .short_forms import later_types, loose_lists
 from .short_forms.copied_iterables import copied
 from .short_forms.early_ends import early_end
 from .short_forms.in_place_methods import in_place
@@ -63,6 +64,7 @@ def _set(b: Body, node: tree.Set) -> list[ir.Stmt]:
         return _local(b, node, target)
     place = place_of(b, target)
     if place is None:
+        later_types.note_item(b, target, node.value)
         return []
     if isinstance(node.value, tree.Apply):
         changing = effect(b, node.value)
@@ -98,6 +100,8 @@ def _local(b: Body, node: tree.Set, target: tree.Name) -> list[ir.Stmt]:
     again = wanted is not None and node.annotation is None
     if node.annotation is not None:
         wanted = b.scene.annotation(node.annotation, node.place, b.names)
+    elif wanted is None:
+        wanted = b.expected.get(name)
     if name in b.aliases or name == "self":
         what = "self" if name == "self" else f"{name}, which names a place in the state"
         b.problem(
@@ -117,7 +121,11 @@ def _local(b: Body, node: tree.Set, target: tree.Name) -> list[ir.Stmt]:
             if isinstance(local.type, t.Union) and kind != local.type:
                 b.facts[local] = kind
             return [make(local)]
-    value = _again(b, node, (name, wanted)) if again else expressions.expr(b, node.value, wanted)
+    value = None if wanted is not None else loose_lists.kept(b, name, node.value)
+    if value is None:
+        value = (
+            _again(b, node, (name, wanted)) if again else expressions.expr(b, node.value, wanted)
+        )
     if isinstance(value, ir.Self):
         own_container(b, value, node.value.place)
         b.bind({name: t.Unknown()})
@@ -152,6 +160,7 @@ def _again(b: Body, node: tree.Set, of: tuple[str, t.Type | None]) -> ir.Expr:
     if t.NOTHING in kinds and len(kinds) == 2:
         first = "None" if wanted == t.NOTHING else "..."
         (other,) = kinds - {t.NOTHING}
+        b.later.setdefault(name, t.union((t.widened(other), t.NOTHING)))
         rewrite = f"annotate the local: {name}: {t.union((other, t.NOTHING))} = {first}"
     b.problem("L203", value.place, str(value.type), f"{wanted}, the type that {name} has", rewrite)
     return b.wrong(node.place)
@@ -471,7 +480,11 @@ def _choose(b: Body, node: tree.Choose) -> list[ir.Stmt]:
 
 
 def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
-    over, item = copied(b, node.over) or expressions.iterable(b, node.over)
+    over, item = (
+        copied(b, node.over)
+        or loose_lists.gathered(b, node.over)
+        or expressions.iterable(b, node.over)
+    )
     turn = round_of(b, over, item, node.names)
     over, names = turn.over, turn.names
     bound = unpacked(turn.item, names)

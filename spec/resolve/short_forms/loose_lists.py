@@ -1,0 +1,121 @@
+"""Lists of what is in a set or a map, whose order nothing shows: `idle = [k for k, n in d.items()
+if n > 2]`, then `len(idle)`, `for k in idle`, `k in idle`.
+
+Such a list has each element once, so a set is the same to all who look so at it, and the local
+is one. Where anything else is done with the list, its order would be shown, and it is refused.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import fields, replace
+
+from ... import ir
+from ... import types as t
+from ...analysis.iteration_order import identity, injective
+from ...syntax import tree
+from ..builtins import FUNCTIONS
+from ..comprehensions import comprehension
+from ..context import Body
+from ..expressions import iterable, unordered
+
+FOLDS = frozenset({"len", "sorted", "min", "max", "sum", "set", "frozenset", "bool", "require"})
+
+
+def loosely_used(body: Iterable[tree.Statement]) -> frozenset[str]:
+    """The names that a body assigns once, and of which it reads nothing that depends on order."""
+    told, harmless, assigned = Counter[str](), Counter[str](), Counter[str]()
+    for node in _nodes(tuple(body)):
+        if isinstance(node, tree.Name):
+            told[node.name] += 1
+        harmless.update(each.name for each in _gone_through(node) if isinstance(each, tree.Name))
+        if isinstance(node, tree.Set) and isinstance(node.target, tree.Name):
+            assigned[node.target.name] += 1
+    return frozenset(n for n, count in assigned.items() if count == 1 == told[n] - harmless[n])
+
+
+def _nodes(value: object) -> Iterator[tree.Tree]:
+    if isinstance(value, tree.Tree):
+        yield value
+        for each in fields(value):
+            yield from _nodes(getattr(value, each.name))
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _nodes(item)
+
+
+def _gone_through(node: tree.Tree) -> Iterator[tree.Expression]:
+    """What is inside a node of which only the elements count, or whether there are any."""
+    match node:
+        case tree.Apply(function=tree.Name(name=name), args=(first, *_)) if name in FOLDS:
+            yield first
+        case tree.Each(over=over) | tree.For(over=over):
+            yield over
+        case tree.Compare(rest=rest):
+            yield from (side for op, side in rest if op in ("in", "not in"))
+        case tree.Choose(test=test) | tree.Conditional(test=test) | tree.Claim(test=test):
+            yield test
+        case tree.Unary(op="not", of=of):
+            yield of
+        case _:
+            pass
+
+
+def kept(b: Body, name: str, node: tree.Expression) -> ir.Expr | None:
+    """The set that stands for a list in a local of this name; None where it is no such list, and
+    the expression has to be resolved as it stands."""
+    match node:
+        case tree.Comprehension(kind="list") if name in loosely_used(b.written):
+            return _comprehension(b, node)
+        case tree.Apply(function=function, args=(argument,), keywords=()):
+            if b.static(function) not in (list, tuple) or name not in loosely_used(b.written):
+                return None
+            return FUNCTIONS[set](b, node, None) if _is_unordered(b, argument) else None
+        case _:
+            return None
+
+
+def gathered(b: Body, node: tree.Expression) -> tuple[ir.Expr, t.Type] | None:
+    """The same for the list that a loop goes through, and the type of its elements."""
+    if not isinstance(node, tree.Comprehension) or node.kind != "list":
+        return None
+    made = _comprehension(b, node)
+    return made, t.element(made.type) or t.Unknown()
+
+
+def _comprehension(b: Body, node: tree.Comprehension) -> ir.Expr:
+    made = comprehension(b, node, "list", None, any_order=True)
+    return _as_set(b, made) if isinstance(made, ir.Comp) else made
+
+
+def _as_set(b: Body, made: ir.Comp) -> ir.Expr:
+    assert isinstance(made.type, t.Seq)
+    overs = [clause.over for clause in made.clauses]
+    if all(t.ordered(over.type) or isinstance(over.type, t.Unknown) for over in overs):
+        return made
+    (first, *others), item = made.clauses, made.type.item
+    once = _once_each(first.over) and injective(made.element, identity(first.names, first.over))
+    if others or not once or not t.immutable(item):
+        unordered(b, made.place, "a list or tuple made from an unordered collection")
+    return replace(made, kind="set", type=t.Set(item, mutable=True))
+
+
+def _once_each(over: ir.Expr) -> bool:
+    """Whether an iteration gives no element twice, as the values of a map may be."""
+    match over:
+        case ir.Op(op="keys" | "items") | ir.Domain():
+            return True
+        case _:
+            return isinstance(over.type, t.Set | t.Map)
+
+
+def _is_unordered(b: Body, node: tree.Expression) -> bool:
+    """Whether it is a set, a map or the keys of one; what is resolved here leaves no trace."""
+    problems, read, hoisted = b.scene.problems.found, b.evaluated, b.hoisted
+    kept, b.hoisted = len(problems), None
+    over, item = iterable(b, node)
+    fits = len(problems) == kept and not t.ordered(over.type) and t.immutable(item)
+    del problems[kept:]
+    b.evaluated, b.hoisted = read, hoisted
+    return fits and _once_each(over) and not isinstance(item, t.Unknown | t.Tuple)
