@@ -11,6 +11,7 @@ import dataclasses
 import enum
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from dataclasses import field
 from typing import (
     Annotated,
@@ -363,8 +364,12 @@ def _inside(word: str) -> NoReturn:
     raise RuntimeError(f"{word} means something only inside a declaration")
 
 
-def require(condition: bool, why: str = "", /) -> None:
-    """A guard: where the condition is false the event is refused with `why`."""
+# What counts as true or false; of text that is no question.
+Condition = int | list[Any] | tuple[Any, ...] | AbstractSet[Any] | Mapping[Any, Any] | Record | None
+
+
+def require(condition: Condition, why: str = "", /) -> None:
+    """A guard: where the condition does not count as true the event is refused with `why`."""
     _inside("require")
 
 

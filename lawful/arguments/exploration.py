@@ -124,7 +124,10 @@ def exploring(parser: CommandParser) -> CommandParser:
     """The options of a run through states, exhaustive or not."""
     reporting(scoped(parser))
     parser.add_argument(
-        "--max-seconds", type=types.seconds, metavar="S", help="stop after S seconds"
+        "--max-seconds",
+        type=types.seconds,
+        metavar="S",
+        help="stop the search after S seconds; what else is asked for has as many again",
     )
     parser.add_argument(
         "--progress",

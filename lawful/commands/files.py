@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
@@ -25,11 +27,28 @@ def folder(path: Path) -> None:
 
 
 def save(path: Path, text: str) -> None:
-    """Write a file. Raises CommandError where that is impossible."""
+    """Write a file, as a whole or not at all. Raises CommandError where that is impossible."""
     try:
-        path.write_text(text, encoding="utf-8")
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            path.write_text(text, encoding="utf-8")  # A pipe or a device cannot be replaced.
+        else:
+            _replace(path, text)
     except OSError as error:
         raise CommandError(f"cannot write {path}: {error.strerror}") from error
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a new file beside it, and put that in its place: a signal leaves the old one or the
+    new one."""
+    beside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        beside.write_text(text, encoding="utf-8")
+        if path.exists():
+            shutil.copymode(path, beside)
+        beside.replace(path)
+    except BaseException:
+        beside.unlink(missing_ok=True)
+        raise
 
 
 def save_all(files: Iterable[tuple[Path, str]], *folders: Path | None) -> None:

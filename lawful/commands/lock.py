@@ -11,7 +11,6 @@ project, and those of `--scope`. An entry is stale when the machine's fingerprin
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -30,6 +29,7 @@ from lawful.runtime.instance import Machine
 from lawful.spec.ir import Json
 from lawful.targets import Chosen
 
+from . import files
 from .errors import CommandError
 from .exit_codes import ExitCode, gravest
 from .options import LockOptions
@@ -124,13 +124,7 @@ def write(path: Path, machines: Mapping[str, Entry]) -> None:
     Raises CommandError where it cannot be written.
     """
     text = json.dumps({"version": VERSION, "machines": machines}, indent=1, sort_keys=True) + "\n"
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise CommandError(f"cannot write {path}: {error.strerror}") from error
+    files.save(path, text)
 
 
 def established(

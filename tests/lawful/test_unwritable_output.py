@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lawful.cli import main
+from lawful.commands import files
 from tests.lawful.test_cli import SURPRISE
 
 
@@ -40,3 +41,33 @@ def test_output_that_nobody_reads_or_that_is_full_changes_no_verdict(
     with open("/dev/full", "w") as full:
         ran = subprocess.run(command, check=False, stdout=full, stderr=subprocess.PIPE, text=True)
     assert (ran.returncode, ran.stderr) == (5, "cannot write the answer: No space left on device\n")
+
+
+def test_a_file_is_written_as_a_whole_or_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A signal comes when half of it is written."""
+    path, write = tmp_path / "a.json", Path.write_text
+    files.save(path, "older")
+    path.chmod(0o640)
+
+    def interrupted(file: Path, text: str, encoding: str) -> None:
+        write(file, text[:2], encoding)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Path, "write_text", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            files.save(path, "newer")
+    assert [each.read_text() for each in tmp_path.iterdir()] == ["older"]
+    files.save(path, "newer")
+    assert (path.read_text(), path.stat().st_mode & 0o777) == ("newer", 0o640)
+
+
+def test_a_pipe_and_a_link_stay_what_they_are(tmp_path: Path) -> None:
+    files.save(Path(os.devnull), "gone")
+    assert not Path(os.devnull).is_file()
+    link, held = tmp_path / "link", tmp_path / "held"
+    link.symlink_to(held)
+    files.save(link, "through")
+    assert link.is_symlink() and held.read_text() == "through"

@@ -44,6 +44,7 @@ class Peer(Machine):
         found = None
         if seqno in self.seen:
             found = seqno
+            found = True
         least = min(self.nodes)
 
     @invariant

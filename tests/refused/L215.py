@@ -13,5 +13,4 @@ class Peer(Machine):
     @transition()
     def collect(self) -> Nat:
         seen = set()
-        seen.add(1)
         return len(seen)

@@ -113,9 +113,6 @@ def text_of(bodies: list[tuple[str, str]]) -> str:
 STUBS = "\nclass Machine: ...\ndef transition(f): return f\n"
 
 
-STUBS = "\nclass Machine: ...\ndef transition(f): return f\n"
-
-
 def both_of(bodies: list[tuple[str, str]]) -> Both:
     """The module of the machine, and the names of the same text where `Machine` is nothing."""
     text = text_of(bodies)

@@ -22,8 +22,12 @@ REWRITTEN: dict[str, list[int]] = {
     "booking": [22, 38, 39, 43],
     "job": [38],
     "parking": [64],
+    "coordination": [203],
+    "devices": [83, 145, 148],
     "pipeline": [28, 49],
+    "resilience": [229],
     "retry_queue": [46],
+    "shop_orders": [118, 119],
     "upload": [54],
     "workflow": [45],
 }

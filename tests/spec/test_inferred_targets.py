@@ -152,9 +152,9 @@ def test_the_machine_is_that_with_targets_written_out(engine: str) -> None:
 def test_an_instance_goes_where_its_body_goes() -> None:
     jobs = Jobs()
     jobs.start()
-    assert jobs.finish() and jobs.state is Job.DONE
+    assert jobs.finish() and jobs.lawful.at(Job.DONE)
     jobs.reset()
     jobs.start()
     jobs.stop(late=True)
     jobs.repeat()
-    assert jobs.state is Job.WAITING
+    assert jobs.lawful.at(Job.WAITING)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace
+from typing import cast
 
 from ... import ir
 from ... import types as t
@@ -41,7 +42,7 @@ def _nodes(value: object) -> Iterator[tree.Tree]:
         for each in fields(value):
             yield from _nodes(getattr(value, each.name))
     elif isinstance(value, tuple):
-        for item in value:
+        for item in cast(tuple[object, ...], value):
             yield from _nodes(item)
 
 

@@ -95,7 +95,7 @@ class Ring(Machine):
         require(before("x", self.next))  # error
         require(implies(1, True))  # error
         require(len(subsets(3)) > 0)  # error
-        require(1)  # error
+        require("1")  # error
         self.slot = needed(self.last, "none").slot  # error
         self.slot = needed(self.last, why="none")  # error
 
