@@ -334,7 +334,6 @@ def _given_side(b: Body, node: tree.Either, expected: t.Type | None) -> ir.Expr 
         some = tuple(o for o in t.options(found.type) if not isinstance(o, t.Nothing))
         if t.union(some) != found.type:
             found = ir.Narrow(found.place, t.union(some), found)
-        b.facts.update(facts_if(test, False))
         other = expr(b, after, expected)
     return ir.If(node.place, join(b, node.place, (found.type, other.type)), test, found, other)
 
