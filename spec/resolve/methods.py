@@ -12,7 +12,7 @@ from ..syntax import tree
 from . import expressions, tuples
 from .constants import constant
 from .context import Body, Signature
-from .operators import SETS
+from .operators import SETS, of_both
 
 NO_DEFAULTS: Mapping[str, Any] = {}
 
@@ -101,7 +101,12 @@ def _set(op: str) -> Method:
         other = _one(b, node, of.type)
         if other is None:
             return b.wrong(node.place)
-        result = of.type if op in SETS.values() else t.BOOL
+        result: t.Type = of.type if op in SETS.values() else t.BOOL
+        if op in ("union", "symmetric_difference") and isinstance(other.type, t.Set):
+            if not t.alike(other.type.item, of.type.item):
+                expressions.misfit(b, other.place, other.type, of.type)
+                return b.wrong(node.place)
+            result = of_both(of.type, other.type)
         return ir.Op(node.place, result, op, (of, other))
 
     return resolve
@@ -115,10 +120,8 @@ def _one(b: Body, node: tree.Apply, like: t.Set) -> ir.Expr | None:
     if isinstance(found.type, t.Map | t.Seq | t.Bag | t.Iter):  # Python takes any iterable.
         found, item = expressions.iterable(b, node.args[0])
         found = ir.Op(found.place, t.Set(item, False), "frozenset_of", (found,))
-    if isinstance(found.type, t.Unknown):
-        return found
-    if not isinstance(found.type, t.Set) or not t.alike(found.type.item, like.item):
-        b.problem("L203", found.place, str(found.type), str(like), "give elements of its type")
+    if not isinstance(found.type, t.Set | t.Unknown):
+        b.problem("L203", found.place, str(found.type), str(like), "write set(...) round it")
         return None
     return found
 

@@ -57,7 +57,7 @@ def binary(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir
         case (t.Text(), t.Text()) if op == "+":
             return ir.Format(place, t.TEXT, sides)
         case (t.Set(item=mine), t.Set(item=theirs)) if op in SETS and t.alike(mine, theirs):
-            return ir.Op(place, _of_both(left.type, right.type), SETS[op], sides)
+            return ir.Op(place, of_both(left.type, right.type), SETS[op], sides)
         case (t.Seq(item=mine), t.Seq(item=theirs)) if op == "+" and t.fits(theirs, mine):
             if left.type.mutable == right.type.mutable:
                 return ir.Op(place, left.type, "concat", sides)
@@ -124,7 +124,7 @@ def _keys(place: Place, of: ir.Expr) -> ir.Expr:
     return ir.Op(place, t.Iter(of.type.key, False), "keys", (of,))
 
 
-def _of_both(left: t.Set, right: t.Set) -> t.Set:
+def of_both(left: t.Set, right: t.Set) -> t.Set:
     """The type of the result: as mutable as the left side, with the elements of the wider one."""
     item = left.item if t.fits(right.item, left.item) else right.item
     if t.contains(left.item, t.Unknown):
