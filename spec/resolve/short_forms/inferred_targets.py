@@ -15,9 +15,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from .. import ir
-from .. import types as t
-from ..analysis.walk import statements, written
+from ... import ir
+from ... import types as t
+from ...analysis.walk import statements, written
 
 Functions = Mapping[str, ir.Function]
 Values = Mapping[str, Sequence[ir.Expr | None]]  # By local, what is assigned; None is anything.
