@@ -112,7 +112,7 @@ def both() -> Both:
 
 
 # Each example runs all bodies, so that it is not made smaller.
-@settings(max_examples=25, phases=(Phase.reuse, Phase.generate))
+@settings(max_examples=8, phases=(Phase.reuse, Phase.generate))
 @given(drawn=STATES)
 def test_a_machine_has_the_locals_that_python_has(both: Both, drawn: dict[str, Any]) -> None:
     compare(both, BODIES, drawn)
