@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from concurrent import futures
 from dataclasses import dataclass
 from typing import Self
 
@@ -131,7 +132,7 @@ def searched(
     monkeypatch.setattr(llvm, "compiled", compiled)
     monkeypatch.setattr(arrays, "PLACES", case.places)
     flat, resolved = flat_of(case.cls)
-    monkeypatch.setattr(threads, "ThreadPoolExecutor", AtOnce)
+    monkeypatch.setattr(futures, "ThreadPoolExecutor", AtOnce)
     monkeypatch.setattr(threads, "LEAST", 1)
     monkeypatch.setattr(kernel_rows, "CHUNK", 4)
     monkeypatch.setattr(pace, "SECONDS", 1e9)  # No span is shorter where the machine is slow.
