@@ -54,6 +54,7 @@ def differences(seeds: range, met: Counter[str], *, explored: bool) -> list[str]
     return found
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("explored", [True, False], ids=["explored", "Z3 alone"])
 def test_both_say_the_same_of_random_machines(explored: bool) -> None:
     met = Counter[str]()

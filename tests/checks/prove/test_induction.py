@@ -69,6 +69,7 @@ def test_an_entry_is_proved(cls: Any) -> None:
     )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("cls", "broken"),
     [

@@ -33,7 +33,7 @@ WHOLE = (
 )
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("states", [5, pytest.param(300, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(("title", "text"), ACCEPTED, ids=[row[0] for row in ACCEPTED])
 def test_it_does_what_python_does(title: str, text: str, states: int) -> None:

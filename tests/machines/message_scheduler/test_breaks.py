@@ -36,7 +36,7 @@ def failing(row: Break) -> set[str]:
     return {p.name for p in result.properties if p.verdict in FAILING}
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     "row",
     [

@@ -159,7 +159,7 @@ BUGS = (
 OF_DISKS = ((Trusting, 0), pytest.param(Volatile, 0, marks=pytest.mark.nightly))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(("bug", "first"), BUGS)
 def test_a_planted_bug_is_found(bug: type[Node], first: int) -> None:
     seeds = range(first, first + 10)

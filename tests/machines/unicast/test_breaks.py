@@ -17,6 +17,7 @@ UNBROKEN = {"U1", "U2", "U27"}
 ALWAYS = {"U8", "U12", "U24"}  # `make nightly` tries all.
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "row",
     [
@@ -28,6 +29,7 @@ def test_who_breaks_a_demand_is_noticed(row: Break) -> None:
     assert row.noticed in failing(broken(row), most=MOST)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("row", SLIPS, ids=lambda row: row.what)
 def test_a_slip_is_noticed(row: Break) -> None:
     assert row.noticed in failing(broken(row), most=MOST)

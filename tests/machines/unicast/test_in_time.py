@@ -115,7 +115,7 @@ class SenderLate(SenderInTime):
         return data
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize(
     ("cls", "noticed"),
     [

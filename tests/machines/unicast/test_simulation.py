@@ -55,6 +55,7 @@ def test_every_fault_and_every_transition_happens() -> None:
 AT_ONCE = ("loses what waits", "silent loss")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=() if name in AT_ONCE else pytest.mark.nightly) for name in BUGS],

@@ -154,7 +154,7 @@ def test_when_timers_are_due_is_found() -> None:
     }
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("cls", (*TIMED, AttemptsAsSeed), ids=lambda cls: cls.__name__)
 def test_what_is_known_is_true_wherever_exploration_gets(cls: type[Machine]) -> None:
     both = Ticking(cls, SIZES)
@@ -316,7 +316,7 @@ def test_of_what_z3_finds_nothing_is_told_that_floats_do_not_do() -> None:
         assert replayed(Patient, trace.states, [s.transition for s in trace.steps])
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("method", "verdict"),
     [
