@@ -34,7 +34,7 @@ settings.register_profile(
     derandomize=True,
     database=None,
     deadline=None,
-    max_examples=30,  # `make test` has a budget; see tests/house/budgets.txt.
+    max_examples=25,  # `make test` has a budget; see tests/house/budgets.txt.
     print_blob=False,
     suppress_health_check=[HealthCheck.too_slow],
 )

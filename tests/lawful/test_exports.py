@@ -173,6 +173,7 @@ def test_a_written_test_fails_until_the_machine_is_repaired(tmp_path: Path) -> N
     run_file(path, f"{MODULE}:StrongSemaphore")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("name", ["deadlock", "mutual_exclusion", "arrived_is_what_was_sent"])
 def test_every_kind_of_counterexample_runs_again(name: str, tmp_path: Path) -> None:
     assert checked("tests.classics.broken", "--pytest", str(tmp_path)) == 0

@@ -49,6 +49,7 @@ for target in sys.argv[1:]:
     assert len(found) == 1 and len(found.pop()) > 20_000
 
 
+@pytest.mark.nightly
 def test_errors(tmp_path: Path) -> None:
     folder = ROOT / "tests" / "refused"
     paths = sorted(str(path) for path in folder.glob("L*.py"))

@@ -116,6 +116,7 @@ def proved(cls: type[Machine], sizes: dict[str, int]) -> tuple[set[str], dict[st
     return {p.covers for p in asked}, {p.name: p.verdict for p in asked}
 
 
+@pytest.mark.nightly
 def test_a_proof_says_that_the_sort_grows_and_has_its_step() -> None:
     covers, verdicts = proved(Registry, {"Node": 3})
     assert covers == {"all integers; Node growing up to Node=3"}

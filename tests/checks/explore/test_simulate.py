@@ -33,6 +33,7 @@ def walked(cls: type[Machine], walks: Walks) -> CheckResult:
 BROKEN = [AlternatingBitWithoutBit, PetersonWithoutFlags, PetersonWithoutTurn, Jugs]
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("cls", BROKEN, ids=lambda cls: cls.__name__)
 def test_violations_are_real_and_no_shorter_than_the_shortest(cls: type[Machine]) -> None:
     found = resolve(cls)
@@ -61,6 +62,7 @@ def test_what_is_not_found_is_sampled_and_what_needs_all_states_unknown() -> Non
     assert 1 < result.depth <= 5
 
 
+@pytest.mark.nightly
 def test_equal_seeds_walk_equally() -> None:
     one, other, third = (walked(LinkAsSeed, Walks(runs=2, steps=60, seed=s)) for s in (7, 7, 8))
     assert (one.distinct, one.generated, one.depth) == (

@@ -50,6 +50,7 @@ SHORT = UNITS / 50  # Enough for a counterexample; more goes into the search for
 # The entries, for all integers.
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("cls", ENTRIES, ids=lambda c: c.__name__)
 def test_an_entry_is_proved(cls: Any) -> None:
     result = proof(cls)
@@ -149,6 +150,7 @@ def test_peterson_is_proved_within_nothing() -> None:
     assert set(verdicts(proof(Peterson)).values()) == {"proved"}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("sizes", "proved"), [({"RM": 3}, "proved-within"), ({}, "proved")])
 def test_sizes_of_sorts_are_bounds_of_the_scope(sizes: dict[str, int], proved: str) -> None:
     result = proof(TwoPhase, sizes)
@@ -319,6 +321,7 @@ def test_a_list_longer_than_its_bound_is_a_breach() -> None:
     assert len(after["waiting"]) == len(set(after["waiting"])) == 4
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("sizes", [{}, {"Worker": 3}], ids=["any", "three"])
 def test_maps_of_records_and_timers(sizes: dict[str, int]) -> None:
     result = proof(Owned, sizes)

@@ -47,6 +47,7 @@ def test_it_is_refused(title: str, numbers: list[str], text: str) -> None:
     assert texts.numbers(text) == numbers
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("module", "name"), WHOLE)
 def test_the_classics_do_what_python_does(module: str, name: str) -> None:
     cls: type[Machine] = getattr(importlib.import_module(module), name)

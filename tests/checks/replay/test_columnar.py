@@ -205,7 +205,7 @@ def both(path: Path, program: ReplayProgram = PROGRAM) -> tuple[Tallies, Tallies
     return tally_rows(files, program), tally_columns(files, program, the_layout(program))
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("seed", range(12))
 def test_lines_have_the_same_verdicts_as_row_by_row(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

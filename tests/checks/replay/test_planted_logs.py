@@ -121,6 +121,7 @@ def test_files_of_two_days_are_in_the_order_of_the_days(tmp_path: Path) -> None:
     assert dict(again.tallies.machines["Client"].named) == {"a": "deviates", "b": "deviates"}
 
 
+@pytest.mark.nightly
 def test_numbers_from_one_in_columns(tmp_path: Path) -> None:
     rows = [{**row, "amount": 30, "notes": 3} for row in logs.CARDS]
     path = written(tmp_path / "rows.jsonl", rows)

@@ -347,6 +347,7 @@ print(json.dumps(found))
 """
 
 
+@pytest.mark.nightly
 def test_nothing_depends_on_the_hash_seed(tmp_path: Path) -> None:
     journal = rows()
     of(journal, "a", 9)["changed"] = {}

@@ -116,7 +116,7 @@ def same(cls: type[Machine], **bounds: object) -> None:
             assert bool({name, f"{name}_at_rest"} & read.false) is failed, p.name
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("cls", [*QUICK, *LIVELY], ids=lambda cls: cls.__name__)
 def test_a_reader_of_the_module_finds_the_same_states_and_failures(cls: type[Machine]) -> None:
     same(cls)

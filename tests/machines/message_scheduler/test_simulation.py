@@ -96,6 +96,7 @@ class Lost(MessageScheduler):
 BUGS = (pytest.param(NoTime, marks=pytest.mark.nightly), ToldTwice, Misdirected, NoWaking, Lost)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("bug", BUGS)
 def test_a_planted_bug_is_found(bug: type[MessageScheduler]) -> None:
     found = next((run for seed in range(30) if (run := simulate(seed, kind=bug)).problems), None)

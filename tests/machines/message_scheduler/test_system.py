@@ -33,6 +33,7 @@ from tests.machines.drawn import same_sequences, same_states
 GOOD = {Verdict.HOLDS, Verdict.HOLDS_WITHIN_SCOPE}
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("cls", "expected"),
     [

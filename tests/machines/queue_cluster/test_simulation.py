@@ -36,6 +36,7 @@ def test_every_promise_is_kept_whatever_fails() -> None:
     assert set(transitions) >= set(TRANSITIONS) - {"pass_on", "send"}
 
 
+@pytest.mark.nightly
 def test_a_seed_gives_the_same_events_again() -> None:
     first, second = simulate(3, messages=15, seconds=2.0), simulate(3, messages=15, seconds=2.0)
     other = simulate(4, messages=15, seconds=2.0)

@@ -31,6 +31,7 @@ from tests.machines.checked import checked, counts
 from tests.machines.drawn import same_sequences, same_states
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("cls", "expected"),
     [
@@ -68,6 +69,7 @@ class Hasty(ClusterInTurns):
     )
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("cls", "expected", "verdict"),
     [

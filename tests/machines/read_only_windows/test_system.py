@@ -25,6 +25,7 @@ from tests.machines.checked import checked, counts
 from tests.machines.drawn import same_sequences, same_states
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("cls", "expected"),
     [
@@ -40,7 +41,7 @@ def test_everything_holds(cls: type[Machine], expected: tuple[int, int, int]) ->
     assert {p.verdict.value for p in result.properties} == {"holds"}
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("cls", "expected", "violated"),
     [

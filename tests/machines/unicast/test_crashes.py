@@ -118,6 +118,7 @@ class LinkMarkingTheLast(LinkCrashing):
     sender: SenderEntry = SenderMarksTheLast()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("cls", "noticed"),
     [

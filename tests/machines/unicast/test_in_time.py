@@ -16,6 +16,7 @@ from tests.machines.checked import checked, counts
 ALL_TIMES = ("who_waits_is_owed_an_ack", "acked_in_time", "acks_are_apart")
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("cls", "scope", "expected"),
     [

@@ -35,6 +35,7 @@ from tests.root import PATIENCE
 # The main job.
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_bad_network_is_not_noticed(seed: int, tmp_path: Path) -> None:
     faults = Faults(loss=0.1, duplicate=0.05, reorder=0.2)

@@ -33,6 +33,7 @@ def test_every_promise_is_kept_whatever_fails() -> None:
     assert set(transitions) >= set(TRANSITIONS) - {"resume"}
 
 
+@pytest.mark.nightly
 def test_a_seed_gives_the_same_events_again() -> None:
     plan, other = plan_of(3, messages=20, seconds=2.0), plan_of(4, messages=20, seconds=2.0)
     first = simulate(3, plan=plan)

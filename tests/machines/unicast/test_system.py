@@ -57,6 +57,7 @@ def test_everything_holds_where_gaps_arise() -> None:
     assert [p.name for p in result.properties if not p.verdict.good] == ["two_copies_are_under_way"]
 
 
+@pytest.mark.nightly
 def test_what_goes_wrong() -> None:
     result = checked(LinkAsSeed)
     assert counts(result) == (10_292, 53_746, 27)

@@ -369,6 +369,7 @@ def test_a_connection_of_another_mode_is_refused(tmp_path: Path) -> None:
     db.close()
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "place", ["sqlite of the service", "postgres", "postgres of the service"], indirect=True
 )

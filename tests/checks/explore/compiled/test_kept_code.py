@@ -100,6 +100,7 @@ def test_a_second_process_ends_where_the_first_was_killed(alone: Path) -> None:
     assert not (alone / "lawful").exists()
 
 
+@pytest.mark.nightly
 @pytest.mark.optimised
 def test_a_second_process_compiles(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Started where what was made at once is too slow, and not needed the next time."""

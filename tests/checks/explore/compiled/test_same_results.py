@@ -81,7 +81,7 @@ def by_reference(cls: type[Machine]) -> CheckResult:
     return checked(cls, "reference")
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("engine", ["generated", "compiled"])
 @pytest.mark.parametrize(
     "cls",
@@ -154,6 +154,7 @@ def lost(w: prelude.Cells, at: int, size: int, keys: int, item: int) -> int:
     return found
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("new_row", [appended, lost], ids=lambda new_row: new_row.__name__)
 def test_a_broken_insertion_is_noticed(new_row: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(plain.FASTER, "new_row", new_row)

@@ -125,6 +125,7 @@ def told(s: PackedSearch) -> dict[str, Any]:
     }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("workers", [2, 3])
 def test_several_find_what_one_finds(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
     taken = counted(monkeypatch)

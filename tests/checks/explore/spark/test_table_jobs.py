@@ -46,6 +46,7 @@ def in_tables(
     return comparable(on_jobs(cls, TableJobs(session, FOLDER, least), limits))
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("cls", "least"),
     [
@@ -167,6 +168,7 @@ def test_runs_that_stand_in_others_are_removed(monkeypatch: pytest.MonkeyPatch) 
     assert kept[0]["seen"] < kept[1]["seen"]
 
 
+@pytest.mark.nightly
 def test_tables_that_cannot_be_removed_cost_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(self: file_tables.FileTables, folder: str) -> None:
         if "of=" not in folder:

@@ -293,6 +293,7 @@ class Both(Machine):
 """
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     ("long", "short", "verdict"),
     [
