@@ -321,7 +321,6 @@ def test_a_list_longer_than_its_bound_is_a_breach() -> None:
     assert len(after["waiting"]) == len(set(after["waiting"])) == 4
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize("sizes", [{}, {"Worker": 3}], ids=["any", "three"])
 def test_maps_of_records_and_timers(sizes: dict[str, int]) -> None:
     result = proof(Owned, sizes)
