@@ -71,12 +71,15 @@ def _linted(chosen: Chosen, options: LintOptions, output: Output) -> _Report:
                 marks = f"of the marks of equivalent mutants {wrong} are wrong and {stale} stale"
     except ValueError as error:
         raise CommandError(str(error)) from error
-    code = ExitCode.VIOLATED if found.rows or marks else ExitCode.AS_EXPECTED
+    nothing = ExitCode.AS_EXPECTED if found.explored else ExitCode.UNKNOWN
+    code = ExitCode.VIOLATED if found.rows or marks else nothing
     cases = [
         ci.Case(each.kind, each.kind, "failed", each.what, place=each.place) for each in found.rows
     ]
     if marks:
         cases.append(ci.Case("mutants", "mutants", "failed", marks))
+    if not found.explored:
+        cases.append(ci.Case("lint", "lint", "skipped", "a limit ended the search"))
     suite = ci.Suite(cls.__name__, 0.0, tuple(cases) or (ci.Case("lint", "lint", "passed"),))
     return _Report(Judged(cls.__name__, code), text, row, suite)
 

@@ -155,6 +155,21 @@ def test_a_signal_ends_the_searches_of_all_machines(
     assert not second["complete"]
 
 
+COUNTING = """
+from lawful import Machine, Nat, Scope, transition
+
+
+class Counting(Machine):
+    n: Nat = 0
+
+    @transition()
+    def up(self) -> None:
+        self.n = (self.n + 1) % 5
+
+    scope = Scope(Nat=range(0, 8))
+"""
+
+
 def test_coverage_of_a_search_that_ran_out_of_time_is_told(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -165,3 +180,14 @@ def test_coverage_of_a_search_that_ran_out_of_time_is_told(
     assert "by the limit on seconds" in out and "variable  values" in out
     code, out, _ = run("lint", target, "--max-seconds", "0.01", capsys=capsys)
     assert "only the declaration was looked at" in out
+
+
+def test_a_linter_that_did_not_see_everything_does_not_pass(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    target, junit = declared(tmp_path, COUNTING), tmp_path / "junit.xml"
+    row = ("--max-states", "2", "--junit", str(junit))
+    code, out, _ = run("lint", target, *row, capsys=capsys)
+    assert code == 3 and "only the declaration was looked at" in out
+    assert 'skipped="1"' in junit.read_text()
+    assert run("lint", target, capsys=capsys)[0] == 0
