@@ -22,7 +22,7 @@ from .changed_places import Change, changes, helper
 from .different_keys import NONE, Pairs, different_if, without
 from .effects import assigned
 from .iterated import disturbs, iterated
-from .places import in_state, may_pass, steps
+from .places import in_state, local_of, may_pass, steps
 from .walk import free_locals, own_expressions
 
 Read = tuple[str, Place]
@@ -38,8 +38,8 @@ class _Value:
 
 @dataclass(frozen=True, slots=True)
 class _Rounds:
-    """A loop that runs, where the containers may be that it goes through, and the locals that
-    another round may give another value."""
+    """A loop that runs, where the containers may be that it goes through, and the locals that may
+    have another value than when it began."""
 
     loop: ir.Loop
     places: tuple[ir.Expr, ...]
@@ -59,7 +59,7 @@ class Outdated:
 def outdated(body: Sequence[ir.Stmt], functions: Sequence[ir.Function]) -> Outdated:
     """What of the body has another meaning in Python, which sees a change of a container through
     each name of it."""
-    walk = _Walk(functions)
+    walk = _Walk(functions, body)
     walk.block(body, set())
     return Outdated(walk.found, walk.disturbed)
 
@@ -71,8 +71,10 @@ class _Walk:
     mark from the first change of what it goes through.
     """
 
-    def __init__(self, functions: Sequence[ir.Function]) -> None:
+    def __init__(self, functions: Sequence[ir.Function], body: Sequence[ir.Stmt]) -> None:
         self.functions = functions
+        # A value is where these led when it was named, whatever a later test says of them.
+        self.assigned = frozenset(assigned(body))
         self.values: dict[str, _Value] = {}
         self.found: Read | None = None
         self.rounds: list[_Rounds] = []
@@ -141,7 +143,7 @@ class _Walk:
         if function is None:
             return
         given = bind(function.params, do.call.args)
-        inside = _Walk(self.functions)
+        inside = _Walk(self.functions, function.body)
         for name, value in given.items():
             places = tuple(filter(in_state, _places(value, self.values)))
             if places and not t.immutable(value.type):
@@ -160,7 +162,7 @@ class _Walk:
         names, laters = set(loop.names), set(map(_later, loop.names))
         inside = dict(_named(loop, self.values))
         self.values = {n: v for n, v in self.values.items() if n not in names} | inside
-        self.different = without(self.different, rounds.assigned)
+        self.different = without(self.different, frozenset(assigned((loop,))))
         before, after = old - names - laters, old - laters
         while True:
             self.continued, self.broken = [], []
@@ -181,12 +183,14 @@ class _Walk:
         return after - laters
 
     def _begun(self, loop: ir.Loop) -> _Rounds:
-        over = tuple(place for path in iterated(loop.over) for place in _places(path, self.values))
+        paths = tuple(iterated(loop.over))
+        over = tuple(place for path in paths for place in _places(path, self.values))
+        by_value = any(local_of(path) in self.values for path in paths)
         rounds = _Rounds(
             loop,
             over,
             f"loop at {loop.place.line}:{loop.place.column}",
-            frozenset(assigned((loop,))),
+            frozenset(assigned((loop,))) | (self.assigned if by_value else frozenset()),
         )
         self.rounds.append(rounds)
         return rounds
@@ -200,12 +204,10 @@ class _Walk:
                 self.disturbing.setdefault(rounds.mark, stmt.place)
 
     def _mark(self, change: Change, old: set[str]) -> None:
-        steady = self.different
-        for rounds in self.rounds:
-            steady = without(steady, rounds.assigned)
+        steady = without(self.different, self.assigned)
         for name, value in self.values.items():
             for place in value.places:
-                if _reaches(change, place, self.different):
+                if _reaches(change, place, steady):
                     old.add(name)
                 if _reaches(change, place, steady) and not _of_this_round(change, place, value.key):
                     old.add(_later(name))
