@@ -90,7 +90,7 @@ def steps_of(text: str) -> Stepping:
     return packing.stepping(space)
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(18)
 @pytest.mark.optimised
 @pytest.mark.parametrize("path", ALL)
 def test_machine_code_does_what_plain_steps_do(

@@ -67,7 +67,7 @@ LARGE = (pytest.param(seed, marks=pytest.mark.nightly) for seed in (1243, 1374))
 ONCE = [1044, *LARGE, 1693, 1774, 2321]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("seed", ONCE)
 def test_both_say_the_same_where_they_once_did_not(seed: int) -> None:
     """A part without an encoding, a set of sets, a step whose terms took all memory, a default

@@ -20,7 +20,7 @@ def explored(cls: type[Machine], scope: str = "scope") -> CheckResult:
     return explore(flat, found.world, found.expects)
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("classic", CLASSICS, ids=lambda c: c.machine.__name__)
 def test_the_figures_are_the_pinned_ones(classic: Classic) -> None:
     result = explored(classic.machine)

@@ -129,6 +129,7 @@ CHANGES: dict[str, tuple[Callable[[Path], None], int, str]] = {
 }
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("change", "code", "says"), CHANGES.values(), ids=CHANGES)
 def test_a_change_is_noticed(
     change: Callable[[Path], None], code: int, says: str, copy: Path

@@ -81,6 +81,7 @@ def test_a_package_without_source_runs_and_replays(shipped: tuple[Path, Path]) -
     assert there.splitlines()[-1] == f"{away / 'pkg' / 'mod.py'} pkg.mod"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "command",
     ["show", *(pytest.param(each, marks=pytest.mark.nightly) for each in ("check", "prove"))],

@@ -140,7 +140,7 @@ def test_what_exploration_refutes_is_refuted_by_prove(
     }
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("method", ["auto", "induction", "spacer"])
 @pytest.mark.parametrize("verdict", ["violated", "undefined"])
 @pytest.mark.parametrize("machine", MACHINES)

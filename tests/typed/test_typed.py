@@ -101,6 +101,7 @@ def program(path: Path) -> ModuleType:
     return module
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("path", RIGHT, ids=lambda path: path.stem)
 def test_what_is_right_for_type_checkers_is_right_and_runs(path: Path) -> None:
     module = program(path)

@@ -80,7 +80,7 @@ def agree(cls: type[Machine], used: settings) -> None:
     conformance(cls, make, settings=used)("runTest").debug()
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("cls", MACHINES, ids=lambda cls: cls.__name__)
 def test_runtime_and_reference_agree(cls: type[Machine], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model, "_excused", excused)

@@ -169,7 +169,7 @@ def test_who_asks_it_to_stop_is_heard_in_the_middle_of_a_state(
     assert asks.count == 5
 
 
-@pytest.mark.one_in(3)
+@pytest.mark.one_in(6)
 @pytest.mark.parametrize("engine", ["reference", "generated", "compiled"])
 @pytest.mark.parametrize("kind", LOOPS)
 def test_who_asks_it_to_stop_is_heard_in_the_middle_of_an_expression(

@@ -108,7 +108,7 @@ def test_classics_are_the_same_with_and_without(cls: type[Machine]) -> None:
 FOLDED = [c.machine for c in CLASSICS if c.counts[0] <= 300]
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("cls", [*FOLDED, AlternatingBitWithoutBit], ids=lambda cls: cls.__name__)
 def test_generated_steps_find_the_same_orbits(cls: type[Machine]) -> None:
     alike(cls, "generated")

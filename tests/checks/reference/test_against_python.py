@@ -33,7 +33,7 @@ WHOLE = (
 )
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("states", [5, pytest.param(300, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize(("title", "text"), ACCEPTED, ids=[row[0] for row in ACCEPTED])
 def test_it_does_what_python_does(title: str, text: str, states: int) -> None:
@@ -42,6 +42,7 @@ def test_it_does_what_python_does(title: str, text: str, states: int) -> None:
     assert compared.comparisons > 0
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize(("title", "numbers", "text"), REFUSED, ids=[row[0] for row in REFUSED])
 def test_it_is_refused(title: str, numbers: list[str], text: str) -> None:
     assert texts.numbers(text) == numbers

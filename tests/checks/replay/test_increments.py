@@ -55,7 +55,7 @@ def told(case: Tampered | None = None) -> list[Row]:
     return sorted(mine, key=lambda row: row.seq)
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize(
     "case",
     [

@@ -57,7 +57,7 @@ def test_every_composed_machine_has_the_scheduler_of_a_service() -> None:
         assert resolve(cls).parts == {"Scheduler": Scheduler}
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(
     ("cls", "expected"),
     [

@@ -25,7 +25,7 @@ QUICK = settings(
 )
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(
     ("cls", "expected"),
     [

@@ -27,7 +27,7 @@ from tests.machines.checked import checked, counts
 from tests.machines.drawn import same_sequences, same_states
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("cls", "expected"),
     [

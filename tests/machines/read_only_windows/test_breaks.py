@@ -125,7 +125,7 @@ def test_a_wrong_timer_is_noticed(cls: type[Machine], property: str) -> None:
     assert property in failing(cls)
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("cls", "owner", "row", "change", "property"),
     [

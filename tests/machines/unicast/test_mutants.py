@@ -99,6 +99,7 @@ def kept() -> dict[str, str]:
 
 
 @pytest.mark.nightly
+@pytest.mark.nightly
 def test_the_table_has_every_mutant_and_a_reason_for_each_that_survives() -> None:
     mutants, table = every(), kept()
     assert list(table) == list(mutants)

@@ -106,7 +106,7 @@ def shown(engine: steps.Reference, machine: ir.Machine, state: Any) -> dict[str,
     return out
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("cls", MACHINES)
 @pytest.mark.parametrize(
     "seed", [0, 1, *(pytest.param(n, marks=pytest.mark.nightly) for n in (2, 3))]

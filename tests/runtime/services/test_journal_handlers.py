@@ -40,6 +40,7 @@ ACTS: dict[str, Act] = {
 }
 
 
+@pytest.mark.one_in(3)
 @pytest.mark.parametrize("act", ACTS)
 @pytest.mark.parametrize("other", [0, 1])
 @pytest.mark.parametrize("flushes", [False, True])
@@ -80,7 +81,7 @@ def test_no_row_is_lost_or_written_twice(
             break
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize("other", [0, 1])
 @pytest.mark.parametrize("flushes", [False, True])
 @pytest.mark.parametrize("buffer", [0, 2])

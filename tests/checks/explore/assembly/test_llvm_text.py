@@ -136,7 +136,7 @@ def expand(w, store, at, out, info, room):
 """
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("a", "b", "quotient", "rest", "wraps"),
     [

@@ -39,7 +39,7 @@ def test_machines(cls: type[Machine]) -> None:
         pytest.skip(f"without a scope: {error.problems[0].number}")
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(18)
 @pytest.mark.parametrize(("title", "text"), ACCEPTED, ids=[row[0] for row in ACCEPTED])
 def test_texts(title: str, text: str) -> None:
     agree(texts.machine(text), 10)

@@ -81,7 +81,7 @@ def by_reference(cls: type[Machine]) -> CheckResult:
     return checked(cls, "reference")
 
 
-@pytest.mark.one_in(6)
+@pytest.mark.one_in(18)
 @pytest.mark.parametrize("engine", ["generated", "compiled"])
 @pytest.mark.parametrize(
     "cls",

@@ -130,6 +130,7 @@ def test_each_state_is_found_and_no_other(
     assert np.count_nonzero(kept.table) == len(held)
 
 
+@pytest.mark.one_in(2)
 @pytest.mark.parametrize("words", [1, 3, 4])
 def test_states_of_one_hash_are_told_apart(words: int) -> None:
     """Among 60,000 states that differ in their last word alone some pairs have the same group and

@@ -161,6 +161,7 @@ class Cube(Machine):
     scope = Scope()
 
 
+@pytest.mark.nightly
 def test_several_know_the_parents_where_steps_have_labels(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

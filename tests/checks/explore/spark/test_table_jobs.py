@@ -169,6 +169,7 @@ def test_runs_that_stand_in_others_are_removed(monkeypatch: pytest.MonkeyPatch) 
 
 
 @pytest.mark.nightly
+@pytest.mark.nightly
 def test_tables_that_cannot_be_removed_cost_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(self: file_tables.FileTables, folder: str) -> None:
         if "of=" not in folder:

@@ -128,7 +128,7 @@ def both(cls: Any, test: str) -> Both:
     return MACHINES[cls.__name__, test]
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize(
     ("cls", "late"),
     [  # `make test` has each machine in one of the two ways.

@@ -154,7 +154,7 @@ def test_when_timers_are_due_is_found() -> None:
     }
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(12)
 @pytest.mark.parametrize("cls", (*TIMED, AttemptsAsSeed), ids=lambda cls: cls.__name__)
 def test_what_is_known_is_true_wherever_exploration_gets(cls: type[Machine]) -> None:
     both = Ticking(cls, SIZES)
@@ -293,7 +293,7 @@ class Both(Machine):
 """
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.one_in(4)
 @pytest.mark.parametrize(
     ("long", "short", "verdict"),
     [
