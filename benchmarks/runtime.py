@@ -73,6 +73,8 @@ def main(argv: list[str]) -> int:
     line("an event on an element, told and not", pair, "ns", 1.8)
     line("the first instance, its goal", (alone("first"), 60.0), "ms", 1.0)
     line("a further class, its goal", (alone("further"), 5.0), "ms", 1.0)
+    line("the first and each of its events", (alone("first whole"), 60.0), "ms", 1.0)
+    line("a further one and each of its events", (alone("further whole"), 5.0), "ms", 1.0)
     line("the largest class; its text compiled", (alone("largest"), alone("its text")), "ms", 2.0)
     line(
         "a stored instance; bare, and 500 bytes",
@@ -154,7 +156,7 @@ def alone(name: str) -> float:
     """The result of one measurement in a process of its own; the second run, which need not
     compile."""
     command = [sys.executable, str(HERE / "runtime.py"), name]
-    if name in ("import", "classes", "first"):
+    if name in ("import", "classes", "first", "first whole"):
         _said(command)
     return float(_said(command) or "nan")
 
@@ -278,14 +280,20 @@ def _classes() -> float:
     return time.process_time() - began
 
 
-def _making(name: str, before: str = "") -> float:
-    """Milliseconds that the first instance of a class takes, after one of another class."""
+def _making(name: str, before: str = "", *, whole: bool = False) -> float:
+    """Milliseconds that the first instance of a class takes, after one of another class; `whole`:
+    and each of its events compiled."""
     kinds: Any = importlib.import_module("benchmarks._kinds")
     if before:
-        getattr(kinds, before)()
+        _compiled(getattr(kinds, before)(), whole)
     began = time.process_time()
-    getattr(kinds, name)()
+    _compiled(getattr(kinds, name)(), whole)
     return (time.process_time() - began) * 1e3
+
+
+def _compiled(made: Any, whole: bool) -> None:
+    for way in made.lawful.plan.ways if whole else ():
+        getattr(made, way)
 
 
 def _largest() -> tuple[float, float]:
@@ -297,6 +305,8 @@ def _largest() -> tuple[float, float]:
     gc.disable()
     began = time.process_time()
     plan = make.plan_of(owners.QueueOwnerFixed)
+    for way in plan.ways.values():
+        plan.method(way)
     taken, text = time.process_time() - began, plan.text()
     began = time.process_time()
     compile(ast.parse(text), "text", "exec")
@@ -343,6 +353,8 @@ MEASURED: dict[str, Callable[[], float]] = {
     "bytes by hand": lambda: _bytes(_peers().Methods),
     "first": lambda: _making("Sender"),
     "further": lambda: _making("Sender", "Lamp"),
+    "first whole": lambda: _making("Sender", whole=True),
+    "further whole": lambda: _making("Sender", "Lamp", whole=True),
     "largest": lambda: _largest()[0],
     "its text": lambda: _largest()[1],
     "stored": _stored,

@@ -86,7 +86,6 @@ class Compiler:
         for way in plan.ways.values():
             rows = [row for row in m.ignores if row.event == way.name]
             way.silent, way.conditional = self.silent(rows), any(row.when for row in rows)
-        methods = {way.name: self.method(way, watched=False) for way in plan.ways.values()}
         plan.starts = {f.name: self.start(f) for f in m.initials}
         defaults, fresh = initial.defaults(self.code, plan), initial.fresh(self.code, plan)
         self.code.define()
@@ -96,9 +95,6 @@ class Compiler:
             way.candidates = tuple(self.candidate(tr, made[cores[tr.name]]) for tr in served)
             rows = [row for row in m.ignores if row.event == way.name]
             way.ignores = tuple(self.ignoring(row, whens[row.name]) for row in rows)
-            way.method = made[methods[way.name]]
-            if clock_of(m) is not None:
-                way.method = at_one_instant(made[methods[way.name]])
         for key, start in plan.starts.items():
             start.candidates = (Candidate(key, made[starts[key]], None, None),)
         plan.hints = {key: made[hint] for key, hint in hints.items()}
@@ -111,7 +107,8 @@ class Compiler:
         checks = self.checks(m.name, ((p.name, p.type) for p in m.parameters))
         plan.parameters = dict(zip((p.name for p in m.parameters), checks, strict=True))
         plan.assumed = tuple(p.name for p in m.of_kind("assume"))
-        plan.text, plan.watched, plan.observed = self.code.text, self.watched, self.observed
+        plan.text, plan.observed = self.code.text, self.observed
+        plan.compiled, plan.watched = self.compiled, functools.partial(self.compiled, watched=True)
         plan.logged = functools.partial(self.observed, kind=LoggedMethod)
         plan.fresh_but = self.fresh_but
         plan.rows = self.rows
@@ -358,12 +355,14 @@ class Compiler:
         served = self.serving(way)
         return served[0].function.place if len(served) == 1 else self.machine.event(way.event).place
 
-    def watched(self, key: str) -> Any:
-        """Compile and return the method that observed instances run."""
+    def compiled(self, key: str, *, watched: bool = False) -> Any:
+        """Compile and return the method that users call for an event, or observed instances run."""
         with ONE_AT_A_TIME:
-            made = self.method(self.plan.ways[key], watched=True)
+            made = self.method(self.plan.ways[key], watched)
             self.code.define()
-            return self.code.names.globals[made]
+            method = self.code.names.globals[made]
+            paused = clock_of(self.machine) is not None and not watched
+            return at_one_instant(method) if paused else method
 
     def observed(self, key: str, kind: type[ObservedMethod] = ObservedMethod) -> Any:
         """Compile and return the method of instances whose observers alone are told, or of another

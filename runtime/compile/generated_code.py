@@ -81,17 +81,23 @@ class GeneratedCode:
         return key
 
     def define(self) -> None:
-        """Compile the functions added since the last call, those of each file as one module."""
+        """Compile the functions added since the last call, those of each file as one module.
+
+        What an interrupt leaves out, the next call compiles.
+        """
         while self.called.waiting:
-            self._compile_helper(self.called.waiting.pop())
-        fresh = self.functions[self._defined :]
-        self._defined = len(self.functions)
+            key = self.called.waiting[-1]
+            self._compile_helper(key)
+            self.called.waiting = [each for each in self.called.waiting if each != key]
+        count = len(self.functions)
+        fresh = self.functions[self._defined : count]
         for file in dict.fromkeys(made.file for made in fresh):
             mine = [made for made in fresh if made.file == file]
             module = ast.Module([made.node for made in mine], [])
             exec(compile(module, file, "exec", dont_inherit=True), self.names.globals)
             for made in mine:
                 self._named(self.names.globals[made.node.name], made.shown)
+        self._defined = count
 
     def _named(self, function: FunctionType, shown: str) -> None:
         """Give a function the name that the user wrote, for tracebacks."""

@@ -72,7 +72,10 @@ class Access(Generic[M]):
         return json_events.schemas(self.plan)
 
     def generated(self) -> str:
-        """The generated Python, as text; it is compiled under the lines that it names."""
+        """The generated Python, as text; it is compiled under the lines that it names. The method
+        of each event is compiled, if it was not yet."""
+        for way in self.plan.ways.values():
+            self.plan.method(way)
         return self.plan.text()
 
     def restore(
@@ -290,9 +293,7 @@ class InstanceAccess(Access[M]):
     def take(self, event: str, *args: Any) -> Any:
         """Call an event or a transition by name; returns or raises what it does. ValueError for an
         unknown name."""
-        method = self._way(event).method
-        assert method is not None
-        return method(self._machine, *args)
+        return self.plan.method(self._way(event))(self._machine, *args)
 
     def take_json(self, event: str, data: Any) -> Any:
         """`take` with JSON arguments and output; ValueError for data outside of `schema`."""
@@ -442,13 +443,12 @@ def deadlines_of(state: State) -> Iterator[float]:
 
 def _fired(machine: State, way: Way, args: tuple[Any, ...]) -> Any:
     """Run the event of a timer, observed if the instance is; `NOT_FIRED` where it is refused."""
-    watch = machine.__watch__
-    if way.method is None:
+    plan, watch = machine.__plan__, machine.__watch__
+    if plan.ways.get(way.name) is not way:  # It has no method: see `Compiler.way_without_method`.
         refused = dispatch.attempt(machine, way, args) is not None
         return NOT_FIRED if refused else _stepped(machine, way, args)
     if isinstance(watch, Observed):
         return watch.call(machine, way.name, args, fires=True)
-    plan = machine.__plan__
     if way.name not in plan.runs:
         plan.runs[way.name] = plan.watched(way.name)
     try:

@@ -1,7 +1,9 @@
-"""Making instances, and compiling a class when its first instance is made."""
+"""Making instances, and compiling a class: what all instances need with the first of them, the
+method of an event when somebody looks it up first."""
 
 from __future__ import annotations
 
+import functools
 import inspect
 import operator
 from collections.abc import Callable, Iterable, Mapping
@@ -169,6 +171,7 @@ def install(cls: type[State]) -> Plan:
     declared: Declared = vars(cls)["__declared__"]
     plan.abstract = declared.abstract
     plan.part_of, plan.maker_of = part_of, maker_of
+    plan.compiled = functools.partial(_dressed, plan.compiled, cls)
     plan.growth = ways_of_growth(plan)
     members = dict(_members(cls, plan))
     originals = {name: vars(cls).get(name, INHERITED) for name in members}
@@ -186,7 +189,7 @@ def _members(cls: type[State], plan: Plan) -> list[tuple[str, Any]]:
         *((v.name, _absent(v.name, GHOST)) for v in m.variables if v.ghost),
         *((name, _absent(name, "is dropped")) for name in _dropped(cls, plan)),
         *((name, _asked(name, plan, cls)) for name in _readers(cls, plan)),
-        *((way.name, _dressed(way, cls)) for way in plan.ways.values()),
+        *((way.name, _LateMethod(way, plan, cls)) for way in plan.ways.values()),
         *((start.name, _starter(start, cls)) for start in plan.starts.values()),
     ]
 
@@ -250,10 +253,28 @@ def _asked(name: str, plan: Plan, cls: type[State]) -> Callable[..., Any]:
     return ask
 
 
-def _dressed(way: Way, cls: type[State]) -> Any:
-    """The method, with the documentation and annotations that the user wrote."""
-    _dress(way.method, way.name, cls)
-    return way.method
+def _dressed(compiled: Callable[[str], Any], cls: type[State], name: str) -> Any:
+    """The method of an event, with the documentation and annotations that the user wrote."""
+    made = compiled(name)
+    _dress(made, name, cls)
+    return made
+
+
+class _LateMethod:  # it is used as a descriptor and shows nowhere
+    """The method of an event until it is looked up first: it is compiled then and takes this place.
+
+    It is compiled before the call begins, so that the call has the frames of any other.
+    """
+
+    def __init__(self, way: Way, plan: Plan, cls: type[State]) -> None:
+        self.way, self.plan, self.cls = way, plan, cls
+        self.__lawful__ = header(_original(way.name, cls))
+
+    def __get__(self, instance: State | None, owner: type[Any]) -> Any:
+        method: Any = self.plan.method(self.way)
+        if vars(self.cls).get(self.way.name) is self:  # Nobody has put another one there.
+            setattr(self.cls, self.way.name, method)
+        return method.__get__(instance, owner)
 
 
 def _params(plan: Plan, name: str) -> tuple[str, ...]:

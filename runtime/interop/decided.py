@@ -65,8 +65,7 @@ class ProposedStep:
 
     def make(self) -> Any:
         """Run the step and return its output. Refused where the declaration refuses it."""
-        method: Any = self.way.method
-        return method(self.entry, *self.args)
+        return self.entry.__plan__.method(self.way)(self.entry, *self.args)
 
     def make_as_decided(self) -> Any:
         """The same after callbacks: MachineError where one of them has changed what was decided."""

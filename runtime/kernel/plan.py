@@ -53,7 +53,8 @@ class Way:
     """A way into the machine: an event, or one transition called by its own name.
 
     `writes`: the variables that it may assign, `slots` their slots. `composite`: it may change
-    parts. `checks`: one for each parameter. `method`: what users call. `silent`: the control states
+    parts. `checks`: one for each parameter. `method`: what users call, from the first call on; see
+    `Plan.method`. `silent`: the control states
     in which an `ignore` applies whatever the arguments are, None for all; `conditional`: whether
     another `ignore` has a condition. `rows`: of each of several transitions the function of its
     first false guard, None until an event was refused. `read` gives the values of `slots`.
@@ -163,6 +164,7 @@ class Plan:
     only_reads: Callable[[str], bool] = bool
     text: Callable[[], str] = str
     constructor: Callable[..., Any] = print
+    compiled: Callable[[str], Callable[..., Any]] = lambda name: print
     watched: Callable[[str], Callable[..., Any]] = lambda name: print
     observed: Callable[[str], Callable[..., Any] | None] = lambda name: None
     logged: Callable[[str], Callable[..., Any] | None] = lambda name: None
@@ -201,6 +203,12 @@ class Plan:
     def steps(self) -> dict[str, Way]:
         """The ways into the machine, and those in which its sorts grow: what a log has rows of."""
         return {**self.ways, **self.growth}
+
+    def method(self, way: Way) -> Callable[..., Any]:
+        """The method that users call for an event, compiled when somebody asks for it first."""
+        if way.method is None:
+            way.method = self.compiled(way.name)
+        return way.method
 
     def named(self, given: Iterable[str]) -> dict[str, tuple[str, ...]]:
         """The texts of the elements that the declaration names, by their sorts, where these

@@ -104,11 +104,10 @@ class Hits:
     def methods(self, plan: Plan) -> None:
         """Count what the methods of a machine's events do."""
         for way in plan.ways.values():
-            code = inspect.unwrap(way.method).__code__ if way.method is not None else None
-            if code is not None:
-                for key, what in METHODS.items():
-                    local = any(each.startswith(key) for each in code.co_varnames)
-                    self.add("method", what, key in code.co_names or local)
+            code = inspect.unwrap(plan.method(way)).__code__
+            for key, what in METHODS.items():
+                local = any(each.startswith(key) for each in code.co_varnames)
+                self.add("method", what, key in code.co_names or local)
 
     def take(self, rows: Iterable[tuple[str, int]]) -> None:
         """Add the counts of another."""

@@ -68,9 +68,8 @@ class Steps:
             served = machine.serving(event.name)
             if len(served) == 1 and not any(row.event == event.name for row in machine.ignores):
                 self.sure[event.name] = served[0].name
-                method = self.cls.__plan__.ways[event.name].method
-                assert method is not None
-                self.by_event[event.name] = method
+                plan = self.cls.__plan__
+                self.by_event[event.name] = plan.method(plan.ways[event.name])
             else:  # This one says which transition ran.
                 self.by_event[event.name] = self.cls.__plan__.watched(event.name)
         at = stepper.form.at_control

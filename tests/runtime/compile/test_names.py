@@ -100,8 +100,8 @@ def used(made: Any) -> Iterator[str]:
     for cls in (made.Desk, made.Plain, made.Lamp):
         plan = plan_of(cls)
         for each in plan.cls.__plan__.ways.values():
-            assert each.method is not None
-            inside: Callable[..., Any] = getattr(each.method, "__wrapped__", each.method)
+            method = plan.method(each)
+            inside: Callable[..., Any] = getattr(method, "__wrapped__", method)
             for name, value in inside.__globals__.items():
                 yield name
                 yield from getattr(getattr(value, "__code__", None), "co_varnames", ())

@@ -200,6 +200,9 @@ class Tagged(Machine):
         return 1 // number
 
 
+Tagged.lawful.generated()  # What is interrupted are its events, not their compilation.
+
+
 def contents(tagged: Tagged) -> Any:
     return {slot(n): copy.deepcopy(getattr(tagged, slot(n))) for n in tagged.lawful.plan.variables}
 
