@@ -14,11 +14,12 @@ import random
 import signal
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from lawful import argument_types as types
+from lawful.progress import interruption
 from lawful.runtime.journal import Journal, JournalError
 
 from ...services import LOOPBACK
@@ -145,7 +146,8 @@ def _peer(name: str, port: int, behaviour: Behaviour, seed: int) -> int:
 
 
 def _fetch(peers: Mapping[str, int], task: Task, at_half: Callable[[], None] | None = None) -> int:
-    """Fetch, notify and ask with retries; print what came. Halfway call `at_half`."""
+    """Fetch, notify and ask with retries, until a signal comes; print what came and what did not.
+    Halfway call `at_half`."""
     journal = None if task.journal is None else Journal(task.journal)
     scheduler = MessageScheduler(options=Options(journal=journal, failed=_say))
     wanted = [b"%d" % n for n in range(task.objects)]
@@ -155,13 +157,14 @@ def _fetch(peers: Mapping[str, int], task: Task, at_half: Callable[[], None] | N
     begun = time.monotonic()
     with (
         contextlib.nullcontext() if journal is None else journal,
+        interruption() as interrupted,
         connected(scheduler, peers, Config(redial=0.1)) as overlay,
     ):
         for client in (fetcher, retry, notifier):
             client.start()
         end = begun + task.seconds
         while not fetcher.done.wait(0.02) and time.monotonic() < end:
-            if overlay.failed is not None:
+            if overlay.failed is not None or interrupted():
                 end = begun
             if at_half is not None and len(fetcher.found) * 2 > task.objects:
                 at_half()
@@ -171,7 +174,11 @@ def _fetch(peers: Mapping[str, int], task: Task, at_half: Callable[[], None] | N
         )
         seconds = time.monotonic() - begun
     found = len(fetcher.found)
+    if interrupted():
+        print("interrupted")
     print(f"objects: {found} of {task.objects} in {seconds:.2f} s, {len(fetcher.failed)} failed")
+    if found < task.objects:
+        print(f"not fetched: {_ranges(n for n in wanted if n not in fetcher.found)}")
     print(f"notified: {_list(notifier.told)}")
     print(f"asked until answered: {_list(retry.asked) if retry.body else 'no answer'}")
     print(_listed(scheduler.stats().counts))
@@ -197,6 +204,17 @@ def _say(error: Exception) -> None:
 
 def _is_right(wanted: bytes, body: bytes) -> bool:
     return body == answer(TYPE, wanted)
+
+
+def _ranges(numbers: Iterable[bytes]) -> str:
+    """Increasing numbers; neighbours are one range."""
+    ranges = list[tuple[int, int]]()
+    for n in map(int, numbers):
+        if ranges and ranges[-1][1] == n - 1:
+            ranges[-1] = ranges[-1][0], n
+        else:
+            ranges.append((n, n))
+    return " ".join(f"{a}" if a == b else f"{a}-{b}" for a, b in ranges)
 
 
 def _list(names: Sequence[str] | set[str]) -> str:

@@ -5,16 +5,24 @@ Nothing here sleeps in the hope that something has happened meanwhile.
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 from collections import Counter
 from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from lawful import Refused
 from lawful.machines.message_scheduler.declaration import ChannelId, Peer, Reason, Token
-from lawful.machines.message_scheduler.service import MessageScheduler, OfferOver, Stopped
+from lawful.machines.message_scheduler.service import (
+    MessageScheduler,
+    OfferOver,
+    Stopped,
+    program,
+)
 from lawful.machines.message_scheduler.service.clients import (
     BulkFetcher,
     Notifier,
@@ -396,3 +404,28 @@ def test_the_program_says_what_it_cannot_use(capsys: pytest.CaptureFixture[str])
     assert capsys.readouterr().out.startswith(
         "lawful run message_scheduler: probabilities are >= 0 and add up to 1 at most"
     )
+
+
+def test_a_fetch_that_is_interrupted_says_what_came_and_what_did_not(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The third answer interrupts it; from then on no answer is right."""
+    answers, is_right = count(), program._is_right
+
+    def is_of_the_first(wanted: bytes, body: bytes) -> bool:
+        number = next(answers)
+        if number == 2:
+            os.kill(os.getpid(), signal.SIGINT)
+        return number < 2 and is_right(wanted, body)
+
+    monkeypatch.setattr(program, "_is_right", is_of_the_first)
+    with responding(Behaviour(channels=1)) as ports:
+        assert main(["fetch", f"A={ports['A']}", "--objects", "9"]) == 1
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "interrupted"
+    assert said[1].startswith("objects: 2 of 9 in ")
+    assert said[2] == "not fetched: 2-8"
+
+
+def test_what_was_not_fetched_is_told_in_ranges() -> None:
+    assert program._ranges([b"0", b"2", b"3", b"4", b"6", b"7"]) == "0 2-4 6-7"
