@@ -21,7 +21,7 @@ import os
 import resource
 import signal
 import tempfile
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -31,6 +31,7 @@ import pytest
 
 from lawful import Machine
 from lawful.checks.mutation.mutants import Mutant, identities, mutants
+from lawful.checks.mutation.narrowings import unfounded
 from lawful.checks.replay.fold import fold
 from lawful.checks.replay.program import ReplayProgram
 from lawful.checks.replay.rows import Rejected, Row, journal_line
@@ -56,20 +57,27 @@ class Embedded:
     """The mutants of machines that a service embeds, and who is asked about them.
 
     `classes`: those that the service makes instances of, each followed by the classes of its parts.
-    `witnesses`: by name, in the order in which they are asked.
+    `witnesses`: by name, in the order in which they are asked. `one_in`: of the mutants that each
+    operator makes, the first of each so many is in the table.
     """
 
     file: Path
     classes: tuple[type[Machine], ...]
     witnesses: Mapping[str, Witness]
+    one_in: int = 1
 
     def every(self) -> dict[str, Mutant]:
-        """All mutants, by identity; those of a part once."""
+        """The mutants of the table, by identity; those of a part once."""
         alone = list[Mutant]()
         for cls in self.classes:
             met = {each.owner for each in alone}
             alone += (each for each in mutants(resolve(cls).machine) if each.owner not in met)
-        return dict(zip(identities(alone), alone, strict=True))
+        made, table = Counter[str](), dict[str, Mutant]()
+        for name, each in zip(identities(alone), alone, strict=True):
+            if made[each.change.operator] % self.one_in == 0:
+                table[name] = each
+            made[each.change.operator] += 1
+        return table
 
     def kept(self) -> dict[str, str]:
         """The committed table: by identity, who notices the mutant, and what."""
@@ -133,6 +141,8 @@ class Embedded:
         return self._noticed_by(None, self.witnesses)
 
     def _noticed_by(self, mutant: Mutant | None, witnesses: Mapping[str, Witness]) -> str:
+        if mutant is not None and unfounded(mutant.made()) - unfounded(mutant.whole):
+            return NO_MACHINE  # A declaration with this text is refused.
         if mutant is not None and _changes_ghosts_alone(mutant):
             return GHOSTS
         for name, witness in witnesses.items():
