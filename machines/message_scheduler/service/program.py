@@ -151,7 +151,7 @@ def _fetch(peers: Mapping[str, int], task: Task, at_half: Callable[[], None] | N
     journal = None if task.journal is None else Journal(task.journal)
     scheduler = MessageScheduler(options=Options(journal=journal, failed=_say))
     wanted = [b"%d" % n for n in range(task.objects)]
-    fetcher = BulkFetcher(scheduler, Message(TYPE, b"", task.timeout), wanted, is_right=_is_right)
+    fetcher = BulkFetcher(scheduler, Message(TYPE, b"", task.timeout), wanted, is_right=is_right)
     retry = RetryElsewhere(scheduler, Message("ledger", b"latest", task.timeout))
     notifier = Notifier(scheduler, Message("hello", b"", task.timeout), len(peers))
     begun = time.monotonic()
@@ -178,7 +178,7 @@ def _fetch(peers: Mapping[str, int], task: Task, at_half: Callable[[], None] | N
         print("interrupted")
     print(f"objects: {found} of {task.objects} in {seconds:.2f} s, {len(fetcher.failed)} failed")
     if found < task.objects:
-        print(f"not fetched: {_ranges(n for n in wanted if n not in fetcher.found)}")
+        print(f"not fetched: {ranges_of(n for n in wanted if n not in fetcher.found)}")
     print(f"notified: {_list(notifier.told)}")
     print(f"asked until answered: {_list(retry.asked) if retry.body else 'no answer'}")
     print(_listed(scheduler.stats().counts))
@@ -202,11 +202,12 @@ def _say(error: Exception) -> None:
     print(f"lawful run message_scheduler: {error}", file=sys.stderr)
 
 
-def _is_right(wanted: bytes, body: bytes) -> bool:
+def is_right(wanted: bytes, body: bytes) -> bool:
+    """Whether it is what peers answer to this."""
     return body == answer(TYPE, wanted)
 
 
-def _ranges(numbers: Iterable[bytes]) -> str:
+def ranges_of(numbers: Iterable[bytes]) -> str:
     """Increasing numbers; neighbours are one range."""
     ranges = list[tuple[int, int]]()
     for n in map(int, numbers):

@@ -410,7 +410,7 @@ def test_a_fetch_that_is_interrupted_says_what_came_and_what_did_not(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The third answer interrupts it; from then on no answer is right."""
-    answers, is_right = count(), program._is_right
+    answers, is_right = count(), program.is_right
 
     def is_of_the_first(wanted: bytes, body: bytes) -> bool:
         number = next(answers)
@@ -418,7 +418,7 @@ def test_a_fetch_that_is_interrupted_says_what_came_and_what_did_not(
             os.kill(os.getpid(), signal.SIGINT)
         return number < 2 and is_right(wanted, body)
 
-    monkeypatch.setattr(program, "_is_right", is_of_the_first)
+    monkeypatch.setattr(program, "is_right", is_of_the_first)
     with responding(Behaviour(channels=1)) as ports:
         assert main(["fetch", f"A={ports['A']}", "--objects", "9"]) == 1
     said = capsys.readouterr().out.splitlines()
@@ -428,4 +428,4 @@ def test_a_fetch_that_is_interrupted_says_what_came_and_what_did_not(
 
 
 def test_what_was_not_fetched_is_told_in_ranges() -> None:
-    assert program._ranges([b"0", b"2", b"3", b"4", b"6", b"7"]) == "0 2-4 6-7"
+    assert program.ranges_of([b"0", b"2", b"3", b"4", b"6", b"7"]) == "0 2-4 6-7"

@@ -13,12 +13,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
 from lawful.machines.object_diffusion.attribution import Peer
 from lawful.machines.object_diffusion.connection import ReplyIds
 from lawful.machines.object_diffusion.messages import ObjectId, RequestIds, RequestObjects
 from lawful.machines.object_diffusion.service import Node
+from lawful.machines.object_diffusion.service.inbound import Connection
 from lawful.machines.object_diffusion.service.settings import Config, Options
 from lawful.machines.object_diffusion.service.wire import (
     Frame,
@@ -79,10 +80,23 @@ class Slow:
         return outcome
 
 
-class Told:
-    """What happens when. `greets`: whether peers say their names."""
+class Called(Node):
+    """A test may call what its connections were."""
 
-    node: Node
+    def __init__(self, *given: Any) -> None:
+        super().__init__(*given)
+        self.every: dict[str, Connection] = {}
+
+    def register(self, connection: Connection, name: str) -> Peer:
+        p = super().register(connection, name)
+        self.every[str(p)] = connection
+        return p
+
+
+class Told:
+    """What happens when."""
+
+    node: Called
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -242,7 +256,7 @@ async def _live(scene: Told, acts: tuple[Act, ...], config: Config, peers: str) 
     for name in peers:
         await scene.loop.create_server(partial(Spoken, scene, name), LOOPBACK, PORTS[name])
     ports = {name: PORTS[name] for name in peers}
-    scene.node = Node(scene.pool, ports, config, Options("node", Clock(scene.world), scene))
+    scene.node = Called(scene.pool, ports, config, Options("node", Clock(scene.world), scene))
     running = asyncio.create_task(scene.node.run())
     for at, act in acts:
         await asyncio.sleep(at / 1_000 - scene.world.time)
