@@ -23,7 +23,7 @@ def batches_of_table(path: str, layout: Layout) -> Iterator[Any]:
         before = 0
         for batch in file.batches(wanted):
             table = pa.Table.from_batches([batch])
-            yield _columns(table, layout, places(path, before))
+            yield typed_columns(table, layout, places(path, before))
             before += batch.num_rows
 
 
@@ -74,7 +74,9 @@ def _is_record(kind: Any) -> bool:
     return key is not None and bool(is_.is_string(key) or is_.is_large_string(key))
 
 
-def _columns(table: Any, layout: Layout, place: Callable[[int], str]) -> Any:
+def typed_columns(table: Any, layout: Layout, place: Callable[[int], str | None]) -> Any:
+    """The columns of a layout, of a table that has what the mapping reads and nothing else;
+    `place` says where a row is."""
     m = layout.mapping
     pa = arrow()
     columns = {

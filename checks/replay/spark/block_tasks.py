@@ -6,11 +6,12 @@ The functions are objects that can be pickled: they hold the program as IR.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..columnar.blocks import BLOCKS, MOST_BUCKETS, Packer, Placing, WholeInstances
+from ..columnar.foreign_tables import typed_columns
 from ..columnar.json_lines import LineDecoder
 from ..columnar.layout import Layout, layout_of
 from ..columnar.regular import arrow_types
@@ -45,14 +46,13 @@ class Reading:
     placing: Placing | None = None
     sample: float = 1.0
 
-    def packed(self, rows: DataFrame, program: ReplayProgram, lines: bool) -> DataFrame:
-        """Blocks of rows: of lines (`form`, `line`, `place`), or of rows of `typed.of_table`."""
+    def packed(self, rows: DataFrame, program: ReplayProgram, pack: type[Pack]) -> DataFrame:
+        """Blocks of rows, made by one of the tasks below."""
         taken: Any = rows  # Its `mapInArrow` has no types.
         placing: Placing | None = self.placing or placing_for(rows.sparkSession)
         if self.sample < 1:
             taken, placing = taken.sample(self.sample, seed=0), None
-        task = DecodeLines(program, placing) if lines else PackRows(program, placing)
-        out: DataFrame = taken.mapInArrow(task, BLOCKS)
+        out: DataFrame = taken.mapInArrow(pack(program, placing), BLOCKS)
         return out
 
 
@@ -60,8 +60,8 @@ ALL = Reading()
 
 
 class DecodeLines:
-    """Parses lines into typed columns, and makes blocks of them; the last rows say how much was
-    read of each form."""
+    """Parses lines (`form`, `line`, `place`) into typed columns, and makes blocks of them; the last
+    rows say how much was read of each form."""
 
     def __init__(self, program: ReplayProgram, placing: Placing | None) -> None:
         self.program = program
@@ -84,8 +84,40 @@ class DecodeLines:
         yield from packer.flushed()
 
 
+class PackTable:
+    """Makes blocks of the rows of a table, of which `typed.is_plain` holds. Its last column says
+    where they are, if it is more than the mapping reads."""
+
+    def __init__(self, program: ReplayProgram, placing: Placing | None) -> None:
+        self.program = program
+        self.placing = placing
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """The blocks."""
+        pa = arrow()
+        layout = _layout(self.program)
+        packer = _packer(arrow_types(layout), self.placing)
+        count = len(layout.mapping.paths)
+        for batch in batches:
+            table = pa.Table.from_batches([batch])
+            place = batch.column(count) if batch.num_columns > count else None
+            where = _nowhere if place is None else _values(place)
+            # By their places: a column of the table may have the name of the last one.
+            read = table.select([*range(count)])
+            yield from packer.add(typed_columns(read, layout, where))
+        yield from packer.flushed()
+
+
+def _nowhere(row: int) -> None:
+    """The place of a row of which nothing says where it is."""
+
+
+def _values(column: Any) -> Callable[[int], str | None]:
+    return lambda row: column[row].as_py()
+
+
 class PackRows:
-    """Makes blocks of typed rows that Spark made."""
+    """Makes blocks of the rows of `typed.of_table`."""
 
     def __init__(self, program: ReplayProgram, placing: Placing | None) -> None:
         self.program = program
@@ -101,6 +133,9 @@ class PackRows:
             cast = [column.cast(of) for column, of in columns]
             yield from packer.add(pa.Table.from_arrays(cast, schema=types))
         yield from packer.flushed()
+
+
+Pack = DecodeLines | PackTable | PackRows
 
 
 def _layout(program: ReplayProgram) -> Layout:

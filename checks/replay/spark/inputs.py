@@ -26,7 +26,7 @@ from ..prepared_rows import check_order
 from ..program import ReplayProgram
 from ..sources import MARK, UNPACKED, ReplayError, Sources, beginning, is_orc, remote
 from . import prepared, typed
-from .block_tasks import ALL, Reading
+from .block_tasks import ALL, DecodeLines, PackRows, PackTable, Reading
 from .partitions import BEFORE_ALL, KEYED, STATE, KeyPartition
 from .places import PLACE, place
 from .typed import quoted
@@ -145,7 +145,7 @@ def _of_lines(lines: DataFrame, program: ReplayProgram, how: Reading) -> DataFra
         return prepared.of_records(lines, program, table=False)
     if layout_of(program) is None:
         return _keyed(lines, program)
-    return how.packed(lines, program, lines=True)
+    return how.packed(lines, program, DecodeLines)
 
 
 def _keyed(lines: DataFrame, program: ReplayProgram) -> DataFrame:
@@ -208,8 +208,11 @@ def _mapped(table: DataFrame, program: ReplayProgram, how: Reading) -> DataFrame
     columns = [F.col(f"`{name}`") for name in names]
     layout = layout_of(program)
     if layout is not None:
+        if typed.is_plain(table, layout):
+            place = [_told_place(table)] if PLACE in table.columns else []
+            return how.packed(table.select(*columns, *place), program, PackTable)
         rows = typed.of_table(table, layout, _json(columns), _told_place(table))
-        return how.packed(rows, program, lines=False)
+        return how.packed(rows, program, PackRows)
     instance, seq = (F.col(quoted(path)) for path in (mapping.instance, mapping.seq))
     return _as_lines(table, instance, seq, columns, FRAME)
 

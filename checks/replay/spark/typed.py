@@ -57,6 +57,14 @@ def of_table(table: DataFrame, layout: Layout, line: Column, place: Column) -> D
     )
 
 
+def is_plain(table: DataFrame, layout: Layout) -> bool:
+    """Whether all that the mapping reads is in columns of the layout's types. Then the workers find
+    the regular rows, with less work than Spark has with expressions."""
+    kinds = dict(table.dtypes)
+    fits = [kind for of in FITS.values() for kind in of]
+    return all(kinds.get(path[2:]) in fits for path in layout.mapping.paths)
+
+
 def _type(table: DataFrame, path: str) -> str:
     """The type of the column at a path."""
     return table.select(quoted(path)).dtypes[0][1]
