@@ -85,7 +85,7 @@ class Stepper:
             return bounds.Values(self.world, {}, self.universe).of(kind)
         except KeyError as error:
             sort = error.args[0]
-            raise Inconclusive(f"the journal does not say which elements {sort} has") from error
+            raise Inconclusive(f"no row says which elements {sort} has") from error
 
     # Descriptions of a state.
 
@@ -137,7 +137,7 @@ class Stepper:
             return True
         if len(decidable) < len(terminal):
             other = next(p.name for p in terminal if p not in decidable)
-            raise Inconclusive(f"{other} reads a ghost variable, which journals do not record")
+            raise Inconclusive(f"{other} reads a ghost variable, which no row records")
         return False
 
     def _holds(self, p: ir.Property, state: State) -> bool:
@@ -232,7 +232,7 @@ class Stepper:
 
     def _value(self, name: str, data: Json, kind: t.Type) -> Any:
         if hidden(data):
-            raise Inconclusive(f"{name} is hidden in the journal")
+            raise Inconclusive(f"{name} is hidden in the row")
         if not exact(data):
             raise Malformed(f"the value of {name} is no {kind}", str(data))
         try:

@@ -77,7 +77,7 @@ def sources(paths: Iterable[str | Path], foreign: bool = False) -> Sources:
     missing, empty or of another format."""
     given = [str(path) for path in paths]
     if not given:
-        raise ReplayError("no journal is given")
+        raise ReplayError("no trace is given")
     lines: list[str] = []
     tables: list[str] = []
     for each in given:

@@ -313,11 +313,11 @@ def _check_some(tallies: Tallies, program: ReplayProgram) -> None:
         reasons = ", ".join(kind[0] for kind in sorted(tallies.rejected.totals)) or "empty"
         texts = [rows[0][0] for _, rows in sorted(tallies.rejected.rows.items()) if rows]
         example = f", for example {texts[0]}" if texts else ""
-        raise ReplayError(f"no row of the journal is readable: {reasons}{example}")
+        raise ReplayError(f"no row of the {program.form} is readable: {reasons}{example}")
     if not tallies.machines.keys() & {"", *program.steppers}:
         found = ", ".join(sorted(tallies.machines))
         asked = ", ".join(program.steppers)
-        raise ReplayError(f"no row of {asked} in the journal, only of {found}")
+        raise ReplayError(f"no row of {asked} in the {program.form}, only of {found}")
 
 
 __all__ = ["Engine", "EngineChoice", "ReplayError", "ReplayProgram", "ReplayResult", "replay"]

@@ -16,11 +16,11 @@ from lawful.spec.errors import Place
 from lawful.spec.ir import Json
 from lawful.spec.text.reasons import text
 
-from ..replay.fold import Fold
 from ..replay.in_process import sorted_rows
 from ..replay.problems import PASSED, VERDICTS
 from ..replay.program import ReplayProgram
 from ..replay.rows import Row
+from ..replay.unseen.tied_fold import TiedFold
 from ..replay.validation import ReplayResult
 from ..verdict import Trace, TraceStep
 from .ci import Case, Suite
@@ -36,7 +36,7 @@ def suites(result: ReplayResult) -> list[Suite]:
         for row in answer["machines"]
     ]
     rest = tuple(_of_no_machine(answer))
-    return [*out, Suite("journal", result.seconds, rest)] if rest else out
+    return [*out, Suite(result.program.form, result.seconds, rest)] if rest else out
 
 
 def _cases(machine: ir.Machine, row: Mapping[str, Any]) -> Iterator[Case]:
@@ -91,7 +91,7 @@ def _of_no_machine(answer: Mapping[str, Any]) -> Iterator[Case]:
 # Traces.
 
 
-class _Recording(Fold):
+class _Recording(TiedFold):
     """A fold that records the states and steps of the machine."""
 
     def __init__(self, program: ReplayProgram, instance: str) -> None:

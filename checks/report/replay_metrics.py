@@ -62,6 +62,7 @@ def _families(answer: Any) -> Iterator[tuple[str, str, list[tuple[Labels, float]
     ]
     yield "transitions", "How often a transition was taken.", rows
     rows = [({"reason": e["reason"]}, e["total"]) for e in answer["rejected"]["reasons"]]
+    rows = rows or [({}, 0)]  # An alert on a metric without a sample would be silent.
     yield "rejected_rows", "Rows that belong to no instance.", rows
     yield "seconds", "How long the replay took.", [({}, answer["seconds"])]
 

@@ -247,7 +247,7 @@ def test_without_a_hidden_argument_or_parameter_nothing_is_established(
         worker.finish()
     result = judged(path, Worker)
     assert result.verdicts["inconclusive"] == 1, result.to_json()
-    assert f"{name} is hidden in the journal" in json.dumps(result.to_json())
+    assert f"{name} is hidden in the row" in json.dumps(result.to_json())
 
 
 def test_parts_sorts_tokens_and_choices(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from lawful.checks.replay import (
     ReplayError,
     ReplayProgram,
     ReplayResult,
+    TraceMapping,
     engine_choice,
     replay,
 )
@@ -221,7 +222,10 @@ def test_no_journal_is_no_pass(tmp_path: Path) -> None:
         assert "\n" not in str(caught.value)
     with pytest.raises(ReplayError, match="no row of Bell in the journal, only of Worker"):
         replay([other], ReplayProgram((Bell.lawful.ir,)))
-    with pytest.raises(ReplayError, match="no journal is given"):
+    mapping = TraceMapping("$.k", "$.n", "$.e")
+    with pytest.raises(ReplayError, match="no row of the log is readable"):
+        replay([other], ReplayProgram((Bell.lawful.ir,), mapping=mapping))
+    with pytest.raises(ReplayError, match="no trace is given"):
         replay([], PROGRAM)
     with pytest.raises(ReplayError, match="has no row"):
         replay([other, empty], PROGRAM)

@@ -171,6 +171,14 @@ def test_metrics(tmp_path: Path) -> None:
     assert PROGRAM.mapping is None
 
 
+def test_metrics_have_a_sample_where_nothing_was_rejected(tmp_path: Path) -> None:
+    mapping = mapping_of({"instance": "$.a", "seq": "$.n", "event": "$.e"})
+    rows = tmp_path / "r.jsonl"
+    rows.write_text('{"n": 1, "e": "leave", "a": "x"}\n', encoding="utf-8")
+    told = metrics(replay([rows], ReplayProgram((Connection.lawful.ir,), mapping=mapping)))
+    assert "lawful_replay_rejected_rows 0" in told.splitlines()
+
+
 def test_labels_of_metrics_are_escaped(tmp_path: Path) -> None:
     mapping = mapping_of({"instance": '$.a"b\\c', "seq": "$.n", "event": "$.e"})
     rows = tmp_path / "r.jsonl"
