@@ -23,6 +23,7 @@ from lawful.checks.replay.mapping import TraceMapping
 from lawful.checks.replay.problems import InstanceVerdict
 from lawful.checks.replay.program import ReplayProgram
 from lawful.checks.replay.rows import row_of_json
+from lawful.checks.replay.unseen.tied_fold import TiedFold
 from lawful.runtime.instance import Machine
 from lawful.runtime.timers import SimulatedClock
 from lawful.spec.resolve import resolve
@@ -100,7 +101,7 @@ def replay_rows(
         mapping = TraceMapping("$.instance", "$.seq", "$.event", parameters=parameters)
     machine = resolve(cls).machine
     program = ReplayProgram((machine,), mapping=mapping, any_version=True)
-    found = fold(program, told[0].instance, told) if told else None
+    found = fold(program, told[0].instance, told, TiedFold) if told else None
     if found is None or found.verdict not in ("fits", "open"):
         raise AssertionError(f"{cls.__name__}: {_why(found)}")
 

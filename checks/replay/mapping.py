@@ -9,6 +9,8 @@ A mapping is a TOML or JSON file. "$.a.b" is the value at a.b in a line, all els
     time = "$.at"                  # optional; a machine with a clock needs it
     unit = "ms"                    # of time: s (the default), ms, us, ns, iso for ISO 8601 texts,
                                    # iso-ns for those with nanoseconds, or a form of strptime
+    zone = "Europe/Berlin"         # of texts that say none (default: UTC)
+    twice = "first"                # where clocks went back: first, second, or refuse (default)
     dense = false                  # whether seq counts without a gap (default: it does not)
     first = 1                      # dense: the first number of an instance (default 0)
     skip = ["HEARTBEAT"]           # lines with these events are not replayed
@@ -55,6 +57,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -79,6 +82,7 @@ from .preparation.preparation_table import Preparation
 from .preparation.row_numbers import by_place, by_time
 from .preparation.steps import Preparer
 from .preparation.times import ISO, ISO_NS, UNITS, is_unit, seconds
+from .preparation.zones import LocalTimes, Twice, UnclearTime
 from .rows import LARGEST, Rejected, Row, encodable, plain
 from .sources import ReplayError
 from .stays.deadline_table import wrong_deadlines
@@ -104,6 +108,8 @@ class TraceMapping:
     output: str | None = None
     time: str | None = None
     unit: str = "s"
+    zone: str = ""
+    twice: Twice = "refuse"
     dense: bool = False
     first: int = 0
     skip: tuple[str, ...] = ()
@@ -172,10 +178,12 @@ class TraceMapping:
         if how.order == "file":
             put(NUMBER, data, by_place(how, place, inner))
         elif how.order == "time":
-            when = seconds(_optional(self.time, data), self.unit)
+            when = self._time_of(_optional(self.time, data))
             event = str(_optional(self.event, data))
-            number = NO_TIME if when is None else by_time(how, when, self.unit, event, inner)
-            put(NUMBER, data, number)
+            if isinstance(when, str):
+                put(NUMBER, data, when)
+            else:
+                put(NUMBER, data, by_time(how, when, self.unit, event, inner))
         return data
 
     def row_of(self, data: dict[str, Any], text: object) -> Row | Rejected | None:
@@ -229,12 +237,27 @@ class TraceMapping:
         if self.observed:
             row = dataclasses.replace(row, observed=_present(self.observed, data))
         if self.time is not None:
-            when = seconds(self._fills["time"](data), self.unit)
-            row = dataclasses.replace(row, time=when, flaw="" if when is not None else NO_TIME)
+            when = self._time_of(self._fills["time"](data))
+            if isinstance(when, str):
+                row = dataclasses.replace(row, flaw=when)
+            else:
+                row = dataclasses.replace(row, time=when)
         told = _present({"output": self.output}, data) if self.combine else None
         if self.output is None or told == {}:
             return row
         return dataclasses.replace(row, output=self._fills["output"](data))
+
+    def _time_of(self, value: Any) -> Fraction | str:
+        """The time in seconds since 1970; a text says why there is none."""
+        try:
+            when = seconds(value, self.unit, self._local)
+        except UnclearTime as error:
+            return str(error)
+        return NO_TIME if when is None else when
+
+    @cached_property
+    def _local(self) -> LocalTimes:
+        return LocalTimes(self.zone, self.twice)
 
     def _of_history(self, history: HistoryTable, row: Row, data: dict[str, Any]) -> Row:
         """The row of a call, which has the arguments, or of a return, which has the output."""
@@ -258,8 +281,8 @@ class TraceMapping:
         """The mapping as JSON; `mapping_of` reads it."""
         out: dict[str, Json] = dataclasses.asdict(self)
         out["skip"], out["hidden"] = list(self.skip), list(self.hidden)
-        for name in ("first", "deadlines"):
-            if not out[name]:
+        for name in ("first", "deadlines", "zone", "twice"):
+            if not out[name] or out[name] == "refuse":
                 del out[name]  # Versions that do not know it can read the rest.
         if self.preparation is not None:
             out["preparation"] = preparation_table.to_json(self.preparation)
@@ -309,6 +332,8 @@ KINDS: dict[str, type] = {
     "output": str,
     "time": str,
     "unit": str,
+    "zone": str,
+    "twice": str,
     "dense": bool,
     "first": int,
     "skip": list,
@@ -349,6 +374,8 @@ def mapping_of(data: Any) -> TraceMapping:
     for name in ("instance", "seq", "event"):
         if not str(given.get(name, "")).startswith("$."):
             raise ValueError(f'{name} has to be a path such as "$.{name}"')
+    if why := _wrong_zone(given):
+        raise ValueError(why)
     if not is_unit(str(given.get("unit", ISO))):
         units = ", ".join((*UNITS, ISO, ISO_NS))
         raise ValueError(f"unit has to be one of {units}, or a form of times, not {given['unit']}")
@@ -364,6 +391,15 @@ def mapping_of(data: Any) -> TraceMapping:
         **{name: tuple(given.get(name, ())) for name in ("skip", "hidden")},
     }
     return TraceMapping(**known)
+
+
+def _wrong_zone(given: Mapping[str, Any]) -> str:
+    """What is wrong in how local times are read; empty where nothing is."""
+    if ("zone" in given or "twice" in given) and given.get("unit", "s") in UNITS:
+        return (
+            "zone and twice are for times that are texts, so unit has to be iso or a form of times"
+        )
+    return LocalTimes(given.get("zone", ""), given.get("twice", "refuse")).wrong()
 
 
 def read_mapping(path: str | Path) -> TraceMapping:

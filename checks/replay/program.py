@@ -76,9 +76,18 @@ class ReplayProgram:
                 if self.mapping.history is not None and timed:
                     what = "a machine with a clock"
                     raise ValueError(f"histories of calls and returns are not for {what}")
+                if self.any_order and (why := self._with_any_order(self.mapping)):
+                    raise ValueError(why)
                 if why := possible_states.wrong(machine, self.mapping, timed):
                     raise ValueError(why)
                 self._check_deadlines(machine, self.mapping)
+
+    def _with_any_order(self, mapping: TraceMapping) -> str:
+        """What does not go together with rows in any order, as a sentence; empty if nothing."""
+        if not (mapping.combine or mapping.history or mapping.unseen):
+            return ""
+        others = "`combine`, `hidden`, `attach`, `partial` and histories"
+        return f'ties = "any" is for traces that tell everything else, without {others}'
 
     def _check_deadlines(self, machine: ir.Machine, mapping: TraceMapping) -> None:
         """ValueError where deadlines do not suit the machine, or the rest of the mapping."""
@@ -141,6 +150,11 @@ class ReplayProgram:
         return as_json.canonical({"machines": machines, "older": older, "mapping": mapping, **rest})
 
     @property
+    def form(self) -> str:
+        """What messages call the recorded rows: a journal, or the log of another program."""
+        return "journal" if self.mapping is None else "log"
+
+    @property
     def row_of(self) -> RowOf:
         """The function that makes a row of the JSON object in a line."""
         return journal_row if self.mapping is None else self.mapping.row_of
@@ -164,6 +178,12 @@ class ReplayProgram:
     def combine(self) -> bool:
         """Whether rows of one instance and number are parts of one event."""
         return self.mapping is not None and self.mapping.combine
+
+    @property
+    def any_order(self) -> bool:
+        """Whether rows of an instance at one time may have happened in any order."""
+        how = None if self.mapping is None else self.mapping.preparation
+        return how is not None and how.any_order
 
     @property
     def trust_samples(self) -> bool:

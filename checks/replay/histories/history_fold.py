@@ -11,6 +11,7 @@ from ..problems import Finding
 from ..program import ReplayProgram
 from ..row_step import Stepper
 from ..rows import Row
+from ..unseen.tied_fold import TiedFold
 from .history_table import CALL, FAILED, RETURN
 from .linearizability import BUDGET, Linearization, Operation, Search
 
@@ -97,7 +98,7 @@ class HistoryFold(Fold):
 
 
 def instance_fold(program: ReplayProgram, instance: str) -> Fold:
-    """The fold of an instance: of a history, or of events in an order."""
+    """The fold of an instance: of a history, or of events in an order, as far as it is known."""
     mapping = program.mapping
     history = mapping is not None and mapping.history is not None
-    return (HistoryFold if history else Fold)(program, instance)
+    return (HistoryFold if history else TiedFold)(program, instance)

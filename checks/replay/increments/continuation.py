@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..engine_choice import Tell, silent
-from ..fold import Fold
 from ..in_process import TOLD, Queue, read_rows
 from ..preparation.row_numbers import after_files
 from ..problems import InstanceVerdict
@@ -24,6 +23,7 @@ from ..program import ReplayProgram
 from ..rows import Rejected, Row, Seconds
 from ..sources import ReplayError
 from ..tally import Tallies
+from ..unseen.tied_fold import TiedFold
 from .fold_snapshots import number_after, restored, snapshot
 
 
@@ -44,7 +44,7 @@ class Continuation:
         self.watermark = watermark
         if program.mapping is not None and program.mapping.history is not None:
             raise ReplayError("histories of calls and returns are not for increments or streams")
-        fold, waiting = restored(program, text) if text else (Fold(program, instance), ())
+        fold, waiting = restored(program, text) if text else (TiedFold(program, instance), ())
         fold.resumed = True
         self.queue = Queue(fold)
         self.waited = deque(waiting)

@@ -22,6 +22,7 @@ from ..program import ReplayProgram
 from ..row_step import Stepper
 from ..rows import Row, row_json, row_of_json, seconds_json, seconds_of
 from ..sources import ReplayError
+from ..unseen.tied_fold import TiedFold
 
 VERSION = 1
 PLAIN = (
@@ -52,6 +53,9 @@ def snapshot(fold: Fold, waiting: tuple[Row, ...] = ()) -> str:
         "seen": [[list(key), count] for key, count in fold.problems.seen.items()],
         "open": [_problem_with(fold, after) for after in fold.near.waiting],
     }
+    if isinstance(fold, TiedFold) and fold.program.any_order:
+        out["tied"] = [row_json(row) for row in fold.tied]
+        out["orders"] = [fold.open_order, fold.hinges]
     if fold.program.deadlines:
         out["stay"] = fold.stay.to_json()
     return json.dumps(out, ensure_ascii=False, separators=(",", ":"))
@@ -70,7 +74,7 @@ def restored(program: ReplayProgram, text: str) -> tuple[Fold, tuple[Row, ...]]:
     if data.get("v") != VERSION:
         found = f"version {data.get('v')}; this lawful reads {VERSION}"
         raise ReplayError(f"a state of another format, {found}: replay the whole log")
-    fold = Fold(program, data["instance"])
+    fold = TiedFold(program, data["instance"])
     for name in PLAIN:
         setattr(fold, name, data[name])
     for name in COUNTERS:
@@ -82,6 +86,8 @@ def restored(program: ReplayProgram, text: str) -> tuple[Fold, tuple[Row, ...]]:
     if "stay" in data:
         fold.stay.restore(data["stay"])
     fold.held = None if data["held"] is None else row_of_json(data["held"])
+    fold.tied = [*map(row_of_json, data.get("tied", ()))]
+    fold.open_order, fold.hinges = data.get("orders", (False, False))
     if data["fingerprint"] is not None:
         _place(fold, program, data)
     for row in data["last"]:

@@ -29,7 +29,8 @@ It is the table `[preparation]` of a mapping. Each record passes these steps, in
     fields.name = {"$join" = ["$.name", "_begins"]}
 
     order = "time"             # in place of `seq`: file, the order in the files, or time
-    ties = ["OPEN", "CLOSE"]   # time: which of these events is first at one time
+    ties = ["OPEN", "CLOSE"]   # time: which of these events is first at one time; "any": nobody
+                               # knows, so the rows may have happened in any order
     since = "2020-01-01"       # time: the day at which numbers begin (1970)
 
     hash = ["$.user"]          # last of all: hashes in the place of these values; see `masks`
@@ -58,6 +59,8 @@ from .path_templates import conditions_in, wrong_condition, wrong_pattern, wrong
 FORMATS = ("lines", "text", "logfmt", "json", "csv", "xes", "otlp", "itf")
 LINE_FORMATS = ("lines", "text", "logfmt")  # A line is a record by itself.
 ORDERS = ("", "file", "time")
+ANY = "any"  # The ties of rows that may have happened in any order.
+OR_TEXT = {"spread": " or a list of texts", "ties": ' or "any"'}  # Keys with a second type.
 CASTS = ("int", "float", "bool", "text")
 FIXED = re.compile(r"fixed\(([0-9])\)")  # Whole numbers of a unit with so many decimal digits.
 
@@ -99,7 +102,7 @@ class Preparation:
     when: Mapping[str, Json] = field(default_factory=dict[str, Json])
     rows: tuple[RowForm, ...] = ()
     order: str = ""
-    ties: tuple[str, ...] = ()
+    ties: tuple[str, ...] | str = ()
     since: str = "1970-01-01"
     hash: tuple[str, ...] = ()
     drop: tuple[str, ...] = ()
@@ -111,6 +114,16 @@ class Preparation:
     def private(self) -> bool:
         """Whether records have values that may not be shown."""
         return bool(self.hash or self.drop)
+
+    @property
+    def any_order(self) -> bool:
+        """Whether rows of an instance at one time may have happened in any order."""
+        return self.ties == ANY
+
+    @property
+    def ranks(self) -> tuple[str, ...]:
+        """The events in the order in which they come at one time, if the table says one."""
+        return () if isinstance(self.ties, str) else self.ties
 
     @property
     def of_lines(self) -> bool:
@@ -135,6 +148,8 @@ def _words(of: Preparation) -> str:
         return f"order has to be file or time, not {of.order}"
     if of.ties and of.order != "time":
         return 'ties are for order = "time"'
+    if isinstance(of.ties, str) and not of.any_order:
+        return f'ties has to be a list of events, or "{ANY}" for any order, not {of.ties}'
     if len(of.delimiter) != 1:
         return f"delimiter has to be one character, not {of.delimiter!r}"
     try:
@@ -239,12 +254,13 @@ def preparation_of(data: Any) -> Preparation:
                 f"preparation.{name} is no key of a preparation; the keys are {', '.join(KINDS)}"
             )
         told = value.isoformat() if isinstance(value, date) else value  # TOML has dates.
-        if type(told) is not KINDS[name] and not (name == "spread" and _texts(told)):
-            several = " or a list of texts" if name == "spread" else ""
-            raise ValueError(f"preparation.{name} has to be a {KINDS[name].__name__}{several}")
+        second = _texts(told) if name == "spread" else name == "ties" and isinstance(told, str)
+        if type(told) is not KINDS[name] and not second:
+            also = OR_TEXT.get(name, "")
+            raise ValueError(f"preparation.{name} has to be a {KINDS[name].__name__}{also}")
         known[name] = (*told,) if is_list(told) else told
     for name in TEXT_LISTS:
-        if not _texts(known.get(name, ())):
+        if not isinstance(known.get(name), str) and not _texts(known.get(name, ())):
             raise ValueError(f"preparation.{name} has to be a list of texts")
     known["patterns"] = tuple(_made(LinePattern, each) for each in known.get("patterns", ()))
     known["rows"] = tuple(_made(RowForm, each) for each in known.get("rows", ()))
@@ -277,7 +293,7 @@ def to_json(made: Preparation) -> Json:
     """The preparation as JSON; `preparation_of` reads it."""
     out: dict[str, Any] = dataclasses.asdict(made)
     for name in (*TEXT_LISTS, "patterns", "rows"):
-        out[name] = list(out[name])
+        out[name] = out[name] if isinstance(out[name], str) else list(out[name])
     if not isinstance(made.spread, str):
         out["spread"] = list(made.spread)
     if not made.file:

@@ -67,7 +67,7 @@ def _forms(how: Preparation) -> int:
 def time_at(how: Preparation, number: int, unit: str) -> str:
     """The time, as ISO 8601 in UTC, of which a row has this number; of nanoseconds without what is
     below a microsecond."""
-    ranks = (len(how.ties) + 1 if how.ties else 1) * _forms(how)
+    ranks = (len(how.ranks) + 1 if how.ranks else 1) * _forms(how)
     begun = datetime.fromisoformat(how.since)
     micros = number // ranks // (10**3 if unit in FINE else 1)
     return (begun + timedelta(microseconds=micros)).isoformat()
@@ -81,8 +81,8 @@ def by_time(how: Preparation, when: Fraction, unit: str, event: str, inner: int)
     if steps.denominator != 1:
         finer = f'; unit = "{ISO_NS}" reads nanoseconds' if unit == ISO else ""
         return f"a time finer than a microsecond{finer}"
-    ranks = len(how.ties) + 1 if how.ties else 1
-    rank = how.ties.index(event) if event in how.ties else ranks - 1
+    ranks = len(how.ranks) + 1 if how.ranks else 1
+    rank = how.ranks.index(event) if event in how.ranks else ranks - 1
     forms = _forms(how)
     number = (int(steps) * ranks + rank) * forms + inner % forms
     if number < 0:

@@ -25,6 +25,7 @@ from ..program import ReplayProgram
 from ..row_step import Stepper
 from ..rows import Row
 from ..tally import Tally
+from ..unseen.tied_fold import TiedFold
 
 # Types of which states can be compared by value: elements of sorts and opaque values have other
 # names within a scope.
@@ -128,7 +129,7 @@ def _inside(value: Any, kind: t.Union | t.Record | t.Tuple) -> Iterator[tuple[An
             yield from zip(value, items, strict=True)
 
 
-class _Watch(Fold):
+class _Watch(TiedFold):
     """A fold that tells what states and arguments it saw."""
 
     learned: Mapping[str, Learned]

@@ -17,6 +17,7 @@ from ..fold import fold
 from ..problems import Finding
 from ..program import ReplayProgram
 from ..rows import Row
+from ..unseen.tied_fold import TiedFold
 
 READ = 200_000  # Rows that are replayed while one trace is shrunk.
 NUMBER = re.compile(r"-?[0-9]+")
@@ -50,7 +51,7 @@ class _Trace:
     def deviates(self, rows: Sequence[Row]) -> bool:
         """Whether these rows have a deviation of the same kind."""
         self.left -= len(rows)
-        verdict = fold(self.program, rows[0].instance, rows) if rows else None
+        verdict = fold(self.program, rows[0].instance, rows, TiedFold) if rows else None
         return verdict is not None and any(map(self._same, verdict.findings))
 
     def _same(self, other: Finding) -> bool:
