@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
+from benchmarks._states import states
 from benchmarks._traces import MAPPING, Basket, Book, Order, write, write_skewed
 from lawful.checks.replay import (
     ReplayProgram,
@@ -164,6 +165,9 @@ def here(folder: Path, rows: int) -> Iterator[str | Ratio]:
         costs.append(used)
         yield line
     yield f"  an event in a set of 100,000 / in one of 1,000 {costs[1] / costs[0]:.2f}"
+    from transitions import Machine as Peer
+
+    yield from states(folder, Hand(Peer))
 
 
 def fits(path: Path, program: ReplayProgram) -> None:
