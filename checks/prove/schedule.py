@@ -6,6 +6,9 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
 
+from ..smt.algebra.term import Term
+from ..smt.encode.sorts import NotEncodable
+from ..smt.obligations import Case
 from ..smt.solver.processes import map_unordered
 from .induction import Induction
 from .result import Obligation
@@ -23,11 +26,14 @@ def answers(induction: Induction, asked: Sequence[ObligationKey]) -> Iterator[Ob
     """Try each obligation; those of one case in one process, which encodes the case.
 
     They are asked in this order of one solver, which knows of no other case. So no answer
-    depends on the number of processes.
+    depends on the number of processes. Several processes take the largest cases first, so that
+    none works long at the last one while the others are idle.
     """
     workers = induction.workers
     induction.prepare()
     cases = [list(rows) for _, rows in groupby(asked, key=itemgetter(0))]
+    if workers > 1:
+        cases.sort(key=lambda rows: _size(induction.exact.case(*rows[0])), reverse=True)
     alone: list[ObligationKey] = []
 
     def of_case(rows: list[ObligationKey]) -> list[Obligation]:
@@ -47,3 +53,18 @@ def answers(induction: Induction, asked: Sequence[ObligationKey]) -> Iterator[Ob
         workers,
     ):
         yield from answers
+
+
+def _size(case: Case | NotEncodable) -> int:
+    """How many terms say what the case does; about so long take its obligations."""
+    if isinstance(case, NotEncodable):
+        return 0
+    values = (*case.step.after.values(), case.step.done, *case.step.stopped.values())
+    seen = set[Term]()
+    stack = [value for value in values if isinstance(value, Term)]
+    while stack:
+        each = stack.pop()
+        if each not in seen:
+            seen.add(each)
+            stack += each.args
+    return len(seen)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.scope_keys import Keys, with_keys
 
 
+@lru_cache(maxsize=4096)
 def erase(type: t.Type) -> t.Type:
     """The type without bounds and mutability, on which its encoding does not depend."""
     match type:

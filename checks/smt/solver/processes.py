@@ -161,6 +161,7 @@ def _serve(work: Callable[[int], Any], theirs: Connection, others: Sequence[Conn
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     gc.freeze()  # Memory is shared with the parent as long as nobody writes to it.
+    gc.disable()  # Terms refer to no term that was made after them: there are no cycles to seek.
     _expendable.append(True)
     for each in others:
         each.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -35,6 +36,12 @@ def test_everything_is_done_once_and_in_order() -> None:
     pid = os.getpid()
     assert map_in_order(lambda n: n * n, unexpected, range(20), 3) == [n * n for n in range(20)]
     assert map_in_order(lambda n: int(os.getpid() == pid), unexpected, range(9), 3) == [0] * 9
+
+
+def test_a_worker_seeks_no_garbage() -> None:
+    assert gc.isenabled()
+    assert map_in_order(lambda n: gc.isenabled(), unexpected, range(3), 2) == [False] * 3
+    assert gc.isenabled()
 
 
 def test_one_worker_is_this_process() -> None:
