@@ -43,7 +43,10 @@ class Call(NamedTuple):
 class WalkShell(cmd.Cmd):
     """Reads commands, from a terminal or a script, and keeps the path on which one walks."""
 
-    doc_header = "Commands (help COMMAND says more). A number or an event alone is a step."
+    doc_header = (
+        "Commands (help COMMAND says more). A number or an event alone is a step;"
+        " where an event has a command's name, :NAME is the command."
+    )
 
     def __init__(self, walked: WalkedPath, exports: Mapping[str, Export], out: TextIO) -> None:
         super().__init__(stdin=sys.stdin, stdout=out)
@@ -70,11 +73,11 @@ class WalkShell(cmd.Cmd):
         starts: Any = self._view(())["starts"]
         if len(starts) == 1:
             self.path = (0,)
-        self.onecmd("state")
+        self.onecmd(":state")
 
     def precmd(self, line: str) -> str:
         """The end of the input is the command `quit`."""
-        return "quit" if line == "EOF" else line
+        return ":quit" if line == "EOF" else line
 
     def emptyline(self) -> bool:
         """An empty line does nothing."""
@@ -83,12 +86,21 @@ class WalkShell(cmd.Cmd):
     def onecmd(self, line: str) -> bool:
         """Do one command; what cannot be done is said, and the next command is read."""
         try:
-            return bool(super().onecmd(line))
+            return bool(super().onecmd(self._as_command(line.strip())))
         except OutOfBudget:
             self._fail(TOO_LONG)
         except (WrongCommand, NoPath) as error:
             self._fail(str(error))
         return False
+
+    def _as_command(self, line: str) -> str:
+        """The line as a command: an event is a step, also one that has the name of a command."""
+        if line.startswith(":"):
+            return line[1:]
+        found = re.match(r"\w+", line)
+        name = found.group() if found else ""
+        hidden = hasattr(self, f"do_{name}") and self.walked.parameters(name) is not None
+        return f"step {line}" if hidden else line
 
     def default(self, line: str) -> None:
         """A number or an event is a step."""

@@ -46,6 +46,12 @@ TABLE: dict[str, Operator] = {
     "abs": Operator("abs({0})", atom=True),
     # Text of a number or a text; the second operand, which is written out, says how.
     "format": Operator("format({0}, {1})", atom=True),
+    # Text of a text.
+    "lower": Operator("{0}.lower()", atom=True),
+    "upper": Operator("{0}.upper()", atom=True),
+    "strip": Operator("{0}.strip()", atom=True),
+    "capitalize": Operator("{0}.capitalize()", atom=True),
+    "title": Operator("{0}.title()", atom=True),
     "min": Operator("min({*})", atom=True, accumulates="min"),
     "max": Operator("max({*})", atom=True, accumulates="max"),
     "int": Operator("int({0})", atom=True),
@@ -121,6 +127,7 @@ OPPOSITES = {op: row.opposite for op, row in TABLE.items() if row.opposite is no
 COMPARISONS = frozenset({"eq", "ne", "lt", "le", "gt", "ge"})
 # What it gives depends on which of two values are equal.
 TELLING_APART = COMPARISONS | {"in", "not_in", "index", "count"}
+TEXTS = frozenset({"lower", "upper", "strip", "capitalize", "title"})
 SERIAL = frozenset({"serial_add", "serial_sub", "before"})  # The last operand is the modulus.
 # Operators beside the relations that mean another thing with their first two operands exchanged.
 ORDERED = frozenset({"sub", "floordiv", "mod", "difference", "concat"}) | SERIAL

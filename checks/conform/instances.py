@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -47,6 +48,8 @@ class InstanceDriver:
         self.classes: dict[str, Any] = {machine.name: cls, **_parts(resolved)}
         self.growing = {v.name: resolved.world.sorts[s.name] for s, v in universes(machine)}
         self.declared = {f.name for f in resolved.machine.initials}
+        self.outputs = {e.name: e.output for e in machine.events}
+        self.outputs.update((tr.name, tr.function.output) for tr in machine.transitions)
         clock = clock_of(machine)
         self.tick = clock.type.tick if clock and isinstance(clock.type, t.Clock) else 0.0
 
@@ -178,6 +181,7 @@ class InstanceDriver:
                 grow(instance, self.resolved.world.sorts[sort.name], new, NOTHING)
                 return "done", self.state(instance), None
             output = instance.lawful.take(name, *args)
+            output = _given_out(output, self.outputs[name])
         except Exception as error:
             return _kind(error), self.state(instance), None
         return "ignored" if _untaken(instance) else "done", self.state(instance), output
@@ -216,6 +220,18 @@ def frozen(value: Any, kind: t.Type) -> Any:
             return FrozenBag(dict(value))
         case _:
             return value
+
+
+# The classes of the containers that a caller gets as outputs.
+CLASSES: dict[type[t.Type], type] = {t.Set: set, t.Seq: list, t.Map: dict, t.Bag: Counter}
+
+
+def _given_out(value: Any, kind: t.Type) -> Any:
+    """The immutable form of an output; one that has another class than its type says stays."""
+    if t.immutable(kind):
+        return value
+    right = value.__class__ is CLASSES.get(type(kind))
+    return frozen(value, kind) if right else ("of another class", value)
 
 
 def _kind(error: Exception) -> str:

@@ -269,6 +269,7 @@ WRITERS: dict[str, OperationWriter] = {
     "floordiv": _divided("\\div", "FloorDiv"),
     "mod": _divided("%", "FloorMod"),
     "format": _text,
+    **dict.fromkeys(ops.TEXTS, _text),
     **dict.fromkeys(("lt", "le", "gt", "ge"), _compared),
     **dict.fromkeys(("min", "max"), _chosen),
     **dict.fromkeys(("min_of", "max_of", "min_or", "max_or"), _least_of),

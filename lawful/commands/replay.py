@@ -49,10 +49,11 @@ def replay(options: ReplayOptions, output: Output) -> int:
     with progress("replaying", output.quiet) as tell, _plain_errors():
         program, demands = _program(classes, mapping, options), _demands(options)
         result = _replayed(options, program, demands, tell)
+    # The verdicts come first: neither a signal nor a file that cannot be written takes them away.
+    output.write(replays.text(result), result.to_json())
     suites = ci_replays.suites(result)
     exports.annotate(options.reports.github, suites)
     files.save_all(_files(options, result, classes, suites), options.reports.itf, options.pytest)
-    output.write(replays.text(result), result.to_json())
     return result.exit_code
 
 

@@ -175,7 +175,7 @@ class Compiler:
             value = header.ending(value, out)
             return [*out, *returning(value, place)]
 
-        body.finish = finish
+        body.finish, body.gives = finish, f.output
         whole = self.body_of(f"{SUPER}{tr.name}") if logged else self.erased(f)
         made = [*header.guards(), *body.whole(whole, tr.place)]
         key = key or self.code.names.reserve(f"{shown}_core")

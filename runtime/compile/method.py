@@ -235,6 +235,7 @@ class Method:
         tr = inline.transition
         emitter = self.emitter(inline)
         emitter.in_place, emitter.part_steps = {**in_place}, calls
+        emitter.gives = tr.function.output
         if logged:
             log = self.names.local(LOG)
             emitter.write_in_place(log, self.writes, inline.rest, logged)

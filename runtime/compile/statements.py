@@ -77,6 +77,7 @@ class Body(Expressions):
         self.part_steps: dict[int, PartStep] = {}
         self.refuse_by: Callable[..., list[ast.stmt]] = self.raised
         self.count = 0  # How many locals `held` has named.
+        self.gives: t.Type | None = None  # The output of a transition, which its caller keeps.
 
     def write_in_place(
         self,
@@ -371,8 +372,10 @@ class Body(Expressions):
     def give(self, stmt: ir.Return) -> list[ast.stmt]:
         if stmt.value is None:
             value = None
-        elif isinstance(stmt.value.type, t.Map):
+        elif isinstance(stmt.value.type, t.Map) and not isinstance(self.gives, t.Map):
             value = self.given(stmt.value)  # The caller copies it where it keeps it.
+        elif self.gives is not None:
+            value = self.value(stmt.value, self.gives)
         else:
             value = self.value(stmt.value, stmt.value.type)
         return self.finish(value, stmt.place)

@@ -497,14 +497,16 @@ CONTAINERS: dict[Any, int] = {
     collections.Counter: 1,
     dict: 2,
     collections.abc.Mapping: 2,
+    collections.abc.Sequence: 1,
+    collections.abc.Set: 1,
 }
 
 
 def _container(origin: Any, inner: list[t.Type]) -> t.Type:
-    if origin in (set, frozenset):
+    if origin in (set, frozenset, collections.abc.Set):
         return t.Set(inner[0], origin is set)
-    if origin is list:
-        return t.Seq(inner[0], mutable=True)
+    if origin in (list, collections.abc.Sequence):
+        return t.Seq(inner[0], mutable=origin is list)
     if origin is collections.Counter:
         return t.Bag(inner[0])
     return t.Map(inner[0], inner[1], origin is dict, total=origin is not dict)

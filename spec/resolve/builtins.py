@@ -19,6 +19,7 @@ from .context import MISSING, Body, Signature, facts_if
 from .declared.serials import declared
 from .families import gathered
 from .methods import call_of, only, refused
+from .short_forms.judged_lists import first_of, judged_list
 from .short_forms.keyed_orders import has_key, keyed
 from .short_forms.numbered_elements import numbered
 
@@ -57,7 +58,9 @@ def _fold(kind: ir.CompKind, op: str, type: t.Type) -> Caller:
             more = f", {kind}(a, b) or {kind}(collection, default=0)"
             return refused(b, node, f"{kind}(collection){more if least else ''}")
         (argument,) = node.args
-        if _is_folded(argument) and (kind in ("sum", "min", "max") or argument.kind == "generator"):
+        if _is_folded(argument):
+            if kind in ("all", "any") and argument.kind == "list":
+                return judged_list(b, node.place, argument, kind)
             made = comprehension(b, argument, kind, None)
             return dataclasses.replace(made, place=node.place)
         over, item = _values(b, argument)
@@ -86,7 +89,7 @@ def _or_default(b: Body, node: tree.Apply, builtin: str) -> ir.Expr:
 
 def _next(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     """`next((e for x in xs if p), default)`: the first, or the default."""
-    generator = node.args[0] if node.args else None
+    generator = first_of(b, node.args[0]) if node.args else None
     if not isinstance(generator, tree.Comprehension) or generator.kind != "generator":
         return refused(b, node, "next((e for x in xs if p), default)")
     if not only(b, node, 2):

@@ -27,6 +27,8 @@ from .constants import CONSTANTS, constant
 from .context import MISSING, Body, read_of
 from .methods import METHODS, arguments, call_of, refused, replaced
 from .refinements import is_view, view
+from .short_forms.spans import number_of_span
+from .short_forms.text_methods import text_method
 from .value_methods import defined, of_class
 
 
@@ -39,7 +41,7 @@ def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         return _hoisted(b, node, changing)
     if is_view(b, node):
         return view(b, node, expected)
-    seconds = _seconds(b, node)
+    seconds = number_of_span(b, node) or _seconds(b, node)
     if seconds is not None:
         return seconds
     static = b.static(node.function)
@@ -90,14 +92,10 @@ def _subscripted(b: Body, node: tree.Apply, function: tree.Subscript) -> ir.Expr
 
 
 def _seconds(b: Body, node: tree.Apply) -> ir.Expr | None:
-    """`LEASE.total_seconds()` of a constant timedelta, or of an item of a constant table of them,
-    as a number."""
+    """`WAITS[i].total_seconds()` of an item of a constant table of spans, as a number."""
     function = node.function
     if not isinstance(function, tree.Attribute) or function.name != "total_seconds" or node.args:
         return None
-    owner = b.static(function.of)
-    if _is_span(owner):
-        return constant(b, owner.total_seconds(), node.place)
     if not isinstance(function.of, tree.Subscript):
         return None
     table: Any = b.static(function.of.of)
@@ -133,7 +131,7 @@ BY_ELEMENT = "iterate the bag: for x in self.c: ... self.c[x] ..."
 NO_METHOD = {
     ("Set", "pop"): TAKES,
     ("Map", "popitem"): TAKES,
-    ("Map", "setdefault"): "write if k not in self.m: self.m[k] = v",
+    ("Map", "setdefault"): "write if k not in self.m: self.m[k] = v; then self.m[k]",
     ("Seq", "sort"): "sort a list where it is kept, in a statement of its own: self.q.sort()",
     ("Seq", "reverse"): "reverse a list where it is kept, in a statement: self.q.reverse()",
     ("Timer", "cancel"): "write self.timer.stop()",
@@ -195,7 +193,7 @@ IN_PYTHON = "compute it outside: take the result as a parameter of the event, or
 def _of_constant(b: Body, function: tree.Expression) -> bool:
     """Whether it is a method of a constant: `LIMITS.issubset(...)`."""
     owner = b.static(function.of) if isinstance(function, tree.Attribute) else MISSING
-    kinds = (tuple, frozenset, words.Record, dict, python_types.MappingProxyType, enum.Enum)
+    kinds = (str, tuple, frozenset, words.Record, dict, python_types.MappingProxyType, enum.Enum)
     return isinstance(owner, kinds)
 
 
@@ -206,6 +204,8 @@ def _hashable(value: object) -> bool:
 def _changes(made: ir.Stmt, place: ir.Expr) -> bool:
     """Whether the statement of a call may change what is at a place."""
     match made:
+        case ir.Branch(test=ir.Op(args=(_, changed))):  # Of a key that may be there.
+            return may_pass(changed, place, below=False) or may_pass(place, changed, below=False)
         case ir.Step(part=changed) | ir.Update(target=changed):
             return may_pass(changed, place, below=False) or may_pass(place, changed, below=False)
         case _:
@@ -235,6 +235,8 @@ def _hoisted(
         b.stepped()
     elif isinstance(made, ir.Update):
         b.updated(made.target)
+    elif isinstance(made, ir.Branch) and isinstance(made.test, ir.Op):
+        b.updated(made.test.args[1])
     else:
         b.forget_state()
     return read_of(local)
@@ -351,7 +353,10 @@ def _method(
     row = METHODS.get((type(of.type).__name__, name))
     if row is not None:
         return row(b, node, of)
-    made = _value_method(b, node, of, name)
+    if isinstance(of.type, t.Text):
+        made = text_method(b, node, of, name)
+    else:
+        made = _value_method(b, node, of, name)
     if made is not None:
         return made
     if not isinstance(of.type, t.Unknown):
@@ -359,7 +364,8 @@ def _method(
         known = sorted({*(m for k, m in METHODS if k == kind), *UPDATES.get(kind, ())} - {"delete"})
         instead = f"write a function of the module: {name}(...)" if kind == "Record" else ""
         if kind == "Text":
-            instead = f"leave out .{name}(...): text is only made; change it where it is used"
+            instead = f"leave out .{name}(...), and change the text where it is used; known texts"
+            instead += " (of an enum's members) have it"
         if isinstance(of, ir.If) and name in UPDATES.get(kind, ()):
             known, instead = [], "change each in a statement of its own: if c: self.a.append(x)"
         rewrite = NO_METHOD.get((kind, name)) or nearest(name, known, instead or "use one of these")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from .. import ir, ops
 from .. import types as t
+from ..analysis.partiality import always_defined
 from ..analysis.places import in_state, mentions
 from ..errors import Place, a, nearest
 from ..syntax import tree
@@ -33,6 +34,10 @@ def effect(b: Body, node: tree.Apply) -> Effect | None:
     interface = b.interface(of.type)
     if interface is not None:
         return _of_machine(b, node, of, interface)
+    if function.name == "setdefault" and isinstance(of.type, t.Map):
+        put = _put_default(b, node, of, of.type)
+        if put is not None:
+            return put
     # What `del` does is an update, and no method that Python has.
     if function.name in ops.UPDATES.get(type(of.type).__name__, frozenset()) - {"delete"}:
         return _update(b, node, of)
@@ -215,6 +220,36 @@ def _taken_or_none(b: Body, node: tree.Apply, of: ir.Expr, kind: t.Map) -> Effec
         return ir.Branch(place, there, then, other)
 
     return t.union((kind.value, t.NOTHING)), make
+
+
+def _put_default(b: Body, node: tree.Apply, of: ir.Expr, kind: t.Map) -> Effect | None:
+    """`m.setdefault(k, v)`: what is there, or v, which is put there. None where the value is a
+    container, of which the map's own has to be named, or has to be evaluated in any case."""
+    place = node.place
+    if not kind.mutable or not t.immutable(kind.value) or len(node.args) != 2 or node.keywords:
+        return None
+    params = (("key", kind.key), ("default", kind.value))
+    kept = len(b.scene.problems.found), b.evaluated
+    key, value = arguments(b, node, params)
+    if len(b.scene.problems.found) == kept[0] and not always_defined(key, value):
+        del b.scene.problems.found[kept[0] :]
+        b.evaluated = kept[1]
+        return None
+    if in_state(of):
+        may_change(b, place)
+    if not changeable(b, of, place):
+        return kind.value, lambda into: ir.Update(place, of, "delete", (key,), into)
+    missing = ir.Op(place, t.BOOL, "not_in", (key, of))
+    item = ir.Item(place, kind.value, of, key)
+
+    def make(into: ir.Expr | None) -> ir.Stmt:
+        put: tuple[ir.Stmt, ...] = (ir.Assign(place, item, value),)
+        if into is None:
+            return ir.Branch(place, missing, put, ())
+        read = ir.Assign(place, into, item)
+        return ir.Branch(place, missing, (*put, read), (read,))
+
+    return kind.value, make
 
 
 def _mutable(kind: t.Type) -> bool:

@@ -200,6 +200,8 @@ def _comprehension(b: Body, node: tree.Comprehension, expected: t.Type | None) -
             "write all(...), any(...), sum(...), frozenset(...), tuple(...)",
         )
         return b.wrong(node.place)
+    if node.kind == "list" and b.asked is node:  # Whether it is empty shows no order.
+        return comprehension(b, node, "tuple", None, any_order=True)
     kinds: dict[str, ir.CompKind] = {"set": "set", "list": "list", "map": "map"}
     return comprehension(b, node, kinds[node.kind], expected)
 

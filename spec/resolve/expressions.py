@@ -353,11 +353,15 @@ def _cut(b: Body, node: tree.Cut, expected: t.Type | None) -> ir.Expr:
         found = tuples.cut(node.place, of, bounds[0], bounds[1]) if both_or_neither else None
         if found is not None:
             return found
+        whole = tuples.as_sequence(of)
+        if whole is not None:
+            of = ir.Op(of.place, t.Seq(whole[1], mutable=False), "tuple", tuples.given(of))
+    if isinstance(of.type, t.Tuple):
         b.problem(
             "L203",
             node.place,
             f"a slice of {of.type}",
-            "literal bounds and an item between them",
+            "literal bounds, and items of one type where nothing is between them",
             "write out which items: (x[0], x[1])",
         )
         return b.wrong(node.place)

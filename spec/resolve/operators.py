@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from .. import ir
 from .. import types as t
+from ..analysis.partiality import always_defined
 from ..analysis.walk import everything
 from ..errors import Place, a
 from ..legal.texts import NO_TEXT
@@ -20,6 +21,7 @@ from .declared import serials
 from .declared.literals import among
 from .expressions import expr, infer, join, looked_through, misfit
 from .short_forms.enum_integers import as_integer
+from .short_forms.spans import number_of_span, whole_bounds
 
 NEVER = "these are never equal: compare what can be"
 APART = "no type has all values of both: compare the elements one by one"
@@ -29,12 +31,15 @@ FOLDED: dict[str, Callable[[float, float], float]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
+    "/": operator.truediv,
 }
 ORDER = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 INCLUSION = {"<": "proper_subset", "<=": "subset", ">": "proper_superset", ">=": "superset"}
 
 
 def _binary(b: Body, node: tree.Binary, expected: t.Type | None) -> ir.Expr:
+    if (number := number_of_span(b, node)) is not None:
+        return number
     hint = expected if isinstance(expected, t.Set | t.Seq | t.Map) else None
     left = infer(b, node.left, hint)
     again = isinstance(left.type, t.Set | t.Seq | t.Map)
@@ -54,6 +59,8 @@ def binary(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir
             number := _folded(op, sides)
         ) is not None:
             return ir.Const(place, t.FLOAT, number)
+        case (t.Bool(), t.Bool()) if op in BOTH_BOOLS:
+            return _of_bools(place, op, sides)
         case (t.Text(), t.Text()) if op == "+":
             return ir.Format(place, t.TEXT, sides)
         case (t.Set(item=mine), t.Set(item=theirs)) if op in SETS and t.alike(mine, theirs):
@@ -70,6 +77,14 @@ def binary(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir
             return joined
         case (t.Unknown(), _) | (_, t.Unknown()):
             pass
+        case _ if op == "/":
+            b.problem(
+                "L103",
+                place,
+                f"{left.type} / {right.type}",
+                "one of + - * // % | & ^; / of constants only",
+                "use // and %: integers are exact in every engine",
+            )
         case _:
             b.problem(
                 "L203",
@@ -81,6 +96,20 @@ def binary(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir
     return b.wrong(place)
 
 
+BOTH_BOOLS = frozenset("&|^")
+
+
+def _of_bools(place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir.Expr:
+    """`p & q`, `p | q`, `p ^ q` of bools. Both have a value: where the second may have none, `and`
+    and `or` would hide that."""
+    if op == "^":
+        return ir.Op(place, t.BOOL, "ne", sides)
+    if always_defined(sides[1]):
+        return (ir.And if op == "&" else ir.Or)(place, t.BOOL, sides)
+    both = tuples.made(place, sides)
+    return ir.Op(place, t.BOOL, "all_of" if op == "&" else "any_of", (both,))
+
+
 def _folded(op: str, sides: tuple[ir.Expr, ir.Expr]) -> float | None:
     """The result where both are constants and one is a float: `LEASE * 2`; such numbers are only
     passed on."""
@@ -90,7 +119,7 @@ def _folded(op: str, sides: tuple[ir.Expr, ir.Expr]) -> float | None:
     first, second = (each for each in values if isinstance(each, int | float))
     try:
         found = FOLDED[op](first, second)
-    except OverflowError:
+    except ArithmeticError:
         return None
     return found if isinstance(found, float) and math.isfinite(found) else None
 
@@ -152,8 +181,7 @@ def _opaque(sides: tuple[t.Type, t.Type]) -> str | None:
 
 def _instead(op: str, sides: tuple[t.Type, t.Type]) -> str:
     if all(isinstance(side, t.Bool) for side in sides):
-        words = {"|": "a or b", "&": "a and b", "^": "a != b"}
-        return f"write `{words[op]}`" if op in words else "a bool is not an int: `1 if p else 0`"
+        return "a bool is not an int: `1 if p else 0`"
     if any(isinstance(side, t.Bool) for side in sides):
         return "a bool is not an int: write `1 if p else 0`"
     if any(isinstance(option, t.Nothing) for side in sides for option in t.options(side)):
@@ -221,7 +249,7 @@ def _link(b: Body, op: str, node: tree.Compare, sides: tuple[ir.Expr, ir.Expr]) 
             )
             return b.wrong(place)
         return ir.Op(place, t.BOOL, "eq" if op == "==" else "ne", sides)
-    left, right = sides = as_integer(b, left), as_integer(b, right)
+    left, right = sides = whole_bounds(op, as_integer(b, left), as_integer(b, right))
     match left.type, right.type:
         case (t.Serial(), _) | (_, t.Serial()):
             b.problem(

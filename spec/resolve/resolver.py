@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import chain
 from types import FunctionType, MethodType
 from typing import Any, cast
 
@@ -13,7 +14,7 @@ from .. import types as t
 from ..analysis.inherited_bounds import taken
 from ..analysis.iteration_order import last_round_shown
 from ..analysis.loop_values import outdated
-from ..errors import Place, Problems, a
+from ..errors import Place, Problem, Problems, a
 from ..legal.fairness import fairness_of
 from ..legal.rules import judge
 from ..quick_dataclass import dataclass
@@ -115,7 +116,7 @@ class _Resolver:
         self.parts: dict[str, Resolved] = {}
         self.interfaces: dict[str, Interface] = {}
         self.functions: dict[str, tuple[ir.Function, bool] | None] = {}
-        self.refused: set[str] = set()
+        self.refused: dict[str, tuple[Problem, ...]] = {}  # What is wrong with each function.
         self.bases: dict[str, ir.Transition] = {}
         self.abstracts: dict[str, ir.Machine] = {}
         self.signatures: dict[str, Signature] = {}
@@ -160,6 +161,9 @@ class _Resolver:
         )
         self.headers = Headers(self.scene, self.reader, self.members)
         machine = self._machine()
+        # Of a body that was resolved twice, the problems of a function that it calls are noted the
+        # first time, and left out with it.
+        self.problems.found.extend(chain.from_iterable(self.refused.values()))
         judge(machine, self.members, self.problems)
         self.problems.stop_if_any()
         world, m, machine = self.reader.world(), self.members, with_targets(machine)
@@ -273,7 +277,7 @@ class _Resolver:
 
     def _shown(self, body: Body, method: tree.Method, names: frozenset[str]) -> dict[str, t.Type]:
         """The types of locals that later statements show; what is resolved here leaves no trace."""
-        known = dict(self.functions), set(self.refused), dict(self.bases), len(self.problems.found)
+        known = dict(self.functions), dict(self.refused), dict(self.bases), len(self.problems.found)
         signatures = dict(self.signatures)
         trial = replace(body, locals=dict(body.locals))
         made = statements.block(trial, method.body)
@@ -301,7 +305,7 @@ class _Resolver:
             known = self.functions[key]
             if known is None:
                 self._circle(member.tree.place, member.name)
-                self.refused.add(key)
+                self.refused.setdefault(key, ())
             return None if key in self.refused else known
         self.functions[key] = None
         before = len(self.problems.found)
@@ -313,7 +317,7 @@ class _Resolver:
         function = replace(function, name=key)
         self.functions[key] = function, body.changes
         if len(self.problems.found) > before:
-            self.refused.add(key)
+            self.refused[key] = tuple(self.problems.found[before:])
             return None
         return function, body.changes
 
@@ -360,7 +364,7 @@ class _Resolver:
         made = replace(self._function(body, method, signature), name=key)
         self.functions[key] = made, False
         if len(self.problems.found) > before:
-            self.refused.add(key)
+            self.refused[key] = tuple(self.problems.found[before:])
             return None
         return key, made
 
@@ -455,7 +459,7 @@ class _Resolver:
                     del self.problems.found[before:]
                     for made in set(self.functions) - known:
                         del self.functions[made]
-                        self.refused.discard(made)
+                        self.refused.pop(made, None)
 
     def _default(self, name: str, kind: t.Type) -> ir.Expr | None:
         owner, default = self.members.fields[name], self.fields.default(name)

@@ -180,8 +180,8 @@ class Signatures:
         self.problems.add("L215", place, f"no annotation of {what}", "a type", f"write {example}")
 
     def _immutable(self, member: Member, signature: Signature) -> None:
-        """Note a parameter or an output that is mutable: arguments and outputs never change
-        afterwards."""
+        """Note a parameter that is mutable, for arguments never change afterwards; and an output
+        that is neither immutable nor a container that the caller gets a copy of."""
         rows = [*signature.params, ("the output", signature.output)]
         if member.header is not None and member.header.kind == "step_property":
             del rows[0]
@@ -190,7 +190,7 @@ class Signatures:
                 self.reader.refuse(
                     member.tree.place, f"{name}: {kind}", "a parameter without text", TEXT
                 )
-            if not t.immutable(kind):
+            if not t.immutable(kind) and not (name == "the output" and t.copied(kind)):
                 self.problems.add(
                     "L202",
                     member.tree.place,

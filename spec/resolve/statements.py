@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from .. import ir, words
@@ -24,7 +25,8 @@ from .places import name_place, place_of
 from .short_forms import later_types, loose_lists
 from .short_forms.copied_iterables import copied
 from .short_forms.early_ends import early_end
-from .short_forms.in_place_methods import in_place
+from .short_forms.given_out import given_out
+from .short_forms.in_place_methods import in_place, named_default
 
 
 def block(b: Body, nodes: Sequence[tree.Statement]) -> tuple[ir.Stmt, ...]:
@@ -58,6 +60,9 @@ def _inner(b: Body, nodes: Sequence[tree.Statement]) -> tuple[ir.Stmt, ...]:
 
 def _set(b: Body, node: tree.Set) -> list[ir.Stmt]:
     target = node.target
+    if (named := named_default(b, node.value)) is not None:
+        before = [stmt for each in named[0] for stmt in STATEMENTS[type(each)](b, each)]
+        return [*before, *_set(b, replace(node, value=named[1]))]
     if isinstance(target, tree.Display) and target.kind in ("tuple", "list"):
         return _unpack(b, node, target)
     if isinstance(target, tree.Name):
@@ -426,6 +431,8 @@ def _after(b: Body, make: Callable[[ir.Expr | None], ir.Stmt]) -> ir.Stmt:
     match made:
         case ir.Update(target=target):
             b.updated(target)
+        case ir.Branch(test=ir.Op(args=(_, target))):  # Of a key that may be there.
+            b.updated(target)
         case ir.Step():
             b.stepped()
         case _:
@@ -546,7 +553,7 @@ def _give(b: Body, node: tree.Give) -> list[ir.Stmt]:
                 return [make(None), ir.Return(node.place, None)]
             local = b.temporary(kind, node.place)
             return [make(local), ir.Return(node.place, read_of(local))]
-    value = expressions.expr(b, node.value, b.output)
+    value = given_out(b, node.value)
     own = local_of(value) in b.owned
     if not fresh(value) and not own:
         own_container(b, value, node.value.place)

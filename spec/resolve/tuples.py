@@ -16,7 +16,7 @@ def items_of(of: ir.Expr) -> tuple[ir.Expr, ...]:
     return tuple(ir.Item(of.place, kind, of, at) for kind, at in both)
 
 
-def _given(of: ir.Expr) -> tuple[ir.Expr, ...]:
+def given(of: ir.Expr) -> tuple[ir.Expr, ...]:
     """The same, of a tuple that is written out here its own expressions."""
     return of.args if isinstance(of, ir.Op) and of.op == "tuple" else items_of(of)
 
@@ -31,7 +31,7 @@ def chained(place: Place, left: ir.Expr, right: ir.Expr) -> ir.Expr | None:
     types."""
     match left.type, right.type:
         case t.Tuple(), t.Tuple():
-            return made(place, (*_given(left), *_given(right)))
+            return made(place, (*given(left), *given(right)))
         case t.Seq(item=item), _:
             kind: t.Type = t.Seq(item, mutable=False)
         case _, t.Seq(item=item):
@@ -47,13 +47,13 @@ def chained(place: Place, left: ir.Expr, right: ir.Expr) -> ir.Expr | None:
 def _sequence(of: ir.Expr, kind: t.Type) -> ir.Expr:
     """A tuple of fixed length as a sequence of this type; a sequence as it is."""
     fixed = isinstance(of.type, t.Tuple)
-    return ir.Op(of.place, kind, "tuple", _given(of)) if fixed else of
+    return ir.Op(of.place, kind, "tuple", given(of)) if fixed else of
 
 
 def as_sequence(of: ir.Expr) -> tuple[ir.Expr, t.Type] | None:
     """A tuple of fixed length whose items have one type, as a sequence that is as long, and that
     type; None where they have several."""
-    items = _given(of)
+    items = given(of)
     for kind in (t.widened(item.type) for item in items):
         if all(t.fits(item.type, kind) for item in items):
             whole = t.Seq(kind, mutable=False, most=len(items))

@@ -19,6 +19,7 @@ ARITHMETIC: dict[type[ast.operator], str] = {
     ast.Add: "+",
     ast.Sub: "-",
     ast.Mult: "*",
+    ast.Div: "/",
     ast.FloorDiv: "//",
     ast.Mod: "%",
     ast.BitOr: "|",
@@ -261,13 +262,18 @@ def _apply(p: Parser, node: ast.Call) -> tree.Expression:
 
 def _binary(p: Parser, node: ast.BinOp) -> tree.Expression:
     op = ARITHMETIC.get(type(node.op))
-    if op is None:
+    if op is None or (op == "/" and _of_self(node)):
         rewrite = REWRITES.get(type(node.op), "use + - * // %")
         p.problems.add(
             "L103", p.place(node), ast.unparse(node)[:80], "one of + - * // % | & ^", rewrite
         )
         op = "+"
     return tree.Binary(p.place(node), op, p.expr(node.left), p.expr(node.right))
+
+
+def _of_self(node: ast.expr) -> bool:
+    """Whether a variable of the machine is in it, so that it is no constant."""
+    return any(isinstance(each, ast.Name) and each.id == "self" for each in ast.walk(node))
 
 
 def _unary(p: Parser, node: ast.UnaryOp) -> tree.Expression:

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from .. import ir
 from .. import types as t
-from ..analysis.walk import everything
+from ..analysis.walk import everything, statements, written
 from . import wrap as layout
 from .expressions import Level, expr, notation, own_name, quoted
 
@@ -250,10 +250,10 @@ def _class(m: ir.Machine, free: Collection[str]) -> list[str]:
         ["deadlock_ok = True"] if m.deadlock_ok else [],
         *(["@initial", *_function(f)] for f in m.initials),
         *(_event(e) for e in m.events if _worth_saying(e, m)),
-        *(_transition(tr) for tr in m.transitions),
+        *(_transition(tr, m) for tr in m.transitions),
         [_ignore(row, m) for row in m.ignores],
         *(_helper(f) for f in m.functions if f.name not in free),
-        *([_reached(base.name), *_transition(base)] for base in m.bases),
+        *([_reached(base.name), *_transition(base, m)] for base in m.bases),
         *(map(property, m.properties)),
     ]
     body = list(_separated(group for group in groups if group))
@@ -321,18 +321,19 @@ def _event(e: ir.Event) -> list[str]:
     return [decorator, f"def {e.name}({params}) -> {annotation(e.output)}: ..."]
 
 
-def _transition(tr: ir.Transition) -> list[str]:
-    header = ", ".join(f"{key}={value}" for key, value in _header(tr))
+def _transition(tr: ir.Transition, m: ir.Machine) -> list[str]:
+    header = ", ".join(f"{key}={value}" for key, value in _header(tr, m))
     own = dataclasses.replace(tr.function, name=own_name(tr.name))
     return [f"@transition({header})", *_function(own, tr.doc)]
 
 
-def _header(tr: ir.Transition) -> Iterator[tuple[str, str]]:
+def _header(tr: ir.Transition, m: ir.Machine) -> Iterator[tuple[str, str]]:
     """The arguments of the decorator."""
     kind = "" if tr.control is None else str(tr.control.type)
     if tr.source is not None:
         yield "source", _states(kind, tr.source)
-    if tr.target is not None:
+    # A body that assigns the one target says itself where the state goes.
+    if tr.target is not None and not (len(tr.target) == 1 and _moves(tr.function, tr, m)):
         yield "target", _states(kind, tr.target)
     if tr.event != own_name(tr.name):
         yield "event", quoted(tr.event)
@@ -340,6 +341,18 @@ def _header(tr: ir.Transition) -> Iterator[tuple[str, str]]:
         yield "of", quoted(of)
     if tr.timer is not None:
         yield "timer", quoted(path(tr.timer))
+
+
+def _moves(f: ir.Function, tr: ir.Transition, m: ir.Machine) -> bool:
+    """Whether the function, or a helper that it calls, assigns the transition's control state."""
+    helpers = {each.name: each for each in m.functions}
+    for stmt in statements(f.body):
+        if tr.control in written(stmt):
+            return True
+        called = helpers.get(stmt.call.function) if isinstance(stmt, ir.Do) else None
+        if called is not None and _moves(called, tr, m):
+            return True
+    return False
 
 
 def _states(kind: str, names: tuple[str, ...]) -> str:

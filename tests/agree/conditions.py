@@ -86,6 +86,8 @@ def _is_a(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
 def _logic(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
     a, b = w.expr(t.BOOL, env, depth), w.expr(t.BOOL, env, depth)
     row = w.rng.choice(("not {0}", "{0} and {1}", "{0} or {1}", "{1} or {0} and not {1}"))
+    if len(a) % 5 == 0:  # Without a number of its own, so that all seeds stay what they are.
+        row = row.replace(" and not ", " ^ ").replace("and", "&").replace("or", "|")
     return f"({row.format(a, b)})"
 
 
@@ -96,7 +98,8 @@ def _implies(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
 
 def _quantified(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
     text, inner, _ = w.clauses(env, depth)
-    return f"{w.rng.choice(('all', 'any'))}({w.expr(t.BOOL, inner, depth)} {text})"
+    word, whole = w.rng.choice(("all", "any")), f"{w.expr(t.BOOL, inner, depth)} {text}"
+    return f"{word}([{whole}])" if len(whole) % 5 == 0 else f"{word}({whole})"
 
 
 def _before(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:

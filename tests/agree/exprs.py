@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
+from lawful.spec import ops
 from lawful.spec import types as t
 from tests.agree.kinds import COLOR, NODE, Kinds, edges
 
@@ -14,6 +15,9 @@ EDGES = (2**31, -(2**31), 2**53 + 1, 2**63 - 1, -(2**63), 2**64)
 
 class Dead(Exception):
     """Nothing of this type can be written here."""
+
+
+TEXTS = sorted(ops.TEXTS)
 
 
 @dataclass(frozen=True)
@@ -25,8 +29,11 @@ class Place:
     path: bool = True
 
     def spoken(self, number: int) -> str:
-        """What an f-string has of it in its braces: for some numbers, with a format."""
+        """What an f-string has of it in its braces: for some numbers, with a format, or as text
+        that a method changes."""
         wide = ":>4" if isinstance(self.kind, t.Int) else "!s:>10"
+        if number % 6 == 2:
+            return f"str({self.text}).{TEXTS[number % len(TEXTS)]}()"
         return self.text + (wide if number % 3 == 1 else "")
 
 

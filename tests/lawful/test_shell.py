@@ -358,3 +358,19 @@ def test_equal_seeds_take_the_same_walk(
         "a random walk has at most 1,000 events, not 1,001",
         "Gate: 4 events after the start",
     ]
+
+
+def test_an_event_with_the_name_of_a_command_is_the_event(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "gate.py"
+    text = GATE.replace("def shut(", "def start(").replace("def open(", "def quit(")
+    path.write_text(text, encoding="utf-8")
+    lines = "start\n:start\nstart()\nwhy start\n:state\nquit(Card(number=1), True)\n:quit\n:start\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO(lines))
+    main(["shell", str(path)])
+    said = capsys.readouterr().out
+    assert re.findall("refused: state is SHUT|state = \\w+", said) == [
+        *("state = OPEN", "state = SHUT", "state = OPEN", "state = SHUT"),
+        *("refused: state is SHUT", "state = SHUT", "state = OPEN"),
+    ]

@@ -49,8 +49,8 @@ class Peer(Machine):
         new = Cell()
 
     @transition()
-    def many(self, messages: list[Nat]) -> set[Nat]:
-        return set()
+    def many(self, messages: list[Nat]) -> dict[Nat, list[Nat]]:
+        return {}
 
     @transition()
     def weigh(self, weights: Mapping[int, Nat]) -> None: ...

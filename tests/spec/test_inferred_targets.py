@@ -9,6 +9,8 @@ from lawful.checks.explore import explore
 from lawful.spec import ir
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
+from lawful.spec.text import statements
+from tests.spec import texts
 
 
 class Job(State):
@@ -158,3 +160,11 @@ def test_an_instance_goes_where_its_body_goes() -> None:
     jobs.stop(late=True)
     jobs.repeat()
     assert jobs.lawful.at(Job.WAITING)
+
+
+def test_the_text_of_the_machine_has_no_target_beside_an_assignment() -> None:
+    """It can be declared again, and means the same."""
+    text = statements.machine(resolve(Jobs).machine)
+    again = texts.machine(f"from enum import auto\n{text.replace('= ...', '= auto()')}")
+    assert "\n    @transition(source=Job.WAITING)\n    def start" in text
+    assert targets(again) == targets(Jobs)

@@ -322,6 +322,7 @@ OPERATIONS: dict[str, Operation] = {
     "mod": _division("%"),
     "abs": _abs,
     "format": _text,
+    **dict.fromkeys(ops.TEXTS, _text),
     "serial_add": _wrapped(added),
     "serial_sub": _wrapped(subtracted),
     "before": _before,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 
-from lawful.spec import ir
+from lawful.spec import ir, ops
 from lawful.spec import types as t
 
 from ..algebra.term import Term
@@ -210,7 +210,8 @@ OPERATORS: Mapping[str, Operator] = {
             run.logic.less(v[0], run.logic.number(0)), run.logic.negative(v[0]), v[0]
         )
     ),
-    "format": lambda run, e, v: run.logic.true,  # As of any text.
+    # As of any text.
+    **dict.fromkeys(("format", *ops.TEXTS), lambda run, e, v: run.logic.true),
     "min": _least(-1),
     "max": _least(1),
     "int": _int,

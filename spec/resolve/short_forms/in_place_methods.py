@@ -37,6 +37,22 @@ def in_place(b: Body, call: tree.Apply) -> tuple[tree.Statement, ...] | None:
     return _longer(b, call, function)
 
 
+def named_default(
+    b: Body, node: tree.Expression
+) -> tuple[tuple[tree.Statement, ...], tree.Expression] | None:
+    """`s = self.rows.setdefault(k, set())`: the statements that put it there, and its place, which
+    the local then names. None of other expressions, and of values that are no containers."""
+    match node:
+        case tree.Apply(function=tree.Attribute(of=of, name="setdefault"), args=(key, _)):
+            kind = _type_of(b, of)
+            if not isinstance(kind, t.Map) or t.immutable(kind.value):
+                return None
+            before = in_place(b, node)
+            return None if before is None else (before, tree.Subscript(node.place, of, key))
+        case _:
+            return None
+
+
 def _longer(
     b: Body, call: tree.Apply, function: tree.Attribute
 ) -> tuple[tree.Statement, ...] | None:

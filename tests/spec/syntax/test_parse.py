@@ -95,7 +95,7 @@ def test_all_problems_of_a_class_come_at_once_and_in_order() -> None:
             def go(self, *k: int) -> None:
                 while True:
                     pass
-                self.x = 1 / 2
+                self.x = self.x / 2
 
             x = y = 3
         """

@@ -1,0 +1,63 @@
+"""Methods of text: `self.state.value.replace("_", " ")`, `str(n).upper()`.
+
+A text that is written out, or is that of a member of an enum, is known when the declaration is
+read, and Python computes the result. Of other text, which no engine but the runtime knows, the
+methods that give text again are operators.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+from ... import ir, ops
+from ... import types as t
+from ...syntax import tree
+from ..constants import constant
+from ..context import Body
+
+KNOWN = ops.TEXTS | {"casefold", "lstrip", "rstrip", "replace", "removeprefix", "removesuffix"}
+KNOWN |= {"startswith", "endswith", "isdigit", "isalpha", "center", "ljust", "rjust", "zfill"}
+
+
+def text_method(b: Body, node: tree.Apply, of: ir.Expr, name: str) -> ir.Expr | None:
+    """The result of a method of text; None for one that the language does not have."""
+    given: list[object] = [arg.value for arg in node.args if isinstance(arg, tree.Literal)]
+    if len(given) < len(node.args) or node.keywords:
+        return None
+    if name in KNOWN and (found := _known(b, node, of, (name, given))) is not None:
+        return found
+    if name in ops.TEXTS and not given:
+        return ir.Op(node.place, t.TEXT, name, (of,))
+    return None
+
+
+def _known(
+    b: Body, node: tree.Apply, of: ir.Expr, asked: tuple[str, list[object]]
+) -> ir.Expr | None:
+    match of:
+        case ir.Const(value=str(text)):
+            return _done(b, node, text, asked)
+        case ir.Item(of=ir.Op(op="map", args=args, type=t.Map() as kind) as table):
+            values = [v.value if isinstance(v, ir.Const) else None for v in args[1::2]]
+            rows = [
+                _done(b, node, text, asked) if isinstance(text, str) else None for text in values
+            ]
+            made = [row for row in rows if row is not None]
+            if not made or len(made) < len(values):
+                return None
+            both = tuple(each for row in zip(args[::2], made, strict=True) for each in row)
+            result = dataclasses.replace(kind, value=made[0].type)
+            whole = dataclasses.replace(table, type=result, args=both)
+            return ir.Item(node.place, result.value, whole, of.key)
+        case _:
+            return None
+
+
+def _done(b: Body, node: tree.Apply, text: str, asked: tuple[str, list[object]]) -> ir.Expr | None:
+    """What Python gives, as a constant; None where it gives something else or refuses."""
+    name, given = asked
+    try:
+        found: object = getattr(text, name)(*given)
+    except (TypeError, ValueError):
+        return None
+    return constant(b, found, node.place) if isinstance(found, str | bool) else None
