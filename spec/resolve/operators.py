@@ -31,7 +31,7 @@ FOLDED: dict[str, Callable[[float, float], float]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
-    "/": operator.truediv,
+    "/": lambda a, b: a / b,
 }
 ORDER = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge"}
 INCLUSION = {"<": "proper_subset", "<=": "subset", ">": "proper_superset", ">=": "superset"}

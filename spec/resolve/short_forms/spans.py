@@ -21,8 +21,8 @@ OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
-    "/": operator.truediv,
-    "//": operator.floordiv,
+    "/": lambda a, b: a / b,
+    "//": lambda a, b: a // b,
     "%": operator.mod,
 }
 PARTS = frozenset({"days", "seconds", "microseconds"})

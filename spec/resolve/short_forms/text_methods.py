@@ -15,8 +15,10 @@ from ...syntax import tree
 from ..constants import constant
 from ..context import Body
 
-KNOWN = ops.TEXTS | {"casefold", "lstrip", "rstrip", "replace", "removeprefix", "removesuffix"}
-KNOWN |= {"startswith", "endswith", "isdigit", "isalpha", "center", "ljust", "rjust", "zfill"}
+KNOWN = ops.TEXTS.union(
+    ("casefold", "lstrip", "rstrip", "replace", "removeprefix", "removesuffix"),
+    ("startswith", "endswith", "isdigit", "isalpha", "center", "ljust", "rjust", "zfill"),
+)
 
 
 def text_method(b: Body, node: tree.Apply, of: ir.Expr, name: str) -> ir.Expr | None:
