@@ -316,15 +316,6 @@ def immutable(type: Type) -> bool:
             return all(map(immutable, children(type)))
 
 
-def copied(type: Type) -> bool:
-    """Whether a caller can be given a copy of such a container: what is inside is immutable."""
-    match type:
-        case Seq() | Set() | Map() | Bag():
-            return all(map(immutable, children(type)))
-        case _:
-            return False
-
-
 def fits(value: Type, place: Type) -> bool:
     """Whether a value of type `value` fits a declared type `place`; bounds are ignored."""
     match value, place:

@@ -190,7 +190,7 @@ class Signatures:
                 self.reader.refuse(
                     member.tree.place, f"{name}: {kind}", "a parameter without text", TEXT
                 )
-            if not t.immutable(kind) and not (name == "the output" and t.copied(kind)):
+            if not t.immutable(kind) and not (name == "the output" and _given_anew(kind)):
                 self.problems.add(
                     "L202",
                     member.tree.place,
@@ -198,6 +198,12 @@ class Signatures:
                     "an immutable type",
                     "use frozenset[...], tuple[..., ...] or Mapping[..., ...]",
                 )
+
+
+def _given_anew(kind: t.Type) -> bool:
+    """Whether a caller can be given a container of its own: what is inside is immutable."""
+    containers = t.Seq | t.Set | t.Map | t.Bag
+    return isinstance(kind, containers) and all(map(t.immutable, t.children(kind)))
 
 
 def interface_of(machine: ir.Machine, cls: type[Declaration] | None) -> Interface:
