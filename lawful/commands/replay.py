@@ -40,7 +40,7 @@ from .output import Output
 
 
 def replay(options: ReplayOptions, output: Output) -> int:
-    """Replay the traces, write the files that were asked for, and print the verdicts."""
+    """Replay the traces, print the verdicts, and then write the files that were asked for."""
     with _plain_errors():
         mapping = _mapping(options)
     classes = output.replayed(options.target, "" if mapping is None else mapping.machine)
@@ -49,7 +49,6 @@ def replay(options: ReplayOptions, output: Output) -> int:
     with progress("replaying", output.quiet) as tell, _plain_errors():
         program, demands = _program(classes, mapping, options), _demands(options)
         result = _replayed(options, program, demands, tell)
-    # The verdicts come first: neither a signal nor a file that cannot be written takes them away.
     output.write(replays.text(result), result.to_json())
     suites = ci_replays.suites(result)
     exports.annotate(options.reports.github, suites)
