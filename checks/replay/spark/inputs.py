@@ -209,7 +209,7 @@ def _mapped(table: DataFrame, program: ReplayProgram, how: Reading) -> DataFrame
     layout = layout_of(program)
     if layout is not None:
         if typed.is_plain(table, layout):
-            place = [_told_place(table)] if PLACE in table.columns else []
+            place = [_told_place(table).alias(PLACE)] if PLACE in table.columns else []
             return how.packed(table.select(*columns, *place), program, PackTable)
         rows = typed.of_table(table, layout, _json(columns), _told_place(table))
         return how.packed(rows, program, PackRows)

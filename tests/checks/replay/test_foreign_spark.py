@@ -83,3 +83,20 @@ def test_a_remote_file_is_not_read_whole() -> None:
     )
     with pytest.raises(ReplayError, match="a remote file of the format csv is read whole"):
         replay(["s3a://bucket/rows.csv"], program, "local")
+
+
+@pytest.mark.nightly
+@pytest.mark.usefixtures("session")
+def test_a_table_with_a_column_of_places(tmp_path: Path) -> None:
+    """Its name is that of a column of this project. Rows of no instance say where they are."""
+    pa = pytest.importorskip("pyarrow")
+    rows = [("a", 1, "start", "x"), ("a", 2, "end", "x"), (None, 1, "start", "x")]
+    columns = [*zip(*rows, strict=True)]
+    names = ["place", "n", "e", "k"]
+    table = pa.table(dict(zip(names, map(list, columns), strict=True)))
+    pytest.importorskip("pyarrow.parquet").write_table(table, tmp_path / "t.parquet")
+    data = {"instance": "$.place", "seq": "$.n", "event": "$.e"}
+    program = ReplayProgram((Span.lawful.ir,), mapping=mapping_of(data))
+    found = same([tmp_path / "t.parquet"], program)
+    assert found["by_instance"] == {"a": "fits"}
+    assert found["rejected"]["reasons"][0]["places"][0]["number"] == 3
