@@ -22,7 +22,9 @@ def cancellations_arrive(sources: Sequence[Source]) -> Iterator[str]:
     """Before Python 3.12, `wait_for` loses a cancellation that comes with what it waits for."""
     for s in python(sources, PRODUCT):
         for node in s.nodes:
-            if isinstance(node, ast.Attribute) and ast.unparse(node) == "asyncio.wait_for":
+            if not isinstance(node, ast.Attribute) or node.attr != "wait_for":
+                continue
+            if ast.unparse(node) == "asyncio.wait_for":
                 yield f"{s.path}:{node.lineno}: wait_for; say `async with asyncio.timeout`"
 
 
