@@ -26,6 +26,8 @@ from .problems import (
     Neighbours,
     Problems,
     decisive,
+    doubted,
+    misses_a_row,
     row_claims,
 )
 from .program import ReplayProgram
@@ -93,7 +95,9 @@ class Fold:
             self.held = row
             self.next = row.seq + 1
         elif row.seq < 0:
-            self.problems.add(Finding("quarantined", ELSEWHERE, row.flaw, verdict="quarantined"))
+            made = Finding("quarantined", ELSEWHERE, row.flaw, verdict="quarantined")
+            if not self.problems.known(made.key):
+                self.problems.add(made)
         elif held is not None and row.seq == held.seq:
             self._again(held, row)
         elif self.resumed:
@@ -155,7 +159,7 @@ class Fold:
             self.passes(self.program.until)
         machine = self.first[1] if self.first is not None else ""
         verdict = self._ended()
-        findings = self.problems.kept()
+        findings = self._certain(self.problems.kept())
         finding = decisive(findings)
         if finding is not None:
             verdict = finding.verdict
@@ -175,6 +179,17 @@ class Fold:
             {**self.counts, **({"judged": self.judged} if self.judged else {})},
             latencies=dict(self.latencies),
         )
+
+    def _certain(self, findings: tuple[Finding, ...]) -> tuple[Finding, ...]:
+        """The findings, none of which is a deviation that a row without a place would explain.
+
+        Where numbers count without a gap, the gap tells where the row is missing.
+        """
+        if self.program.dense or not misses_a_row(findings):
+            return findings
+        if deviations := self.counts.pop("deviations", 0):
+            self.counts["uncertain"] += deviations
+        return doubted(findings, self.program.every)
 
     def _ended(self) -> str:
         """The verdict if there is no problem."""

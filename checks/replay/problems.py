@@ -7,7 +7,7 @@ kind is kept with its explanation, or every one of them.
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from lawful.spec.ir import Json
@@ -20,7 +20,7 @@ PASSED = ("fits", "open", "empty")  # The verdicts that name no problem.
 # Of two problems with one sequence number that of the number itself is reported first: it does not
 # depend on which copy of the row was read first.
 OF_NUMBER = -1
-ELSEWHERE = -1  # The index of a problem of the whole instance.
+ELSEWHERE = -1  # The index of a row that has no number, so nobody knows where it belongs.
 AROUND = 3  # Rows that are shown before the row of a finding, and after it.
 
 FindingKind = tuple[str, ...]
@@ -30,8 +30,8 @@ FindingKind = tuple[str, ...]
 class Finding:
     """A problem of an instance.
 
-    `kind` is its category, `clause` a sentence. `index` is the `seq` of the row, -1 for a problem
-    of the whole instance. `control`, `state` and `legal` are the control state, the state and the
+    `kind` is its category, `clause` a sentence. `index` is the `seq` of the row, -1 for a row that
+    has none. `control`, `state` and `legal` are the control state, the state and the
     possible events before the row. `verdict` is what the instance would be with this problem alone,
     `count` how many problems of this kind the instance has.
     """
@@ -136,6 +136,30 @@ class Problems:
         """The problems that were kept, in order; each with the count of its kind."""
         rows = sorted(self.found, key=lambda row: row[0])
         return tuple(replace(f, count=1 if self.every else self.seen[f.key]) for _, f in rows)
+
+
+def misses_a_row(findings: Sequence[Finding]) -> bool:
+    """Whether a row of the instance has no number, so that it may be missing anywhere."""
+    return any(each.index == ELSEWHERE for each in findings)
+
+
+def doubted(findings: Sequence[Finding], every: bool) -> tuple[Finding, ...]:
+    """The findings where a row may be missing anywhere: what deviates may do so for want of it.
+
+    Unless every problem is kept, there is one finding of each kind, as `Problems` has it.
+    """
+    out: dict[tuple[Hashable, ...], Finding] = {}
+    for number, each in enumerate(findings):
+        told = each
+        if each.verdict == "deviates":
+            told = replace(each, verdict="inconclusive", clause=each.clause + MISSING)
+        key = (number,) if every else told.key
+        first = out.get(key)
+        out[key] = told if first is None else replace(first, count=first.count + told.count)
+    return tuple(out.values())
+
+
+MISSING = " (in a state that is not certain: a row has no place among the others)"
 
 
 def decisive(findings: tuple[Finding, ...]) -> Finding | None:

@@ -181,7 +181,9 @@ def increments_on_spark(session: Any) -> Callable[[ReplayProgram, Parts, Path], 
     return way
 
 
-def as_stream(session: Any) -> Callable[[ReplayProgram, Parts, Path], Answer]:
+def as_stream(
+    session: Any, watermark: str | None = None
+) -> Callable[[ReplayProgram, Parts, Path], Answer]:
     """A micro-batch for each part, each in a run of its own that begins at the checkpoint. A stream
     does not tell what was covered."""
 
@@ -204,7 +206,9 @@ def as_stream(session: Any) -> Callable[[ReplayProgram, Parts, Path], Answer]:
                 path = source / f"{number}.jsonl"
                 path.write_bytes(b"".join(f"{line}\n".encode() for line in part))
                 text = session.readStream.text(str(source))
-                stream: Any = replay_stream(text, whole(program), buckets=BUCKETS)
+                stream: Any = replay_stream(
+                    text, whole(program), buckets=BUCKETS, watermark=watermark
+                )
                 writer = stream.writeStream.outputMode("update").trigger(availableNow=True)
                 writer = writer.option("checkpointLocation", str(kept)).foreachBatch(keep)
                 until_done(writer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import json
 import random
@@ -13,10 +14,13 @@ import pytest
 
 from lawful import Machine, Nat, State, require, terminal, transition
 from lawful.checks.replay import ReplayProgram, replay, replay_frame, replay_increment
+from lawful.checks.replay.increments.continuation import Increment
 from lawful.checks.replay.mapping import mapping_of
 from lawful.checks.replay.rows import Row
+from lawful.checks.replay.tally import Tallies
 from lawful.checks.replay.unseen import tied_rows
-from tests.checks.replay.conftest import MISSING
+from tests.checks.replay import answers
+from tests.checks.replay.conftest import NEEDS_SPARK
 from tests.checks.replay.test_foreign_logs import by_instance
 
 
@@ -197,11 +201,9 @@ def test_increments_are_cut_anywhere(cut: int, tmp_path: Path) -> None:
     """Also between rows of one time."""
     rows = [*TIED, row(3, "open"), row(4, "shut")]
     whole = replay([written(tmp_path / "r.jsonl", rows)], program())
-    states: Any = {}
-    for part in (rows[:cut], rows[cut:]):
-        if part:
-            found = replay_increment([written(tmp_path / "p.jsonl", part)], program(), states)
-            states = found.states
+    found = Increment(Tallies(every=False), {})
+    for part in filter(None, (rows[:cut], rows[cut:])):
+        found = replay_increment([written(tmp_path / "p.jsonl", part)], program(), found.states)
     tally, other = found.tallies.machines["Hall"], whole.total
     assert (tally.verdicts, tally.counts) == (other.verdicts, other.counts)
     assert tally.verdicts["fits"] == 1 and tally.counts["hinges"] == 1
@@ -231,8 +233,8 @@ def test_what_does_not_go_together_is_refused(more: dict[str, Any]) -> None:
 
 
 @pytest.mark.nightly
-@pytest.mark.xdist_group("spark")
-@pytest.mark.skipif(bool(MISSING), reason=MISSING)
+@NEEDS_SPARK[0]
+@NEEDS_SPARK[1]
 def test_on_spark(session: Any, tmp_path: Path) -> None:
     made = random.Random(21)
     rows = [{**row, "k": f"i{i}"} for i in range(40) for row in random_rows(made)]
@@ -242,3 +244,23 @@ def test_on_spark(session: Any, tmp_path: Path) -> None:
     found = replay([file], program())
     assert {each.instance: each.verdict for each in frame} == by_instance(found)
     assert sum(each.hinges for each in frame) == found.total.counts["hinges"] > 0
+
+
+@pytest.mark.nightly
+@NEEDS_SPARK[0]
+@NEEDS_SPARK[1]
+@pytest.mark.parametrize("watermark", [None, "3 seconds"])
+def test_in_a_stream(session: Any, watermark: str | None, tmp_path: Path) -> None:
+    """Rows of one time are also in several micro-batches. Within the watermark rows come in any
+    order; without one, those of an instance come in that of their times."""
+    made = random.Random(22)
+    parts: list[list[str]] = [[], [], []]
+    for number in range(20):
+        rows = [{**row, "k": f"i{number}"} for row in random_rows(made)]
+        where = [made.randrange(3) for _ in rows]
+        for part, told in zip(where if watermark else sorted(where), rows, strict=True):
+            parts[part].append(json.dumps(told))
+    wanted = answers.row_by_row(program(), parts, tmp_path)
+    found = answers.as_stream(session, watermark)(program(), parts, tmp_path)
+    assert found == dataclasses.replace(wanted, covered={})
+    assert wanted.sums["hinges"] and {*wanted.verdicts.values()} == {"fits", "open", "deviates"}

@@ -1,0 +1,104 @@
+"""A row whose place nobody can read quarantines its instance; what deviates may do so for want of
+it, so it is no deviation, unless numbers without a gap tell where the row is missing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lawful.checks.replay import ReplayProgram, replay
+from lawful.checks.replay.mapping import mapping_of
+from tests.checks.replay import answers
+from tests.checks.replay.conftest import NEEDS_SPARK
+from tests.checks.replay.test_foreign_logs import by_instance
+from tests.checks.replay.test_tied_rows import Hall, Told, mapping, written
+
+BY_TIME = ReplayProgram((Hall.lawful.ir,), mapping=mapping_of(mapping(None)))
+PATHS = {"instance": "$.k", "seq": "$.t", "event": "$.e", "args": {"enter": {"by": "$.by"}}}
+NUMBERED = ReplayProgram((Hall.lawful.ir,), mapping=mapping_of(PATHS))
+DENSE = ReplayProgram((Hall.lawful.ir,), mapping=mapping_of({**PATHS, "dense": True}))
+
+
+def rows_of(instance: str, *rows: tuple[Any, str]) -> list[Told]:
+    return [{"k": instance, "t": at, "e": event, "by": 1} for at, event in rows]
+
+
+WRONG = rows_of("wrong", (0, "open"), (1, "open"), (3, "shut"))
+UNPLACED = [
+    *rows_of("for want", (0, "open"), ("?", "shut"), (2, "open"), (3, "open"), (4, "enter")),
+    *rows_of("fits", (0, "open"), ("?", "shut"), ("?", "enter")),
+    *rows_of("alone", ("?", "open")),
+]
+WHY = {
+    "order by time": (BY_TIME, "time has another form than its unit says"),
+    "numbers": (NUMBERED, "a row without a sequence number"),
+}
+
+
+@pytest.mark.parametrize("form", WHY)
+def test_what_a_missing_row_may_explain_is_no_deviation(form: str, tmp_path: Path) -> None:
+    program, reason = WHY[form]
+    found = replay([written(tmp_path / "r.jsonl", [*WRONG, *UNPLACED])], program)
+    unplaced = dict.fromkeys(("for want", "fits", "alone"), "quarantined")
+    assert by_instance(found) == {"wrong": "deviates", **unplaced}
+    answer: Any = found.to_json()
+    assert [each["instance"] for each in answer["deviations"]] == ["wrong"]
+    assert found.total.counts["deviations"] == 1
+    assert found.total.counts["uncertain"] == 2
+    (refused,) = (each for each in answer["not_judged"] if each["kind"] == "refused")
+    assert refused["count"] == 2
+    unread = [each for each in answer["not_judged"] if each["clause"] == reason]
+    counts = {each["instance"]: each["count"] for each in unread}
+    assert counts == {"for want": 1, "fits": 2, "alone": 1}
+    ends = "(in a state that is not certain: a row has no place among the others)"
+    assert refused["clause"].endswith(ends)
+
+
+def test_where_numbers_tell_what_is_missing_an_earlier_row_deviates(tmp_path: Path) -> None:
+    rows = [
+        *rows_of("before", (0, "open"), (1, "open"), ("?", "shut"), (3, "open")),
+        *rows_of("for want", (0, "open"), ("?", "shut"), (2, "open")),
+    ]
+    found = replay([written(tmp_path / "r.jsonl", rows)], DENSE)
+    assert by_instance(found) == {"before": "deviates", "for want": "quarantined"}
+    assert (found.total.counts["deviations"], found.total.counts["uncertain"]) == (1, 2)
+
+
+def parts() -> list[list[str]]:
+    """The rows in two increments; those without a place are in the first, or in the second."""
+    rows: list[Told] = [*WRONG, *UNPLACED]
+    for first in ("for want", "fits"):
+        rows += [{**row, "k": f"{first} later"} for row in UNPLACED if row["k"] == first]
+    out: list[list[str]] = [[], []]
+    for row in rows:
+        later: bool = row["k"].endswith("later") if row["t"] == "?" else row["t"] > 2
+        out[int(later)].append(json.dumps(row))
+    return out
+
+
+@pytest.mark.parametrize("form", WHY)
+def test_increments_and_columns(form: str, tmp_path: Path) -> None:
+    """The first increment deviates where the row without a place is in the second."""
+    program, _ = WHY[form]
+    wanted = answers.row_by_row(program, parts(), tmp_path)
+    assert wanted.verdicts["for want later"] == "quarantined"
+    assert answers.by_increments(program, parts(), tmp_path) == wanted
+    assert answers.by_columns(program, parts(), tmp_path) == wanted
+    early = answers.by_increments(program, parts()[:1], tmp_path)
+    assert early.verdicts["for want later"] == "deviates"
+
+
+@pytest.mark.nightly
+@NEEDS_SPARK[0]
+@NEEDS_SPARK[1]
+@pytest.mark.parametrize("form", WHY)
+def test_on_spark(session: Any, form: str, tmp_path: Path) -> None:
+    program, _ = WHY[form]
+    wanted = answers.row_by_row(program, parts(), tmp_path)
+    assert answers.on_spark(session)(program, parts(), tmp_path) == wanted
+    assert answers.increments_on_spark(session)(program, parts(), tmp_path) == wanted
+    stream = answers.as_stream(session)(program, parts(), tmp_path)
+    assert (stream.verdicts, stream.findings) == (wanted.verdicts, wanted.findings)
