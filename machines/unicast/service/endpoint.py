@@ -35,6 +35,7 @@ from lawful.runtime.instances.access import Fired
 
 from ..declaration import Conn, ReceiverEntryFixed, SenderEntryFixed
 from ..messages import Ack, Close, Data, Dropped, Message, SendFirst, XmitReq
+from .doubts import Doubts
 from .inbox import Inbox
 from .parts import check_payload, cut, overtakes
 from .peer import FormerLife, Peer, from_wire, to_wire
@@ -71,6 +72,7 @@ class Unicast:
         self._kinds_received: Counter[str] = Counter()
         self._changed = asyncio.Event()
         self._loop = asyncio.get_running_loop()
+        self._doubts = Doubts(name, options.on_dropped, self._loop)
         self._closed = False
         self._worked = 0.0
         self._fault: Exception | None = None
@@ -169,7 +171,7 @@ class Unicast:
         async with to.turn:
             number = await self._send_parts(to, cut(payload, self._config.largest_part, ordered))
             self._counts["accepted"] += 1
-            to.remember(number, payload)
+            to.large.remember(number, payload)
             return number
 
     async def _send_parts(self, to: Peer, parts: Sequence[bytes]) -> int:
@@ -258,7 +260,7 @@ class Unicast:
 
     def stats(self) -> EndpointStats:
         """Counters and states as of now; also of a closed endpoint."""
-        counts = self._counts + self._socket.counts + self._inbox.counts
+        counts = self._counts + self._socket.counts + self._inbox.counts + self._doubts.counts
         return EndpointStats.of(
             counts,
             dict(self._kinds_sent),
@@ -371,18 +373,6 @@ class Unicast:
         self._inbox.deliver_held()
         self._ring()
 
-    def _report(self, peer: Peer, dropped: Dropped) -> None:
-        dropped = peer.payloads_of(dropped)
-        self._counts["in_doubt"] += len(dropped.in_doubt)
-        if self._options.on_dropped is None:
-            return
-        try:
-            self._options.on_dropped(peer.name, dropped)
-        except Exception as error:
-            self._counts["raised"] += 1
-            message = f"on_dropped of {self.name} raised, of the peer {peer.name}"
-            self._loop.call_exception_handler({"message": message, "exception": error})
-
     def _perform(self, peer: Peer, output: object) -> None:
         """Do what a machine returned: send the message, or tell the application."""
         match output:
@@ -391,7 +381,7 @@ class Unicast:
             case Data() | Ack() | SendFirst() | XmitReq() | Close():
                 peer.outbox.append(output)
             case Dropped():
-                self._report(peer, output)
+                self._doubts.tell(peer.name, peer.large.whole(output))
                 peer.outbox.append(Close(conn=output.conn))
             case _:
                 raise TypeError(f"nobody performs {output!r}")

@@ -12,8 +12,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..declaration import ReceiverEntryFixed, SenderEntryFixed
-from ..messages import Ack, Close, Data, Dropped, Message, SendFirst, XmitReq
-from .parts import BEGINS, ENDS, Arrivals
+from ..messages import Ack, Close, Data, Message, SendFirst, XmitReq
+from .large import LargePayloads
+from .parts import Arrivals
 from .relay import Address
 from .settings import LARGEST_WINDOW, Clock, Config, ConnectionStats
 
@@ -77,9 +78,7 @@ class Peer:
     """`epoch`: how much larger connection ids are on the wire. `turn` is held by the one sender
     that may send next; `outbox` is about to leave. `lost`: data beyond any window came, so the next
     round asks where to go on, as if there were no entry. `changed` is set for a moment when
-    something has happened. `ends` take the entries out of the journal and off the timers. `large`
-    has the payloads of several parts that are not acknowledged, by connection and the number of the
-    last part."""
+    something has happened. `ends` take the entries out of the journal and off the timers."""
 
     name: str
     address: Address
@@ -87,6 +86,7 @@ class Peer:
     receiver: ReceiverEntryFixed
     epoch: int
     arrivals: Arrivals
+    large: LargePayloads
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     outbox: list[Message] = field(default_factory=list[Message])
     lost: bool = False
@@ -94,7 +94,6 @@ class Peer:
     requests: Requests = field(default_factory=Requests)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
     ends: list[Callable[[], None]] = field(default_factory=list[Callable[[], None]])
-    large: dict[tuple[int, int], bytes] = field(default_factory=dict[tuple[int, int], bytes])
 
     @classmethod
     def at(cls, address: Address, name: str, epoch: int, config: Config, clock: Clock) -> Peer:
@@ -112,29 +111,13 @@ class Peer:
             reaping=config.conn_expiry_timeout > 0,
             clock=clock,
         )
-        return cls(name, address, sender, receiver, epoch, Arrivals(receiver, config.most_parts))
+        arrivals = Arrivals(receiver, config.most_parts)
+        return cls(name, address, sender, receiver, epoch, arrivals, LargePayloads(sender))
 
     @property
     def unacked(self) -> int:
         """How many messages were sent and not yet acknowledged on the live connection."""
         return self.sender.highest_sent - self.sender.highest_acked
-
-    def remember(self, number: int, payload: bytes) -> None:
-        """A payload was sent whose last part has this number."""
-        conn, acked = self.sender.conn, self.sender.highest_acked
-        self.large = {at: p for at, p in self.large.items() if at[0] == conn and at[1] > acked}
-        if self.sender.window[number][0] & BEGINS == 0:
-            self.large[conn, number] = payload
-
-    def payloads_of(self, dropped: Dropped) -> Dropped:
-        """The report about a connection, with whole payloads in the place of their parts."""
-        large, self.large = self.large, {}
-        whole: set[Data] = set()
-        for data in dropped.in_doubt:
-            if data.payload[0] & ENDS:
-                payload = large.get((data.conn, data.seqno), data.payload[1:])
-                whole.add(data.replace(payload=payload))
-        return dropped.replace(in_doubt=frozenset(whole))
 
     def has_room(self, size: int, config: Config) -> bool:
         """Whether a payload of so many bytes may be sent now."""

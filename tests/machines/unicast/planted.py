@@ -9,7 +9,7 @@ from lawful import transition
 from lawful.machines.unicast.declaration import Conn, ReceiverEntryFixed, SenderEntryFixed
 from lawful.machines.unicast.messages import Ack, Close, Data, Dropped, Payload
 from lawful.machines.unicast.service import endpoint, peer, socket
-from lawful.machines.unicast.service.endpoint import Unicast
+from lawful.machines.unicast.service.doubts import Doubts
 from lawful.machines.unicast.service.inbox import Inbox
 from lawful.machines.unicast.service.parts import Arrivals
 from lawful.machines.unicast.service.peer import Peer, Requests
@@ -25,7 +25,7 @@ class Bug:
     planted: object
 
 
-def _keeps_reports(_self: Unicast, _peer: Peer, _dropped: Dropped) -> None:
+def _keeps_reports(_self: Doubts, _peer: str, _dropped: Dropped) -> None:
     """The application is not told what is in doubt."""
 
 
@@ -109,7 +109,7 @@ def _never_early(_self: Arrivals, _number: int) -> None:
 BUGS = {
     "parts alone": Bug(Arrivals, "ready", _all_at_once),
     "delivers twice": Bug(Arrivals, "overtake", _never_early),
-    "keeps reports": Bug(Unicast, "_report", _keeps_reports),
+    "keeps reports": Bug(Doubts, "tell", _keeps_reports),
     "never requests": Bug(Requests, "due", _never_requests),
     "loses what waits": Bug(endpoint, "Inbox", LosesWhatWaits),
     "believes everybody": Bug(socket, "decode", _believes),

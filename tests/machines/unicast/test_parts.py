@@ -238,18 +238,18 @@ def test_a_payload_is_kept_until_it_is_acknowledged_or_reported() -> None:
 
     def sends(payload: bytes) -> None:
         numbers = [peer.sender.send(part).seqno for part in cut(payload, 10, ordered=True)]
-        peer.remember(numbers[-1], payload)
+        peer.large.remember(numbers[-1], payload)
 
     for length in (15, 5, 15):
         sends(bytes(length))
-    assert peer.large == {(1, 2): bytes(15), (1, 5): bytes(15)}
+    assert peer.large.at == {(1, 2): bytes(15), (1, 5): bytes(15)}
     peer.sender.ack(Ack(seqno=3, conn=1))
     sends(b"last")
-    assert peer.large == {(1, 5): bytes(15)}
+    assert peer.large.at == {(1, 5): bytes(15)}
     in_doubt = frozenset(data(q, peer.sender.window[q]) for q in (4, 5, 6))
-    report = peer.payloads_of(Dropped(conn=1, acked=3, in_doubt=in_doubt))
+    report = peer.large.whole(Dropped(conn=1, acked=3, in_doubt=in_doubt))
     assert report.in_doubt == {data(5, bytes(15)), data(6, b"last")}
-    assert (report.conn, report.acked, peer.large) == (1, 3, {})
+    assert (report.conn, report.acked, peer.large.at) == (1, 3, {})
 
 
 def test_the_payloads_of_a_connection_are_of_no_later_one() -> None:
@@ -257,20 +257,20 @@ def test_the_payloads_of_a_connection_are_of_no_later_one() -> None:
     peer = Peer.at(("127.0.0.1", 1), "B", 0, SMALL, SimulatedClock())
     for part in cut(bytes(15), 10, ordered=True):
         peer.sender.send(part)
-    peer.remember(2, bytes(15))
+    peer.large.remember(2, bytes(15))
     peer.sender.ack(Ack(seqno=2, conn=1))
     peer.sender.close()
     peer.sender.lawful.fire_due(peer.sender.lawful.next_deadline() or 0)
     for number, part in enumerate((b"\x03a", b"\x03b"), 1):
         peer.sender.send(part)
         in_doubt = frozenset({data(number, part, conn=2)})
-        report = peer.payloads_of(Dropped(conn=2, acked=number - 1, in_doubt=in_doubt))
+        report = peer.large.whole(Dropped(conn=2, acked=number - 1, in_doubt=in_doubt))
         assert report.in_doubt == {data(number, part[1:], conn=2)}
-    peer.remember(2, bytes(15))
+    peer.large.remember(2, bytes(15))
     peer.sender.send(b"\x03c")
-    peer.large[1, 9] = b"of the first connection"
-    peer.remember(3, b"c")
-    assert peer.large == {}
+    peer.large.at[1, 9] = b"of the first connection"
+    peer.large.remember(3, b"c")
+    assert peer.large.at == {}
 
 
 def test_the_window_has_room_for_the_parts_of_the_largest_payload() -> None:

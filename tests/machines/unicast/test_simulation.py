@@ -15,7 +15,7 @@ from lawful.commands.exit_codes import ExitCode
 from lawful.machines.unicast.declaration import ReceiverEntryFixed
 from lawful.machines.unicast.messages import Payload
 from lawful.machines.unicast.service import peer
-from lawful.machines.unicast.service.endpoint import Unicast
+from lawful.machines.unicast.service.doubts import Doubts
 from lawful.runtime.journal import Journal, read
 from tests.machines.unicast.plan import FAULTS, plan_of
 from tests.machines.unicast.planted import BUGS
@@ -69,7 +69,7 @@ def test_a_planted_bug_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 @pytest.mark.nightly
 def test_a_failure_shrinks_to_what_is_needed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Unicast, "_report", BUGS["keeps reports"].planted)
+    monkeypatch.setattr(Doubts, "tell", BUGS["keeps reports"].planted)
     seed = next(seed for seed in range(10) if simulate(seed).problems)
     plan = shrunk(seed)
     assert simulate(seed, plan=plan).problems
