@@ -14,6 +14,7 @@ kept, until the application disconnects the peer: it remembers where the connect
 
 Each payload is delivered once and in the order in which its sender sent it, whatever the network
 loses, repeats or reorders; or it is reported to `on_dropped` as in doubt, never dropped in silence.
+A peer may take smaller payloads: `send` refuses larger ones, or `on_dropped` is told of them.
 One that is sent with `ordered=False` may overtake others. A payload above one datagram goes in
 several (`parts.py`). Between endpoints of different names there is no order. Sockets are bound to
 127.0.0.1. With a key (`Options.key`) only datagrams of endpoints that have it are taken.
@@ -124,6 +125,7 @@ class Unicast:
         encode_name(peer)
         if peer in self._peers:
             self._peers[peer].address = address
+            self._peers[peer].takes = None  # It may be another life.
             return
         known = Peer.at(address, peer, self._epoch, self._config, self._clock)
         self._peers[peer] = known
@@ -164,14 +166,16 @@ class Unicast:
         A connection that is absent is opened, one that closes is opened again. A payload that is
         not `ordered` is delivered when it comes, if it fits one part and the inbox has room; it
         may be earlier than those sent before it. Errors: ValueError for a payload above
-        `Config.largest_payload`, TypeError for what is no `bytes`.
+        `Config.largest_payload`, or of more parts than `peer` takes, as far as it has said;
+        TypeError for what is no `bytes`.
         """
         to = self._peers[peer]
         check_payload(payload, self._config.largest_payload)
         async with to.turn:
-            number = await self._send_parts(to, cut(payload, self._config.largest_part, ordered))
+            parts = cut(payload, self._config.largest_part, ordered)
+            number = await self._send_parts(to, parts)
             self._counts["accepted"] += 1
-            to.large.remember(number, payload)
+            to.large.remember(number, len(parts), payload)
             return number
 
     async def _send_parts(self, to: Peer, parts: Sequence[bytes]) -> int:
@@ -187,6 +191,7 @@ class Unicast:
             if at == 0:
                 await self._until(to, lambda: to.has_room(len(parts[0]), self._config))
                 self._check_open()
+                to.check_size(parts)
             data = to.sender.send(parts[at])
             conn, at = data.conn, at + 1
             self._busy[to.name] = to
@@ -333,6 +338,7 @@ class Unicast:
             self._counts["unknown"] += 1
 
     def _handle_batch(self, peer: Peer, batch: Batch) -> None:
+        peer.takes = batch.most_parts
         for message in batch.in_order_of_handling():
             self._kinds_received[type(message).__name__] += 1
             try:
@@ -341,6 +347,9 @@ class Unicast:
                 self._counts["former"] += 1
             except Refused:
                 self._counts["refused"] += 1
+        if lost := peer.large.settled(batch.most_parts):
+            self._counts["too_large"] += len(lost.in_doubt)
+            self._doubts.tell(peer.name, lost)
         self._inbox.deliver(peer)
         if peer.busy:
             self._busy[peer.name] = peer
@@ -397,7 +406,8 @@ class Unicast:
             self._kinds_sent.update(type(message).__name__ for message in peer.outbox)
             messages = tuple(to_wire(message, peer.epoch) for message in peer.outbox)
             peer.outbox.clear()
-            self._socket.send(Batch(self.name, peer.name, messages), peer.address)
+            batch = Batch(self.name, peer.name, messages, self._config.most_parts)
+            self._socket.send(batch, peer.address)
 
     # Ends and faults.
 

@@ -8,10 +8,10 @@ entry, which has outlived the sender, then takes them for what they are, newer.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from ..declaration import ReceiverEntryFixed, SenderEntryFixed
+from ..declaration import Conn, ReceiverEntryFixed, SenderEntryFixed
 from ..messages import Ack, Close, Data, Message, SendFirst, XmitReq
 from .large import LargePayloads
 from .parts import Arrivals
@@ -78,7 +78,8 @@ class Peer:
     """`epoch`: how much larger connection ids are on the wire. `turn` is held by the one sender
     that may send next; `outbox` is about to leave. `lost`: data beyond any window came, so the next
     round asks where to go on, as if there were no entry. `changed` is set for a moment when
-    something has happened. `ends` take the entries out of the journal and off the timers."""
+    something has happened. `ends` take the entries out of the journal and off the timers. `takes`:
+    of how many parts a payload may be there, as its last datagram said; None if that is unknown."""
 
     name: str
     address: Address
@@ -89,6 +90,7 @@ class Peer:
     large: LargePayloads
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     outbox: list[Message] = field(default_factory=list[Message])
+    takes: int | None = None
     lost: bool = False
     gone: bool = False
     requests: Requests = field(default_factory=Requests)
@@ -125,6 +127,21 @@ class Peer:
             return True
         bytes_under_way = sum(map(len, self.sender.window.values()))
         return self.unacked < config.window and bytes_under_way + size <= config.window_bytes
+
+    def check_size(self, parts: Sequence[bytes]) -> None:
+        """Errors: ValueError for a payload of more parts than the peer takes, as far as it said.
+
+        What it said is over with both connections. Otherwise an endpoint that has only large
+        payloads for it would never hear that its next life takes them.
+        """
+        if self.sender.state == Conn.CLOSED == self.receiver.state:
+            self.takes = None
+        if self.takes is not None and len(parts) > self.takes:
+            most, size = self.takes * (len(parts[0]) - 1), sum(map(len, parts)) - len(parts)
+            raise ValueError(
+                f"{self.name} takes payloads of at most {self.takes} parts, here {most} bytes,"
+                f" not {len(parts)} parts, {size} bytes"
+            )
 
     @property
     def busy(self) -> bool:

@@ -32,7 +32,8 @@ class Config:
     payloads delivered that the application has not taken; then delivery waits, acknowledgements
     with it, and so in the end the sender. `largest_datagram` (bytes) and `most_messages` bound
     what one datagram carries, unless it is a single message. `largest_payload`: bytes that `send`
-    takes, the same at all endpoints; more than `largest_part` of them go in several messages.
+    takes; more than `largest_part` of them go in several messages. A payload of more parts than
+    `most_parts` at the endpoint that it is for is not delivered, and its sender is told.
     Errors: ValueError for a value out of its range.
     """
 
@@ -116,8 +117,10 @@ class Options:
     counted as `forged`. `epoch`: the connection ids of this life are greater than it; it must grow
     from one life of a name to the next, by default it is the wall clock's microseconds (U-B5).
     `on_dropped`: is told the peer that did not answer, up to which message it has delivered all,
-    and which are in doubt: it may have delivered the first few of them, or may do so later. What
-    it raises is told to the event loop's exception handler, counted as `raised`, and does no harm.
+    and which are in doubt: it may have delivered the first few of them, or may do so later. It is
+    also told of payloads that the peer acknowledged and did not take, since they have more parts
+    than it takes: these are lost, unless another life of it has got them. What it raises is told to
+    the event loop's exception handler, counted as `raised`, and does no harm.
     """
 
     clock: Clock | None = None
@@ -151,7 +154,8 @@ class EndpointStats:
     may have. Payloads that are `broken`: their parts do not fit together, or are more than
     `largest_payload` has here. `messages_sent` and
     `messages_received` by kind ("Data", "Ack", ...). Payloads: `accepted` from the application,
-    `delivered` to it, `in_doubt` when it was told of them; `raised`: exceptions of `on_dropped`.
+    `delivered` to it, `in_doubt` when it was told of them, and of these `too_large` for the peer;
+    `raised`: exceptions of `on_dropped`.
     """
 
     datagrams_sent: int
@@ -167,6 +171,7 @@ class EndpointStats:
     accepted: int
     delivered: int
     in_doubt: int
+    too_large: int
     raised: int
     send_errors: int
     messages_sent: Mapping[str, int]
@@ -196,6 +201,7 @@ class EndpointStats:
             accepted=counts["accepted"],
             delivered=counts["delivered"],
             in_doubt=counts["in_doubt"],
+            too_large=counts["too_large"],
             raised=counts["raised"],
             send_errors=counts["send_errors"],
             messages_sent=sent,

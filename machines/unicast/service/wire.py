@@ -3,9 +3,10 @@
 One datagram carries a *message batch* of one endpoint for another [seed:50-51]: one or more
 messages, from and to named endpoints. All integers are big-endian, nothing is padded:
 
-    datagram := "LU3" version:u8 seal source:name target:name count:u16 message{count}
-    seal     := version 3: crc32:u32
-              | version 4: the first 16 bytes of HMAC-SHA-256 under the key of the endpoints
+    datagram := "LU3" version:u8 seal source:name target:name most_parts:u16 count:u16
+                message{count}
+    seal     := version 5: crc32:u32
+              | version 6: the first 16 bytes of HMAC-SHA-256 under the key of the endpoints
     name     := length:u8 UTF-8{length}
     message  := kind:u8 conn:u64 body
     body     := kind 1, Data:      seqno:u64 first:u8(0|1) length:u16 part{length} (`parts.py`)
@@ -13,6 +14,10 @@ messages, from and to named endpoints. All integers are big-endian, nothing is p
               | kind 3, SendFirst: nothing
               | kind 4, XmitReq:   count:u16 seqno:u64{count}, strictly increasing
               | kind 5, Close:     nothing
+
+`most_parts`, 1 or more, says how many parts a payload may have for the source to take it. It is in
+each datagram, so that an ack and the limit under which its parts were taken come together. Other
+versions are refused: 3 and 4 had no such limit.
 
 The seal covers all that follows it, so that a damaged datagram is refused as a whole and not taken
 for another one. With a key, nobody who does not know it can make a datagram that is taken; who
@@ -32,13 +37,14 @@ from dataclasses import dataclass
 from ..messages import Ack, Close, Data, Message, SendFirst, XmitReq
 from .parts import is_part
 
-MAGIC = b"LU3\x03"
-MAGIC_KEYED = b"LU3\x04"
+MAGIC = b"LU3\x05"
+MAGIC_KEYED = b"LU3\x06"
 LONGEST_SEAL = 16  # Bytes.
 LARGEST_DATAGRAM = 65_507  # Bytes: what UDP over IPv4 carries at most.
 LONGEST_NAME = 255  # Bytes of UTF-8.
 LONGEST_PAYLOAD = 60_000  # Bytes of a part: one message fits a datagram whatever the names.
 MOST_MESSAGES = 2**16 - 1
+MOST_PARTS = 2**16 - 1  # Of one payload.
 MOST_REQUESTED = 7_000  # Sequence numbers in one XmitReq, for the same reason.
 
 _CRC = struct.Struct("!I")
@@ -60,11 +66,13 @@ class Forged(WireError):
 
 @dataclass(frozen=True)
 class Batch:
-    """The messages of one datagram, in their order, from the endpoint `source` to `target`."""
+    """The messages of one datagram, in their order, from the endpoint `source` to `target`. The
+    source takes payloads of at most `most_parts` parts."""
 
     source: str
     target: str
     messages: tuple[Message, ...]
+    most_parts: int
 
     def in_order_of_handling(self) -> list[Message]:
         """The messages, data marked first before all others, else as they stand [seed:119]."""
@@ -81,7 +89,7 @@ def encode(batch: Batch, key: bytes = b"") -> bytes:
     if not 0 < len(batch.messages) <= MOST_MESSAGES:
         raise ValueError(f"a datagram carries 1 to {MOST_MESSAGES} messages")
     raw = [encode_message(m) for m in batch.messages]
-    return _sealed(batch.source, batch.target, raw, key)
+    return _sealed(batch, raw, key)
 
 
 def pack(
@@ -92,23 +100,27 @@ def pack(
     Each has at most `most` messages and `largest` bytes, unless a single message is larger.
     Errors: ValueError as `encode`.
     """
-    empty = len(_sealed(batch.source, batch.target, [], key))
+    empty = len(_sealed(batch, [], key))
     waiting: list[bytes] = []
     size = empty
     for message in batch.messages:
         raw = encode_message(message)
         if waiting and (len(waiting) == most or size + len(raw) > largest):
-            yield _sealed(batch.source, batch.target, waiting, key)
+            yield _sealed(batch, waiting, key)
             waiting, size = [], empty
         waiting.append(raw)
         size += len(raw)
     if waiting:
-        yield _sealed(batch.source, batch.target, waiting, key)
+        yield _sealed(batch, waiting, key)
 
 
-def _sealed(source: str, target: str, messages: list[bytes], key: bytes) -> bytes:
-    parts = [encode_name(source), encode_name(target), _COUNT.pack(len(messages)), *messages]
-    content = b"".join(parts)
+def _sealed(batch: Batch, messages: list[bytes], key: bytes) -> bytes:
+    """These messages with the rest of what the batch says."""
+    if not 0 < batch.most_parts <= MOST_PARTS:
+        raise ValueError(f"a payload has at most 1 to {MOST_PARTS} parts, not {batch.most_parts}")
+    names = encode_name(batch.source) + encode_name(batch.target)
+    counts = _COUNT.pack(batch.most_parts) + _COUNT.pack(len(messages))
+    content = names + counts + b"".join(messages)
     if key:
         return MAGIC_KEYED + _seal(key, content) + content
     return MAGIC + _CRC.pack(zlib.crc32(content)) + content
@@ -157,7 +169,8 @@ def decode(datagram: bytes, key: bytes = b"") -> Batch:
     if datagram[: len(magic)] != magic:
         if key and datagram[: len(MAGIC)] == MAGIC:
             raise Forged("the datagram is not sealed with a key")
-        raise WireError(f"expected a datagram that begins with {magic!r}")
+        found = datagram[: len(magic)]
+        raise WireError(f"expected a datagram that begins with {magic!r}, not with {found!r}")
     reader = _Reader(datagram, len(magic))
     if key:
         seal = reader.take(LONGEST_SEAL, "the seal")
@@ -166,13 +179,16 @@ def decode(datagram: bytes, key: bytes = b"") -> Batch:
     elif reader.number(4, "the checksum") != zlib.crc32(datagram[reader.at :]):
         raise WireError("the checksum is another: damaged or cut short")
     source, target = reader.name("the source"), reader.name("the target")
+    most_parts = reader.number(2, "the number of parts that the source takes")
+    if most_parts == 0:
+        raise WireError(f"byte {reader.at}: expected that the source takes 1 part or more")
     count = reader.number(2, "the number of messages")
     if count == 0:
         raise WireError("expected at least one message")
     messages = tuple(_message(reader) for _ in range(count))
     if reader.at != len(datagram):
         raise WireError(f"{len(datagram) - reader.at} bytes after the last message")
-    return Batch(source, target, messages)
+    return Batch(source, target, messages, most_parts)
 
 
 def _message(reader: _Reader) -> Message:

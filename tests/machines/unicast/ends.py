@@ -94,7 +94,7 @@ class Probe(asyncio.DatagramProtocol):
         self.transport.sendto(datagram, self.target.address)
 
     def say(self, *messages: Message, source: str = "P", target: str = "A") -> None:
-        self.raw(encode(Batch(source, target, messages)))
+        self.raw(encode(Batch(source, target, messages, QUICK.most_parts)))
 
 
 @asynccontextmanager

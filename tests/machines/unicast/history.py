@@ -7,7 +7,8 @@ life of its sender. What is in the inbox of a life that ends counts as arrived. 
    later may get again what the one before it got (the document has no handshake). What was sent
    without order may overtake others.
 2. What `send` has taken arrives, or `on_dropped` has told of it, unless its sender was killed.
-   Where nobody is cut off or ends, nothing is told of.
+   Where nobody is cut off or ends, nothing is told of but what is too large for a life of its
+   target; and nothing else is refused.
 3. Within `BOUND` seconds after the last fault all of this has happened, and within as many again
    to messages that are sent after that.
 4. Nothing comes that nobody sent.

@@ -36,11 +36,16 @@ class Fault:
 @dataclass(frozen=True)
 class Plan:
     """What is to happen in a run: the faults, how many messages each sends to each other, and how
-    bad the network is besides."""
+    bad the network is besides. `takes`: the largest payload of a life, where lives differ in it;
+    one life has the first of these, the next one the second, and so on."""
 
     faults: tuple[Fault, ...]
     messages: int
     network: DatagramFaults
+    takes: tuple[int, ...] = ()
+
+
+UNEVEN = (300, 60, 130)
 
 
 def plan_of(seed: int, messages: int = 120, seconds: float = 8.0) -> Plan:
@@ -52,4 +57,6 @@ def plan_of(seed: int, messages: int = 120, seconds: float = 8.0) -> Plan:
         length = draw.choice((0.1, 0.5, 2.5))
         what = draw.choice(FAULTS)
         faults.append(Fault(at, what, draw.choice(NAMES), length, draw.randrange(2**32)))
-    return Plan(tuple(faults), messages, replace(BAD, hold=draw.choice((0.05, 0.3, 2.0))))
+    network = replace(BAD, hold=draw.choice((0.05, 0.3, 2.0)))
+    takes = UNEVEN if seed % 6 == 5 else ()
+    return Plan(tuple(faults), messages, network, takes)

@@ -11,6 +11,7 @@ from lawful.machines.unicast.messages import Ack, Close, Data, Dropped, Payload
 from lawful.machines.unicast.service import endpoint, peer, socket
 from lawful.machines.unicast.service.doubts import Doubts
 from lawful.machines.unicast.service.inbox import Inbox
+from lawful.machines.unicast.service.large import LargePayloads
 from lawful.machines.unicast.service.parts import Arrivals
 from lawful.machines.unicast.service.peer import Peer, Requests
 from lawful.machines.unicast.service.wire import MAGIC, decode
@@ -46,6 +47,10 @@ class LosesWhatWaits(Inbox):
 def _believes(datagram: bytes, key: bytes = b"") -> object:
     """A datagram that is not sealed is taken, too."""
     return decode(datagram, b"" if datagram[:4] == MAGIC else key)
+
+
+def _never_settles(_self: LargePayloads, _most: int) -> None:
+    """What is acknowledged is taken for delivered."""
 
 
 class NoTombstone(ReceiverEntryFixed):
@@ -110,6 +115,7 @@ BUGS = {
     "parts alone": Bug(Arrivals, "ready", _all_at_once),
     "delivers twice": Bug(Arrivals, "overtake", _never_early),
     "keeps reports": Bug(Doubts, "tell", _keeps_reports),
+    "believes acks": Bug(LargePayloads, "settled", _never_settles),
     "never requests": Bug(Requests, "due", _never_requests),
     "loses what waits": Bug(endpoint, "Inbox", LosesWhatWaits),
     "believes everybody": Bug(socket, "decode", _believes),

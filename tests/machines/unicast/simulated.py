@@ -90,6 +90,10 @@ class Life:
         self._scene = scene
         self._jobs: list[asyncio.Task[None]] = []
         self._unicast: endpoint.Unicast | None = None
+        self.config = scene.config
+        if takes := scene.plan.takes:
+            turn = (NAMES.index(name) + number) % len(takes)
+            self.config = replace(scene.config, largest_payload=takes[turn])
 
     @property
     def unicast(self) -> endpoint.Unicast:
@@ -107,7 +111,7 @@ class Life:
             key=KEY,
         )
         port = PORTS[self.name]
-        self._unicast = await endpoint.Unicast.open(self.name, scene.config, options, port)
+        self._unicast = await endpoint.Unicast.open(self.name, self.config, options, port)
         for other in NAMES:
             if other != self.name:
                 self.unicast.connect(other, (LOOPBACK, PORTS[other]))
@@ -148,6 +152,10 @@ class Life:
                 scene.history.sent[payload] = sent
                 try:
                     await self.unicast.send(other, payload, ordered=ordered)
+                except ValueError:
+                    sent.dropped = True
+                    if len(payload) <= self.config.largest_payload:
+                        scene.note_too_large(self.name, other, payload)
                 except BaseException:
                     sent.dropped = True  # Not taken, so nothing is promised of it.
                     raise
@@ -173,14 +181,15 @@ class Life:
                 await asyncio.sleep(0.05)
 
     def _dropped(self, peer: str, dropped: Dropped) -> None:
+        troubled = bool(self._scene.history.troubled & {peer, self.name})
         for data in dropped.in_doubt:
+            if not troubled:
+                self._scene.note_too_large(self.name, peer, data.payload)
             sent = self._scene.history.sent.get(data.payload)
             if sent is None or (sent.target, sent.source) != (peer, self.name):
                 self._scene.errors.append(f"{self.name} was told of what it did not send to {peer}")
             else:
                 sent.dropped = True
-        if not self._scene.history.troubled & {peer, self.name}:
-            self._scene.errors.append(f"{self.name} was told that {peer} does not answer, it does")
         if self._scene.draw.random() < 0.5:
             raise RuntimeError("the application failed")
 
@@ -226,6 +235,7 @@ class Scene:
         self.watch.journal = journal
         self.history = History()
         self.lives: dict[str, Life] = {}
+        self.least: dict[str, int] = {}  # Parts of a payload that all lives of a name have taken.
         # How many messages are to be sent: from whom, to whom, and whether they are the last.
         self.left = {(a, b, ""): plan.messages for a in NAMES for b in NAMES if a != b}
         self.counts: Counter[str] = Counter()
@@ -239,9 +249,17 @@ class Scene:
         if "on_dropped" not in str(context.get("message")):
             self.errors.append(f"{context.get('message')}: {context.get('exception')!r}")
 
+    def note_too_large(self, name: str, peer: str, payload: bytes) -> None:
+        """It is an error that a payload was not taken, unless some life of the peer takes no such
+        payload."""
+        if -(-len(payload) // self.config.largest_part) <= self.least.get(peer, 2**32):
+            size = f"a payload of {len(payload)} bytes"
+            self.errors.append(f"{name} was told that {peer} does not take {size}, it does")
+
     async def begin(self, name: str) -> None:
         number = self.lives[name].number + 1 if name in self.lives else 0
         life = Life(self, name, number)
+        self.least[name] = min(self.least.get(name, 2**32), life.config.most_parts)
         await life.open()
         self.lives[name] = life
 
@@ -293,12 +311,14 @@ class Scene:
         )
         if fault.what == "forged":
             for lie in lies:
-                datagram = encode(Batch(source, fault.name, (lie,)), draw.choice((b"", b"other")))
+                datagram = encode(
+                    Batch(source, fault.name, (lie,), 1), draw.choice((b"", b"other"))
+                )
                 self.datagrams.send(self.loop, datagram, LIAR, port)
-        good = encode(Batch("stranger", fault.name, lies), KEY)
+        good = encode(Batch("stranger", fault.name, lies, 1), KEY)
         for bad in (good, good[: draw.randrange(len(good))], draw.randbytes(40), b""):
             self.datagrams.send(self.loop, bad, LIAR, port)
-        wrong = encode(Batch(source, "nobody", lies), KEY)
+        wrong = encode(Batch(source, "nobody", lies, 1), KEY)
         self.datagrams.send(self.loop, wrong, LIAR, port)
 
     @property

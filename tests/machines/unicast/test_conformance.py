@@ -77,7 +77,7 @@ def peer(clock: SimulatedClock) -> Peer:
 
 def travelled(message: Any, leave: int, arrive: int) -> Any:
     """The message as it comes out of a datagram, at an end of this epoch."""
-    batch = Batch("A", "B", (to_wire(message, leave),))
+    batch = Batch("A", "B", (to_wire(message, leave),), 1)
     (found,) = decode(encode(batch)).in_order_of_handling()
     return from_wire(found, arrive)
 

@@ -204,8 +204,8 @@ async def test_a_forged_datagram_deafens_nobody() -> None:
         await a.send("B", b"B has no key")
         await b.until(lambda: b.stats().malformed > 0)
     async with probed(Options(key=KEY)) as (a, probe):
-        largest = Batch("P", "A", (data(1, conn=2**64 - 1), Close(conn=1)))
-        good = encode(Batch("P", "A", (data(1, conn=5),)), KEY)
+        largest = Batch("P", "A", (data(1, conn=2**64 - 1), Close(conn=1)), 1)
+        good = encode(Batch("P", "A", (data(1, conn=5),), 1), KEY)
         probe.raw(encode(largest))
         probe.raw(encode(largest, b"another key"))
         probe.raw(good[:-1] + b"?")

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from lawful.machines.unicast.declaration import Conn, ReceiverEntryFixed
 from lawful.machines.unicast.messages import Ack, Close, Data, Dropped
+from lawful.machines.unicast.service.large import Large
 from lawful.machines.unicast.service.parts import Arrivals, cut, joined, overtakes
 from lawful.machines.unicast.service.peer import Peer
 from lawful.machines.unicast.service.run import gone
@@ -238,14 +239,16 @@ def test_a_payload_is_kept_until_it_is_acknowledged_or_reported() -> None:
 
     def sends(payload: bytes) -> None:
         numbers = [peer.sender.send(part).seqno for part in cut(payload, 10, ordered=True)]
-        peer.large.remember(numbers[-1], payload)
+        peer.large.remember(numbers[-1], len(numbers), payload)
 
     for length in (15, 5, 15):
         sends(bytes(length))
-    assert peer.large.at == {(1, 2): bytes(15), (1, 5): bytes(15)}
+    two = {(1, 2): Large(1, 2, bytes(15), False), (1, 5): Large(4, 5, bytes(15), False)}
+    assert peer.large.at == two
     peer.sender.ack(Ack(seqno=3, conn=1))
+    assert peer.large.settled(most=2) is None
     sends(b"last")
-    assert peer.large.at == {(1, 5): bytes(15)}
+    assert peer.large.at == {(1, 5): two[1, 5]}
     in_doubt = frozenset(data(q, peer.sender.window[q]) for q in (4, 5, 6))
     report = peer.large.whole(Dropped(conn=1, acked=3, in_doubt=in_doubt))
     assert report.in_doubt == {data(5, bytes(15)), data(6, b"last")}
@@ -257,7 +260,7 @@ def test_the_payloads_of_a_connection_are_of_no_later_one() -> None:
     peer = Peer.at(("127.0.0.1", 1), "B", 0, SMALL, SimulatedClock())
     for part in cut(bytes(15), 10, ordered=True):
         peer.sender.send(part)
-    peer.large.remember(2, bytes(15))
+    peer.large.remember(2, 2, bytes(15))
     peer.sender.ack(Ack(seqno=2, conn=1))
     peer.sender.close()
     peer.sender.lawful.fire_due(peer.sender.lawful.next_deadline() or 0)
@@ -266,10 +269,12 @@ def test_the_payloads_of_a_connection_are_of_no_later_one() -> None:
         in_doubt = frozenset({data(number, part, conn=2)})
         report = peer.large.whole(Dropped(conn=2, acked=number - 1, in_doubt=in_doubt))
         assert report.in_doubt == {data(number, part[1:], conn=2)}
-    peer.large.remember(2, bytes(15))
+    peer.large.remember(2, 1, b"b")
     peer.sender.send(b"\x03c")
-    peer.large.at[1, 9] = b"of the first connection"
-    peer.large.remember(3, b"c")
+    peer.large.at[1, 2] = Large(1, 2, b"of the first connection", False)
+    peer.sender.ack(Ack(seqno=2, conn=2))
+    assert peer.large.settled(most=1) is None
+    peer.large.remember(3, 1, b"c")
     assert peer.large.at == {}
 
 

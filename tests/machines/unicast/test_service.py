@@ -134,7 +134,7 @@ async def _send_all(end: Unicast, count: int) -> None:
 @timed
 async def test_bad_datagrams_are_counted_and_survived() -> None:
     async with probed() as (a, probe):
-        good = encode(Batch("P", "A", (data(1),)))
+        good = encode(Batch("P", "A", (data(1),), 1))
         for bad in (b"hello", good[:-1], good[:8] + bytes(len(good) - 8)):
             probe.raw(bad)
         probe.say(data(1), target="somebody else")

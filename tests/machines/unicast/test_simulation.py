@@ -33,6 +33,12 @@ def test_every_promise_is_kept_whatever_fails() -> None:
     assert set(transitions) >= set(TRANSITIONS) - {"resume"}
 
 
+def test_every_promise_is_kept_among_ends_that_take_payloads_of_different_sizes() -> None:
+    run = simulate(11, plan=plan_of(11, messages=60, seconds=3.0))
+    assert run.problems == []
+    assert run.counts["too_large"] > 0 < run.counts["broken"]
+
+
 @pytest.mark.nightly
 def test_a_seed_gives_the_same_events_again() -> None:
     plan, other = plan_of(3, messages=20, seconds=2.0), plan_of(4, messages=20, seconds=2.0)

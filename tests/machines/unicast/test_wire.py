@@ -15,6 +15,7 @@ from lawful.machines.unicast.service.wire import (
     LONGEST_NAME,
     LONGEST_PAYLOAD,
     MAGIC,
+    MOST_PARTS,
     MOST_REQUESTED,
     Batch,
     WireError,
@@ -39,9 +40,13 @@ BATCHES = st.builds(
     source=NAMES,
     target=NAMES,
     messages=st.lists(MESSAGES, min_size=1, max_size=5).map(tuple),
+    most_parts=st.integers(1, MOST_PARTS),
 )
 FIRST = Data(seqno=1, conn=7, first=True, payload=b"\x03hello")
-HELLO = Batch("A", "B", (FIRST, Ack(seqno=3, conn=2)))
+HELLO = Batch("A", "B", (FIRST, Ack(seqno=3, conn=2)), 280)
+
+
+HEADER = b"\x01A\x01B\x01\x18"  # From A, which takes 280 parts, to B.
 
 
 def sealed(content: bytes) -> bytes:
@@ -51,7 +56,7 @@ def sealed(content: bytes) -> bytes:
 
 def message(content: str) -> bytes:
     """A datagram from A to B with one message, given in hexadecimal."""
-    return sealed(b"\x01A\x01B\x00\x01" + bytes.fromhex(content))
+    return sealed(HEADER + b"\x00\x01" + bytes.fromhex(content))
 
 
 def decodes_or_is_refused(datagram: bytes) -> bool:
@@ -66,12 +71,12 @@ def decodes_or_is_refused(datagram: bytes) -> bool:
 
 def test_the_format_is_this() -> None:
     content = (
-        "01 41  01 42  0002"
+        "01 41  01 42  0118  0002"
         "01 0000000000000007 0000000000000001 01 0006 0368656c6c6f"
         "02 0000000000000002 0000000000000003"
     )
     assert encode(HELLO) == sealed(bytes.fromhex(content))
-    assert encode(HELLO)[:4] == b"LU3\x03"
+    assert encode(HELLO)[:4] == b"LU3\x05"
 
 
 @given(BATCHES)
@@ -111,7 +116,7 @@ def test_any_bytes_decode_or_are_refused(content: bytes) -> None:
 @given(st.binary(max_size=60))
 def test_any_content_under_a_right_checksum_decodes_or_is_refused(content: bytes) -> None:
     decodes_or_is_refused(sealed(content))
-    decodes_or_is_refused(sealed(b"\x01A\x01B\x00\x01" + content))
+    decodes_or_is_refused(sealed(HEADER + b"\x00\x01" + content))
 
 
 @given(BATCHES, st.data())
@@ -126,12 +131,16 @@ def test_a_damaged_structure_under_a_right_checksum_decodes_or_is_refused(
 
 ZERO = "0000000000000000"
 WRONG = {
-    "expected a datagram that begins with": b"LU3\x02" + encode(HELLO)[4:],
+    "expected a datagram that begins with": b"LU3\x03" + encode(HELLO)[4:],
     "expected the checksum of 4 bytes, the datagram ends": MAGIC + b"\x00\x00",
     "the checksum is another": encode(HELLO)[:-1] + b"\x00",
-    "expected at least one message": sealed(b"\x01A\x01B\x00\x00"),
-    "the source has no name": sealed(b"\x00\x01B\x00\x01" + bytes(9)),
-    "expected the target in UTF-8": sealed(b"\x01A\x01\xff\x00\x01" + bytes(9)),
+    "expected that the source takes 1 part or more": sealed(
+        b"\x01A\x01B\x00\x00\x00\x01" + bytes(9)
+    ),
+    "expected the number of parts that the source takes of 2 bytes": sealed(b"\x01A\x01B\x00"),
+    "expected at least one message": sealed(HEADER + b"\x00\x00"),
+    "the source has no name": sealed(b"\x00\x01B\x00\x01\x00\x01" + bytes(9)),
+    "expected the target in UTF-8": sealed(b"\x01A\x01\xff\x00\x01\x00\x01" + bytes(9)),
     "no message is of kind 0": message(f"00 {ZERO}"),
     "no message is of kind 6": message(f"06 {ZERO}"),
     "the mark of first data is 0 or 1, not 2": message(f"01 {ZERO} {ZERO} 02 0000"),
@@ -153,8 +162,9 @@ def test_what_is_wrong_is_said(why: str) -> None:
 def test_packed_datagrams_carry_all_in_order_and_keep_the_limits(
     messages: list[Message], largest: int, most: int
 ) -> None:
-    datagrams = list(pack(Batch("A", "B", tuple(messages)), largest, most))
+    datagrams = list(pack(Batch("A", "B", tuple(messages), 7), largest, most))
     batches = [decode(datagram) for datagram in datagrams]
+    assert {batch.most_parts for batch in batches} <= {7}
     assert [m for batch in batches for m in batch.messages] == messages
     for datagram, batch in zip(datagrams, batches, strict=True):
         assert len(batch.messages) <= most
@@ -163,10 +173,10 @@ def test_packed_datagrams_carry_all_in_order_and_keep_the_limits(
 
 def test_packing_leaves_no_room_unused() -> None:
     acks = tuple(Ack(seqno=n, conn=1) for n in range(10))
-    assert [len(decode(d).messages) for d in pack(Batch("A", "B", acks), most=4)] == [4, 4, 2]
-    exactly_four = 14 + 4 * 17
-    assert [len(d) for d in pack(Batch("A", "B", acks), exactly_four)] == [82, 82, 48]
-    assert len(list(pack(Batch("A", "B", acks), exactly_four - 1))) == 4
+    assert [len(decode(d).messages) for d in pack(Batch("A", "B", acks, 7), most=4)] == [4, 4, 2]
+    exactly_four = 16 + 4 * 17
+    assert [len(d) for d in pack(Batch("A", "B", acks, 7), exactly_four)] == [84, 84, 50]
+    assert len(list(pack(Batch("A", "B", acks, 7), exactly_four - 1))) == 4
 
 
 def test_the_largest_message_fits_a_datagram_whatever_the_names() -> None:
@@ -174,7 +184,7 @@ def test_the_largest_message_fits_a_datagram_whatever_the_names() -> None:
     data = Data(seqno=1, conn=1, first=True, payload=bytes(LONGEST_PAYLOAD))
     request = XmitReq(conn=1, missing=frozenset(range(MOST_REQUESTED)))
     for largest in (data, request):
-        assert len(encode(Batch(name, name, (largest,)))) <= LARGEST_DATAGRAM
+        assert len(encode(Batch(name, name, (largest,), MOST_PARTS))) <= LARGEST_DATAGRAM
 
 
 TOO_LARGE: dict[str, Message] = {
@@ -187,11 +197,19 @@ TOO_LARGE: dict[str, Message] = {
 @pytest.mark.parametrize("why", TOO_LARGE)
 def test_what_is_too_large_is_not_encoded(why: str) -> None:
     with pytest.raises(ValueError, match=why):
-        encode(Batch("A", "B", (TOO_LARGE[why],)))
+        encode(Batch("A", "B", (TOO_LARGE[why],), 1))
 
 
-@pytest.mark.parametrize("batch", [Batch("A", "B", ()), Batch("", "B", HELLO.messages)])
-def test_a_datagram_has_names_and_a_message(batch: Batch) -> None:
+@pytest.mark.parametrize(
+    "batch",
+    [
+        Batch("A", "B", (), 1),
+        Batch("", "B", HELLO.messages, 1),
+        Batch("A", "B", HELLO.messages, 0),
+        Batch("A", "B", HELLO.messages, MOST_PARTS + 1),
+    ],
+)
+def test_a_datagram_has_names_a_limit_and_a_message(batch: Batch) -> None:
     with pytest.raises(ValueError, match="1 to"):
         encode(batch)
 
@@ -203,4 +221,4 @@ def test_data_marked_first_is_handled_first() -> None:
         Data(seqno=5, conn=1, first=False, payload=b"\x03"),
         Close(conn=1),
     )
-    assert Batch("A", "B", (*others, first)).in_order_of_handling() == [first, *others]
+    assert Batch("A", "B", (*others, first), 1).in_order_of_handling() == [first, *others]

@@ -89,12 +89,12 @@ class Told(asyncio.DatagramProtocol):
         for message in decode(data).messages:
             self.tell(text_of(message))
 
-    def say(self, *messages: Message) -> None:
-        """P says these, in one datagram."""
+    def say(self, *messages: Message, most_parts: int = CONFIG.most_parts) -> None:
+        """P says these, in one datagram. It takes payloads of so many parts."""
         for message in messages:
             self.tell("<" + text_of(message))
         assert self._transport is not None
-        self._transport.sendto(encode(Batch("P", "A", messages)), (LOOPBACK, A))
+        self._transport.sendto(encode(Batch("P", "A", messages, most_parts)), (LOOPBACK, A))
 
     # The application at A.
 
@@ -103,8 +103,12 @@ class Told(asyncio.DatagramProtocol):
 
         async def work() -> None:
             for payload in payloads:
-                number = await self.unicast.send("P", payload)
-                self.tell(f"[sent {payload.decode()} as {number}]")
+                try:
+                    number = await self.unicast.send("P", payload)
+                except ValueError:
+                    self.tell(f"[refused {payload.decode()}]")
+                else:
+                    self.tell(f"[sent {payload.decode()} as {number}]")
 
         self.job(work())
 
@@ -172,8 +176,8 @@ def text_of(message: Message) -> str:
 Act = tuple[float, Callable[[Told], object]]  # At so many milliseconds.
 
 
-def says(*messages: Message) -> Callable[[Told], object]:
-    return lambda scene: scene.say(*messages)
+def says(*messages: Message, most_parts: int = CONFIG.most_parts) -> Callable[[Told], object]:
+    return lambda scene: scene.say(*messages, most_parts=most_parts)
 
 
 def sends(*payloads: bytes) -> Callable[[Told], object]:
