@@ -7,13 +7,14 @@ from collections.abc import Callable
 from .. import ir, ops
 from .. import types as t
 from ..analysis.partiality import always_defined
-from ..analysis.places import in_state, mentions
+from ..analysis.places import holder, in_state, mentions, prefixes
+from ..analysis.walk import everything, free_locals
 from ..errors import Place, a, nearest
 from ..syntax import tree
 from . import expressions
 from .aliasing import changeable, own_container
 from .builtins import FUNCTIONS
-from .context import MISSING, Body, Interface
+from .context import MISSING, Body, Interface, read_of
 from .methods import arguments, call_of
 
 Effect = tuple[t.Type, Callable[[ir.Expr | None], ir.Stmt]]
@@ -212,11 +213,15 @@ def _taken_or_none(b: Body, node: tree.Apply, of: ir.Expr, kind: t.Map) -> Effec
 
     def make(into: ir.Expr | None) -> ir.Stmt:
         value = ir.Item(place, kind.value, of, key)
-        then: tuple[ir.Stmt, ...] = (ir.Update(place, of, "delete", (key,), None),)
-        other: tuple[ir.Stmt, ...] = ()
-        if into is not None:
-            then = (ir.Assign(place, into, value), *then)
-            other = (ir.Assign(place, into, nothing),)
+        delete = ir.Update(place, of, "delete", (key,), None)
+        if into is None:
+            return ir.Branch(place, there, (delete,), ())
+        then: tuple[ir.Stmt, ...] = (ir.Assign(place, into, value), delete)
+        if isinstance(into, ir.Local) and into.name in dict(free_locals((of, key))):
+            local = b.temporary(kind.value, place)  # What is deleted is named by the old value.
+            taken = ir.Assign(place, local, value)
+            then = (taken, delete, ir.Assign(place, into, read_of(local)))
+        other = (ir.Assign(place, into, nothing),)
         return ir.Branch(place, there, then, other)
 
     return t.union((kind.value, t.NOTHING)), make
@@ -235,6 +240,12 @@ def _put_default(b: Body, node: tree.Apply, of: ir.Expr, kind: t.Map) -> Effect 
         del b.scene.problems.found[kept[0] :]
         b.evaluated = kept[1]
         return None
+    if not all(_steady(each.key, of) for each in prefixes(of) if isinstance(each, ir.Item)):
+        return None
+    if not _steady(key, of) and b.hoisted is not None:
+        local = b.temporary(kind.key, place)  # The key is read again after the map has changed.
+        b.hoisted.append(ir.Assign(place, local, key))
+        key = read_of(local)
     if in_state(of):
         may_change(b, place)
     if not changeable(b, of, place):
@@ -250,6 +261,14 @@ def _put_default(b: Body, node: tree.Apply, of: ir.Expr, kind: t.Map) -> Effect 
         return ir.Branch(place, missing, (*put, read), (read,))
 
     return kind.value, make
+
+
+def _steady(key: ir.Expr, of: ir.Expr) -> bool:
+    """Whether the key is the same after the map at `of` has changed."""
+    held = holder(of)
+    return not any(
+        node == held or isinstance(node, ir.Call | ir.Enabled) for node in everything((key,))
+    )
 
 
 def _mutable(kind: t.Type) -> bool:
