@@ -175,7 +175,7 @@ def _assign_local(
     b: Body, node: tree.Set, target: tree.Name, given: tuple[ir.Expr, t.Type | None]
 ) -> ir.Stmt:
     value, wanted = given
-    if isinstance(value.type, t.Iter) and not (isinstance(value, ir.Op) and value.op == "range"):
+    if isinstance(value.type, t.Iter) and not _is_range(value):
         b.problem(
             "L203",
             node.value.place,
@@ -195,6 +195,17 @@ def _assign_local(
     if isinstance(kind, t.Union) and value.type != kind:
         b.facts[local] = value.type
     return ir.Assign(node.place, local, value)
+
+
+def _is_range(value: ir.Expr) -> bool:
+    """Whether the value is a range, or one of several."""
+    match value:
+        case ir.Op(op="range"):
+            return True
+        case ir.If(then=then, other=other):
+            return _is_range(then) and _is_range(other)
+        case _:
+            return False
 
 
 def _example(kind: t.Type) -> str:

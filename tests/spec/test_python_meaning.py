@@ -60,6 +60,13 @@ BODIES = [
     ("int", "self.s = {*self.xs, *self.s, 8}; return len({*self.m.values()})"),
     ("int", "return len({*self.s}) + max([*self.xs, self.xs[0] // len(self.ys)])"),
     ("int", "return STEPS.index(len(self.xs)) + STEPS.count(2)"),
+    ("int", "return sum(STEPS[: len(self.xs)]) + 10 * sum(STEPS[len(self.ys) :])"),
+    ("tuple[int, ...]", "return STEPS[-len(self.xs) : len(self.ys) - 2]"),
+    ("int", "return sum((1, 2, len(self.ys))[: self.xs[0]])"),
+    ("bool", "return self.xs[0] in STEPS[len(self.ys) :]"),
+    ("int | None", "return next(iter(self.xs), None)"),
+    ("int", "return next(iter(self.xs[1:]), 6 // len(self.ys))"),
+    ("int | None", "return next(iter([x for x in self.xs if x > 1]), None)"),
     ("bool", "return len(self.xs) in LOW_ODD"),
     ("int", "return self.last.n if self.last else -9"),
     ("int", "return self.last.n if self.last and self.last.level > 1 else -9"),
@@ -99,6 +106,16 @@ BODIES = [
     ("int", "self.m.setdefault(1, 7); return self.m[1]"),
     ("int", "self.m.setdefault(1, 6 // len(self.xs)); return self.m[1]"),
     ("int", "self.m.setdefault(self.xs[0], self.xs.pop()); return len(self.xs)"),
+    ("int", "self.kept = self.m.setdefault(1, sum(self.m.values())); return self.m[1]"),
+    ("int", "return min(self.m.setdefault(2, 1), self.m.setdefault(3, 0))"),
+    ("int", "m = dict(self.m); x = m.setdefault(2, 9); return x + 10 * len(m) + len(self.m)"),
+    ("int", "for x in self.xs: self.kept = self.m.setdefault(x, len(self.m))\nreturn 0"),
+    # The key is another one after the map has changed.
+    ("int", "return self.m.setdefault(len(self.m), 7)"),
+    ("int", "self.kept = self.m.setdefault(max(self.m, default=0) + 1, len(self.m)); return 0"),
+    # So is it after the local has its value.
+    ("int", "x: int | None = len(self.xs); x = self.m.pop(x, None); return len(self.m)"),
+    ("int", "x = len(self.xs); x = self.m.setdefault(x, 3); return x"),
     ("int", "self.rows.setdefault(2, set()).add(3); return len(self.rows[2])"),
     ("int", "self.rows.setdefault(2, set(self.xs)).add(3); return len(self.rows[2])"),
     ("int", "self.s.difference_update({1, 2}); return len(self.s)"),
@@ -116,6 +133,25 @@ BODIES = [
 ]
 # Bodies of several lines.
 LONGER = [
+    """
+up = len(self.xs) > 1
+levels = range(self.xs[0], 4) if up else range(3, -1, -1)
+n = 0
+for level in levels:
+    n = n * 3 + level
+return n
+""",
+    """
+levels = range(len(self.xs)) if self.ys else WINDOW if self.s else DOWN
+self.xs.append(1)
+return sum(levels) + 100 * len(levels) + (1000 if self.xs[0] in levels else 0)
+""",
+    """
+levels = range(2)
+if self.ys:
+    levels = range(self.xs[0], 3, self.xs[1]) if len(self.ys) > 1 else DOWN
+return sum(i * x for i, x in enumerate(reversed(tuple(levels))))
+""",
     """
 if (first := self.xs[0]) > 1:
     return first
