@@ -40,7 +40,7 @@ class Headers:
         if head.of is not None:
             control = self._family(member, signature, head.of)
         elif head.source is not None or head.target is not None:
-            control = self._control(place, head.source or head.target)
+            control = self._control(place, head.source or head.target or ())
         source = self._states(head.source, control, place)
         target = self._states(head.target, control, place)
         timer = None if head.timer is None else self._timer(member, signature, head.timer)
@@ -56,19 +56,35 @@ class Headers:
             member.tree.doc,
         )
 
-    def _control(self, place: Place, given: tuple[enum.Enum, ...] | None = None) -> ir.Expr | None:
-        """The control state of a header without `of`, whose states are given.
+    def _control(
+        self, place: Place, given: tuple[enum.Enum, ...], ignored: bool = False
+    ) -> ir.Expr | None:
+        """The control state of a header without `of`, or of an `ignore`, whose states are given.
 
-        It is `state`, or where there is none the one variable that holds a State of their class.
+        It is `state`, or where that is no State of their class the one variable that is.
         """
-        own = self.scene.own
+        own, enums = self.scene.own, self.reader.enums
         kind = own.fields.get("state")
-        if isinstance(kind, t.Enum) and issubclass(self.reader.enums[kind.name], State):
-            return ir.Field(place, kind, ir.Self(place, t.Part(own.name)), "state")
-        if kind is None and given and (only := self._only_state(type(given[0]))):
-            return ir.Field(place, own.fields[only], ir.Self(place, t.Part(own.name)), only)
         found = "no variable `state`" if kind is None else f"state: {kind}, which is no State"
-        if not isinstance(kind, t.Unknown):
+        holders = self._holders(type(given[0])) if given else []
+        usual = isinstance(kind, t.Enum) and issubclass(enums[kind.name], State)
+        if usual and ("state" in holders or not holders):
+            holders = ["state"]  # What is no state of it is told with the states.
+        if len(holders) == 1:
+            (name,) = holders
+            return ir.Field(place, own.fields[name], ir.Self(place, t.Part(own.name)), name)
+        if holders:
+            named = f'name it: of="{holders[0]}"'
+            found = f"{type(given[0]).__name__}, which {' and '.join(holders)} hold"
+            asked = f"say it by a condition: when=lambda self: self.{holders[0]} == {given[0]}"
+            self.scene.problems.add(
+                "L212",
+                place,
+                f"a source or target of {found}",
+                "one variable of that type, or the name of the one that is meant",
+                asked if ignored else named,
+            )
+        elif not isinstance(kind, t.Unknown):
             self.scene.problems.add(
                 "L212",
                 place,
@@ -78,20 +94,17 @@ class Headers:
             )
         return None
 
-    def _only_state(self, wanted: type[object]) -> str | None:
-        """The one variable that holds a State, if its class is the wanted one."""
+    def _holders(self, wanted: type[object]) -> list[str]:
+        """The variables that hold a State of this class; a ghost or parameter is none."""
         own, enums = self.scene.own, self.reader.enums
-        holders = [
-            (name, kind)
-            for name, field in own.fields.items()
-            for kind in t.inside(field)
-            if isinstance(kind, t.Enum) and issubclass(enums[kind.name], State)
+        return [
+            name
+            for name, kind in own.fields.items()
+            if isinstance(kind, t.Enum)
+            and enums[kind.name] is wanted
+            and issubclass(enums[kind.name], State)
+            and name not in own.fixed | own.ghosts
         ]
-        if len(holders) != 1:
-            return None
-        name, kind = holders[0]
-        held = own.fields[name] == kind and name not in own.fixed | own.ghosts
-        return name if held and enums[kind.name] is wanted else None
 
     def _family(self, member: Member, signature: Signature, text: str) -> ir.Expr | None:
         found = self._path(member, signature, text)
@@ -161,11 +174,13 @@ class Headers:
         """The row that an `ignore(...)` in a class body is; `event` is what its event takes."""
         statement = declared(owner)
         place = statement.place(name)
-        source = self._states(given.source, self._control(place) if given.source else None, place)
+        control = self._control(place, given.source, ignored=True) if given.source else None
+        source = self._states(given.source, control, place)
         when = None
         written = dict(statement.tree.lambdas).get(name)
+        params = () if event is None else event.params
         if written is not None:
-            when = self._when(written, owner, () if event is None else event.params)
+            when = self._when(written, owner, params)
         elif given.when is not None:
             self.scene.problems.add(
                 "L204",
@@ -174,6 +189,9 @@ class Headers:
                 "a lambda written here",
                 "when=lambda self, m: m.seqno < self.next",
             )
+        if source and isinstance(control, ir.Field) and control.name != "state":
+            # The source of a row is one of `state`: of another variable it is a condition.
+            when, source = _among(control, source, (params, when)), None
         return ir.Ignore(place, name, given.event, source, when, given.otherwise, given.because)
 
     def _when(
@@ -197,6 +215,25 @@ class Headers:
         test = conditions.truth(body, written.body)
         give = ir.Return(written.place, test)
         return ir.Function(written.place, "when", bound, t.BOOL, (give,))
+
+
+def _among(
+    control: ir.Expr, states: tuple[str, ...], asked: tuple[Params, ir.Function | None]
+) -> ir.Function:
+    """The condition on an event's arguments that the control state is one of these, and then what
+    `when` asks."""
+    params, when = asked
+    place = control.place
+    each = [ir.Const(place, control.type, name) for name in states]
+    same = tuple(ir.Op(place, t.BOOL, "eq", (control, state)) for state in each)
+    test: ir.Expr = same[0] if len(same) == 1 else ir.Or(place, t.BOOL, same)
+    if when is None:
+        return ir.Function(place, "when", params, t.BOOL, (ir.Return(place, test),))
+    (give,) = when.body
+    assert isinstance(give, ir.Return)
+    assert give.value is not None
+    both = ir.And(place, t.BOOL, (test, give.value))
+    return dataclasses.replace(when, body=(ir.Return(give.place, both),))
 
 
 def _moved(node: Any, place: Place) -> Any:

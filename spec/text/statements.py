@@ -201,6 +201,8 @@ def _type(kind: t.Type, m: ir.Machine) -> list[str]:
             return []  # It is written where it is used.
         case t.Enum(name=name, members=members):
             controls = {tr.control.type for tr in m.transitions if tr.control is not None}
+            if any(row.source for row in m.ignores):
+                controls.update(v.type for v in m.variables if v.name == "state")
             base = "State" if kind in controls else "Enum"
             return [f"class {name}({base}):", *(f"{INDENT}{member} = ..." for member in members)]
         case t.Record(name=name, fields=fields):
@@ -366,10 +368,10 @@ def path(place: ir.Expr) -> str:
 
 
 def _ignore(row: ir.Ignore, m: ir.Machine) -> str:
-    kinds = [str(tr.control.type) for tr in m.transitions if tr.control is not None]
+    kind = next((str(v.type) for v in m.variables if v.name == "state"), "")
     given = [quoted(row.event)]
     if row.source is not None:
-        given.append(f"source={_states(kinds[0] if kinds else '', row.source)}")
+        given.append(f"source={_states(kind, row.source)}")
     if row.when is not None:
         given.append(f"when={_lambda(row.when)}")
     if row.otherwise:

@@ -26,14 +26,14 @@ Values = Mapping[str, Sequence[ir.Expr | None]]  # By local, what is assigned; N
 def with_targets(machine: ir.Machine) -> ir.Machine:
     """The machine with a target in each header that needs one."""
     rows = (*machine.transitions, *machine.bases)
-    control = next((row.control for row in rows if _is_own(row.control)), None)
-    if control is None:
-        return machine  # No header speaks of it: the variable is one as any other.
+    controls = [row.control for row in rows if row.control is not None and _is_own(row.control)]
+    # Of what no header speaks is a variable as any other.
+    own = tuple(dict.fromkeys(controls))
     functions = {f.name: f for f in machine.functions}
     return replace(
         machine,
-        transitions=tuple(_targeted(row, control, functions) for row in machine.transitions),
-        bases=tuple(_targeted(row, control, functions) for row in machine.bases),
+        transitions=tuple(_targeted(row, own, functions) for row in machine.transitions),
+        bases=tuple(_targeted(row, own, functions) for row in machine.bases),
     )
 
 
@@ -41,11 +41,15 @@ def _is_own(control: ir.Expr | None) -> bool:
     return isinstance(control, ir.Field) and isinstance(control.of, ir.Self)
 
 
-def _targeted(row: ir.Transition, control: ir.Expr, functions: Functions) -> ir.Transition:
-    if row.target is not None or row.control not in (None, control):
+def _targeted(row: ir.Transition, own: Sequence[ir.Expr], functions: Functions) -> ir.Transition:
+    """The row with the targets that its body names; `own` are the variables that headers move."""
+    if row.target is not None or row.control not in (None, *own):
         return row
     within = list(_with_helpers(row.function, functions))
-    if not any(control in written(stmt) for stmt, _ in within):
+    places = {place for stmt, _ in within for place in written(stmt)}
+    mine = own if row.control is None else (row.control,)
+    control = next((each for each in mine if each in places), None)
+    if control is None:
         return row
     every = control.type.members if isinstance(control.type, t.Enum) else ()
     found = set[str]()

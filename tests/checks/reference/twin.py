@@ -23,6 +23,7 @@ from lawful.spec.syntax.hints import defaults_of
 from lawful.spec.syntax.members import chain_of, vars_before
 from lawful.spec.values.bounds import Values, breach
 from lawful.spec.values.world import FrozenBag, FrozenMap, chosen
+from tests.checks.reference import shims
 from tests.checks.reference.shims import SHIMS, Armed, Clock, Counting, Wrapping, copied, tick
 from tests.checks.reference.sorts import elements
 from tests.checks.reference.stops import (
@@ -213,7 +214,8 @@ class Twin:
                 twin.__dict__.update(trial.__dict__)
                 return output
             for other in ignored:
-                here = other.source is None or twin.state in other.source
+                at = shims.control_of(twin, other.source)
+                here = other.source is None or getattr(twin, at) in other.source
                 when: Any = other.when
                 if here and (when is None or self._unmarked(when)(twin, *args)):
                     return None
@@ -409,7 +411,6 @@ class Twin:
 
 def _transition(function: types.FunctionType, head: words.Header) -> Callable[..., Any]:
     """The method with its header: source, timer, body, target."""
-    of = head.of or "state"
     code = function.__code__
     params = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
     defaults = defaults_of(function)
@@ -423,6 +424,7 @@ def _transition(function: types.FunctionType, head: words.Header) -> Callable[..
     def run(self: Any, *args: Any, **words_: Any) -> Any:
         named = {**defaults, **words_}
         args = (*args, *(named[p] for p in params[len(args) :]))
+        of = shims.control_of(self, head.source or head.target, head.of)
         if head.of is not None:
             place(self, args, of)  # A key that is missing refuses, also without a source.
         if head.source is not None and place(self, args, of) not in head.source:
