@@ -12,6 +12,7 @@ import pytest
 from lawful.cli import main
 from lawful.commands import files
 from tests.lawful.test_cli import SURPRISE
+from tests.lawful.test_reports import WORKER, journal
 
 
 @pytest.mark.parametrize("option", ["--json", "--junit", "--sarif"])
@@ -24,6 +25,23 @@ def test_what_was_found_is_told_though_a_file_cannot_be_written(
     told = capsys.readouterr()
     assert "below_two is violated: n < 2 is false (n = 2)" in told.out
     assert told.err == f"cannot write {nowhere}: No such file or directory\n"
+
+
+REPLAYED = ["--junit", "--sarif", "--report", "--metrics", "--itf", "--pytest"]
+
+
+@pytest.mark.parametrize("option", REPLAYED)
+def test_replay_tells_its_verdicts_before_it_writes_a_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str
+) -> None:
+    """Neither a signal nor a file that cannot be written takes the verdicts away."""
+    (tmp_path / "file").write_text("")
+    nowhere = tmp_path / "file" / "below"
+    asked = ["--engine", "local", option, f"{nowhere}"]
+    assert main(["replay", f"{journal(tmp_path)}", WORKER, *asked]) == 5
+    told = capsys.readouterr()
+    assert "1 deviates" in told.out
+    assert f"{nowhere}" in told.err
 
 
 @pytest.mark.parametrize("asked", [[], ["--json", "-"]], ids=["text", "json"])

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import textwrap
 
+import pytest
+
 from lawful.checks.prove.induction import Induction
 from lawful.checks.verdict import Verdict
+from lawful.spec import ops
 from lawful.spec.lower import sized
 from tests.spec import texts
 
@@ -30,3 +33,23 @@ def test_the_parts_of_a_text_need_a_value() -> None:
         "told": Verdict.UNKNOWN,
         "made": Verdict.PROVED,
     }
+
+
+@pytest.mark.parametrize("method", sorted(ops.TEXTS))
+def test_a_method_of_text_asks_that_its_text_has_a_value(method: str) -> None:
+    text = f"""
+        class M(Machine):
+            m: dict[Nat, Nat] = {{0: 1}}
+            @transition()
+            def told(self, k: Nat) -> str:
+                return f"{{self.m[k]}} is here".{method}()
+            @transition()
+            def made(self, k: Nat) -> str:
+                return f"{{k}} is here".{method}()
+        """
+    induction = Induction(sized(texts.resolved(textwrap.dedent(text)).machine, {}))
+    answers = (induction.answer(*asked) for asked in induction.questions())
+    found = {o.obligation: (o.verdict, o.note) for o in answers if o.property == "undefined"}
+    assert found["made"][0] == Verdict.PROVED
+    verdict, why = found["told"]
+    assert (verdict, "not encodable" in why) == (Verdict.UNKNOWN, False)

@@ -13,6 +13,7 @@ from lawful.checks.report.exploration import check_json, check_text
 from lawful.spec import ops
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
+from tests.spec import texts
 
 DISPLAYS = {"map"}  # Its operands are keys and values in turn, so it has no template.
 LANGUAGE = frozenset(ops.TABLE) | DISPLAYS
@@ -80,3 +81,30 @@ def checked(engine: Engine) -> CheckResult:
     resolved = resolve(Distance)
     flat = lower(resolved.machine, resolved.scopes["scope"])
     return explore(flat, resolved.world, {}, engine=engine)
+
+
+@pytest.mark.parametrize("method", sorted(ops.TEXTS))
+def test_a_method_of_text_is_generated_and_asks_for_its_text(method: str) -> None:
+    """The key 1 has no value in half of the states, and the key 2 in none."""
+    text = f"""
+class M(Machine):
+    m: dict[Nat, Nat] = {{0: 1}}
+
+    @transition
+    def told(self, k: Nat) -> str:
+        return f"{{self.m[k]}} of {{len(self.m)}}".{method}()
+
+    @transition
+    def put(self) -> None:
+        self.m[1] = 2
+
+    scope = Scope(Nat=range(0, 3))
+"""
+    found = texts.resolved(text)
+    flat = lower(found.machine, found.scopes["scope"])
+    answers = [explore(flat, found.world, {}, engine=each) for each in ("generated", "reference")]
+    counts = [(each.distinct, each.generated, each.transitions) for each in answers]
+    assert counts[0] == counts[1]
+    assert [each.engine for each in answers] == ["generated", "reference"]
+    asked = [next(p for p in each.properties if p.name == "undefined") for each in answers]
+    assert [each.verdict.value for each in asked] == ["undefined"] * 2
