@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import enum
+from collections.abc import Iterator
 from typing import Any
 
 from .. import ir
@@ -67,13 +68,14 @@ class Headers:
         kind = own.fields.get("state")
         found = "no variable `state`" if kind is None else f"state: {kind}, which is no State"
         holders = self._holders(type(given[0])) if given else []
+        plain = [name for name in holders if isinstance(own.fields[name], t.Enum)]
+        only = plain[0] if len(holders) == 1 and plain else None
         usual = isinstance(kind, t.Enum) and issubclass(enums[kind.name], State)
-        if usual and ("state" in holders or not holders):
-            holders = ["state"]  # What is no state of it is told with the states.
-        if len(holders) == 1:
-            (name,) = holders
-            return ir.Field(place, own.fields[name], ir.Self(place, t.Part(own.name)), name)
-        if holders:
+        if usual and ("state" in holders or (only is None and len(holders) < 2)):
+            only = "state"  # What is no state of it is told with the states.
+        if only is not None:
+            return ir.Field(place, own.fields[only], ir.Self(place, t.Part(own.name)), only)
+        if len(holders) > 1:
             named = f'name it: of="{holders[0]}"'
             found = f"{type(given[0]).__name__}, which {' and '.join(holders)} hold"
             asked = f"say it by a condition: when=lambda self: self.{holders[0]} == {given[0]}"
@@ -95,14 +97,14 @@ class Headers:
         return None
 
     def _holders(self, wanted: type[object]) -> list[str]:
-        """The variables that hold a State of this class; a ghost or parameter is none."""
+        """The variables that a header may mean by a State of this class: those that hold one, also
+        as an option or in a map; a ghost or parameter is none."""
         own, enums = self.scene.own, self.reader.enums
         return [
             name
             for name, kind in own.fields.items()
-            if isinstance(kind, t.Enum)
-            and enums[kind.name] is wanted
-            and issubclass(enums[kind.name], State)
+            if any(enums.get(each.name) is wanted for each in _states_at(kind))
+            and issubclass(wanted, State)
             and name not in own.fixed | own.ghosts
         ]
 
@@ -215,6 +217,20 @@ class Headers:
         test = conditions.truth(body, written.body)
         give = ir.Return(written.place, test)
         return ir.Function(written.place, "when", bound, t.BOOL, (give,))
+
+
+def _states_at(kind: t.Type) -> Iterator[t.Enum]:
+    """The enums that a variable of this type holds where a header may name a place."""
+    match kind:
+        case t.Enum():
+            yield kind
+        case t.Map(value=value):
+            yield from _states_at(value)
+        case t.Union():
+            for each in t.options(kind):
+                yield from _states_at(each)
+        case _:
+            pass
 
 
 def _among(

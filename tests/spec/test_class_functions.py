@@ -121,7 +121,7 @@ def test_the_one_variable_of_a_state_is_the_control_state() -> None:
     "fields",
     [
         "    door: Door = Door.OPEN\n    other: Door = Door.OPEN\n",
-        "    door: Door = Door.OPEN\n    light: Light = Light.ON\n",
+        "    door: Door = Door.OPEN\n    light: Light = Light.ON\n    other: Door = Door.OPEN\n",
         "    door: Door = Door.OPEN\n    other: Door | None = None\n",
         "    door: Door = Door.OPEN\n    doors: dict[bool, Door] = total(Door.OPEN)\n",
         "    door: Param[Door] = Door.OPEN\n",

@@ -203,6 +203,12 @@ def test_states_that_no_variable_holds_are_refused(header: str, said: str) -> No
     assert (problem.number, problem.found) == ("L212", said)
 
 
+def test_a_state_that_is_held_as_an_option_alone_is_none_of_the_control_state() -> None:
+    text = TWO.format(more="state: Phase = Phase.READY", header="source=Player.WHITE")
+    (problem,) = texts.problems(HEAD + text + "    last: Player | None = None\n")
+    assert (problem.number, problem.found) == ("L212", "Player.WHITE, a state of Player")
+
+
 def test_an_ignore_of_two_variables_says_that_it_needs_a_condition() -> None:
     text = TWO.format(more="", header="") + (
         '    late = ignore("go", source=Phase.OVER, because="it is over")\n'
