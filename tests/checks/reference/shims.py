@@ -173,5 +173,6 @@ def control_of(twin: Any, states: Any, of: str | None = None) -> str:
     """The place that a header moves: the one that it names, or the attribute that holds one of
     these states; of several, `state`."""
     wanted = type(states[0]) if states else None
-    held = [name for name, value in vars(twin).items() if type(value) is wanted]
+    attributes: dict[str, Any] = vars(twin)
+    held = [name for name, value in attributes.items() if type(value) is wanted]
     return of or (held[0] if len(held) == 1 else "state")
