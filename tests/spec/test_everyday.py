@@ -24,7 +24,6 @@ REWRITTEN: dict[str, list[int]] = {
     "parking": [64],
     "coordination": [203],
     "devices": [145, 148],
-    "lift_requests": [29],
     "pipeline": [28, 49],
     "retry_queue": [46],
     "shop_orders": [119],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import decimal
 from collections.abc import Callable, Iterator
+from enum import Enum
 from typing import Any
 
 from lawful.spec import types as t
@@ -169,10 +170,9 @@ SHIMS = {
 }
 
 
-def control_of(twin: Any, states: Any, of: str | None = None) -> str:
+def control_of(twin: Any, states: tuple[Enum, ...] | None, of: str | None = None) -> str:
     """The place that a header moves: the one that it names, or the attribute that holds one of
     these states; of several, `state`."""
-    wanted = type(states[0]) if states else None
-    attributes: dict[str, Any] = vars(twin)
-    held = [name for name, value in attributes.items() if type(value) is wanted]
+    wanted = states[0].__class__ if states else None
+    held = [str(name) for name in twin.__dict__ if getattr(twin, name).__class__ is wanted]
     return of or (held[0] if len(held) == 1 else "state")
