@@ -171,7 +171,11 @@ def nearest(name: str, known: Iterable[str], otherwise: str = "correct the name"
     """How to mend a name that nothing has: the known one that is most like it."""
     import difflib  # Rarely needed, and every command waits for what is imported.
 
-    found = difflib.get_close_matches(name, sorted(known), 1)
+    names = sorted(known)
+    found = difflib.get_close_matches(name, names, 1)
+    if not found:  # Another case is another letter there.
+        lower = {each.lower(): each for each in reversed(names)}
+        found = [lower[each] for each in difflib.get_close_matches(name.lower(), lower, 1)]
     return f"write {found[0]}" if found else otherwise
 
 

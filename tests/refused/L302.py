@@ -11,4 +11,4 @@ class Peer(Machine):
     def send(self, count: Nat) -> None:
         self.sent += count
 
-    scope = Scope({"send.cuont": range(3), "waiting": 2}, Nat=range(0, 4), wiating=2, Node=3)
+    scope = Scope({"send.cuont": range(3), "waiting": 2}, Nat=range(0, 4), wiating=2, NAT=3, Node=3)

@@ -115,6 +115,10 @@ BODIES = [
     ("int", "self.kept = self.m.setdefault(max(self.m, default=0) + 1, len(self.m)); return 0"),
     # So is it after the local has its value.
     ("int", "x: int | None = len(self.xs); x = self.m.pop(x, None); return len(self.m)"),
+    (
+        "int",
+        "self.m = {1: 2, 2: 5}; x: int | None = 1; x = self.m.pop(x, None); return len(self.m)",
+    ),
     ("int", "x = len(self.xs); x = self.m.setdefault(x, 3); return x"),
     ("int", "self.rows.setdefault(2, set()).add(3); return len(self.rows[2])"),
     ("int", "self.rows.setdefault(2, set(self.xs)).add(3); return len(self.rows[2])"),
