@@ -190,7 +190,7 @@ class _Walk:
             loop,
             over,
             f"loop at {loop.place.line}:{loop.place.column}",
-            frozenset(assigned((loop,))) | (self.assigned if by_value else frozenset()),
+            frozenset(assigned((loop,))) | (self.assigned if by_value else frozenset[str]()),
         )
         self.rounds.append(rounds)
         return rounds
