@@ -18,7 +18,7 @@ from ..smt.system import TransitionSystem
 from .result import RedundantGuard
 
 # Units for each guard; a guard that takes more is not reported. Those of the five systems that are
-# redundant take at most 20,000; the others seldom have a model within 300,000.
+# redundant take at most 20,000. Of the others nothing is said: a longer search for models is lost.
 EACH = Effort(75_000)
 
 
