@@ -23,6 +23,7 @@ from .conversion import (
     settle,
     to_term,
 )
+from .emptiness import asked, some_element
 from .iteration import expand, fold
 from .lengths import erase
 from .operators import OPERATORS
@@ -93,8 +94,16 @@ def _item(run: Trail, e: ir.Item) -> Value:
 
 
 def _op(run: Trail, e: ir.Op) -> Value:
-    values = [run.eval(arg) for arg in e.args]
-    return OPERATORS[e.op](run, e, values)
+    question = asked(e)
+    if question is not None:
+        length, some = question
+        of = run.eval(length.args[0])
+        there = some_element(run, length, of)
+        if there is not None:
+            return there if some else run.logic.negate(there)
+        size = OPERATORS["len"](run, length, [of])
+        return OPERATORS[e.op](run, e, [size if a is length else run.eval(a) for a in e.args])
+    return OPERATORS[e.op](run, e, [run.eval(arg) for arg in e.args])
 
 
 def _and(run: Trail, e: ir.And) -> Term:

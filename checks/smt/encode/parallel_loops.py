@@ -20,10 +20,11 @@ from .trail import Trail
 
 
 def at_once(run: Trail, s: ir.Loop, many: Elements, body: Callable[[], None]) -> None:
-    """Execute the body for every element; raises NotEncodable where rounds may interfere."""
+    """Execute the body for every element of the one row; raises NotEncodable where rounds may
+    interfere."""
     logic, refused = run.logic, NotEncodable(f"a loop over a {s.over.type}, which has no bound")
     row = many.rows[0]
-    if len(many.rows) > 1 or len(row.names) != 1 or row.value is not row.names[0]:
+    if len(row.names) != 1 or row.value is not row.names[0]:
         raise refused
     element, before = row.names[0], dict(run.state)
     # Constants for the containers before the round: their occurrences show what the round reads.

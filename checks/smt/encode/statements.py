@@ -40,12 +40,12 @@ def _branch(run: Trail, s: ir.Branch) -> None:
 
 def _loop(run: Trail, s: ir.Loop) -> None:
     many = elements(run, run.eval(s.over), s.over.type, s)
-    if not many.listed:
-        at_once(run, s, many, partial(run.block, s.body))
-        return
     with rejoined(run, run.frame.broken):
-        for row in many.rows:
-            choose(run, row.when, partial(_round, run, s, row, many), lambda: None)
+        for row in many.rows:  # Several with bound names, where a local is one of several ranges.
+            if row.names:
+                at_once(run, s, Elements((row,), many.item), partial(run.block, s.body))
+            else:
+                choose(run, row.when, partial(_round, run, s, row, many), lambda: None)
 
 
 def _round(run: Trail, s: ir.Loop, row: Element, many: Elements) -> None:

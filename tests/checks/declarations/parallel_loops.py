@@ -63,3 +63,54 @@ class Post(Machine):
             self.copies[0] += n
 
     scope = Scope(Nat=range(0, 3), int=range(-1, 3), copies=4)
+
+
+class Shelf(Machine):
+    """Books by places without a bound: loops over one of several ranges, and what is empty."""
+
+    books: dict[int, int] = {}
+    last: int = 0
+
+    @transition()
+    def fill(self, low: int, high: int, up: bool) -> None:
+        """One of the ranges has no fixed ends, the other one goes down."""
+        places = range(low, high) if up else range(2, -1, -1)
+        for n in places:
+            self.books[n] = n + high
+
+    @transition()
+    def clear(self, low: int, high: int, up: bool) -> None:
+        """None of three has fixed ends, and the local is assigned twice."""
+        places = range(high) if up else range(low, high)
+        if low == high:
+            places = range(low, 4)
+        for n in places:
+            if n in self.books:
+                del self.books[n]
+
+    @transition()
+    def count(self, low: int, high: int, up: bool) -> None:
+        """Rounds that add up, of one range or the other."""
+        steps = range(1, 4) if up else range(3)
+        for n in steps:
+            self.last = 2 * self.last + n
+            if n == high:
+                break
+
+    @transition()
+    def none(self, low: int, high: int) -> None:
+        require(not [n for n in self.books if self.books[n] > high], "too dear")
+        require(0 < len([n for n, book in self.books.items() if book > low]) or low < 0, "cheap")
+        self.last = 0 if len(self.books) == 0 else 6 // low
+
+    @transition()
+    def some(self, low: int, high: int) -> None:
+        """What is gone through may have no value."""
+        self.last = 1 if [book for book in self.books.values() if 6 // book > low] else 2
+        if len([n for n in self.books if n < high]) <= 0:
+            self.last += 2
+        if len([n for n in self.books if n == low]) >= 1:
+            self.last += 4
+        require(self.last > 1 or len(self.books) < 1, "is there")
+
+    scope = Scope(int=range(-1, 3), books=4)

@@ -12,7 +12,7 @@ from lawful.checks.smt.encode.sorts import Options
 from lawful.checks.smt.system import TransitionSystem
 from lawful.spec.values.time import with_ticks
 from lawful.spec.values.world import FrozenBag, FrozenMap
-from tests.checks.declarations.parallel_loops import Post
+from tests.checks.declarations.parallel_loops import Post, Shelf
 from tests.checks.smt.both_engines import Both
 
 numbers = st.integers(0, 3)
@@ -35,6 +35,25 @@ def test_all_at_once_is_what_one_after_the_other_is(
     both = Both(Post, {})  # Made anew, so that what Z3 does is the same in any order of the tests.
     row = both.machine.transition(name)
     args = {"letters": letters, "over": over}
+    both.compare(row, state, {n: args[n] for n, _ in row.function.params}, late)
+
+
+places = st.integers(-1, 4)
+SHELVES = st.tuples(
+    st.dictionaries(places, st.integers(0, 3), max_size=3).map(FrozenMap), st.integers(0, 1)
+)
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize("name", ["fill", "clear", "count", "none", "some"])
+@settings(max_examples=10, deadline=None)
+@given(state=SHELVES, low=places, high=places, up=st.booleans())
+def test_one_of_several_ranges_and_what_is_empty(
+    name: str, late: bool, state: tuple[Any, ...], **args: Any
+) -> None:
+    both = Both(Shelf, {})  # Made anew, so that what Z3 does is the same in any order of the tests.
+    row = both.machine.transition(name)
     both.compare(row, state, {n: args[n] for n, _ in row.function.params}, late)
 
 
