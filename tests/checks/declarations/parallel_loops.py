@@ -100,7 +100,7 @@ class Shelf(Machine):
     @transition()
     def none(self, low: int, high: int) -> None:
         require(not [n for n in self.books if self.books[n] > high], "too dear")
-        require(0 < len([n for n, book in self.books.items() if book > low]) or low < 0, "cheap")
+        require(len([n for n, book in self.books.items() if book > low]) != 0 or low < 0, "cheap")
         self.last = 0 if len(self.books) == 0 else 6 // low
 
     @transition()
@@ -111,6 +111,7 @@ class Shelf(Machine):
             self.last += 2
         if len([n for n in self.books if n == low]) >= 1:
             self.last += 4
-        require(self.last > 1 or len(self.books) < 1, "is there")
+        if len(self.books) < 1:
+            self.last += 8
 
     scope = Scope(int=range(-1, 3), books=4)
