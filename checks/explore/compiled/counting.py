@@ -15,7 +15,7 @@ from lawful.spec import types as t
 from ..coverage import Counting, Coverage, Said, clauses_of, guards
 from ..expansion.guard_counts import GuardCounts
 from ..layout.layouts import Layout, MachineLayout, offsets, width
-from ..layout.packing import unpack
+from ..layout.packing import masks, unpack
 from ..limits import Budget, Limits, OutOfBudget
 from ..place_values import Collector
 from .engine import PackedSearch
@@ -84,12 +84,9 @@ def _values(found: PackedSearch, count: int) -> Collector:
     collector = Collector(s.machine)
     for place, kind, at, layout in _variables(found, s.machine, s.whole, "", 0):
         here = [slot for slot in s.slots if at <= slot.cell < at + width(layout)]
-        words = sorted({slot.word for slot in here})
-        masks = [
-            sum((1 << x.bits) - 1 << x.shift for x in here if x.word == word) for word in words
-        ]
-        for held in store.distinct(words, masks, count):
-            packed = dict(zip(words, held, strict=True))
+        held_in = masks(here)
+        for held in store.distinct([*held_in], [*held_in.values()], count):
+            packed = dict(zip(held_in, held, strict=True))
             cells = unpack(here, [packed.get(i, 0) for i in range(s.words)])
             collector.take(place, kind, s.codec.decode(layout, cells))
     return collector

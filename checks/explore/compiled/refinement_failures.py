@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from ...reference import Done
-from ...reference.missing_values import NoValue
 from ...reference.states import State
 from ..refinement import Failing, Refining
 from ..space import Edge, Space
+from .state_store import States
+from .views import UNSEEN, Views
 
 
 class RefinementFailure(NamedTuple):
@@ -23,7 +24,7 @@ class RefinementFailure(NamedTuple):
 
 def refinement_failures(
     refinements: Sequence[Refining],
-    states: Sequence[State],
+    states: States,
     starts: Iterable[int],
     steps: Iterable[tuple[int, Iterable[int]]],
 ) -> Iterator[RefinementFailure]:
@@ -32,36 +33,47 @@ def refinement_failures(
     `starts` are the numbers of the initial states; `steps` has for each state the numbers of the
     states that its steps lead to.
     """
-    left = list(refinements)
-    seen: dict[str, dict[int, State]] = {each.name: {} for each in left}
-
-    def follows(refining: Refining, number: int, target: int) -> Failing | None:
-        """As `Refining.follows`; a view is looked up by its state's number, not by the state."""
-        known = seen[refining.name]
-        try:
-            for each in (number, target):
-                if each not in known:
-                    known[each] = refining.view(states[each])
-        except NoValue:
-            return refining.follows(states[number], states[target])
-        return refining.leads(known[number], known[target])
-
+    left = [_Judged(each, states) for each in refinements]
     for number in starts:
-        for refining in tuple(left):
-            failing = refining.starts(states[number])
+        for judged in tuple(left):
+            failing = judged.refining.starts(states[number])
             if failing is not None:
-                left.remove(refining)
-                yield RefinementFailure(refining.name, number, None, failing)
+                left.remove(judged)
+                yield RefinementFailure(judged.refining.name, number, None, failing)
     for number, targets in steps:
         if not left:
             return
         for target in targets:
-            for refining in tuple(left):
-                failing = follows(refining, number, target)
+            for judged in tuple(left):
+                failing = judged.follows(number, target)
                 if failing is not None:
-                    left.remove(refining)
-                    edge = edge_between(refining.space, states[number], states[target])
-                    yield RefinementFailure(refining.name, number, edge, failing)
+                    left.remove(judged)
+                    space = judged.refining.space
+                    edge = edge_between(space, states[number], states[target])
+                    yield RefinementFailure(judged.refining.name, number, edge, failing)
+
+
+class _Judged:
+    """One `@refines`; a pair of views is judged once, however many steps are seen as it."""
+
+    def __init__(self, refining: Refining, states: States) -> None:
+        self.refining = refining
+        self.states = states
+        self.views = Views(refining, states)
+        self.fit: set[tuple[int, int]] = set()
+
+    def follows(self, number: int, target: int) -> Failing | None:
+        """As `Refining.follows`, of two states by their numbers."""
+        views = self.views
+        pair = old, new = views.number(number), views.number(target)
+        if UNSEEN in pair:
+            return self.refining.follows(self.states[number], self.states[target])
+        if old == new or pair in self.fit:
+            return None
+        failing = self.refining.leads(views.values[old], views.values[new])
+        if failing is None:
+            self.fit.add(pair)
+        return failing
 
 
 def edge_between(space: Space, before: State, after: State) -> Edge:

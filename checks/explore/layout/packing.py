@@ -116,6 +116,14 @@ def unpacked(cells_read: Reads, packed: Sequence[int]) -> list[int]:
     return [(packed[word] >> shift & mask) + low for word, shift, mask, low in cells_read]
 
 
+def masks(places: Sequence[Slot]) -> dict[int, int]:
+    """Of the words that hold these cells the bits that do, by word."""
+    found: dict[int, int] = {}
+    for slot in places:
+        found[slot.word] = found.get(slot.word, 0) | (1 << slot.bits) - 1 << slot.shift
+    return dict(sorted(found.items()))
+
+
 def within(layout: Layout, held: Sequence[int]) -> bool:
     """Whether every cell is one of a state within the scope."""
     return all(c.low <= v <= c.high for c, v in zip(cells(layout), held, strict=True))
