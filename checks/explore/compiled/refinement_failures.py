@@ -9,8 +9,8 @@ from ...reference import Done
 from ...reference.states import State
 from ..refinement import Failing, Refining
 from ..space import Edge, Space
+from .refinement_views import UNSEEN, Views
 from .state_store import States
-from .views import UNSEEN, Views
 
 
 class RefinementFailure(NamedTuple):
