@@ -38,8 +38,9 @@ from ..declaration import Conn, ReceiverEntryFixed, SenderEntryFixed
 from ..messages import Ack, Close, Data, Dropped, Message, SendFirst, XmitReq
 from .doubts import Doubts
 from .inbox import Inbox
+from .outgoing import Outgoing
 from .parts import check_payload, cut, overtakes
-from .peer import FormerLife, Peer, from_wire, to_wire
+from .peer import FormerLife, Peer, from_wire
 from .relay import Address
 from .settings import Config, EndpointStats, LoopClock, Options
 from .socket import Socket
@@ -63,13 +64,10 @@ class Unicast:
         self._clock = options.clock or LoopClock()
         self._epoch = time.time_ns() // 1_000 if options.epoch is None else options.epoch
         self._peers: dict[str, Peer] = {}
-        # With something to send, and with a round to come.
-        self._unsent: dict[str, Peer] = {}
-        self._busy: dict[str, Peer] = {}
+        self._busy: dict[str, Peer] = {}  # With a round to come.
         self._deadlines = Deadlines()
         self._inbox = Inbox(config.inbox)
         self._counts: Counter[str] = Counter()
-        self._kinds_sent: Counter[str] = Counter()
         self._kinds_received: Counter[str] = Counter()
         self._changed = asyncio.Event()
         self._loop = asyncio.get_running_loop()
@@ -78,7 +76,7 @@ class Unicast:
         self._worked = 0.0
         self._fault: Exception | None = None
         self._socket = Socket(name, config, options.key, self._on_batch)
-        self._flushing: asyncio.Handle | None = None
+        self._outgoing = Outgoing(name, config, self._socket, self._guarded)
         self._ticking: asyncio.Task[None] | None = None
 
     @classmethod
@@ -152,8 +150,9 @@ class Unicast:
             await known.changed.wait()
         while known.ends:
             known.ends.pop()()
-        for peers in (self._peers, self._unsent, self._busy):
+        for peers in (self._peers, self._busy):
             peers.pop(peer, None)
+        self._outgoing.forget(peer)
         self._inbox.forget(peer)
         # A later connection to the same name gets a larger id than all of this one had.
         self._epoch = max(self._epoch, known.epoch + known.sender.conn)
@@ -268,7 +267,7 @@ class Unicast:
         counts = self._counts + self._socket.counts + self._inbox.counts + self._doubts.counts
         return EndpointStats.of(
             counts,
-            dict(self._kinds_sent),
+            dict(self._outgoing.kinds),
             dict(self._kinds_received),
             {name: peer.stats() for name, peer in self._peers.items()},
         )
@@ -295,7 +294,7 @@ class Unicast:
             ):
                 for fired in () if due is None else entry.lawful.fire_due(due):
                     self._fired(peer, fired)
-        self._flush()
+        self._outgoing.flush()
 
     # What happens by itself.
 
@@ -388,26 +387,12 @@ class Unicast:
             case None:
                 return
             case Data() | Ack() | SendFirst() | XmitReq() | Close():
-                peer.outbox.append(output)
+                self._outgoing.add(peer, output)
             case Dropped():
                 self._doubts.tell(peer.name, peer.large.whole(output))
-                peer.outbox.append(Close(conn=output.conn))
+                self._outgoing.add(peer, Close(conn=output.conn))
             case _:
                 raise TypeError(f"nobody performs {output!r}")
-        self._unsent[peer.name] = peer
-        if self._flushing is None:
-            self._flushing = self._loop.call_soon(self._guarded, self._flush)
-
-    def _flush(self) -> None:
-        """Send what this turn of the event loop produced, as one batch for each peer."""
-        self._flushing = None
-        unsent, self._unsent = self._unsent, {}
-        for peer in () if self._closed else unsent.values():
-            self._kinds_sent.update(type(message).__name__ for message in peer.outbox)
-            messages = tuple(to_wire(message, peer.epoch) for message in peer.outbox)
-            peer.outbox.clear()
-            batch = Batch(self.name, peer.name, messages, self._config.most_parts)
-            self._socket.send(batch, peer.address)
 
     # Ends and faults.
 
@@ -423,6 +408,7 @@ class Unicast:
 
     def _shut(self) -> None:
         self._closed = True
+        self._outgoing.end()
         self._socket.close()
         if self._ticking is not None:
             self._ticking.cancel()
