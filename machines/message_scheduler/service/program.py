@@ -146,43 +146,48 @@ def _peer(name: str, port: int, behaviour: Behaviour, seed: int) -> int:
 
 
 def _fetch(peers: Mapping[str, int], task: Task, at_half: Callable[[], None] | None = None) -> int:
-    """Fetch, notify and ask with retries, until a signal comes; print what came and what did not.
-    Halfway call `at_half`."""
+    """Fetch, notify and ask with retries, until a signal comes or the journal takes no more; print
+    what came and what did not. Halfway call `at_half`."""
     journal = None if task.journal is None else Journal(task.journal)
     scheduler = MessageScheduler(options=Options(journal=journal, failed=_say))
     wanted = [b"%d" % n for n in range(task.objects)]
     fetcher = BulkFetcher(scheduler, Message(TYPE, b"", task.timeout), wanted, is_right=is_right)
     retry = RetryElsewhere(scheduler, Message("ledger", b"latest", task.timeout))
     notifier = Notifier(scheduler, Message("hello", b"", task.timeout), len(peers))
-    begun = time.monotonic()
-    with (
-        contextlib.nullcontext() if journal is None else journal,
-        interruption() as interrupted,
-        connected(scheduler, peers, Config(redial=0.1)) as overlay,
-    ):
-        for client in (fetcher, retry, notifier):
-            client.start()
-        end = begun + task.seconds
-        while not fetcher.done.wait(0.02) and time.monotonic() < end:
-            if overlay.failed is not None or interrupted():
-                end = begun
-            if at_half is not None and len(fetcher.found) * 2 > task.objects:
-                at_half()
-                at_half = None
-        notified, retried = (
-            client.done.wait(max(0.0, end - time.monotonic())) for client in (notifier, retry)
-        )
+    begun, in_time = time.monotonic(), True
+    fault: Exception | None = None
+    with interruption() as interrupted:
+        try:
+            with (
+                contextlib.nullcontext() if journal is None else journal,
+                connected(scheduler, peers, Config(redial=0.1)) as overlay,
+            ):
+                for client in (fetcher, retry, notifier):
+                    client.start()
+                end = begun + task.seconds
+                while not fetcher.done.wait(0.02) and time.monotonic() < end:
+                    if overlay.failed is not None or interrupted():
+                        end = begun
+                    if at_half is not None and len(fetcher.found) * 2 > task.objects:
+                        at_half()
+                        at_half = None
+                for client in (notifier, retry):
+                    in_time &= client.done.wait(max(0.0, end - time.monotonic()))
+        except (OSError, JournalError) as error:
+            fault = error
         seconds = time.monotonic() - begun
+        if interrupted():
+            print("interrupted")
     found = len(fetcher.found)
-    if interrupted():
-        print("interrupted")
     print(f"objects: {found} of {task.objects} in {seconds:.2f} s, {len(fetcher.failed)} failed")
     if found < task.objects:
         print(f"not fetched: {ranges_of(n for n in wanted if n not in fetcher.found)}")
     print(f"notified: {_list(notifier.told)}")
     print(f"asked until answered: {_list(retry.asked) if retry.body else 'no answer'}")
     print(_listed(scheduler.stats().counts))
-    good = found == task.objects and notified and retried and retry.body is not None
+    if fault is not None:
+        print(f"lawful run message_scheduler: {fault}")
+    good = found == task.objects and in_time and retry.body is not None and fault is None
     return 0 if good else FAILED
 
 

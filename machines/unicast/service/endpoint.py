@@ -42,9 +42,10 @@ from .outgoing import Outgoing
 from .parts import check_payload, cut, overtakes
 from .peer import FormerLife, Peer, from_wire
 from .relay import Address
+from .sending import Sending
 from .settings import Config, EndpointStats, LoopClock, Options
 from .socket import Socket
-from .wire import Batch, encode_name
+from .wire import ASKS, Batch, encode_name
 
 
 class EndpointClosed(Exception):
@@ -77,6 +78,7 @@ class Unicast:
         self._fault: Exception | None = None
         self._socket = Socket(name, config, options.key, self._on_batch)
         self._outgoing = Outgoing(name, config, self._socket, self._guarded)
+        self._sending = Sending(self._check_peer, self._wait_for_room, self._put, self._counts)
         self._ticking: asyncio.Task[None] | None = None
 
     @classmethod
@@ -164,38 +166,30 @@ class Unicast:
         Waits while the window is full; callers that wait are served in the order of their calls.
         A connection that is absent is opened, one that closes is opened again. A payload that is
         not `ordered` is delivered when it comes, if it fits one part and the inbox has room; it
-        may be earlier than those sent before it. Errors: ValueError for a payload above
-        `Config.largest_payload`, or of more parts than `peer` takes, as far as it has said;
-        TypeError for what is no `bytes`.
+        may be earlier than those sent before it. Who is cancelled while the call waits for room
+        has sent nothing; later the whole payload is sent. Errors: ValueError for a payload above
+        `Config.largest_payload`, or of more parts than `peer` takes, as far as it has said (it is
+        asked again then); TypeError for what is no `bytes`.
         """
         to = self._peers[peer]
         check_payload(payload, self._config.largest_payload)
         async with to.turn:
             parts = cut(payload, self._config.largest_part, ordered)
-            number = await self._send_parts(to, parts)
-            self._counts["accepted"] += 1
-            to.large.remember(number, len(parts), payload)
-            return number
+            return await self._sending.send(to, payload, parts)
 
-    async def _send_parts(self, to: Peer, parts: Sequence[bytes]) -> int:
-        """Send all parts on one connection: its receiver delivers them together. The window has to
-        have room for the first one alone, since none of them is acknowledged before the last."""
-        conn = at = 0
-        while at < len(parts):
-            if at:
-                await asyncio.sleep(0)  # The first parts leave, and others have their turns.
-            self._check_peer(to)
-            if at and (to.sender.state == Conn.CLOSED or to.sender.conn != conn):
-                at = 0  # The connection ended, and its receiver has not got all.
-            if at == 0:
-                await self._until(to, lambda: to.has_room(len(parts[0]), self._config))
-                self._check_open()
-                to.check_size(parts)
-            data = to.sender.send(parts[at])
-            conn, at = data.conn, at + 1
-            self._busy[to.name] = to
-            self._perform(to, data)
-        return to.sender.highest_sent
+    async def _wait_for_room(self, to: Peer, parts: Sequence[bytes]) -> None:
+        """Errors: ValueError as `Peer.check_size`; then the peer is asked again what it takes."""
+        await self._until(to, lambda: to.has_room(len(parts[0]), self._config))
+        self._check_open()
+        try:
+            to.check_size(parts)
+        except ValueError:
+            self._outgoing.ask(to)
+            raise
+
+    def _put(self, to: Peer, data: Data) -> None:
+        self._busy[to.name] = to
+        self._perform(to, data)
 
     async def receive(self) -> AsyncIterator[tuple[str, bytes]]:
         """The payloads delivered, each with the peer that sent it, until the endpoint is closed.
@@ -337,6 +331,9 @@ class Unicast:
             self._counts["unknown"] += 1
 
     def _handle_batch(self, peer: Peer, batch: Batch) -> None:
+        if batch.most_parts == ASKS:
+            self._outgoing.answer(peer)
+            return
         peer.takes = batch.most_parts
         for message in batch.in_order_of_handling():
             self._kinds_received[type(message).__name__] += 1

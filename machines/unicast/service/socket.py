@@ -10,7 +10,7 @@ from typing import cast
 from ...services import LOOPBACK
 from .relay import Address
 from .settings import Config
-from .wire import Batch, Forged, WireError, decode, pack
+from .wire import Batch, Forged, WireError, decode, encode, pack
 
 
 class Socket(asyncio.DatagramProtocol):
@@ -41,12 +41,19 @@ class Socket(asyncio.DatagramProtocol):
         return cast("Address", self._transport.get_extra_info("sockname"))
 
     def send(self, batch: Batch, address: Address) -> None:
-        """Send the batch, in as many datagrams as it needs."""
-        assert self._transport is not None
+        """Send the batch, in as many datagrams as its messages need."""
         limits = self._config.largest_datagram, self._config.most_messages
         for datagram in pack(batch, *limits, self._key):
-            self.counts["datagrams_sent"] += 1
-            self._transport.sendto(datagram, address)
+            self._send_one(datagram, address)
+
+    def say(self, batch: Batch, address: Address) -> None:
+        """Send a batch without messages."""
+        self._send_one(encode(batch, self._key), address)
+
+    def _send_one(self, datagram: bytes, address: Address) -> None:
+        assert self._transport is not None
+        self.counts["datagrams_sent"] += 1
+        self._transport.sendto(datagram, address)
 
     def close(self) -> None:
         """Close it after what was sent; more than once is no harm."""

@@ -1,12 +1,12 @@
 """Datagrams: between bytes and the records that the unicast machines take and return.
 
-One datagram carries a *message batch* of one endpoint for another [seed:50-51]: one or more
-messages, from and to named endpoints. All integers are big-endian, nothing is padded:
+One datagram carries a *message batch* of one endpoint for another [seed:50-51]: messages, from and
+to named endpoints. All integers are big-endian, nothing is padded:
 
     datagram := "LU3" version:u8 seal source:name target:name most_parts:u16 count:u16
                 message{count}
-    seal     := version 5: crc32:u32
-              | version 6: the first 16 bytes of HMAC-SHA-256 under the key of the endpoints
+    seal     := version 7: crc32:u32
+              | version 8: the first 16 bytes of HMAC-SHA-256 under the key of the endpoints
     name     := length:u8 UTF-8{length}
     message  := kind:u8 conn:u64 body
     body     := kind 1, Data:      seqno:u64 first:u8(0|1) length:u16 part{length} (`parts.py`)
@@ -15,9 +15,10 @@ messages, from and to named endpoints. All integers are big-endian, nothing is p
               | kind 4, XmitReq:   count:u16 seqno:u64{count}, strictly increasing
               | kind 5, Close:     nothing
 
-`most_parts`, 1 or more, says how many parts a payload may have for the source to take it. It is in
-each datagram, so that an ack and the limit under which its parts were taken come together. Other
-versions are refused: 3 and 4 had no such limit.
+`most_parts` says how many parts a payload may have for the source to take it. It is in each
+datagram, so that an ack and the limit under which its parts were taken come together. A datagram
+without messages says nothing else, or asks the target to say it: then `most_parts` is 0. Other
+versions are refused: 3 and 4 had no such limit, 5 and 6 could not ask for it.
 
 The seal covers all that follows it, so that a damaged datagram is refused as a whole and not taken
 for another one. With a key, nobody who does not know it can make a datagram that is taken; who
@@ -37,14 +38,15 @@ from dataclasses import dataclass
 from ..messages import Ack, Close, Data, Message, SendFirst, XmitReq
 from .parts import is_part
 
-MAGIC = b"LU3\x05"
-MAGIC_KEYED = b"LU3\x06"
+MAGIC = b"LU3\x07"
+MAGIC_KEYED = b"LU3\x08"
 LONGEST_SEAL = 16  # Bytes.
 LARGEST_DATAGRAM = 65_507  # Bytes: what UDP over IPv4 carries at most.
 LONGEST_NAME = 255  # Bytes of UTF-8.
 LONGEST_PAYLOAD = 60_000  # Bytes of a part: one message fits a datagram whatever the names.
 MOST_MESSAGES = 2**16 - 1
 MOST_PARTS = 2**16 - 1  # Of one payload.
+ASKS = 0  # In the place of how many parts the source takes: it asks the target.
 MOST_REQUESTED = 7_000  # Sequence numbers in one XmitReq, for the same reason.
 
 _CRC = struct.Struct("!I")
@@ -67,7 +69,7 @@ class Forged(WireError):
 @dataclass(frozen=True)
 class Batch:
     """The messages of one datagram, in their order, from the endpoint `source` to `target`. The
-    source takes payloads of at most `most_parts` parts."""
+    source takes payloads of at most `most_parts` parts; without messages, ASKS asks the target."""
 
     source: str
     target: str
@@ -82,12 +84,11 @@ class Batch:
 def encode(batch: Batch, key: bytes = b"") -> bytes:
     """The datagram that carries the batch, sealed with the key if there is one.
 
-    Errors: ValueError if it carries no message, or anything in it is larger than the format has
-    room for; the datagram as a whole may still exceed LARGEST_DATAGRAM, which `pack` never lets
-    happen.
+    Errors: ValueError if anything in it is larger than the format has room for; the datagram as a
+    whole may still exceed LARGEST_DATAGRAM, which `pack` never lets happen.
     """
-    if not 0 < len(batch.messages) <= MOST_MESSAGES:
-        raise ValueError(f"a datagram carries 1 to {MOST_MESSAGES} messages")
+    if len(batch.messages) > MOST_MESSAGES:
+        raise ValueError(f"a datagram carries at most {MOST_MESSAGES} messages")
     raw = [encode_message(m) for m in batch.messages]
     return _sealed(batch, raw, key)
 
@@ -116,7 +117,7 @@ def pack(
 
 def _sealed(batch: Batch, messages: list[bytes], key: bytes) -> bytes:
     """These messages with the rest of what the batch says."""
-    if not 0 < batch.most_parts <= MOST_PARTS:
+    if not (len(messages) > 0) <= batch.most_parts <= MOST_PARTS:
         raise ValueError(f"a payload has at most 1 to {MOST_PARTS} parts, not {batch.most_parts}")
     names = encode_name(batch.source) + encode_name(batch.target)
     counts = _COUNT.pack(batch.most_parts) + _COUNT.pack(len(messages))
@@ -180,11 +181,9 @@ def decode(datagram: bytes, key: bytes = b"") -> Batch:
         raise WireError("the checksum is another: damaged or cut short")
     source, target = reader.name("the source"), reader.name("the target")
     most_parts = reader.number(2, "the number of parts that the source takes")
-    if most_parts == 0:
-        raise WireError(f"byte {reader.at}: expected that the source takes 1 part or more")
     count = reader.number(2, "the number of messages")
-    if count == 0:
-        raise WireError("expected at least one message")
+    if count > 0 and most_parts == ASKS:
+        raise WireError(f"byte {reader.at - 2}: expected that the source takes 1 part or more")
     messages = tuple(_message(reader) for _ in range(count))
     if reader.at != len(datagram):
         raise WireError(f"{len(datagram) - reader.at} bytes after the last message")

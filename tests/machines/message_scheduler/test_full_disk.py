@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
+from typing import Self
 
 import pytest
 
-from lawful.machines.message_scheduler.service import MessageScheduler, Stopped
+from lawful.machines.message_scheduler.service import MessageScheduler, Stopped, program
 from lawful.machines.message_scheduler.service.clients import BulkFetcher
 from lawful.machines.message_scheduler.service.offering import Offering
 from lawful.machines.message_scheduler.service.overlay import connected
@@ -96,3 +98,33 @@ def test_who_waits_for_the_end_hears_that_the_journal_has_failed() -> None:
 def test_what_has_ended_the_overlay_is_raised_where_it_was_used() -> None:
     with pytest.raises(ValueError, match="no"), connected(MessageScheduler(), {}) as overlay:
         overlay.fail(ValueError("no"))
+
+
+class FullFile(Full):
+    """In the place of a journal in a file."""
+
+    def __init__(self, _: Path) -> None:
+        super().__init__(room=60)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        return
+
+
+def test_a_fetch_whose_journal_fails_says_what_came_and_what_did_not(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(program, "Journal", FullFile)
+    with responding(Behaviour(channels=1)) as ports:
+        words = ["fetch", f"A={ports['A']}", "--objects", "100", "--seconds", str(PATIENCE)]
+        assert program.main([*words, "--journal", str(tmp_path / "events.jsonl")]) == 1
+    told, missing, *_, last = capsys.readouterr().out.splitlines()
+    found = int(told.split()[1])
+    assert 0 < found < 100
+    assert told.startswith(f"objects: {found} of 100 in ")
+    ranges = missing.removeprefix("not fetched: ").split()
+    ends = [tuple(map(int, each.split("-"))) for each in ranges]
+    assert sum(each[-1] - each[0] + 1 for each in ends) == 100 - found
+    assert last == "lawful run message_scheduler: the disk is full"

@@ -15,7 +15,7 @@ from lawful.machines.unicast.declaration import Conn
 from lawful.machines.unicast.messages import Ack, Data, Dropped
 from lawful.machines.unicast.service import Unicast
 from lawful.machines.unicast.service.settings import Config, Options
-from lawful.machines.unicast.service.wire import Batch, encode, encode_message
+from lawful.machines.unicast.service.wire import ASKS, Batch, encode, encode_message
 from lawful.runtime.simulation.datagrams import LOOPBACK, Datagrams
 from lawful.runtime.simulation.event_loop import SimulatedLoop
 from lawful.runtime.simulation.network import Network
@@ -242,6 +242,39 @@ async def test_who_waits_for_the_window_hears_meanwhile_how_much_the_other_takes
     with pytest.raises(ValueError, match="B takes payloads of at most 4 parts"):
         await a.send("B", bytes(100))
     assert a.stats().connections["B"].sent == 1
+
+
+@simulated
+async def test_who_is_refused_hears_that_another_life_takes_more(ends: Ends) -> None:
+    """Its connections are not over, and B has nothing to say by itself."""
+    a, b = await ends.open("A", LARGE), await ends.open("B", SMALL)
+    await b.send("A", b"hello")
+    await b.flushed("A")
+    await ends.kill(b)
+    with pytest.raises(ValueError, match="at most 4 parts"):
+        await a.send("B", bytes(100))  # Nobody is there to answer.
+    b = await ends.open("B", LARGE)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="at most 4 parts"):
+            await a.send("B", bytes(100))
+    await asyncio.sleep(0.003)
+    assert b.stats().datagrams_sent == 1  # Both asked in one turn.
+    assert await a.send("B", bytes(100)) == 10
+    await a.flushed("B")
+    assert (ends.got["B"], ends.lost) == ([bytes(100)], [])
+
+
+@simulated
+async def test_a_question_is_answered_once_and_is_no_limit(ends: Ends) -> None:
+    a, b = await ends.open("A", LARGE), await ends.open("B", LARGE)
+    await a.send("B", b"hello")
+    await asyncio.sleep(0.1)  # All is said.
+    before = a.stats().datagrams_sent, b.stats().datagrams_sent
+    ends.datagrams.send(ends.loop, encode(Batch("B", "A", (), ASKS)), PORTS["B"], PORTS["A"])
+    await asyncio.sleep(0.05)
+    assert (a.stats().datagrams_sent, b.stats().datagrams_sent) == (before[0] + 1, before[1])
+    assert (a.stats().malformed, b.stats().malformed) == (0, 0)
+    assert await a.send("B", bytes(100)) == 11
 
 
 @pytest.mark.parametrize("key", [b"", KEY])

@@ -197,6 +197,54 @@ async def test_an_inbox_without_room_keeps_the_turn() -> None:
 
 
 @timed
+async def test_who_is_cancelled_while_its_parts_leave_has_sent_them_all() -> None:
+    """Otherwise B would hold back what comes after them."""
+    async with ends.joined(SMALL) as (a, b, _):
+        sending = asyncio.create_task(a.send("B", bytes(100)))
+        while a.entries("B")[0].highest_sent < 2:
+            await asyncio.sleep(0)
+        sending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await sending
+        assert a.entries("B")[0].highest_sent == 10
+        assert await a.send("B", b"after") == 11
+        assert await heard(b, 2) == [bytes(100), b"after"]
+        await a.flushed("B")
+        assert (a.stats().accepted, b.stats().broken) == (2, 0)
+
+
+@timed
+async def test_who_is_cancelled_as_the_connection_ends_sends_it_no_more() -> None:
+    async with ends.joined(SMALL) as (a, b, _):
+        sender = a.entries("B")[0]
+        sending = asyncio.create_task(a.send("B", bytes(100)))
+        while sender.highest_sent < 2:
+            await asyncio.sleep(0)
+        a.close("B")
+        sender.lawful.fire_due(sender.lawful.next_deadline() or 0)
+        sending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await sending
+        assert (sender.state, a.stats().accepted) == (Conn.CLOSED, 0)
+        await a.send("B", b"after")
+        assert await heard(b, 1) == [b"after"]
+
+
+@timed
+async def test_who_is_cancelled_while_it_waits_for_room_has_sent_nothing() -> None:
+    async with ends.joined(replace(SMALL, window=1)) as (a, b, _):
+        await a.send("B", b"before")
+        sending = asyncio.create_task(a.send("B", bytes(100)))
+        await asyncio.sleep(0)
+        sending.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await sending
+        assert await a.send("B", b"after") == 2
+        assert await heard(b, 2) == [b"before", b"after"]
+        assert a.stats().accepted == 2
+
+
+@timed
 async def test_a_connection_that_ends_within_a_payload_sends_it_again() -> None:
     async with ends.joined(SMALL) as (a, b, _):
         sender = a.entries("B")[0]

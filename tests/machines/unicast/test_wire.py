@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from lawful.machines.unicast.messages import Ack, Close, Data, Message, SendFirst, XmitReq
 from lawful.machines.unicast.service.wire import (
+    ASKS,
     LARGEST_DATAGRAM,
     LONGEST_NAME,
     LONGEST_PAYLOAD,
@@ -76,7 +77,14 @@ def test_the_format_is_this() -> None:
         "02 0000000000000002 0000000000000003"
     )
     assert encode(HELLO) == sealed(bytes.fromhex(content))
-    assert encode(HELLO)[:4] == b"LU3\x05"
+    assert encode(HELLO)[:4] == b"LU3\x07"
+
+
+def test_a_datagram_without_messages_says_what_its_source_takes_or_asks_it() -> None:
+    for most_parts in (ASKS, 1, MOST_PARTS):
+        batch = Batch("A", "B", (), most_parts)
+        assert decode(encode(batch)) == batch
+        assert encode(batch)[8:] == b"\x01A\x01B" + most_parts.to_bytes(2, "big") + b"\x00\x00"
 
 
 @given(BATCHES)
@@ -131,14 +139,14 @@ def test_a_damaged_structure_under_a_right_checksum_decodes_or_is_refused(
 
 ZERO = "0000000000000000"
 WRONG = {
-    "expected a datagram that begins with": b"LU3\x03" + encode(HELLO)[4:],
+    "expected a datagram that begins with": b"LU3\x05" + encode(HELLO)[4:],
     "expected the checksum of 4 bytes, the datagram ends": MAGIC + b"\x00\x00",
     "the checksum is another": encode(HELLO)[:-1] + b"\x00",
     "expected that the source takes 1 part or more": sealed(
         b"\x01A\x01B\x00\x00\x00\x01" + bytes(9)
     ),
     "expected the number of parts that the source takes of 2 bytes": sealed(b"\x01A\x01B\x00"),
-    "expected at least one message": sealed(HEADER + b"\x00\x00"),
+    "expected the kind of a message of 1 bytes": sealed(HEADER + b"\x00\x01"),
     "the source has no name": sealed(b"\x00\x01B\x00\x01\x00\x01" + bytes(9)),
     "expected the target in UTF-8": sealed(b"\x01A\x01\xff\x00\x01\x00\x01" + bytes(9)),
     "no message is of kind 0": message(f"00 {ZERO}"),
@@ -203,13 +211,12 @@ def test_what_is_too_large_is_not_encoded(why: str) -> None:
 @pytest.mark.parametrize(
     "batch",
     [
-        Batch("A", "B", (), 1),
         Batch("", "B", HELLO.messages, 1),
         Batch("A", "B", HELLO.messages, 0),
         Batch("A", "B", HELLO.messages, MOST_PARTS + 1),
     ],
 )
-def test_a_datagram_has_names_a_limit_and_a_message(batch: Batch) -> None:
+def test_a_datagram_has_names_and_a_limit(batch: Batch) -> None:
     with pytest.raises(ValueError, match="1 to"):
         encode(batch)
 
