@@ -10,17 +10,16 @@ import argparse
 import contextlib
 import dataclasses
 import sys
+import time
 import traceback
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from lawful.spec.errors import DeclarationError
 
 from .argument_parser import parser
-from .arguments.command_parser import Usage
-from .arguments.option_groups import annotating
-from .commands import error_report, options
+from .arguments.command_parser import Usage, reporting
+from .commands import options, outcome_report
 from .commands.errors import CommandError, Ended
 from .commands.exit_codes import ExitCode
 from .commands.output import Output, printable
@@ -29,8 +28,11 @@ from .targets import TargetError
 
 T = TypeVar("T")
 
-# The commands that take --junit and --sarif.
-REPORTING = ("check", "simulate", "prove", "lint", "replay")
+# The commands that write each verdict into the files of --junit and --sarif. Of the others these
+# files say how the command ended.
+JUDGING = ("check", "simulate", "prove", "lint", "replay")
+# The commands that write counterexamples into the folder of --itf.
+TRACING = ("check", "simulate", "prove", "replay", "draw", "lock")
 # Fields of a command's options that are themselves groups of options.
 GROUPS: dict[str, type[Any]] = {
     "exploration": options.ExplorationOptions,
@@ -53,6 +55,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         _write_error(asked, _output(asked), Ended.usage(error.message))
         raise
     output = _output(given)
+    if given.itf is not None and output.command not in TRACING:
+        output.note(f"--itf: {output.command} writes no traces")
     with terminable():
         try:
             ended = _run(given, output)
@@ -69,9 +73,14 @@ def _run(given: argparse.Namespace, output: Output) -> int | Ended:
     """The exit code of a command, or why it has no answer."""
     # What a user's module prints must not stand beside the JSON.
     stdout = sys.stderr if output.json == "-" else sys.stdout
+    began = time.perf_counter()
     try:
         with contextlib.redirect_stdout(stdout):
-            return _command(given, output)
+            code = _command(given, output)
+        if output.command not in JUDGING:
+            seconds = time.perf_counter() - began
+            outcome_report.write_outcome(output, code, _reports(given), _target(given), seconds)
+        return code
     except (TargetError, CommandError) as error:
         return Ended.usage(str(error))
     except DeclarationError as error:
@@ -183,25 +192,30 @@ def _output(given: argparse.Namespace) -> Output:
 
 
 def _write_error(given: argparse.Namespace, output: Output, ended: Ended) -> None:
-    reports = options.Reports()
-    if output.command in REPORTING:
-        reports = options.Reports(given.junit, given.sarif, github=given.github)
+    outcome_report.write_error(ended, output, _reports(given), _target(given))
+
+
+def _reports(given: argparse.Namespace) -> options.Reports:
+    return options.Reports(given.junit, given.sarif, given.itf, given.github)
+
+
+def _target(given: argparse.Namespace) -> str:
+    """What the command was asked of, as it was named."""
     targets = " ".join(getattr(given, "targets", ()))
-    target = str(getattr(given, "target", targets or output.command))
-    error_report.write(ended, output, reports, target)
+    return str(getattr(given, "target", targets or given.command))
 
 
 def _files_asked_for(words: Sequence[str]) -> argparse.Namespace:
     """The command, and the files for an error, of a command line that cannot be parsed."""
     parser = argparse.ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
     parser.add_argument("--json")
-    parser.add_argument("--junit", type=Path)
-    parser.add_argument("--sarif", type=Path)
-    annotating(parser)
+    reporting(parser)
     try:
         given, rest = parser.parse_known_args(words)
     except argparse.ArgumentError:  # One of these options has no value.
-        return argparse.Namespace(json=None, command="")
+        return argparse.Namespace(
+            json=None, junit=None, sarif=None, itf=None, github=False, command=""
+        )
     given.command = rest[0] if rest and not rest[0].startswith("-") else ""
     return given
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
+from pathlib import Path
 from typing import NoReturn, Protocol
 
 from lawful.commands.exit_codes import ExitCode
@@ -42,4 +44,24 @@ def command(commands: Subparsers, name: str, help: str) -> CommandParser:
         "--json", metavar="FILE", help="write the answer as JSON; - is standard output"
     )
     parser.add_argument("--quiet", action="store_true", help="print neither text nor progress")
+    reporting(parser)
     return parser
+
+
+def reporting(parser: argparse.ArgumentParser) -> None:
+    """Verdicts and traces for other tools: files, and annotations of GitHub."""
+    parser.add_argument(
+        "--junit", type=Path, metavar="FILE", help="write verdicts for a CI server (JUnit XML)"
+    )
+    parser.add_argument(
+        "--sarif", type=Path, metavar="FILE", help="write verdicts for code review (SARIF)"
+    )
+    parser.add_argument(
+        "--itf", type=Path, metavar="DIR", help="write each counterexample as a trace (ITF)"
+    )
+    parser.add_argument(
+        "--github",
+        action=argparse.BooleanOptionalAction,
+        default=os.environ.get("GITHUB_ACTIONS") == "true",
+        help="print what fails as annotations of GitHub; default: in a workflow of GitHub",
+    )

@@ -8,7 +8,7 @@ from lawful import argument_types as types
 from lawful.commands.options import LINTED_STATES
 
 from .command_parser import CommandParser, Subparsers, command
-from .option_groups import judging, reporting, scoped
+from .option_groups import scoped
 
 ENGINES = ("auto", "reference", "generated", "compiled", "spark")
 
@@ -122,7 +122,7 @@ def simulate(commands: Subparsers) -> None:
 
 def exploring(parser: CommandParser) -> CommandParser:
     """The options of a run through states, exhaustive or not."""
-    reporting(scoped(parser))
+    scoped(parser)
     parser.add_argument(
         "--max-seconds",
         type=types.seconds,
@@ -195,7 +195,6 @@ def lint(commands: Subparsers) -> None:
         metavar="FILE",
         help="mutants: add each answer to FILE, and go on from the answers that it has",
     )
-    judging(parser)
 
 
 def _mutants(text: str) -> int | str:

@@ -1,9 +1,8 @@
-"""The arguments that several commands share: targets, scopes, files for other tools, budgets."""
+"""The arguments that several commands share: targets, scopes, budgets."""
 
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 
 from lawful import argument_types as types
@@ -37,36 +36,6 @@ def scope(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="KEY=VALUE|NAME",
         help="a bound (Node=4, Nat=0..7, beans=100) or the name of a scope; may be repeated",
-    )
-
-
-def reporting(parser: CommandParser) -> CommandParser:
-    """Verdicts and traces for other tools."""
-    judging(parser)
-    parser.add_argument(
-        "--itf", type=Path, metavar="DIR", help="write each counterexample as a trace (ITF)"
-    )
-    return parser
-
-
-def judging(parser: argparse.ArgumentParser) -> None:
-    """Verdicts for other tools: files, and annotations of GitHub."""
-    parser.add_argument(
-        "--junit", type=Path, metavar="FILE", help="write verdicts for a CI server (JUnit XML)"
-    )
-    parser.add_argument(
-        "--sarif", type=Path, metavar="FILE", help="write verdicts for code review (SARIF)"
-    )
-    annotating(parser)
-
-
-def annotating(parser: argparse.ArgumentParser) -> None:
-    """The option for annotations of GitHub."""
-    parser.add_argument(
-        "--github",
-        action=argparse.BooleanOptionalAction,
-        default=os.environ.get("GITHUB_ACTIONS") == "true",
-        help="print what fails as annotations of GitHub; default: in a workflow of GitHub",
     )
 
 

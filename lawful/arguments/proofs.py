@@ -7,12 +7,12 @@ from pathlib import Path
 from lawful import argument_types as types
 
 from .command_parser import Subparsers, command
-from .option_groups import TARGET, folder, reporting, scope, scoped, solver
+from .option_groups import TARGET, folder, scope, scoped, solver
 
 
 def prove(commands: Subparsers) -> None:
     help = "prove invariants with Z3, for all integers"
-    parser = reporting(scoped(command(commands, "prove", help)))
+    parser = scoped(command(commands, "prove", help))
     parser.add_argument(
         "--method",
         default="auto",

@@ -7,12 +7,12 @@ from pathlib import Path
 from lawful import argument_types as types
 
 from .command_parser import Subparsers, command
-from .option_groups import TARGET, reporting
+from .option_groups import TARGET
 
 
 def replay(commands: Subparsers) -> None:
     help = "replay recorded events against the machine"
-    parser = reporting(command(commands, "replay", help))
+    parser = command(commands, "replay", help)
     what = "JSON lines, Parquet, or a trace store"
     parser.add_argument("traces", metavar="TRACES", nargs="+", help=what)
     parser.add_argument("target", metavar="TARGET", help=TARGET)

@@ -24,7 +24,7 @@ from lawful.spec.ir import Json
 from lawful.spec.resolve import resolve
 from lawful.targets import Chosen, scoped
 
-from . import files
+from . import exports, files
 from .errors import CommandError
 from .exit_codes import ExitCode
 from .options import DrawOptions
@@ -39,7 +39,7 @@ SUFFIX = {"mermaid": "mmd", "plantuml": "puml"}  # Of the others, the format's n
 def draw(options: DrawOptions, output: Output) -> int:
     """Draw pictures of each of the target's machines."""
     format = _format(options)
-    _refuse_what_has_no_use(options)
+    _refuse_what_has_no_use(options, output)
     names = _names(output.chosen(options.targets, scoped=options.what != "states"))
     files.folder(options.out)
     try:
@@ -77,8 +77,11 @@ def _format(options: DrawOptions) -> Format:
     return format
 
 
-def _refuse_what_has_no_use(options: DrawOptions) -> None:
-    """Raises CommandError for an option that changes nothing of what is drawn."""
+def _refuse_what_has_no_use(options: DrawOptions, output: Output) -> None:
+    """Raises CommandError for an option that changes nothing of what is drawn; notes that no traces
+    are written where they are asked for."""
+    if options.itf is not None and options.what != "trace":
+        output.note(f"--itf: draw --what {options.what} writes no traces; --what trace does")
     if options.scope and options.what == "states":
         raise CommandError(
             "--scope has no meaning for --what states: control states are drawn from the "
@@ -120,6 +123,9 @@ def _drawn(cls: type[Machine], name: str, options: DrawOptions, format: Format) 
             for p in explore(machine.flat, machine.world, machine.expects).properties:
                 if p.verdict.failed and p.trace is not None:
                     why = f"{p.name} is {p.verdict.value}: {p.why}"
+                    if options.itf is not None:
+                        found = exports.counterexample(options.itf, machine.resolved.machine, p)
+                        files.save_all(found, options.itf)
                     shown = sequence.text(cls.__name__, p.trace.steps, p.trace.loop, why)
                     path = options.out / f"{name}.{p.name}.{suffix}"
                     yield {"property": p.name}, write(path, shown, format)

@@ -187,10 +187,8 @@ def _counterexamples(
         cls, result = each.machine.cls, each.result
         name = cls.__name__
         for p in filter(_has_counterexample, result.properties if result else ()):
-            if reports.itf is not None and p.trace is not None:
-                about = f"{name}.{p.name} is {p.verdict.value}: {p.why}"
-                machine = resolve(cls).machine
-                yield exports.trace(reports.itf, machine, p.name, about, p.trace)
+            if reports.itf is not None:
+                yield from exports.counterexample(reports.itf, resolve(cls).machine, p)
             if options.pytest is not None:
                 from lawful.checks.report import regression_test
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from lawful.checks.report import ci, github, itf
-from lawful.checks.verdict import Trace
+from lawful.checks.verdict import PropertyResult, Trace
 from lawful.spec import ir
 
 from . import files
@@ -39,6 +39,13 @@ def annotate(wanted: bool, suites: Sequence[ci.Suite]) -> None:
     """
     for line in github.lines(suites) if wanted else ():
         print(printable(line), file=sys.stderr, flush=True)
+
+
+def counterexample(folder: Path, machine: ir.Machine, p: PropertyResult) -> Files:
+    """The file of `--itf` of a property's counterexample, if it has one."""
+    if p.verdict.failed and p.trace is not None and p.trace.states:
+        about = f"{machine.name}.{p.name} is {p.verdict.value}: {p.why}"
+        yield trace(folder, machine, p.name, about, p.trace)
 
 
 def trace(

@@ -24,7 +24,7 @@ from lawful.targets import Chosen, scoped
 from . import exports, files
 from .errors import CommandError
 from .exit_codes import ExitCode, gravest
-from .options import LintOptions, Reports
+from .options import LintOptions
 from .output import Output
 
 
@@ -40,8 +40,8 @@ def lint(options: LintOptions, output: Output) -> int:
         [each.judged for each in reports],
     )
     suites = [each.suite for each in reports]
-    exports.annotate(options.github, suites)
-    files.save_all(exports.verdicts(Reports(options.junit, options.sarif), "lint", suites))
+    exports.annotate(options.reports.github, suites)
+    files.save_all(exports.verdicts(options.reports, "lint", suites))
     return gravest(each.judged.code for each in reports)
 
 

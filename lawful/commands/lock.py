@@ -27,9 +27,10 @@ from lawful.progress import Tell, progress
 from lawful.project import Settings
 from lawful.runtime.instance import Machine
 from lawful.spec.ir import Json
+from lawful.spec.resolve import resolve
 from lawful.targets import Chosen
 
-from . import files
+from . import exports, files
 from .errors import CommandError
 from .exit_codes import ExitCode, gravest
 from .options import LockOptions
@@ -79,16 +80,25 @@ def _renew(
     is not as expected."""
     entries: dict[str, Entry] = {}
     lines: list[str] = []
-    codes: list[int] = []
+    found: list[tuple[type[Machine], CheckResult]] = []
     for name, cls in machines.items():
         with progress(cls.__name__, output.quiet) as tell:
             entries[name], explored = established(cls, options, output.settings(cls), tell)
         differences = list(changes(kept.get(name), entries[name])) or ["as before"]
         lines += [name, *(f"  {each}" for each in (*differences, *_surprises(explored)))]
-        codes.append(exit_code(explored.properties))
+        found.append((cls, explored))
     write(options.file, {**kept, **entries})
     output.answer("\n".join(lines), [{"machine": name, **row} for name, row in entries.items()])
-    return gravest(codes)
+    if options.itf is not None:
+        files.save_all(_traces(options.itf, found), options.itf)
+    return gravest(exit_code(explored.properties) for _, explored in found)
+
+
+def _traces(folder: Path, found: Sequence[tuple[type[Machine], CheckResult]]) -> exports.Files:
+    """The counterexamples as files of `--itf`."""
+    for cls, explored in found:
+        for p in explored.properties:
+            yield from exports.counterexample(folder, resolve(cls).machine, p)
 
 
 def _surprises(explored: CheckResult) -> Iterator[str]:

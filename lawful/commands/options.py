@@ -132,9 +132,7 @@ class LintOptions:
     master: str | None
     max_seconds: float | None
     answers: Path | None
-    junit: Path | None = None
-    sarif: Path | None = None
-    github: bool = False
+    reports: Reports = Reports()
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +158,7 @@ class DrawOptions:
     format: Format | None
     max_states: int | None
     out: Path
+    itf: Path | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +227,7 @@ class LockOptions:
     stale: bool
     max_seconds: float | None
     solver: SolverBudget
+    itf: Path | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,7 @@ class Output:
     quiet: bool = False
     stdout: TextIO = field(default_factory=lambda: sys.stdout)
     answered: bool = False
+    text: str = ""  # Of the answer, once there is one.
     skipped: list[targets.Skipped] = field(default_factory=list[targets.Skipped])
     notes: list[str] = field(default_factory=list[str])
 
@@ -154,7 +155,7 @@ class Output:
             document = {**document, "skipped": [each._asdict() for each in self.skipped]}
         if self.notes:
             document = {**document, "notes": list(self.notes)}
-        self.answered = True
+        self.answered, self.text = True, text
         if self.json == "-":
             _print(json.dumps(document, indent=1), self.stdout)
             return

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import subprocess
@@ -151,25 +150,6 @@ def test_control_characters_stand_as_escapes() -> None:
     assert row.attrib["name"] == row[0].attrib["message"] == said
     assert row[0].text == f"{said}\n{said}"
     assert json.loads(json.dumps(sarif([Suite(odd, 0.0, (case,))], "0")))
-
-
-SILENT = ["draw", COUNTER], ["show", COUNTER], ["export", COUNTER, "--tla"]
-
-
-@pytest.mark.parametrize(
-    ("command", "option"),
-    [
-        *itertools.product(SILENT, ["--junit", "--sarif", "--itf"]),
-        (["lint", COUNTER], "--itf"),
-    ],
-)
-def test_what_a_command_does_not_write_is_an_error_of_usage(
-    command: list[str], option: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    with pytest.raises(SystemExit, match="5"):
-        main([*command, option, str(tmp_path / "x")])
-    assert option in capsys.readouterr().err
-    assert not (tmp_path / "x").exists()
 
 
 UNASKED = """

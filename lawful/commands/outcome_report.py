@@ -1,5 +1,8 @@
-"""The files of a command that has no answer: `--json`, `--junit` and `--sarif` say why, and so does
-an annotation of `--github`."""
+"""The files for other tools of a command that has no verdicts: they say how it ended.
+
+Where it has no answer, `--json`, `--junit`, `--sarif` and an annotation of `--github` say why. Where
+it judges no properties, such as `lock`, the last three have one case, which is the command itself.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ from lawful.spec.ir import Json
 
 from . import files
 from .errors import CommandError, Ended
+from .exit_codes import ExitCode
 from .options import Reports
 from .output import Output, printable
 
@@ -20,8 +24,8 @@ if TYPE_CHECKING:
     from lawful.checks.report import ci
 
 
-def write(ended: Ended, output: Output, reports: Reports, target: str) -> None:
-    """Write the files that were asked for. A command that has answered keeps its files."""
+def write_error(ended: Ended, output: Output, reports: Reports, target: str) -> None:
+    """Write the files of a command without an answer. A command that has answered keeps its files."""
     if output.answered:
         return
     document: dict[str, Json] = {"version": 1, "command": output.command, "error": ended.to_json()}
@@ -32,6 +36,32 @@ def write(ended: Ended, output: Output, reports: Reports, target: str) -> None:
         _save(Path(output.json), files.json_text(document))
     if reports.junit or reports.sarif or reports.github:
         _write_reports(ended, output.command, reports, target)
+
+
+def write_outcome(output: Output, code: int, reports: Reports, target: str, seconds: float) -> None:
+    """Write the files of a command without verdicts: it ended with this code after these seconds.
+
+    Raises CommandError where a file cannot be written.
+    """
+    if reports.junit or reports.sarif or reports.github:
+        from . import exports
+
+        suites = [_outcome(output, code, target, seconds)]
+        exports.annotate(reports.github, suites)
+        files.save_all(exports.verdicts(reports, output.command, suites))
+
+
+def _outcome(output: Output, code: int, target: str, seconds: float) -> ci.Suite:
+    from lawful.checks.report import ci
+
+    name, lines = output.command, tuple(output.text.splitlines())
+    if code == ExitCode.AS_EXPECTED:
+        case = ci.Case(name, name, "passed")
+    elif code == ExitCode.UNKNOWN:
+        case = ci.Case(name, name, "skipped", f"{name} decided nothing", "unknown", lines)
+    else:
+        case = ci.Case(name, name, "failed", f"{name} ended with {code}", str(code), lines)
+    return ci.Suite(target, seconds, (case,))
 
 
 def _write_reports(ended: Ended, command: str, reports: Reports, target: str) -> None:
