@@ -4,7 +4,7 @@
     problem := {"number", "what", "file", "line", "column", "found", "expected", "rewrite"}
 
 `kind` is `refused`, `usage`, `stopped` or `fault`. Problems are those of a refused declaration;
-lines and columns count from 1. `error_report` writes an error into files.
+lines and columns count from 1. `outcome_report` writes an error into files.
 """
 
 from __future__ import annotations
