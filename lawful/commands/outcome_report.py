@@ -1,7 +1,7 @@
 """The files for other tools of a command that has no verdicts: they say how it ended.
 
-Where it has no answer, `--json`, `--junit`, `--sarif` and an annotation of `--github` say why. Where
-it judges no properties, such as `lock`, the last three have one case, which is the command itself.
+Where it has no answer, `--json`, `--junit`, `--sarif` and an annotation of `--github` say why.
+Where it judges no properties, such as `lock`, the last three have one case: the command itself.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def write_error(ended: Ended, output: Output, reports: Reports, target: str) -> None:
-    """Write the files of a command without an answer. A command that has answered keeps its files."""
+    """Write the files of a command without an answer; one that has answered keeps its files."""
     if output.answered:
         return
     document: dict[str, Json] = {"version": 1, "command": output.command, "error": ended.to_json()}
