@@ -13,9 +13,8 @@ from typing import Any
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.places import holder, is_place, mentions, root
-from lawful.spec.analysis.walk import children, statements, written
+from lawful.spec.analysis.walk import children, ends, statements, written
 from lawful.spec.errors import Place
-from lawful.spec.resolve.statements import ends
 
 Facts = Mapping[ir.Expr, t.Type]
 Unfounded = tuple[Place, ir.Narrow]

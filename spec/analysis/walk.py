@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -184,3 +184,13 @@ def leading_guards(body: tuple[ir.Stmt, ...]) -> Iterator[ir.Require]:
             return
         if not reads_local(stmt.test):
             yield stmt
+
+
+def ends(body: Sequence[ir.Stmt]) -> bool:
+    """Whether nothing after this block is reached through it."""
+    if not body:
+        return False
+    last = body[-1]
+    if isinstance(last, ir.Branch):
+        return ends(last.then) and ends(last.other)
+    return isinstance(last, ir.Return | ir.Refuse | ir.Break | ir.Continue)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 from .. import ir
 from .. import types as t
 from ..analysis.loop_values import Outdated
@@ -121,3 +123,15 @@ def _copier(kind: t.Type) -> str:
             return "Counter"
         case _:
             return ""
+
+
+def read_in_rounds(b: Body, reads: Sequence[tuple[str, Place]], replaced: Collection[str]) -> None:
+    """Note the first read, in a loop, of each name of a place that a round replaces."""
+    for name, place in {name: place for name, place in reversed(reads) if name in replaced}.items():
+        b.problem(
+            "L211",
+            place,
+            f"{name}, a name of what an earlier round may have replaced",
+            "a name of a place that is still the same in every round",
+            "write out the place: in a later round, Python's name means the old container",
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Collection, Generator, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal
 
@@ -90,6 +90,17 @@ class Scene:
 
 
 MISSING = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """What locals name on one way through a body: see `aliases`, `dead` and `moved` of `Body`."""
+
+    aliases: Mapping[str, ir.Expr]
+    dead: frozenset[str]
+    moved: frozenset[str]
+
+
 Resolver = Callable[["Body", Any, "t.Type | None"], ir.Expr]
 
 
@@ -105,7 +116,9 @@ class Body:
     condition that is resolved. `loops` counts the loops round here. The containers of the locals
     in `moved` are at a place in the state now. `expected` are the types of locals that their first
     values do not say; `later` are such types as statements show them. `written` are all
-    statements of the body.
+    statements of the body. `named_reads` are the reads of locals that name a place, in their order;
+    `broken` and `continued` is what locals name where `break` and `continue` end a round of the
+    present loop.
     """
 
     scene: Scene
@@ -130,6 +143,9 @@ class Body:
     later: dict[str, t.Type] = field(default_factory=dict[str, t.Type])
     fresh: int = 0
     changes: bool = False
+    named_reads: list[tuple[str, Place]] = field(default_factory=list[tuple[str, Place]])
+    broken: list[Named] = field(default_factory=list[Named])
+    continued: list[Named] = field(default_factory=list[Named])
 
     def problem(self, number: str, place: Place, found: str, expected: str, rewrite: str) -> None:
         """Note a problem of this body."""
@@ -207,6 +223,22 @@ class Body:
             self.aliases.pop(name, None)
             self.owned.discard(name)
             self.moved.discard(name)
+
+    def named(self) -> Named:
+        """What locals name here."""
+        return Named(dict(self.aliases), frozenset(self.dead), frozenset(self.moved))
+
+    def come_together(self, start: Named, ways: Sequence[Named]) -> None:
+        """Ways that began at `start` come together: a local names a place that it named there if
+        it does so on all of them. Where no way comes here, what follows is never reached."""
+        ways = ways or [start]
+        self.aliases = {
+            name: path
+            for name, path in start.aliases.items()
+            if all(way.aliases.get(name) == path for way in ways)
+        }
+        self.dead = {name for way in ways for name in way.dead}
+        self.moved = {name for way in ways for name in way.moved}
 
     def forget(self, target: ir.Expr) -> None:
         """After `target` changed: what was known of it is known no more.

@@ -166,6 +166,7 @@ def _name(b: Body, node: tree.Name, expected: t.Type | None) -> ir.Expr:
                 "a name of a place that is still the same",
                 "write out the place: after the change, Python's name means the old container",
             )
+        b.named_reads.append((node.name, node.place))
         return narrowed(b, b.aliases[node.name])
     if node.name in b.moved:
         b.problem(

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from .. import ir
 from .. import types as t
 from ..analysis.places import is_place
+from ..analysis.walk import ends
 from ..errors import Place, a, nearest
 from ..legal.texts import NO_TEXT
 from ..syntax import tree
 from . import conditions, expressions
-from .context import MISSING, Body, facts_if
+from .context import MISSING, Body, Named, facts_if
 from .declared.serials import declared
 
 Block = Callable[[Body, Sequence[tree.Statement]], tuple[ir.Stmt, ...]]
@@ -22,11 +23,10 @@ def match_statement(b: Body, node: tree.Match, block: Block) -> list[ir.Stmt]:
     value = expressions.expr(b, node.subject)
     subject = b.temporary(value.type, node.subject.place)
     chain: list[tuple[tree.Case, ir.Expr, tuple[ir.Stmt, ...]]] = []
-    before = dict(b.facts)
-    kept = dict(b.aliases)
+    before, start, ways = dict(b.facts), b.named(), list[Named]()
     left = _Left(value.type)
     for case in node.cases:
-        b.aliases = dict(kept)
+        b.come_together(start, [start])
         _own_names(b, case)
         test = _alternatives(b, case.place, case.patterns, expressions.narrowed(b, subject))
         if case.guard is None:
@@ -38,11 +38,13 @@ def match_statement(b: Body, node: tree.Match, block: Block) -> list[ir.Stmt]:
             otherwise = dict(before)
             test = ir.And(case.place, t.BOOL, (test, guard))
         taken = _taken(b, case)
-        chain.append((case, test, (*taken, *block(b, case.body))))
+        body = block(b, case.body)
+        chain.append((case, test, (*taken, *body)))
+        ways += [] if ends(body) else [b.named()]
         b.facts = otherwise
         if left.nothing:
             break
-    b.aliases = kept
+    b.come_together(start, ways if left.nothing else [*ways, start])
     changed = tree.assigned_names(tuple(s for case in node.cases for s in case.body))
     b.facts = {k: v for k, v in before.items() if isinstance(k, ir.Local) and k.name not in changed}
     return [ir.Assign(node.place, subject, value), *_branches(chain, left.nothing)]

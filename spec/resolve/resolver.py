@@ -14,6 +14,7 @@ from .. import types as t
 from ..analysis.inherited_bounds import taken
 from ..analysis.iteration_order import last_round_shown
 from ..analysis.loop_values import outdated
+from ..analysis.walk import ends
 from ..errors import Place, Problem, Problems, a
 from ..legal.fairness import fairness_of
 from ..legal.rules import judge
@@ -265,7 +266,7 @@ class _Resolver:
             )
         aliasing.outdated(body, outdated(made, self.scene.functions()))
         refused = bool(method.problems) or len(self.problems.found) > before
-        if not statements.ends(made) and not t.fits(t.NOTHING, signature.output) and not refused:
+        if not ends(made) and not t.fits(t.NOTHING, signature.output) and not refused:
             self.problems.add(
                 "L203",
                 method.place,

@@ -10,18 +10,19 @@ from .. import ir, words
 from .. import types as t
 from ..analysis.iteration_order import order_matters
 from ..analysis.places import in_machine, in_state, local_of
+from ..analysis.walk import ends
 from ..errors import Place, a
 from ..syntax import tree
 from . import conditions, expressions
-from .aliasing import changeable, fresh, own_container
+from .aliasing import changeable, fresh, own_container, read_in_rounds
 from .changing_calls import Effect, effect, may_change
-from .context import Body, facts_if, read_of, unpacked
+from .context import Body, Named, facts_if, read_of, unpacked
 from .declared.serials import declared
 from .families import name_members, round_of
 from .matching import match_statement
 from .methods import refused
 from .operators import binary
-from .places import name_place, place_of
+from .places import moved_to, name_place, names_place, place_of
 from .short_forms import later_types, loose_lists
 from .short_forms.copied_iterables import copied
 from .short_forms.early_ends import early_end
@@ -40,21 +41,12 @@ def block(b: Body, nodes: Sequence[tree.Statement]) -> tuple[ir.Stmt, ...]:
     return tuple(out)
 
 
-def ends(body: Sequence[ir.Stmt]) -> bool:
-    """Whether nothing after this block is reached through it."""
-    if not body:
-        return False
-    last = body[-1]
-    if isinstance(last, ir.Branch):
-        return ends(last.then) and ends(last.other)
-    return isinstance(last, ir.Return | ir.Refuse | ir.Break | ir.Continue)
-
-
 def _inner(b: Body, nodes: Sequence[tree.Statement]) -> tuple[ir.Stmt, ...]:
     kept = b.hoisted, b.evaluated, dict(b.aliases)
     made = block(b, nodes)
-    # A local that names a place does so in its own block alone.
-    b.hoisted, b.evaluated, b.aliases = kept
+    b.hoisted, b.evaluated, before = kept
+    # A local that names a place does so in its own block alone, and until it is assigned.
+    b.aliases = {name: path for name, path in before.items() if b.aliases.get(name) == path}
     return made
 
 
@@ -76,11 +68,12 @@ def _set(b: Body, node: tree.Set) -> list[ir.Stmt]:
         if changing is not None:
             return _into(b, node, changing, place)
     value = expressions.expr(b, node.value, place.type)
-    if isinstance(value, ir.Local) and value.name in b.owned and not b.loops:
-        b.moved.add(value.name)  # The state has it now, and the local is read no more.
-    else:
+    own = local_of(value) if isinstance(value, ir.Local) and not b.loops else None
+    if own not in b.owned:
         own_container(b, value, node.value.place)
     b.replaced(place)
+    if own in b.owned:
+        moved_to(b, own, place)
     if isinstance(place.type, t.Union) and t.fits(value.type, place.type):
         b.facts[place] = value.type
     return [ir.Assign(node.place, place, value)]
@@ -107,7 +100,7 @@ def _local(b: Body, node: tree.Set, target: tree.Name) -> list[ir.Stmt]:
         wanted = b.scene.annotation(node.annotation, node.place, b.names)
     elif wanted is None:
         wanted = b.expected.get(name)
-    if name in b.aliases or name == "self":
+    if names_place(b, name) or name == "self":
         what = "self" if name == "self" else f"{name}, which names a place in the state"
         b.problem(
             "L206", node.place, what, "a local that is assigned once", "use another name for this"
@@ -325,7 +318,7 @@ def _distributed(
 
 
 def _unpacked_local(b: Body, each: tree.Name, local: ir.Local) -> ir.Expr | None:
-    if each.name in b.aliases:
+    if names_place(b, each.name):
         b.problem(
             "L206",
             each.place,
@@ -483,11 +476,15 @@ def _require(b: Body, call: tree.Apply) -> list[ir.Stmt]:
 
 def _choose(b: Body, node: tree.Choose) -> list[ir.Stmt]:
     test = conditions.truth(b, node.test)
-    before = dict(b.facts)
+    before, start = dict(b.facts), b.named()
     b.facts.update(facts_if(test, True))
     then = _inner(b, node.then)
     after_then, b.facts = b.facts, {**before, **facts_if(test, False)}
+    ways = [] if ends(then) else [b.named()]
+    b.come_together(start, [start])
     other = _inner(b, node.other)
+    ways += [] if ends(other) else [b.named()]
+    b.come_together(start, ways)
     if ends(then):
         pass
     elif ends(other):
@@ -515,12 +512,12 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
             "unpack tuples only",
         )
         bound = dict.fromkeys(names, t.Unknown())
-    before = b.locals.keys() & bound.keys()
+    before, start = b.locals.keys() & bound.keys(), b.named()
     b.bind(bound)
     # What a round may change is not known when the next one begins, nor after the last.
     facts = b.facts_of_locals_without(tree.assigned_names((node,)))
     b.facts = dict(facts)
-    kept, steady = dict(b.aliases), set(b.steady)
+    steady = set(b.steady)
     name_members(b, turn.members)
     again = tree.assigned_names(node.body)
     b.steady = (steady | set(names)) - again
@@ -532,10 +529,8 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
             "a local that is assigned once",
             "use another name for this",
         )
-    b.loops += 1
-    body = _inner(b, node.body)
-    b.loops -= 1
-    b.facts, b.aliases, b.steady = facts, kept, steady
+    body = _rounds(b, node.body, start)
+    b.facts, b.steady = facts, steady
     loop = ir.Loop(node.place, names, over, body)
     if not t.ordered(over.type) and not isinstance(over.type, t.Unknown):
         culprit = order_matters(loop, b.scene.functions())
@@ -547,6 +542,33 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
         if culprit is not None:
             expressions.unordered(b, culprit, "a round whose effect depends on earlier rounds")
     return [loop]
+
+
+def _rounds(b: Body, nodes: tuple[tree.Statement, ...], start: Named) -> tuple[ir.Stmt, ...]:
+    """The body of a loop before which locals name what they do at `start`."""
+    for name in b.moved & tree.assigned_names(nodes):
+        b.aliases.pop(name, None)  # In a later round it is another container.
+    first, outer, entered = len(b.named_reads), (b.broken, b.continued), b.named()
+    b.broken, b.continued = [], []
+    b.loops += 1
+    body = _inner(b, nodes)
+    b.loops -= 1
+    again = [*b.continued, *([] if ends(body) else [b.named()])]
+    replaced = {name for way in again for name in way.dead} - entered.dead
+    read_in_rounds(b, b.named_reads[first:], replaced & start.aliases.keys())
+    b.come_together(start, [start, *again, *b.broken])
+    b.broken, b.continued = outer
+    return body
+
+
+def _leave(b: Body, node: tree.Leave) -> list[ir.Stmt]:
+    b.broken.append(b.named())
+    return [ir.Break(node.place)]
+
+
+def _next(b: Body, node: tree.Next) -> list[ir.Stmt]:
+    b.continued.append(b.named())
+    return [ir.Continue(node.place)]
 
 
 def _give(b: Body, node: tree.Give) -> list[ir.Stmt]:
@@ -589,6 +611,6 @@ STATEMENTS: dict[type, Callable[[Body, Any], list[ir.Stmt]]] = {
     tree.Give: _give,
     tree.Claim: _claim,
     tree.Skip: lambda b, n: [],
-    tree.Leave: lambda b, n: [ir.Break(n.place)],
-    tree.Next: lambda b, n: [ir.Continue(n.place)],
+    tree.Leave: _leave,
+    tree.Next: _next,
 }

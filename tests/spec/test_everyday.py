@@ -283,7 +283,6 @@ WRONG = [
     ("require(self.n > 0, f'{self.q or self.s}')", "L203"),
     ("self.n = scaled(2, 2, 3)", "L204"),
     ("self.n = ROW is TABLE", "L203"),
-    ("kept = [1]; self.q = kept; kept.append(2)", "L211"),
     ("for k in (1, 2): kept = [k]; self.q = kept", "L211"),
     ("self.m = self.m | {Mode.A: 1}", "L203"),
     ("raise ValueError('no')", "L102"),

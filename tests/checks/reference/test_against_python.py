@@ -17,6 +17,7 @@ FILES = (
     "iterated",
     "loop_values",
     "machines",
+    "moved",
     "numbers",
     "steps",
     "texts",
