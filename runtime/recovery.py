@@ -67,7 +67,7 @@ class Found:
             row = self.rows[-1]
             seq, last, wall, chain = row["seq"], row["time"], row["wall"], row["sum"]
         last, wall = seconds_of(self.name, last, wall)
-        return Position(seq, last, wall, {}, bytes.fromhex(chain), rows)
+        return Position(seq, last, wall, (), bytes.fromhex(chain), rows)
 
 
 def events_of(
@@ -167,7 +167,7 @@ class Recovery(Generic[M]):
             what = f"{found.name} with another universe, {other}, and events of the other one"
             raise StoreError(f"{what}: restore it with that one, and snapshot it, first")
         last, wall = seconds_of(found.name, last, wall)
-        at = Position(seq, last, wall, {}, bytes.fromhex(chained))
+        at = Position(seq, last, wall, (), bytes.fromhex(chained))
         old = StoredInstance(self.store, entry, found.name, at)
         _put_started(old, dict(started_in(found.name, started)))
         for row in found.rows:
@@ -178,8 +178,8 @@ class Recovery(Generic[M]):
 def _put_started(logged: StoredInstance, started: Mapping[str, float]) -> None:
     """Tell for how many seconds the armed timers were started, where that is known."""
     armed = logged.started(logged.at.last)
-    known = {place: (armed[place][0], s) for place, s in started.items() if place in armed}
-    logged.at = logged.at._replace(timers={**armed, **known})
+    known = tuple((place, due, started.get(place, s)) for place, due, s in armed)
+    logged.at = logged.at._replace(timers=known)
 
 
 # Taking the state over.

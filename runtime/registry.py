@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound="Machine")
 Perform = Callable[[str, Fired], None]
+FEW_USES = 64
 
 
 class _Use:
@@ -68,7 +69,8 @@ class Registry(Generic[M]):
         self.most = most
         self._restore = self._restored if restore is None else restore
         self._alive: OrderedDict[str, M] = OrderedDict()  # The one that was used last is the last.
-        self._uses: dict[str, weakref.ref[_Use]] = {}
+        self._uses: dict[str, weakref.ref[_Use]] = {}  # Some of them are over.
+        self._most_uses = FEW_USES
         self._lock = threading.RLock()
         self._refused: dict[str, Due] = {}  # What was due and not possible.
 
@@ -100,6 +102,8 @@ class Registry(Generic[M]):
             use = self._use(name)
             if use is None:
                 use = _Use()
+                if len(self._uses) >= self._most_uses:
+                    self._forget()
                 self._uses[name] = weakref.ref(use)
         try:
             self._make_room()
@@ -113,6 +117,12 @@ class Registry(Generic[M]):
             self._alive[name] = self._restore(name)
         self._alive.move_to_end(name)
         return self._alive[name]
+
+    def _forget(self) -> None:
+        """Forget the uses that are over. Then twice as many may come before the next time, so that
+        a use costs the same however many there are."""
+        self._uses = {name: use for name, use in self._uses.items() if use() is not None}
+        self._most_uses = max(FEW_USES, 2 * len(self._uses))
 
     def _use(self, name: str) -> _Use | None:
         use = self._uses.get(name)

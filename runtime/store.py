@@ -44,7 +44,7 @@ from .instances.snapshots import fill, keep
 from .kernel.event_record import Stepped
 from .kernel.state import Closed
 from .recovery import Policy, Recovery, events_of, found
-from .store_rows import NOTHING_ARMED, Due, Position, check_name
+from .store_rows import Armed, Due, Position, check_name
 from .store_transactions import CLOSED, Transactions
 from .stored_instance import StoredInstance, gone_elsewhere
 from .timers import Clock
@@ -204,7 +204,7 @@ class Store:
             raise ValueError(f"the instance for {name} is kept already")
         machine = entry.lawful.plan.name
         now, begins = float(entry.__environment__.now()), beginning(name, machine)
-        at = Position(0, now, clocks.time(), NOTHING_ARMED, bytes.fromhex(begins))
+        at = Position(0, now, clocks.time(), (), bytes.fromhex(begins))
         logged = StoredInstance(self, entry, name, at)
         due = logged.due(at.wall, now)
         logged.at = at._replace(timers=logged.started(now), due=due)
@@ -426,13 +426,14 @@ def _moved(old: StoredInstance, entry: Machine, timers: Timers) -> StoredInstanc
     now, wall, at = entry.__environment__.now(), clocks.time(), old.at
     passed = max(0.0, wall - at.wall) if timers == "deadline" else 0.0
     fill(entry, keep(old.entry, at.last + passed), now)
-    started: dict[str, tuple[float, float]] = {}
+    known = {place: seconds for place, _, seconds in at.timers}
+    started: list[Armed] = []
     for timer in armed_timers(entry):
-        seconds = at.timers[timer.place][1]
+        seconds = known[timer.place]
         if timers == "restart":
             timer.put_off(now + seconds)
-        started[timer.place] = timer.deadline, seconds
-    position = Position(at.seq, float(now), wall, started or NOTHING_ARMED, at.packed, at.rows)
+        started.append((timer.place, timer.deadline, seconds))
+    position = Position(at.seq, float(now), wall, tuple(started), at.packed, at.rows)
     logged = StoredInstance(old.store, entry, old.name, position)
     logged.at = position._replace(due=logged.due(wall, now))
     return logged

@@ -31,7 +31,7 @@ from .instances.snapshots import keep, plain, snapshot, written
 from .json_text import Column, column, object_text, text_of
 from .kernel.event_record import Stepped
 from .kernel.plan import Plan, Way
-from .store_rows import NOTHING_ARMED, Position, unwritten
+from .store_rows import Armed, Position, unwritten
 from .store_transactions import Transactions
 
 if TYPE_CHECKING:
@@ -85,14 +85,15 @@ class StoredInstance:
         """Write the row of an event."""
         self.store.write(self, done)
 
-    def started(self, now: float) -> Mapping[str, tuple[float, float]]:
+    def started(self, now: float) -> tuple[Armed, ...]:
         """The armed timers after an event at `now`: it has started each timer whose deadline is
         another than before."""
-        timers: dict[str, tuple[float, float]] = {}
+        before = {armed[0]: armed for armed in self.at.timers}
+        timers: list[Armed] = []
         for timer in armed_timers(self.entry):
-            due, known = timer.deadline, self.at.timers.get(timer.place)
-            timers[timer.place] = known if known and known[0] == due else (due, due - now)
-        return timers or NOTHING_ARMED
+            due, known = timer.deadline, before.get(timer.place)
+            timers.append(known if known and known[1] == due else (timer.place, due, due - now))
+        return tuple(timers)
 
     def due(self, wall: float, now: float) -> float | None:
         """When its next timer is due, in seconds since 1970, of which there are `wall` at `now`."""
@@ -108,7 +109,8 @@ class StoredInstance:
         new: dict[str, float] = {}
         if plan.timed and (plan.families or any(_of_timers(plan.fields[n]) for n in done.inside)):
             timers = self.started(done.time)
-            new = {place: r[1] for place, r in timers.items() if at.timers.get(place) != r}
+            before = set(at.timers)
+            new = {armed[0]: armed[2] for armed in timers if armed not in before}
             due = self.due(wall, time)
         forms = _forms_of(plan)
         way = forms.ways[transition]
@@ -150,7 +152,7 @@ class StoredInstance:
         plan = self.entry.__plan__
         of = fingerprint_of(plan)
         data = snapshot(self.entry, of.shape, 0.0)
-        started = {place: seconds for place, (_, seconds) in at.timers.items()}
+        started = {place: seconds for place, _, seconds in at.timers}
         try:
             texts = json.dumps(data), json.dumps(started)
         except ValueError as error:

@@ -44,18 +44,19 @@ def armed_timers(state: State, path: str = "") -> Iterator[ArmedTimer]:
     plan = state.__plan__
     for name in plan.variables:
         kind, held = plan.fields[name], getattr(state, slot(name), None)
+        place = path + name  # Of a timer of the outermost machine, one text for all instances.
         match kind:
             case _ if held is None:
                 pass
             case t.Timer():
-                yield ArmedTimer(f"{path}{name}", state, name)
+                yield ArmedTimer(place, state, name)
             case t.Map(value=t.Timer()):
                 armed = (key for key, due in held.items() if due is not None)
-                yield from (ArmedTimer(f"{path}{name}[{k!r}]", state, name, k) for k in armed)
+                yield from (ArmedTimer(f"{place}[{k!r}]", state, name, k) for k in armed)
             case t.Part():
-                yield from armed_timers(held, f"{path}{name}.")
+                yield from armed_timers(held, f"{place}.")
             case t.Map(value=t.Part()):
                 for key, part in held.items():
-                    yield from armed_timers(part, f"{path}{name}[{key!r}].")
+                    yield from armed_timers(part, f"{place}[{key!r}].")
             case _:
                 pass

@@ -262,3 +262,19 @@ def test_an_exception_that_somebody_keeps_keeps_no_instance_in_memory(
     for name in "ab":
         leases.release(name)
     assert (len(leases), caught.value.args) == (0, ("b cannot be left",))
+
+
+def test_an_instance_in_memory_holds_no_use_that_is_over_and_no_text_of_its_own(
+    store: Store,
+) -> None:
+    """Ten thousand of them would take a megabyte each for both."""
+    leases = Registry(store, Lease)
+    for number in range(150):
+        leases.add(Lease(), str(number)).take(3_600)
+        with leases.use(str(number)):
+            assert str(number) in vars(leases)["_uses"]
+    assert len(leases) == 150
+    assert len(vars(leases)["_uses"]) <= 100
+    places = [place for logged in vars(store)["_logged"].values() for place, *_ in logged.at.timers]
+    assert len(places) == 150
+    assert len({id(place) for place in places}) == 1
