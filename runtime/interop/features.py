@@ -7,7 +7,7 @@ those of transitions.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .names import name_of
@@ -26,7 +26,9 @@ MACHINE_METHODS = (
     "callbacks",
     "resolve_callable",
     "set_state",
+    "get_state",
     "get_model_state",
+    "_get_trigger",
     "_process",
 )
 LOCKS = ("transitions", "threading", "_thread")  # Modules whose contexts do nothing but wait.
@@ -40,7 +42,7 @@ def features(machine: Any) -> Iterator[str]:
             f"{kind.__name__} is asynchronous: an event can be cancelled between its callbacks,"
             " which no step of the declaration is"
         )
-    yield from _overridden(f"{kind.__name__}, the machine,", kind, MACHINE_METHODS)
+    yield from _overridden(f"{kind.__name__}, the machine,", [machine], MACHINE_METHODS)
     for context in _contexts(machine):
         around = f"{kind.__name__} enters {context} around its events"
         yield f"{around}, which the declaration does not do"
@@ -50,11 +52,10 @@ def features(machine: Any) -> Iterator[str]:
         rows: list[Any] = [row for several in event.transitions.values() for row in several]
         if not rows:
             yield f"{trigger} is a trigger without any row: the declaration does not have it"
-        yield from _overridden(trigger, event.__class__, EVENT_METHODS)
-        for cls in dict.fromkeys([row.__class__ for row in rows]):
-            yield from _overridden(f"{trigger}, in its rows,", cls, ROW_METHODS)
-        for cls in dict.fromkeys([each.__class__ for row in rows for each in row.conditions]):
-            yield from _overridden(f"{trigger}, in its conditions,", cls, CONDITION_METHODS)
+        conditions = [each for row in rows for each in row.conditions]
+        yield from _overridden(trigger, [event], EVENT_METHODS)
+        yield from _overridden(f"{trigger}, in its rows,", rows, ROW_METHODS)
+        yield from _overridden(f"{trigger}, in its conditions,", conditions, CONDITION_METHODS)
 
 
 def _contexts(machine: Any) -> Iterator[str]:
@@ -98,7 +99,7 @@ def _of_state(machine: Any, name: str, state: Any) -> Iterator[str]:
         text = described(machine, name, state) if feature in known else ""
         if text:
             yield f"{text}, which the declaration does not do"
-    yield from _overridden(f"{name}, a state,", state.__class__, STATE_METHODS)
+    yield from _overridden(f"{name}, a state,", [state], STATE_METHODS)
 
 
 def _timeout(machine: Any, name: str, state: Any) -> str:
@@ -135,10 +136,20 @@ def _named(funcs: Iterable[Any]) -> str:
     return ", ".join(map(name_of, funcs))
 
 
-def _overridden(what: str, cls: type[Any], methods: Iterable[str]) -> Iterator[str]:
-    """Methods that a class has of its own, in the place of those of transitions."""
-    for method in methods:
-        owner = next((base for base in cls.__mro__ if method in vars(base)), None)
-        if owner is not None and owner.__module__.partition(".")[0] not in KNOWN:
-            own = f"{what} has its own {method} ({owner.__name__})"
-            yield f"{own}, which the declaration does not do"
+def _overridden(what: str, several: Iterable[Any], methods: Sequence[str]) -> Iterator[str]:
+    """Methods that objects or their classes have of their own, in the place of those of
+    transitions; each is told once."""
+    owners = {(m, _owner(each, m)) for each in several for m in methods}
+    for method, owner in sorted(owners, key=lambda row: (methods.index(row[0]), row[1])):
+        if owner:
+            yield f"{what} has its own {method} ({owner}), which the declaration does not do"
+
+
+def _owner(of: Any, method: str) -> str:
+    """Whose method an object has: the name of a class, "" for one of transitions."""
+    if method in getattr(of, "__dict__", {}):
+        return "an attribute"
+    cls: type[Any] = of.__class__
+    owner = next((base for base in cls.__mro__ if method in vars(base)), None)
+    known = owner is None or owner.__module__.partition(".")[0] in KNOWN
+    return "" if owner is None or known else owner.__name__

@@ -137,11 +137,30 @@ def _reading(body: ast.expr, models: Sequence[Any]) -> Reading:
             raise _Unread
         if isinstance(node, ast.Attribute) and _is_own(node):
             attributes[node.attr] = _common(node.attr, models)
-    if not attributes:
+    if not attributes or not _is_bool(body, attributes):
         raise _Unread
     enums = {kind.name: kind.module for kind in attributes.values() if kind.module}
     numbers = map(int, re.findall(r"-?\b\d+", ast.unparse(body)))
     return Reading(body, attributes, enums, tuple(numbers))
+
+
+def _is_bool(node: ast.expr, attributes: Mapping[str, AttributeType]) -> bool:
+    """Whether its value is True or False. transitions compares that of a condition with True, and
+    that of an `unless` with False: of the number 5 neither is taken."""
+    match node:
+        case ast.Compare() | ast.UnaryOp(op=ast.Not()) | ast.Constant(value=bool()):
+            return True
+        case ast.BoolOp(values=several):
+            return all(_is_bool(each, attributes) for each in several)
+        case (
+            ast.IfExp(body=one, orelse=other)
+            | ast.BinOp(left=one, op=ast.BitAnd() | ast.BitOr() | ast.BitXor(), right=other)
+        ):
+            return _is_bool(one, attributes) and _is_bool(other, attributes)
+        case ast.Attribute(attr=name) if _is_own(node):
+            return attributes[name].name == "bool"
+        case _:
+            return False
 
 
 def _has_value(node: ast.BinOp) -> bool:

@@ -169,6 +169,19 @@ def test_conditions_that_decide_by_themselves_are_said() -> None:
     )
 
 
+def test_what_replaces_a_method_on_one_object_is_named() -> None:
+    machine: Any = Theirs(
+        None, states=["a", "b"], transitions=[["go", "a", "b"]], initial="a", auto_transitions=False
+    )
+    machine.set_state = machine.states["b"].enter = print
+    machine.events["go"].transitions["a"][0].execute = print
+    assert from_transitions(machine).problems == (
+        f"Machine, the machine, has its own set_state (an attribute), {NOT}",
+        f"b, a state, has its own enter (an attribute), {NOT}",
+        f"go, in its rows, has its own execute (an attribute), {NOT}",
+    )
+
+
 def test_contexts_that_are_no_locks_are_said() -> None:
     class Traced(contextlib.nullcontext[None]): ...
 

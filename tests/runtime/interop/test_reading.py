@@ -87,6 +87,15 @@ class Unreadable:
     def assigned(self) -> bool:
         return (self.degrees > 1) == self.other
 
+    def counted(self) -> int:
+        return self.degrees
+
+    def both(self) -> int:
+        return self.degrees > 0 and self.degrees
+
+    def chosen(self) -> int:
+        return self.degrees if self.degrees > 3 else False
+
     def __init__(self) -> None:
         self.other = 3.5
         self.replaced = lambda: True
@@ -106,6 +115,9 @@ class Unreadable:
         "over",
         "rest",
         "assigned",
+        "counted",
+        "both",
+        "chosen",
         "replaced",
         "name",
     ],
@@ -131,6 +143,8 @@ TRUTHS = st.recursive(
     | st.sampled_from(
         [
             "self.b",
+            "(self.b & (self.x > 0))",
+            "(self.b if self.x else self.y > 0)",
             "self.c == Color.RED",
             "self.x in (0, 3)",
             "self.x // 2 > 0",
