@@ -12,8 +12,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import field
-from functools import partial
-from types import MemberDescriptorType
+from functools import cache, partial
+from types import CodeType, FunctionType, MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
 __all__ = ["dataclass", "field"]
@@ -56,7 +56,7 @@ def _made(cls: type[Any], frozen: bool = False, slots: bool = False) -> Any:
 def _functions(cls: type[Any], owner: list[type[Any]], frozen: bool) -> dict[str, Any]:
     """The functions of a class, by their names; `owner` will have what is made of the class."""
     made: dict[str, Any] = {
-        "__init__": _first(owner, "__init__", _frozen_init if frozen else _init),
+        "__init__": _first(owner, "__init__", _frozen_init if frozen else _init, frozen),
         "__eq__": _first(owner, "__eq__", _eq),
         "__hash__": _first(owner, "__hash__", _hash) if frozen else None,
     }
@@ -114,24 +114,65 @@ def _slotted(cls: type[Any], fields: dict[str, Any], functions: Mapping[str, Any
     return found
 
 
-def _first(owner: list[type[Any]], name: str, text: Callable[[Any], str]) -> Callable[..., Any]:
+def _first(
+    owner: list[type[Any]], name: str, text: Callable[[Any], str], frozen: bool = False
+) -> Callable[..., Any]:
     """A function that puts the compiled one in its own place, in the class that `owner` has."""
 
     def first(*args: Any, **named: Any) -> Any:
         (made,) = owner
-        known: dict[str, Any] = {"MISSING": dataclasses.MISSING}
-        for f in dataclasses.fields(made):
-            known[f"set_{f.name}"] = getattr(getattr(made, f.name, None), "__set__", None)
-            known[f"default_{f.name}"] = f.default
-            known[f"make_{f.name}"] = f.default_factory
-        # Of a text that is interrupted here, CPython would end the process by SIGINT at its end.
-        exec(compile(text(made), "<dataclass>", "exec"), known)
-        function = known[name]
+        function = _plain_init(made, frozen) if name == "__init__" else None
+        if function is None:
+            known: dict[str, Any] = {"MISSING": dataclasses.MISSING}
+            for f in dataclasses.fields(made):
+                known[f"set_{f.name}"] = getattr(getattr(made, f.name, None), "__set__", None)
+                known[f"default_{f.name}"] = f.default
+                known[f"make_{f.name}"] = f.default_factory
+            function = _compiled(text(made), name, known)
         function.__qualname__ = f"{made.__qualname__}.{name}"
         setattr(made, name, function)
         return function(*args, **named)
 
     return first
+
+
+def _compiled(text: str, name: str, known: dict[str, Any]) -> Any:
+    # Of a text that is interrupted here, CPython would end the process by SIGINT at its end.
+    exec(compile(text, "<dataclass>", "exec"), known)
+    return known[name]
+
+
+def _plain_init(made: type[Any], frozen: bool) -> Any:
+    """The `__init__` that sets each field to its argument, from code that all classes with so many
+    fields share but for the names: to compile it for each takes a sixth of a first instance. None
+    for a class that needs another one."""
+    fields = dataclasses.fields(made)
+    given = [f.default is not dataclasses.MISSING for f in fields]
+    other = (
+        not f.init or f.kw_only or f.default_factory is not dataclasses.MISSING for f in fields
+    )
+    if hasattr(made, "__post_init__") or any(other) or sorted(given) != given:
+        return None
+    names, code = tuple(f.name for f in fields), _setting(len(fields), frozen)
+    known: dict[str, Any] = {}
+    if frozen:
+        known = {f"set_{n}": getattr(made, name).__set__ for n, name in enumerate(names)}
+    else:
+        code = code.replace(co_names=names)
+    defaults = tuple(f.default for f in fields if f.default is not dataclasses.MISSING)
+    code = code.replace(co_varnames=("self", *names))
+    return FunctionType(code, known, "__init__", defaults or None)
+
+
+@cache
+def _setting(count: int, frozen: bool) -> CodeType:
+    """The code that sets so many fields, of a frozen class by their slots."""
+    line = "set_{0}(self, {1})" if frozen else "self.{1} = {1}"
+    body = [line.format(n, f"field_{n}") for n in range(count)] or ["pass"]
+    params = ", ".join(["self", *(f"field_{n}" for n in range(count))])
+    made = _compiled(f"def __init__({params}):\n    " + "\n    ".join(body), "__init__", {})
+    code: CodeType = made.__code__
+    return code
 
 
 def _frozen_init(made: type[Any]) -> str:

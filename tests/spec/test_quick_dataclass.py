@@ -48,12 +48,17 @@ def _made(dataclass: Any) -> tuple[Any, ...]:
         who: str = dataclasses.field(kw_only=True)
         where: str = dataclasses.field(default="", kw_only=True)
 
-    return Base, Derived, Empty, Mutable, Named
+    @dataclass
+    class Plain:
+        name: str
+        times: int = 3
+
+    return Base, Derived, Empty, Mutable, Named, Plain
 
 
 def _results(made: tuple[Any, ...]) -> list[object]:
     """What their functions return, in every form in which they are used."""
-    base, derived, empty, mutable, named = made
+    base, derived, empty, mutable, named, plain = made
     one, like, other = derived(1, (2,)), derived(9, args=(2,)), derived(1, (2,), most=4)
     changed = mutable("m")
     changed.seen.append(5)
@@ -73,7 +78,18 @@ def _results(made: tuple[Any, ...]) -> list[object]:
         [getattr(each, "__slots__", None) for each in made],
         [dataclasses.is_dataclass(each) for each in made],
         [mutable("m").times, mutable("m", times=1).times],
+        [vars(plain("p")), vars(plain(times=1, name="p")), plain("p") == plain("p", 3)],
+        [_refused(of) for of in (derived, base, plain, empty, named)],
     ]
+
+
+def _refused(made: Any) -> str:
+    """What a class says to arguments that it does not take."""
+    with pytest.raises(TypeError) as found:
+        made(1, 2, 3, 4, 5, 6)
+    with pytest.raises(TypeError) as missing:
+        made(twice=2)
+    return f"{found.value} {missing.value}".replace("test_quick_dataclass.", "")
 
 
 def test_they_do_what_the_standard_ones_do() -> None:
@@ -82,7 +98,7 @@ def test_they_do_what_the_standard_ones_do() -> None:
 
 @pytest.mark.parametrize("dataclass", [quick_dataclass.dataclass, dataclasses.dataclass])
 def test_they_refuse_what_the_standard_ones_refuse(dataclass: Any) -> None:
-    base, derived, _, mutable, named = _made(dataclass)
+    base, derived, _, mutable, named, _ = _made(dataclass)
     made = derived(1, (2,))
     with pytest.raises(dataclasses.FrozenInstanceError, match="cannot assign to field 'most'"):
         made.most = 3
@@ -151,7 +167,7 @@ def test_what_is_no_field_is_left_to_the_standard_ones(
 
 
 def test_functions_are_compiled_when_they_are_called() -> None:
-    _, derived, _, _, _ = _made(quick_dataclass.dataclass)
+    _, derived, _, _, _, _ = _made(quick_dataclass.dataclass)
     names = ("__init__", "__eq__", "__hash__")
     before = [getattr(derived, name).__code__ for name in names]
     made = derived(1, (2,))
