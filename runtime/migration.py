@@ -22,6 +22,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,11 @@ class Migration(Mapping[str, str]):
     renamed: Mapping[str, str]
     change: Change | None = None
     proved: Between | None = None  # What `lawful diff` proved of the names.
+
+    @property
+    def whole_change(self) -> Callable[[Mapping[str, Any]], dict[str, Any]] | None:
+        """`change` as a function that copies what it is given and judges what it makes."""
+        return None if self.change is None else partial(changed, self.change)
 
     def __getitem__(self, name: str) -> str:
         return self.renamed[name]

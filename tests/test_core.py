@@ -51,18 +51,44 @@ print(*sorted({{name.split(".")[0] for name in set(sys.modules) - before}} - own
 """
 
 
+# What a first instance and its events do not need, though some instances do: each takes 1 to 5 ms.
+LATE = {
+    *("threading", "pathlib", "urllib.parse", "ipaddress", "json", "base64", "decimal"),
+    *("fractions", "numbers", "logging", "sqlite3", "lawful.spec.codec.as_json"),
+    *("lawful.spec.codec.frozen", "lawful.runtime.migration", "lawful.runtime.instances.growth"),
+    *("lawful.runtime.instances.observers", "lawful.runtime.instances.enforcement"),
+    *("lawful.runtime.instances.access", "lawful.runtime.kernel.event_record"),
+    *("lawful.runtime.compile.observed_method", "lawful.runtime.compile.logged_method"),
+}
+MOST_MODULES = 150  # Of lawful, with those that `import lawful` and the class statement need.
+
+
 @pytest.mark.parametrize(
-    "work", ["import lawful", "import lawful.cli", "import turnstile; turnstile.run()"]
+    ("work", "most"),
+    [
+        ("import lawful", 16),
+        ("import lawful.cli", sys.maxsize),
+        ("import turnstile; turnstile.run()", MOST_MODULES),
+    ],
 )
-def test_the_core_needs_no_library(work: str, tmp_path: Path) -> None:
+def test_the_core_needs_no_library_and_few_modules(work: str, most: int, tmp_path: Path) -> None:
     (tmp_path / "turnstile.py").write_text(TURNSTILE, encoding="utf-8")
     script = FOREIGN.format(folder=str(tmp_path), work=work)
+    told = "print(*set(sys.modules) - before, file=sys.stderr)"
     done = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-c", script + told],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
-    foreign = done.stdout.split()
+    foreign, read = done.stdout.split(), set(done.stderr.split())
     assert not foreign, f"`{work}` imports {foreign}; import them where they are used"
+    own = [name for name in read if name.partition(".")[0] == "lawful"]
+    assert len(own) <= most, f"`{work}` reads {len(own)} modules; read them where they are used"
+    if work != "import lawful.cli":
+        assert not read & LATE, "no instance needs these to begin with"
 
 
 def test_the_core_test_can_fail() -> None:

@@ -29,9 +29,7 @@ from .global_names import GlobalNames
 from .guard_tests import GuardedBody, guards_of, is_state
 from .header import Header
 from .helper_writes import LAST, LOG, LOGGED, SUPER, HelperWrites
-from .logged_method import LoggedMethod
 from .method import Method
-from .observed_method import ObservedMethod
 from .part_steps import PartCall, part_calls
 from .python_ast import located
 from .statements import Body
@@ -109,7 +107,7 @@ class Compiler:
         plan.assumed = tuple(p.name for p in m.of_kind("assume"))
         plan.text, plan.observed = self.code.text, self.observed
         plan.compiled, plan.watched = self.compiled, functools.partial(self.compiled, watched=True)
-        plan.logged = functools.partial(self.observed, kind=LoggedMethod)
+        plan.logged = functools.partial(self.observed, logged=True)
         plan.fresh_but = self.fresh_but
         plan.rows = self.rows
         plan.constructor = self.constructor
@@ -364,10 +362,13 @@ class Compiler:
             paused = clock_of(self.machine) is not None and not watched
             return at_one_instant(method) if paused else method
 
-    def observed(self, key: str, kind: type[ObservedMethod] = ObservedMethod) -> Any:
-        """Compile and return the method of instances whose observers alone are told, or of another
-        kind; None where a step needs more: where it may change parts, where an argument is copied,
-        where the method would leave every step to `commit.choose`."""
+    def observed(self, key: str, logged: bool = False) -> Any:
+        """Compile and return the method of instances whose observers alone are told, or of those
+        with a log; None where a step needs more: where it may change parts, where an argument is
+        copied, where the method would leave every step to `commit.choose`."""
+        from . import logged_method, observed_method  # No instance needs them to begin with.
+
+        kind = logged_method.LoggedMethod if logged else observed_method.ObservedMethod
         with ONE_AT_A_TIME:
             way = self.plan.ways[key]
             bodies = [] if way.composite or way.copies else self.bodies(way)

@@ -123,7 +123,7 @@ class Access(Generic[M]):
         change, rows = None, data
         if isinstance(renamed, Migration) and another:
             renamed.check(plan.name, str(data.get("shape")), self.fingerprint.whole)
-            change = renamed.change
+            change = renamed.whole_change
         if another and renamed is not None:
             rows = snapshots.renamed(data, plan, renamed, change)
         known = {**recorded, **(universe or {})} or None

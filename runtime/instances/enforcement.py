@@ -7,10 +7,9 @@ its compiled function. A property that reads ghosts cannot be: ghosts are erased
 from __future__ import annotations
 
 import copy
-import json
+import os
 from collections.abc import Collection, Iterator, Mapping
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 from lawful.spec import ir
@@ -143,13 +142,16 @@ def kept(machine: State, asserted: Asserted) -> State | None:
 # Locks: which properties are proved.
 
 
-def proved(lock: str | Path, plan: Plan, fingerprint: str) -> frozenset[str]:
+def proved(lock: str | os.PathLike[str], plan: Plan, fingerprint: str) -> frozenset[str]:
     """The properties that a file of `lawful lock` says are proved for all values, without a scope.
 
     ValueError where the file lacks this machine, or has another version of it.
     """
+    import json  # No instance needs it to begin with.
+
     try:
-        data: Any = json.loads(Path(lock).read_text(encoding="utf-8"))
+        with open(lock, encoding="utf-8") as file:
+            data: Any = json.load(file)
         rows: Mapping[str, Any] = data["machines"]
         mine = [row for name, row in rows.items() if name.rpartition(":")[2] == plan.name]
         found = {row["fingerprint"]: row["prove"]["properties"] for row in mine}

@@ -15,7 +15,6 @@ from ..kernel.dispatch import UNSET
 from ..kernel.state import UNSTARTED, Mark, State, Untold
 from ..timers import SHARED_ENVIRONMENT, Clock, Environment
 from . import snapshots
-from .enforcement import judge
 from .make import assume, assume_own, bare, equip, plan_of
 from .make import begin as give
 from .part_parameters import as_declared
@@ -44,6 +43,8 @@ def begin(
         machine.__watch__ = UNSTARTED
         return
     if plan.asserted is not None:
+        from .enforcement import judge  # Few services enforce properties.
+
         judge(plan.asserted.invariants(), machine, "initial")
         return
     quick = plan.judged and not plan.families and plan.general is None

@@ -11,6 +11,7 @@ from types import FunctionType
 from typing import Any, NoReturn, TypeVar
 
 from lawful.spec import types as t
+from lawful.spec.analysis.growth import growing_sorts
 from lawful.spec.resolve.resolver import ONE_AT_A_TIME, resolve
 from lawful.spec.syntax.declare import Declared, slot
 from lawful.spec.syntax.hints import defaults_of, hints_of
@@ -27,9 +28,6 @@ from ..kernel.signal_handlers import let_out
 from ..kernel.state import PART, UNSTARTED, State, Watch
 from ..kernel.views import viewer
 from ..timers import REAL, SHARED_ENVIRONMENT, Clock, Environment
-from .enforcement import judge
-from .growth import ways_of_growth
-from .observers import Observed
 
 M = TypeVar("M", bound=State)
 Defaults = Mapping[str, Any]
@@ -78,7 +76,11 @@ def equip(
 
 def watching(plan: Plan) -> Watch | None:
     """The watch of a new instance: None unless properties are asserted."""
-    return None if plan.asserted is None else Observed(plan.asserted)
+    if plan.asserted is None:
+        return None
+    from .observers import Observed  # A bare instance has no use for it.
+
+    return Observed(plan.asserted)
 
 
 def part_of(cls: type[M], whole: State, parameters: Mapping[str, Any] | None) -> M:
@@ -172,7 +174,10 @@ def install(cls: type[State]) -> Plan:
     plan.abstract = declared.abstract
     plan.part_of, plan.maker_of = part_of, maker_of
     plan.compiled = functools.partial(_dressed, plan.compiled, cls)
-    plan.growth = ways_of_growth(plan)
+    if growing_sorts(plan.machine):
+        from .growth import ways_of_growth  # Few machines have such sorts.
+
+        plan.growth = ways_of_growth(plan)
     members = dict(_members(cls, plan))
     originals = {name: vars(cls).get(name, INHERITED) for name in members}
     for name, member in {**members, "__originals__": originals, "__plan__": plan}.items():
@@ -342,6 +347,8 @@ def _starter(start: Way, cls: type[State]) -> Callable[..., None]:
         try:
             choose(self, start, given)
             if asserted is not None:
+                from .enforcement import judge  # Few services enforce properties.
+
                 judge(asserted.invariants(), self, start.name)
         except BaseException:
             _ = [*undo]

@@ -12,7 +12,6 @@ list of [key, part].
 
 from __future__ import annotations
 
-import base64
 import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -23,7 +22,6 @@ from lawful.spec.syntax.declare import slot
 from lawful.spec.values.opaques import ENCODED
 from lawful.spec.values.world import FrozenBag, FrozenMap, Token, World, decode, encode
 
-from .. import migration
 from ..compile.arguments import ValueContext, admitted, complete
 from ..elements import Elements, Universe
 from ..kernel.plan import Plan
@@ -183,7 +181,7 @@ def read(data: Any, plan: Plan, elements: Elements, *, partly: bool = False) -> 
 
 
 def renamed(
-    data: Mapping[str, Any], plan: Plan, old: Mapping[str, str], change: migration.Change | None
+    data: Mapping[str, Any], plan: Plan, old: Mapping[str, str], change: Callable[[Any], Any] | None
 ) -> dict[str, Any]:
     """The snapshot of another version with this one's names, `old` giving those that were others
     and `change` the values that are not taken over; what this one does not have is left out.
@@ -194,7 +192,7 @@ def renamed(
             raise ValueError(f"{plan.name}.{name} was not {was}: there are no such {kind}")
     had = {kind: _object(data.get(kind)) for kind in ("parameters", "variables")}
     whole = had["parameters"] | had["variables"]
-    given = {} if change is None else migration.changed(change, whole)
+    given: dict[str, Any] = {} if change is None else change(whole)
     unknown = sorted(set(given) - set(plan.fields))
     if unknown:
         raise ValueError(f"{plan.name} has no {', '.join(unknown)}, which the migration gives")
@@ -364,6 +362,8 @@ def _encoding(value: Any, name: str, world: World) -> str:
             wanted = _types(name, world)
             raise TypeError(f"no encoding for {value!r}: the opaque {name} is of type {wanted}")
         case bytes():
+            import base64  # Few machines have opaque bytes.
+
             return "bytes:" + base64.b64encode(value).decode()
         case str():
             return "str:" + value
@@ -380,6 +380,8 @@ def _opened(token: Any) -> Any:
     kind, _, text = str(token.id).partition(":")
     match kind:
         case "bytes":
+            import base64  # As above.
+
             return base64.b64decode(text, validate=True)
         case "str":
             return text

@@ -10,16 +10,18 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.analysis.named_elements import named_elements
-from lawful.spec.codec.as_json import Fingerprints
 from lawful.spec.quick_dataclass import dataclass, field
 from lawful.spec.resolve import Resolved
 
 from .guards import Site
+
+if TYPE_CHECKING:
+    from lawful.spec.codec.as_json import Fingerprints
 
 Check = Callable[..., Any]  # See `compile.arguments.checker`.
 Row = Callable[..., tuple[Site, str, tuple[Any, ...]] | None]

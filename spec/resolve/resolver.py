@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import threading
+from _thread import RLock  # The one of `threading`, which takes as long to import as ten modules.
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import chain
@@ -60,7 +60,7 @@ class Resolved:
 
 
 # Classes are read and made by one thread at a time: each looks into those that it is made of.
-ONE_AT_A_TIME = threading.RLock()
+ONE_AT_A_TIME = RLock()
 
 
 def resolve(cls: type[Declaration]) -> Resolved:

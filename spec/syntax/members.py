@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from types import FunctionType
 from typing import Any
 
-from ..codec import frozen
 from ..errors import Place
 from ..quick_dataclass import dataclass, field
 from ..values.world import World
@@ -163,6 +162,8 @@ def constant_of(members: Members, name: str, missing: object) -> Any:
 
 def outline_of(cls: type[Declaration], world: World) -> list[str]:
     """The facts about a machine that Python gives without its source."""
+    from ..codec import frozen  # For classes without source alone; it reads modules of files.
+
     rows: dict[str, Any] = {}
     for owner in chain_of(cls):
         rows.update({f"{owner.__name__}.{name}": "field" for name in hints_of(owner)})

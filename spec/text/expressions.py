@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import functools
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
@@ -218,6 +217,8 @@ def _constant(e: ir.Const) -> tuple[Level, str]:
 
 def quoted(value: str) -> str:
     """The text as a Python literal, always in double quotes: JSON's literals are Python's too."""
+    import json  # An instance does not need it to begin with.
+
     return json.dumps(value, ensure_ascii=False)
 
 

@@ -12,22 +12,31 @@ import dataclasses
 import enum
 import functools
 import itertools
+import sys
 import types as python_types
 import typing
 from collections.abc import Callable, Iterable, Sequence
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any
 
 ENCODED: tuple[type[Any], ...] = (bytes, str, int)
-NUMBERS: tuple[type[Any], ...] = (bool, int, float, complex, Decimal, Fraction)
+NUMBERS: tuple[type[Any], ...] = (bool, int, float, complex)
+# Those that have a module: whoever has such a number has imported it, and an instance without any
+# does not wait for that.
+OTHER_NUMBERS = {("decimal", "Decimal"), ("fractions", "Fraction")}
+
+
+def is_number(cls: Any) -> bool:
+    """Whether it is one of the classes of numbers that Python compares with one another."""
+    if cls in NUMBERS:
+        return True
+    named = getattr(cls, "__module__", ""), getattr(cls, "__qualname__", "")
+    return named in OTHER_NUMBERS and getattr(sys.modules.get(named[0]), named[1], None) is cls
 
 
 def numbers_in(annotation: Any) -> tuple[type[Any], ...]:
     """The types of numbers that an annotation names, inside other types, too."""
-    own = tuple(number for number in NUMBERS if number is annotation)
-    if own:
-        return own
+    if isinstance(annotation, type) and is_number(annotation):
+        return (annotation,)
     inside = (numbers_in(each) for each in typing.get_args(annotation))
     return tuple(dict.fromkeys(number for found in inside for number in found))
 
@@ -77,7 +86,7 @@ def classes_in(annotation: Any) -> tuple[type[Any], ...]:
 def mixed(value: Any, number: type[Any]) -> Any:
     """The first number in an opaque value that has another type; None if there is none."""
     cls: type[Any] = value.__class__
-    if cls in NUMBERS:
+    if is_number(cls):
         return None if cls is number else value
     held: Any = ()
     if cls in (tuple, frozenset):
@@ -106,7 +115,7 @@ def _values(annotation: Any, most: int) -> list[Any] | None:
         return []  # It is what `T | None` has besides.
     if annotation is bool:
         return [False, True]
-    if annotation in NUMBERS:
+    if isinstance(annotation, type) and is_number(annotation):
         return [annotation(i) for i in range(most)]
     if annotation is str:
         return [str(i) for i in range(most)]

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from .. import ir
 from .. import types as t
 from ..flat import Timed
+
+if TYPE_CHECKING:
+    from fractions import Fraction
 
 TICK = "tick"  # The name of the step.
 DOC = "One tick of the clock passes."
@@ -33,6 +36,8 @@ def passed(seconds: float | Fraction, tick: float) -> int:
 
 def _exact(seconds: float | Fraction) -> Fraction:
     """The decimal number that Python writes for it."""
+    from fractions import Fraction  # Machines without a clock have no use for it.
+
     if isinstance(seconds, Fraction):
         return seconds
     try:

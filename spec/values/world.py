@@ -9,15 +9,15 @@ from __future__ import annotations
 
 import dataclasses
 import enum
-import json
+import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any, NoReturn, TypeVar
 
 from .. import sha256
 from .. import types as t
 from ..ir import Json
+from ..quick_dataclass import dataclass, field
 from ..words import Sort
 from .literal_texts import literal_class
 
@@ -72,7 +72,8 @@ class FrozenBag(FrozenMap[K, int]):
         return sum(self.values())
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@functools.total_ordering
+@dataclass(frozen=True, slots=True)
 class Token:
     """An opaque value where the real one is absent: explored, proved or read from a journal."""
 
@@ -82,8 +83,14 @@ class Token:
     def __repr__(self) -> str:
         return f"{self.opaque}({self.id})"
 
+    def __lt__(self, other: Token) -> bool:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        mine: tuple[str, Any] = self.opaque, self.id
+        return mine < (other.opaque, other.id)
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, slots=True)
 class World:
     """The Python classes of a machine's enums, records and sorts, by their names.
 
@@ -96,11 +103,11 @@ class World:
     enums: Mapping[str, type[enum.Enum]]
     records: Mapping[str, type[Any]]
     sorts: Mapping[str, type[Any]]
-    opaques: Mapping[str, type[Any]] = dataclasses.field(default_factory=dict[str, type[Any]])
-    opaque_annotations: Mapping[str, tuple[Any, ...]] = dataclasses.field(
+    opaques: Mapping[str, type[Any]] = field(default_factory=dict[str, type[Any]])
+    opaque_annotations: Mapping[str, tuple[Any, ...]] = field(
         default_factory=dict[str, tuple[Any, ...]]
     )
-    encodable: Mapping[str, frozenset[type[Any]]] = dataclasses.field(
+    encodable: Mapping[str, frozenset[type[Any]]] = field(
         default_factory=dict[str, frozenset[type[Any]]]
     )
 
@@ -157,6 +164,8 @@ def rank(encoded: Json) -> tuple[int, Any]:
         case str():
             return 3, encoded
         case _:
+            import json  # An instance does not need it to begin with.
+
             return 4, json.dumps(encoded, sort_keys=True)
 
 
@@ -326,6 +335,8 @@ def decode(data: Json, type: t.Type, world: World) -> Any:
     try:
         return _decode(data, type, world)
     except (KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
+        import json  # As above.
+
         raise ValueError(f"expected a {type}, found {json.dumps(data)[:80]}") from error
 
 

@@ -18,10 +18,10 @@ from ..families import gathered
 # Formats that every value of a type has. A character's number, and a fraction of an integer, have
 # no text for some integers.
 _ALIGNED, _WIDTH = r"(.?[<>^])?", r"\d{0,3}"
-FORMATS: dict[type[t.Type], re.Pattern[str]] = {
-    t.Int: re.compile(rf"(.?[<>=^])?[-+ ]?#?0?{_WIDTH}[,_]?[bdoxX]?"),
-    t.Float: re.compile(rf"(.?[<>=^])?[-+ ]?0?{_WIDTH}[,_]?(\.\d{{1,2}})?[eEfFgG%]?"),
-    t.Text: re.compile(rf"{_ALIGNED}{_WIDTH}(\.\d{{1,2}})?s?"),
+FORMATS: dict[type[t.Type], str] = {
+    t.Int: rf"(.?[<>=^])?[-+ ]?#?0?{_WIDTH}[,_]?[bdoxX]?",
+    t.Float: rf"(.?[<>=^])?[-+ ]?0?{_WIDTH}[,_]?(\.\d{{1,2}})?[eEfFgG%]?",
+    t.Text: rf"{_ALIGNED}{_WIDTH}(\.\d{{1,2}})?s?",
 }
 EXAMPLES: dict[type[t.Type], object] = {t.Int: 0, t.Float: 0.0, t.Text: ""}
 
@@ -43,7 +43,7 @@ def _formatted(b: Body, node: tree.Formatted, expected: t.Type | None) -> ir.Exp
     kind = t.Int if isinstance(of.type, t.Serial) else type(of.type)
     pattern = FORMATS.get(kind)
     plain = not set(node.spec) & set("'\"{}\\\n") and node.spec.isprintable()
-    if pattern is not None and plain and pattern.fullmatch(node.spec):
+    if pattern is not None and plain and re.fullmatch(pattern, node.spec):
         with contextlib.suppress(ValueError):
             format(EXAMPLES[kind], node.spec)
             spec = ir.Const(node.place, t.TEXT, node.spec)
