@@ -3,6 +3,8 @@
 from .columnar.trace_store import TraceStore
 from .engine_choice import Engine, EngineChoice
 from .increments.continuation import Increment, replay_increment
+from .joint.joint_mappings import read_mappings
+from .joint.joint_program import JointProgram, joint_program
 from .mapping import TraceMapping, read_mapping
 from .preparation.preparation_table import LinePattern, Preparation, RowForm
 from .program import ReplayProgram
@@ -20,6 +22,7 @@ __all__ = [
     "Engine",
     "EngineChoice",
     "Increment",
+    "JointProgram",
     "LinePattern",
     "Policy",
     "Preparation",
@@ -30,8 +33,10 @@ __all__ = [
     "RowForm",
     "TraceMapping",
     "TraceStore",
+    "joint_program",
     "property_column",
     "read_mapping",
+    "read_mappings",
     "replay",
     "replay_frame",
     "replay_increment",

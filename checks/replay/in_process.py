@@ -8,7 +8,7 @@ sorted.
 from __future__ import annotations
 
 import heapq
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from .columnar.layout import layout_of_prepared
 from .engine_choice import Tell, silent
@@ -28,7 +28,9 @@ TOLD = 10_000  # Rows between two texts of progress.
 
 def tally_here(files: Sources, program: ReplayProgram, tell: Tell = silent) -> Tallies:
     """Replay the rows in this process: by columns where they are many and have such."""
-    layout = layout_of_prepared(program) if has_arrow() and not _few(files, program) else None
+    foreign = program.mapping is not None
+    columns = has_arrow() and not is_few(files, foreign)
+    layout = layout_of_prepared(program) if columns else None
     if layout is not None:
         from .columnar.local import tally_columns
 
@@ -36,12 +38,12 @@ def tally_here(files: Sources, program: ReplayProgram, tell: Tell = silent) -> T
     return tally_rows(files, program, tell)
 
 
-def _few(files: Sources, program: ReplayProgram) -> bool:
+def is_few(files: Sources, foreign: bool) -> bool:
     """Whether the rows are replayed row by row before their columns would be known. A small table
     may have many rows: one of a few values takes some bits for each."""
     if files.size >= FEW:
         return False
-    if program.mapping is None or not files.tables or files.some_remote:
+    if not foreign or not files.tables or files.some_remote:
         return True
     from .columnar.table_files import rows_in
 
@@ -52,23 +54,55 @@ def tally_rows(
     files: Sources, program: ReplayProgram, tell: Tell = silent, made_by: MakeFold = instance_fold
 ) -> Tallies:
     """Replay the rows in this process, row by row; `made_by` makes the fold of each instance."""
-    tallies = Tallies(program.every)
-    queues: dict[str, Queue] = {}
+    judging = Judging(program, made_by)
     for number, row in enumerate(read_rows(files, program)):
         if number % TOLD == 0:
             tell(f"{number:,} rows read")
+        judging.take(row)
+    judging.close()
+    return judging.end(sorted_rows(files, program, judging.late))
+
+
+class Judging:
+    """The rows of all instances, each folded as soon as those before it came; what is found is in
+    `tallies`. Take all rows, then `close`, then `end` with the rows of the instances that are
+    `late`."""
+
+    def __init__(self, program: ReplayProgram, made_by: MakeFold = instance_fold) -> None:
+        self.program = program
+        self.made_by = made_by
+        self.tallies = Tallies(program.every)
+        self.queues: dict[str, Queue] = {}
+        self.folds: dict[str, Fold] = {}
+
+    def take(self, row: Row | Rejected) -> None:
+        """Take the next row."""
         if isinstance(row, Rejected):
-            tallies.reject(row)
-            continue
-        queue = queues.get(row.instance)
+            self.tallies.reject(row)
+            return
+        queue = self.queues.get(row.instance)
         if queue is None:
-            queue = queues[row.instance] = Queue(made_by(program, row.instance))
+            made = self.made_by(self.program, row.instance)
+            queue = self.queues[row.instance] = Queue(made)
         queue.take(row)
-    folds = {name: queues.pop(name).end() for name in sorted(queues)}
-    late = sorted_rows(files, program, {name for name, made in folds.items() if made.late})
-    for name, made in folds.items():
-        tallies.add(fold(program, name, late[name], made_by) if made.late else made.end())
-    return tallies
+
+    def close(self) -> None:
+        """No row comes any more: those that wait are folded."""
+        for name in sorted(self.queues):
+            self.folds[name] = self.queues.pop(name).end()
+
+    @property
+    def late(self) -> set[str]:
+        """The instances of which a row came again after its number was judged."""
+        return {name for name, made in self.folds.items() if made.late}
+
+    def end(self, late: Mapping[str, list[Row]]) -> Tallies:
+        """The tallies, with the sorted rows of the instances that are late."""
+        for name, made in self.folds.items():
+            again = made.late
+            whole = fold(self.program, name, late[name], self.made_by) if again else made.end()
+            self.tallies.add(whole)
+        return self.tallies
 
 
 def read_rows(files: Sources, program: ReplayProgram) -> Iterator[Row | Rejected]:
@@ -95,12 +129,20 @@ def sorted_rows(
     files: Sources, program: ReplayProgram, instances: Collection[str]
 ) -> dict[str, list[Row]]:
     """All rows of some instances, each in the order of the sequence numbers."""
+    rows = read_rows(files, program) if instances else ()
+    return ordered_rows(rows, instances)
+
+
+def ordered_rows(
+    rows: Iterable[Row | Rejected], instances: Collection[str]
+) -> dict[str, list[Row]]:
+    """Those of the rows that are of some instances, each in the order of the sequence numbers."""
     found: dict[str, list[Row]] = {name: [] for name in instances}
-    for row in read_rows(files, program) if instances else ():
+    for row in rows:
         if isinstance(row, Row) and row.instance in found:
             found[row.instance].append(row)
-    for rows in found.values():
-        rows.sort(key=lambda row: row.seq)
+    for of_one in found.values():
+        of_one.sort(key=lambda row: row.seq)
     return found
 
 

@@ -14,6 +14,7 @@ A mapping is a TOML or JSON file. "$.a.b" is the value at a.b in a line, all els
     dense = false                  # whether seq counts without a gap (default: it does not)
     first = 1                      # dense: the first number of an instance (default 0)
     skip = ["HEARTBEAT"]           # lines with these events are not replayed
+    elsewhere = ["REFUND"]         # events of other machines: their lines are left out
     machine = "SenderEntry"        # needed where several machines are replayed
 
     [events]                       # names of events in the trace = in the machine, if they differ
@@ -113,6 +114,7 @@ class TraceMapping:
     dense: bool = False
     first: int = 0
     skip: tuple[str, ...] = ()
+    elsewhere: tuple[str, ...] = ()
     machine: str = ""
     events: Mapping[str, str] = field(default_factory=dict[str, str])
     args: Mapping[str, Json] = field(default_factory=dict[str, Json])
@@ -189,9 +191,26 @@ class TraceMapping:
     def row_of(self, data: dict[str, Any], text: object) -> Row | Rejected | None:
         """The row of the JSON object in a line; a rejection shows `text`. None where the
         event is skipped and the line lacks an instance or a number."""
+        if self.elsewhere and self.is_elsewhere(_optional(self.event, data)):
+            return None
         found = self._row_of(data, text)
         unusable = isinstance(found, Rejected) or found.seq < 0
-        return None if unusable and _optional(self.event, data) in self.skip else found
+        return None if unusable and _optional(self.event, data) in self.not_judged else found
+
+    def event_of(self, data: Mapping[str, Any]) -> str | None:
+        """The name of the event in a record, as the trace has it; None where it has none."""
+        event = _optional(self.event, data)
+        return event if isinstance(event, str) else None
+
+    def is_elsewhere(self, event: object) -> bool:
+        """Whether rows of this event, by its name in the trace, are left out: other machines have
+        it. Where numbers count without a gap, such a row stays, for its number."""
+        return event in self.elsewhere and not self.dense
+
+    @cached_property
+    def not_judged(self) -> tuple[str, ...]:
+        """The names of the events that are not replayed."""
+        return (*self.skip, *self.elsewhere)
 
     def _row_of(self, data: dict[str, Any], text: object) -> Row | Rejected:
         try:
@@ -221,7 +240,7 @@ class TraceMapping:
         theirs = self._fills["event"](data)
         if not isinstance(theirs, str):
             return Row(instance, seq, self.machine, flaw="no event")
-        if theirs in self.skip:
+        if theirs in self.not_judged:
             return Row(instance, seq, self.machine, event=None, outcome=SKIPPED)
         event = self.events.get(theirs, theirs)
         if self.history is not None:
@@ -281,7 +300,8 @@ class TraceMapping:
         """The mapping as JSON; `mapping_of` reads it."""
         out: dict[str, Json] = dataclasses.asdict(self)
         out["skip"], out["hidden"] = list(self.skip), list(self.hidden)
-        for name in ("first", "deadlines", "zone", "twice"):
+        out["elsewhere"] = list(self.elsewhere)
+        for name in ("first", "deadlines", "zone", "twice", "elsewhere"):
             if not out[name] or out[name] == "refuse":
                 del out[name]  # Versions that do not know it can read the rest.
         if self.preparation is not None:
@@ -337,6 +357,7 @@ KINDS: dict[str, type] = {
     "dense": bool,
     "first": int,
     "skip": list,
+    "elsewhere": list,
     "machine": str,
     "events": dict,
     "args": dict,
@@ -388,7 +409,7 @@ def mapping_of(data: Any) -> TraceMapping:
             raise ValueError(f"{name}: {why}")
     known: dict[str, Any] = {
         **given,
-        **{name: tuple(given.get(name, ())) for name in ("skip", "hidden")},
+        **{name: tuple(given.get(name, ())) for name in ("skip", "elsewhere", "hidden")},
     }
     return TraceMapping(**known)
 
@@ -405,7 +426,12 @@ def _wrong_zone(given: Mapping[str, Any]) -> str:
 def read_mapping(path: str | Path) -> TraceMapping:
     """The mapping in a file, JSON or TOML by its ending. Raises ReplayError."""
     try:
-        text = Path(path).read_text(encoding="utf-8")
-        return mapping_of(json.loads(text) if str(path).endswith(".json") else tomllib.loads(text))
+        return mapping_of(mapping_data(path))
     except (OSError, ValueError) as error:
         raise ReplayError(f"{path}: {error}") from error
+
+
+def mapping_data(path: str | Path) -> Any:
+    """What a file of mappings says. Raises OSError, and ValueError where it has another form."""
+    text = Path(path).read_text(encoding="utf-8")
+    return json.loads(text) if str(path).endswith(".json") else tomllib.loads(text)

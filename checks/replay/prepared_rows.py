@@ -34,7 +34,7 @@ def pairs_of_file(path: str, file: int, mapping: TraceMapping) -> Iterator[Pair]
     if remote(path):
         raise ReplayError(f"{path}: {FAR.format(how.format)}")
     for number, found in records_of_file(path, how):
-        for data, row in _pairs(found, mapping, position(file, number)):
+        for data, row in pairs_of_record(found, mapping, position(file, number)):
             yield data, row if isinstance(row, Row) else row.at(path, number)
 
 
@@ -47,7 +47,7 @@ def rows_of_line(line: bytes, mapping: TraceMapping) -> list[Row | Rejected]:
     how = mapping.preparation
     assert isinstance(how, Preparation)
     found = record_of_line(line, how)
-    return [] if found is None else [row for _, row in _pairs(found, mapping, 0)]
+    return [] if found is None else [row for _, row in pairs_of_record(found, mapping, 0)]
 
 
 def rows_of_table_line(line: bytes, mapping: TraceMapping) -> list[Row | Rejected]:
@@ -57,17 +57,27 @@ def rows_of_table_line(line: bytes, mapping: TraceMapping) -> list[Row | Rejecte
 
 def pairs_of_table_line(line: bytes, mapping: TraceMapping) -> Iterator[Pair]:
     """The same with the records of the rows."""
-    return _pairs(object_of(line), mapping, 0, line.decode())
+    return pairs_of_record(object_of(line), mapping, 0, line.decode())
 
 
-def _pairs(
+def pairs_of_record(
     found: Found, mapping: TraceMapping, place: int, line: str | None = None
 ) -> Iterator[Pair]:
-    """The rows of a record; `line` is the row of a table that it is.
+    """The rows of a record, with the records that became them; `line` is the row of a table that
+    it is.
 
     In a column of a table, in an attribute of XES, and where all values are texts, keys have one
     type; so no two of them look alike, and none needs quotes.
     """
+    for data, row in made_of_record(found, mapping, place, line):
+        if row is not None:
+            yield data, row
+
+
+def made_of_record(
+    found: Found, mapping: TraceMapping, place: int, line: str | None = None
+) -> Iterator[tuple[Record, Row | Rejected | None]]:
+    """The same, also with records that are left out, because their event is skipped."""
     how = mapping.preparation
     private = how is not None and how.private
     if isinstance(found, Rejected):
@@ -77,8 +87,7 @@ def _pairs(
     quoted = line is None and (how is None or how.format not in ONE_TYPE)
     for data in mapping.prepared(found, place):
         row = mapping.row_of(data, text)
-        if row is not None:
-            yield data, row if quoted or isinstance(row, Rejected) else _with_key(row)
+        yield data, row if quoted or not isinstance(row, Row) else _with_key(row)
 
 
 def _with_key(row: Row) -> Row:

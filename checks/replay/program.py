@@ -102,6 +102,12 @@ class ReplayProgram:
         if why := unknown_states(mapping.deadlines, states, machine.name):
             raise ValueError(why)
 
+    def of(self, machine: str) -> ReplayProgram:
+        """The program that judges a machine: this one."""
+        if machine not in self.steppers:
+            raise KeyError(machine)
+        return self
+
     def sources(self, paths: Iterable[str | Path]) -> Sources:
         """The files under the paths: journals, or with a mapping files of other programs."""
         return sources(paths, foreign=self.mapping is not None)

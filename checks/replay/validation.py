@@ -10,6 +10,7 @@ they bring the rows of an instance into order.
 
 from __future__ import annotations
 
+import dataclasses
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from .. import html_tables
 from .engine_choice import Engine, EngineChoice, Tell, chosen, remark, silent
 from .explanation import STATES, explained
 from .in_process import tally_here
+from .joint.joint_program import ALONE, JointProgram
+from .joint.joint_tallies import tally_joint
 from .latencies import quantiles
 from .problems import COUNTS, VERDICTS, Finding, FindingKind
 from .program import ReplayProgram
@@ -30,7 +33,7 @@ from .sources import ReplayError
 from .storing import only_store, program_of_store, tally_of_store
 from .tally import NAMED, STRICT, Demands, Findings, Tallies, Tally
 
-Explanations = dict[tuple[str, int], dict[str, Json]]
+Explanations = dict[tuple[str, str, int], dict[str, Json]]  # By machine, instance and `seq`.
 SEARCHED = 4 * STATES
 
 
@@ -38,7 +41,7 @@ SEARCHED = 4 * STATES
 class ReplayResult:
     """The result of a replay, from which reports and the exit code are made."""
 
-    program: ReplayProgram
+    program: ReplayProgram | JointProgram
     engine: str
     tallies: Tallies
     seconds: float
@@ -52,8 +55,20 @@ class ReplayResult:
         out = Tally(self.program.every)
         for name, tally in sorted(self.tallies.machines.items()):
             if name in ("", *self.program.steppers):
-                out.merge(tally)
+                out.merge(self._apart(name, tally))
         return out
+
+    @property
+    def _joint(self) -> bool:
+        """Whether machines may have instances of one name, because each has its own mapping."""
+        return isinstance(self.program, JointProgram)
+
+    def _apart(self, machine: str, tally: Tally) -> Tally:
+        """The tally with names of instances that no other machine has."""
+        if not self._joint:
+            return tally
+        named = {f"{machine}.{name}": verdict for name, verdict in tally.named.items()}
+        return dataclasses.replace(tally, named=named)
 
     @property
     def verdicts(self) -> dict[str, int]:
@@ -79,7 +94,7 @@ class ReplayResult:
 
     @cached_property
     def explanations(self) -> Explanations:
-        """The nearest possible event and the way to the recorded one, by instance and `seq`.
+        """The nearest possible event and the way to the recorded one.
 
         Of the first deviation of each kind. All ways together are looked for in `SEARCHED` states.
         """
@@ -90,17 +105,21 @@ class ReplayResult:
             for kind in sorted(rows):
                 instance, finding = rows[kind][0]
                 if finding.verdict == "deviates":
-                    told = _finding(instance, finding, {})
-                    made, searched = explained(self.program, name, told, min(STATES, left))
-                    out[instance, finding.index] = made
+                    told, program = _finding(instance, finding, {}), self.program.of(name)
+                    made, searched = explained(program, name, told, min(STATES, left))
+                    out[name, instance, finding.index] = made
                     left -= searched
         return out
 
     @property
     def failures(self) -> tuple[str, ...]:
         """Why the log as a whole is no basis of a verdict, as sentences; empty where it is one."""
-        total = self.total
-        return self.demands.failures(total.events, total.counts)
+        total, names = self.total, self.program.steppers
+        found = self.demands.failures(total.events, total.counts)
+        if not self._joint or self.demands.allow_empty or not total.counts["judged"]:
+            return found
+        idle = [n for n in names if not self.tallies.of(n).counts["judged"]]
+        return (*found, *(f"no event of {name} was judged" for name in idle))
 
     @property
     def exit_code(self) -> int:
@@ -146,7 +165,7 @@ class ReplayResult:
             "seconds": round(self.seconds, 3),
             "remark": self.remark,
             "failures": list(self.failures),
-            **self._counts(self.total),
+            **self._counts(self.total, list(steppers)),
             "coverage": self._coverage(list(steppers)),
             "rejected": _rejected(self.tallies.rejected),
             "other_machines": others,
@@ -161,13 +180,13 @@ class ReplayResult:
             "fingerprint": self.program.steppers[name].fingerprint,
             "versions": list(self.program.versions[name]),
         }
-        counts = self._counts(tally)
+        counts = self._counts(tally, [name])
         waits: dict[str, Json] = {**quantiles(tally.latencies)}
         return {**head, **counts, "coverage": self._coverage([name]), "latencies": waits}
 
-    def _counts(self, tally: Tally) -> dict[str, Json]:
+    def _counts(self, tally: Tally, machines: list[str]) -> dict[str, Json]:
+        """The counts of a tally, with the findings of these machines."""
         tally.trim()
-        kinds = sorted(tally.found.totals)
         verdicts: dict[str, Json] = {name: tally.verdicts[name] for name in VERDICTS}
         named: dict[str, Json] = {name: tally.named[name] for name in sorted(tally.named)}
         return {
@@ -176,27 +195,47 @@ class ReplayResult:
             "rows": tally.rows,
             "verdicts": verdicts,
             "counts": {name: tally.counts[name] for name in COUNTS},
-            "deviations": self._findings(tally.found, [k for k in kinds if k[0] == "deviates"]),
-            "not_judged": self._findings(tally.found, [k for k in kinds if k[0] != "deviates"]),
-            "totals": [_total(kind, tally.found) for kind in kinds],
+            "deviations": self._findings(tally, machines, deviations=True),
+            "not_judged": self._findings(tally, machines, deviations=False),
+            "totals": [_total(kind, tally.found) for kind in sorted(tally.found.totals)],
             "by_instance": named,
             "by_instance_complete": tally.every or tally.instances <= NAMED,
         }
 
-    def _findings(self, found: Findings, kinds: Iterable[FindingKind]) -> list[Json]:
-        rows = [(name, finding) for kind in kinds for name, finding in found.rows.get(kind, ())]
-        rows.sort(key=lambda row: (row[0], row[1].index))
-        more = self.explanations
-        return [self.told(name, each) | more.get((name, each.index), {}) for name, each in rows]
+    def _findings(self, tally: Tally, machines: list[str], deviations: bool) -> list[Json]:
+        if self._joint:
+            parts = [(name, self.tallies.of(name).found) for name in machines]
+        else:
+            parts = [(name, tally.found) for name in machines[:1]]
+        rows = [
+            (name, instance, finding)
+            for name, found in parts
+            for kind in sorted(found.totals)
+            if (kind[0] == "deviates") == deviations
+            for instance, finding in found.rows.get(kind, ())
+        ]
+        rows.sort(key=lambda row: (row[1], row[2].index))
+        return [self._explained(*row) for row in rows]
 
-    def told(self, instance: str, finding: Finding) -> dict[str, Json]:
-        """A finding of an instance as JSON, with the file of its row where there are several."""
-        return _finding(instance, finding, self._file(finding.index))
+    def _explained(self, machine: str, instance: str, finding: Finding) -> Json:
+        told = self.told(machine, instance, finding)
+        names = (machine,) if self._joint else self.program.steppers
+        for name in names:
+            told |= self.explanations.get((name, instance, finding.index), {})
+        return told
 
-    def _file(self, seq: int) -> dict[str, Json]:
+    def told(self, machine: str, instance: str, finding: Finding) -> dict[str, Json]:
+        """A finding of an instance as JSON, with the file of its row where there are several, and
+        with the machine where each has its own mapping."""
+        whose: dict[str, Json] = {"machine": machine} if self._joint else {}
+        return whose | _finding(instance, finding, self._file(machine, finding.index))
+
+    def _file(self, machine: str, seq: int) -> dict[str, Json]:
         """The `file` of a row, where its number says it and there are several files."""
-        number = self.program.file_number(seq)
-        return {} if number is None or not self.files else {"file": self.files[number]}
+        if not self.files:
+            return {}
+        number = self.program.of(machine).file_number(seq)
+        return {} if number is None else {"file": self.files[number]}
 
     def _coverage(self, names: list[str]) -> dict[str, Json]:
         """Counts by name, zeros included; of several machines by `Machine.name`."""
@@ -255,7 +294,7 @@ def _rejected(found: Findings) -> Json:
 
 def replay(
     paths: Iterable[str | Path],
-    program: ReplayProgram,
+    program: ReplayProgram | JointProgram,
     engine: EngineChoice = "local",
     master: str | None = None,
     demands: Demands = STRICT,
@@ -267,12 +306,15 @@ def replay(
     The engine `auto` is Spark for remote files and for more than 64 MB of lines; it is this process
     for less, and where Spark cannot be started. `master` is the master URL of Spark; by default,
     all cores of this computer. A path may be a folder with a trace store, alone. `tell` is called
-    with a text while rows are read.
+    with a text while rows are read. With a `joint_program` each of several machines judges the
+    log by its own mapping.
     """
     begun = time.perf_counter()
     given = [*paths]
     store = only_store(given)
     if store is not None:
+        if isinstance(program, JointProgram):
+            raise ReplayError(ALONE.format("a trace store"))
         used, tallies = tally_of_store(store, program, engine, master)
         return ReplayResult(program, used, tallies, time.perf_counter() - begun, demands)
     files = program.sources(given)
@@ -282,6 +324,8 @@ def replay(
 
         tell("on Spark")
         tallies = tally(files, program, master)
+    elif isinstance(program, JointProgram):
+        tallies = tally_joint(files, program, tell)
     else:
         tallies = tally_here(files, program, tell)
     _check_some(tallies, program)
@@ -307,7 +351,7 @@ def replay_store(
     return replay([folder], program, engine, master, demands)
 
 
-def _check_some(tallies: Tallies, program: ReplayProgram) -> None:
+def _check_some(tallies: Tallies, program: ReplayProgram | JointProgram) -> None:
     """ReplayError where there is no row of the machines of the program: that is no verdict."""
     if not any(tally.rows for tally in tallies.machines.values()):
         reasons = ", ".join(kind[0] for kind in sorted(tallies.rejected.totals)) or "empty"

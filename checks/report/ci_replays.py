@@ -128,9 +128,14 @@ def traces(
     answer: Any = result.to_json()
     machines = {m.name: m for m in result.program.machines}
     rows = [(m["machine"], each) for m in answer["machines"] for each in m["deviations"]]
-    folds = _recorded(paths, result.program, {each["instance"] for _, each in rows})
+    folds = {
+        name: _recorded(
+            paths, result.program.of(name), {each["instance"] for of, each in rows if of == name}
+        )
+        for name in {name for name, _ in rows}
+    }
     for name, finding in rows:
-        trace = folds[finding["instance"]].trace
+        trace = folds[name][finding["instance"]].trace
         if trace is not None:
             about = f"{headline(finding)}: {clause(finding)}"
             yield machines[name], finding["instance"], about, trace

@@ -62,17 +62,19 @@ def deviation_tests(paths: Iterable[str | Path], result: ReplayResult) -> Iterat
         for kind in sorted(result.tallies.machines.get(name, Tally()).found.rows)
         if kind[0] == "deviates" and kind[1] != DEADLINE  # The machine has no deadline.
     ]
-    rows = sorted_rows(
-        result.program.sources(paths), result.program, {instance for _, instance, _ in first}
-    )
+    files = result.program.sources(paths)
+    rows = {
+        name: sorted_rows(files, result.program.of(name), {it for of, it, _ in first if of == name})
+        for name in {name for name, _, _ in first}
+    }
     for number, (name, instance, finding) in enumerate(first, 1):
-        enough = shrunk(result.program, rows[instance], finding)
+        enough = shrunk(result.program.of(name), rows[name][instance], finding)
         yield DeviationTest(name, number, instance, finding, enough)
 
 
 def as_test(made: DeviationTest, result: ReplayResult, module: Path, folder: Path) -> str:
     """The text of the file, which will stand in the folder; `module` has the machine."""
-    finding, mapping = made.finding, result.program.mapping
+    finding, mapping = made.finding, result.program.of(made.machine).mapping
     told = finding.details
     row = f"row at {told['time']}" if "time" in told else f"row {told.get('number', finding.index)}"
     where = f"instance {made.instance}, {row}, event {finding.event}"

@@ -147,7 +147,8 @@ def headline(finding: Mapping[str, Any]) -> str:
     row = f", row at {finding['time']}" if "time" in finding else row
     event = f", event {finding['event']}" if finding["event"] else ""
     control = f" in state {finding['control']}" if finding["control"] else ""
-    return f"instance {finding['instance']}{row}{event}{control}"
+    machine = f"{finding['machine']}, " if "machine" in finding else ""
+    return f"{machine}instance {finding['instance']}{row}{event}{control}"
 
 
 # HTML.

@@ -32,7 +32,7 @@ def text(found: VersionComparison) -> str:
 
 def _change(each: Change, result: ReplayResult) -> str:
     """A kind of row, with the first of them; `result` is of the version that deviates."""
-    told = result.told(each.instance, each.finding)
+    told = result.told(each.machine, each.instance, each.finding)
     much = f"{each.rows:,} rows of {each.instances:,} instances, the first: " * (each.rows > 1)
     return f"{much}{replays.headline(told)}: {replays.clause(told)}"
 

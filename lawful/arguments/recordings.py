@@ -17,6 +17,13 @@ def replay(commands: Subparsers) -> None:
     parser.add_argument("traces", metavar="TRACES", nargs="+", help=what)
     parser.add_argument("target", metavar="TARGET", help=TARGET)
     parser.add_argument(
+        "--also",
+        action="append",
+        default=[],
+        metavar="TARGET",
+        help="more machines that judge the same traces, of another module or file",
+    )
+    parser.add_argument(
         "--mapping",
         type=Path,
         metavar="FILE",

@@ -38,7 +38,7 @@ class Reached:
 def learn_scope(options: LearnScopeOptions, output: Output) -> int:
     """Replay the traces, explore the scope that they need, and print both."""
     mapping = _mapping(options)
-    classes = output.replayed(options.target, "" if mapping is None else mapping.machine)
+    classes = output.replayed([options.target], ["" if mapping is None else mapping.machine])
     with progress("replaying", output.quiet) as tell:
         found = _learned(classes, mapping, options, tell)
         reached = {cls.__name__: _reached(cls, found[cls.__name__], options) for cls in classes}

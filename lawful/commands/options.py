@@ -164,6 +164,7 @@ class DrawOptions:
 @dataclass(frozen=True, slots=True)
 class ReplayOptions:
     target: str
+    also: Sequence[str]
     traces: Sequence[str]
     mapping: Path | None
     store: Path | None

@@ -60,19 +60,25 @@ class Output:
         """
         return [each.cls for each in self.chosen([target], or_unscoped=or_unscoped)]
 
-    def replayed(self, target: str, named: str) -> list[type[Machine]]:
-        """The machines of the target that are replayed: that which a mapping has `named`, with a
+    def replayed(self, given: Sequence[str], named: Sequence[str]) -> list[type[Machine]]:
+        """The machines of the targets that are replayed: those which mappings have `named`, with a
         scope or without, because a replay explores nothing; without a name as above.
 
-        Raises CommandError where the target has no machine of this name.
+        Raises CommandError where the targets have no machine of such a name, or two.
         """
-        if not named:
-            return self.machines(target, or_unscoped=True)
-        every = {each.cls.__name__: each.cls for each in self.chosen([target], scoped=False)}
-        if named not in every:
-            names = ", ".join(every)
-            raise CommandError(f"the mapping is of {named}; {target} has {names}")
-        return [every[named]]
+        if not any(named):
+            return [each.cls for each in self.chosen(given, or_unscoped=True)]
+        every = self.chosen(given, scoped=False)
+        out: list[type[Machine]] = []
+        for name in named:
+            found = [each for each in every if each.cls.__name__ == name]
+            if not found:
+                names, where = ", ".join(each.cls.__name__ for each in every), ", ".join(given)
+                raise CommandError(f"the mapping is of {name}; {where} has {names}")
+            if len(found) > 1:
+                raise CommandError(f"{name} is in {' and in '.join(each.where for each in found)}")
+            out.append(found[0].cls)
+        return out
 
     def chosen(
         self,

@@ -7,18 +7,23 @@ import time
 from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from lawful import targets
 from lawful.checks.replay import (
     Demands,
+    JointProgram,
     ReplayError,
     ReplayProgram,
     ReplayResult,
+    joint_program,
+    read_mappings,
     replay_increment,
     validation,
 )
 from lawful.checks.replay.increments.state_files import read_states, states_text
-from lawful.checks.replay.mapping import TraceMapping, read_mapping
+from lawful.checks.replay.joint.joint_program import ALONE
+from lawful.checks.replay.mapping import TraceMapping
 from lawful.checks.replay.storing import only_store, write_store
 from lawful.checks.replay.studies.version_comparison import compared
 from lawful.checks.report import (
@@ -42,12 +47,16 @@ from .output import Output
 def replay(options: ReplayOptions, output: Output) -> int:
     """Replay the traces, print the verdicts, and then write the files that were asked for."""
     with _plain_errors():
-        mapping = _mapping(options)
-    classes = output.replayed(options.target, "" if mapping is None else mapping.machine)
+        mappings = _mappings(options)
+    targets_of_all = [options.target, *options.also]
+    classes = output.replayed(targets_of_all, [each.machine for each in mappings])
+    if len(mappings) > 1:
+        with _plain_errors():
+            _alone(options)
     if options.against:
-        return _against(classes, mapping, options, output)
+        return _against(classes, mappings, options, output)
     with progress("replaying", output.quiet) as tell, _plain_errors():
-        program, demands = _program(classes, mapping, options), _demands(options)
+        program, demands = _program(classes, mappings, options), _demands(options)
         result = _replayed(options, program, demands, tell)
     output.write(replays.text(result), result.to_json())
     suites = ci_replays.suites(result)
@@ -65,8 +74,8 @@ def _plain_errors() -> Generator[None]:
 
 
 def _against(
-    classes: Iterable[type[Machine]],
-    mapping: TraceMapping | None,
+    classes: Sequence[type[Machine]],
+    mappings: Sequence[TraceMapping],
     options: ReplayOptions,
     output: Output,
 ) -> int:
@@ -74,15 +83,18 @@ def _against(
     with progress("replaying", output.quiet) as tell, _plain_errors():
         older = tuple(resolve(targets.machine(each)).machine for each in options.against)
         rest = options.engine, options.master
-        program = _program(classes, mapping, options)
+        program = _single(classes, mappings, options)
         found = compared(options.traces, program, older, *rest, tell=tell)
     output.write(version_comparison.text(found), version_comparison.to_json(found))
     return found.exit_code
 
 
 def _replayed(
-    options: ReplayOptions, program: ReplayProgram, demands: Demands, tell: Tell
+    options: ReplayOptions, program: ReplayProgram | JointProgram, demands: Demands, tell: Tell
 ) -> ReplayResult:
+    if isinstance(program, JointProgram):
+        rest = options.engine, options.master, demands
+        return validation.replay(options.traces, program, *rest, tell=tell)
     if options.resume is not None or options.keep is not None:
         return _increment(options, program, demands, tell)
     engine, master = options.engine, options.master
@@ -107,26 +119,52 @@ def _increment(
     return ReplayResult(program, "local", found.tallies, seconds, demands)
 
 
-def _mapping(options: ReplayOptions) -> TraceMapping | None:
-    """The mapping that is given, or else that of the store."""
+def _alone(options: ReplayOptions) -> None:
+    """Raise ReplayError for what is done by one mapping, where there are several."""
+    given = {
+        "--store": options.store,
+        "--resume": options.resume,
+        "--keep": options.keep,
+        "--against": options.against,
+    }
+    for name, value in given.items():
+        if value:
+            raise ReplayError(ALONE.format(name))
+
+
+def _mappings(options: ReplayOptions) -> tuple[TraceMapping, ...]:
+    """The mappings that are given, or else that of the store."""
     if options.mapping is not None:
-        return read_mapping(options.mapping)
+        return read_mappings(options.mapping)
     store = only_store(options.traces)
-    return None if store is None else store.mapping_alone
+    return () if store is None else (store.mapping_alone,)
 
 
 def _program(
-    classes: Iterable[type[Machine]], mapping: TraceMapping | None, options: ReplayOptions
+    classes: Sequence[type[Machine]], mappings: Sequence[TraceMapping], options: ReplayOptions
+) -> ReplayProgram | JointProgram:
+    if len(mappings) < 2:
+        return _single(classes, mappings, options)
+    machines = [resolve(cls).machine for cls in classes]
+    return joint_program(machines, mappings, **_options(options))
+
+
+def _single(
+    classes: Sequence[type[Machine]], mappings: Sequence[TraceMapping], options: ReplayOptions
 ) -> ReplayProgram:
-    return ReplayProgram(
-        tuple(resolve(cls).machine for cls in classes),
-        mapping=mapping,
-        older=tuple(resolve(targets.machine(each)).machine for each in options.older),
-        after=options.after,
-        every=options.all,
-        pass_unknown=options.unknown_events is not None,
-        until=options.until,
-    )
+    machines = tuple(resolve(cls).machine for cls in classes)
+    mapping = mappings[0] if mappings else None
+    return ReplayProgram(machines, mapping=mapping, **_options(options))
+
+
+def _options(options: ReplayOptions) -> dict[str, Any]:
+    return {
+        "older": tuple(resolve(targets.machine(each)).machine for each in options.older),
+        "after": options.after,
+        "every": options.all,
+        "pass_unknown": options.unknown_events is not None,
+        "until": options.until,
+    }
 
 
 def _demands(options: ReplayOptions) -> Demands:

@@ -179,7 +179,7 @@ def layout_of_prepared(program: ReplayProgram) -> Layout | None:
         types = maker.types
         for theirs in _their_names(mapping, event.name):
             events[theirs] = made
-    return Layout(mapping, types, events, frozenset(mapping.skip)) if events else None
+    return Layout(mapping, types, events, frozenset(mapping.not_judged)) if events else None
 
 
 def _has_kernel(machine: ir.Machine) -> bool:

@@ -30,8 +30,13 @@ def tally_columns(
     files: Sources, program: ReplayProgram, layout: Layout, tell: Tell = silent
 ) -> Tallies:
     """The tallies of a replay. ReplayError where a file cannot be read."""
-    table = arrow().concat_tables(_counted(batches_of_files(files, layout), tell))
+    table = arrow().concat_tables(counted(batches_of_files(files, layout), tell))
     tell(f"{table.num_rows:,} rows are judged")
+    return tally_table(table, program, layout)
+
+
+def tally_table(table: Any, program: ReplayProgram, layout: Layout) -> Tallies:
+    """The tallies of all rows of a table of a layout's columns."""
     tallies = Tallies(program.every)
     for each in kernel.Kernel(program, layout).judge(in_order(table, kernel.ROWS)):
         if isinstance(each, Rejected):
@@ -42,7 +47,7 @@ def tally_columns(
     return tallies
 
 
-def _counted(batches: Iterable[Any], tell: Tell) -> Iterator[Any]:
+def counted(batches: Iterable[Any], tell: Tell) -> Iterator[Any]:
     """The batches, with how many rows were read."""
     rows = 0
     for batch in batches:
@@ -63,14 +68,14 @@ def batches_of_files(files: Sources, layout: Layout) -> Iterator[Any]:
     decoder = LineDecoder(layout)
     for path in files.lines:
         before = 0
-        for lines in _blocks(path):
+        for lines in blocks_of_lines(path):
             yield decoder.batch(lines, places(path, before))
             before += len(lines)
     for path in files.tables:
         yield from batches_of_table(path, layout)
 
 
-def _blocks(path: str) -> Iterator[list[bytes]]:
+def blocks_of_lines(path: str) -> Iterator[list[bytes]]:
     """The lines of a file, some at a time."""
     if remote(path):
         raise ReplayError(f"{path}: only the Spark engine reads remote files")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,6 +60,9 @@ def marked(
     pc = arrow().compute
 
     pa = arrow()
+    m = layout.mapping
+    if m.elsewhere and not m.dense:
+        columns, lines, place = _without(m.elsewhere, columns, lines, place)
     bad = pc.or_(pc.is_null(columns[INSTANCE]), pc.is_null(columns[SEQ]))
     bad = pc.or_(bad, pc.fill_null(pc.less(columns[SEQ], layout.mapping.first), fill_value=True))
     bad = pc.or_(bad, _incomplete(layout, columns))
@@ -80,6 +83,23 @@ def marked(
     places = pa.array(where, pa.string()) if lost else pa.nulls(rows, pa.string())
     made = {**columns, SEQ: seq, EVENT: codes, RAW: raw, PLACE: places}
     return pa.table([made[name] for name in (*KEYS, *layout.paths)], schema=arrow_types(layout))
+
+
+def _without(
+    events: Sequence[str],
+    columns: Mapping[str, Any],
+    lines: Callable[[], Any],
+    place: Callable[[int], str | None],
+) -> tuple[Mapping[str, Any], Callable[[], Any], Callable[[int], str | None]]:
+    """What `marked` takes, without the rows of these events."""
+    pc = arrow().compute
+
+    theirs = pc.is_in(columns[EVENT], arrow().array(events, arrow().string()))
+    if not pc.any(theirs).as_py():
+        return columns, lines, place
+    at = pc.indices_nonzero(pc.invert(theirs))
+    kept = {name: column.take(at) for name, column in columns.items()}
+    return kept, lambda: lines().take(at), lambda i: place(at[i].as_py())
 
 
 def _incomplete(layout: Layout, columns: Mapping[str, Any]) -> Any:

@@ -145,10 +145,10 @@ def _layout(program: ReplayProgram) -> Layout:
 
 
 def _packer(types: Any, placing: Placing | None) -> Packer | Sampler:
-    return Sampler() if placing is None else Packer(types, placing, _task())
+    return Sampler() if placing is None else Packer(types, placing, task_number())
 
 
-def _task() -> int:
+def task_number() -> int:
     """The number of this task's partition."""
     from pyspark import TaskContext
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,9 @@ from lawful.runtime.instance import Machine
 from lawful.spec.ir import Json
 
 from ..explanation import explained
+from ..joint.joint_frames import folded_jointly, joint_rows_of_frame
+from ..joint.joint_program import ALONE, JointProgram, joint_program
+from ..joint.joint_tasks import judged_jointly
 from ..mapping import TraceMapping
 from ..problems import COUNTS
 from ..program import ReplayProgram
@@ -54,7 +57,7 @@ class ReplayFrames:
     you use more than one. `make` makes the records: it judges long instances, if they are split.
     """
 
-    program: ReplayProgram
+    program: ReplayProgram | JointProgram
     make: Callable[[], DataFrame]
 
     @cached_property
@@ -103,7 +106,8 @@ class ReplayFrames:
         """
         told = row.asDict()
         finding = {**told, "state": json.loads(told["state"]), **json.loads(told["details"])}
-        return explained(self.program, told["machine"], finding)[0]
+        machine = told["machine"]
+        return explained(self.program.of(machine), machine, finding)[0]
 
     @property
     def coverage(self) -> DataFrame:
@@ -174,8 +178,8 @@ class ReplayFrames:
 
 def replay_frame(
     rows: DataFrame,
-    machines: type[Machine] | Iterable[type[Machine]] | ReplayProgram,
-    mapping: TraceMapping | None = None,
+    machines: type[Machine] | Iterable[type[Machine]] | ReplayProgram | JointProgram,
+    mapping: TraceMapping | Sequence[TraceMapping] | None = None,
     states: DataFrame | None = None,
     split_long: bool = True,
 ) -> ReplayFrames:
@@ -185,6 +189,9 @@ def replay_frame(
     `spark.read.text` makes it. A journal as a table: the columns that `to_parquet` writes. With a
     `mapping` any other table: a path "$.a.b" is the column `a`, of it the field `b`. A column has
     the form that Spark's `to_json` gives it.
+
+    With several `mapping`s, each of which names its machine, each machine judges the rows by its
+    own; an instance of the result is one of the `machine` beside it. The input is read once.
 
     `states`, with the columns `instance` and `state`, has the states that an earlier increment
     left: the result is about all rows of all increments, and has `states` for the next one.
@@ -198,6 +205,8 @@ def replay_frame(
     used. Raises ReplayError where the columns are of none of these forms, and ValueError where two
     machines have one name or the mapping does not say which machine it is about.
     """
+    if isinstance(machines, JointProgram) or isinstance(mapping, Sequence):
+        return _jointly(rows, machines, mapping, states)
     program = program_of_frame(machines, mapping)
     if states is not None:
         program = replace(program, resumable=True)
@@ -207,6 +216,29 @@ def replay_frame(
     if split_long and splits(program):
         return ReplayFrames(program, lambda: _split(rows, program))
     return ReplayFrames(program, lambda: folded(keyed, RecordPartition(program), RECORD))
+
+
+def _jointly(
+    rows: DataFrame,
+    machines: type[Machine] | Iterable[type[Machine]] | ReplayProgram | JointProgram,
+    mappings: TraceMapping | Sequence[TraceMapping] | None,
+    states: DataFrame | None,
+) -> ReplayFrames:
+    """The replay of several machines, each with a mapping."""
+    if states is not None:
+        raise ValueError(ALONE.format("a replay that goes on from states"))
+    if isinstance(machines, JointProgram):
+        if mappings is not None:
+            raise ValueError("a JointProgram has its own mappings; give the machines instead")
+        program = machines
+    elif isinstance(machines, ReplayProgram) or not isinstance(mappings, Sequence):
+        raise ValueError("a ReplayProgram has its own mapping; give the machines instead")
+    else:
+        classes = (machines,) if isinstance(machines, type) else machines
+        program = joint_program([each.lawful.ir for each in classes], mappings)
+    keyed = joint_rows_of_frame(rows, program)
+    task = RecordPartition(program, judged_jointly)
+    return ReplayFrames(program, lambda: folded_jointly(keyed, task, RECORD))
 
 
 def _split(rows: DataFrame, program: ReplayProgram) -> DataFrame:
@@ -225,7 +257,11 @@ def program_of_frame(
     machines: type[Machine] | Iterable[type[Machine]] | ReplayProgram,
     mapping: TraceMapping | None,
 ) -> ReplayProgram:
-    """The program for these machines. Raises ValueError for a program with another mapping."""
+    """The program for these machines. Raises ValueError for a program with another mapping, and
+    for several mappings, which streams do not take."""
+    given: object = machines
+    if isinstance(given, JointProgram) or isinstance(mapping, Sequence):
+        raise ValueError(ALONE.format("a stream"))
     if isinstance(machines, ReplayProgram):
         if mapping is not None:
             raise ValueError("a ReplayProgram has its own mapping; give the machines instead")

@@ -48,7 +48,7 @@ def of_frame(rows: DataFrame, program: ReplayProgram, how: Reading = ALL) -> Dat
     """
     check_order(program.mapping, "a data frame")
     if rows.dtypes in ([(TEXT, "string")], [(TEXT, "binary")]):
-        return _of_lines(_lines(rows, FRAME), program, how)
+        return _of_lines(lines_in(rows, FRAME), program, how)
     if program.mapping is not None:
         return _mapped(rows, program, how)
     return _table(rows, program, "the data frame", FAR_TABLE)
@@ -78,7 +78,7 @@ def of_files(
     if whole is not None and files.lines and not whole.of_lines:
         parts = [prepared.of_whole_files(spark, [*files.lines], program)]
     else:
-        parts = [_of_lines(_read_lines(spark, path), program, how) for path in files.lines]
+        parts = [_of_lines(read_lines(spark, path), program, how) for path in files.lines]
     parts += [_read_table(spark, path, program, how) for path in files.tables]
     return functools.reduce(lambda a, b: a.unionByName(b), parts)
 
@@ -86,15 +86,18 @@ def of_files(
 def expected_of(files: Sources, program: ReplayProgram) -> Counter[str]:
     """How much there is to read: bytes of lines, rows of journals' tables; without remote or packed
     files."""
-    out: Counter[str] = Counter()
     how = _preparation(program)
-    for path in files.lines if how is None or how.of_lines else ():
-        if _form(path) == PLAIN:
-            out[PLAIN] += _bytes(Path(path))
+    out = expected_lines(files) if how is None or how.of_lines else Counter[str]()
     for path in files.tables:
         if program.mapping is None and not remote(path):
             out[TABLE] += length(path)
     return out
+
+
+def expected_lines(files: Sources) -> Counter[str]:
+    """How many bytes of lines there are to read, without remote or packed files."""
+    plain = (path for path in files.lines if _form(path) == PLAIN)
+    return Counter({PLAIN: sum(_bytes(Path(path)) for path in plain)})
 
 
 def _preparation(program: ReplayProgram) -> Preparation | None:
@@ -116,22 +119,23 @@ def _bytes(path: Path) -> int:
         return size - mark + (file.read(1) not in (b"", b"\n"))
 
 
-def _read_lines(spark: SparkSession, path: str) -> DataFrame:
+def read_lines(spark: SparkSession, path: str) -> DataFrame:
+    """The lines of a file, without their keys: `form`, `line`, `place`."""
     # Only "\n" ends a line, as in Python; Spark's own rule also takes a lone "\r".
-    text = spark.read.text(_url(path), lineSep="\n")
-    return _lines(text.select(TEXT, place("file_block_start")), _form(path))
+    text = spark.read.text(url_of(path), lineSep="\n")
+    return lines_in(text.select(TEXT, place("file_block_start")), _form(path))
 
 
-def _lines(text: DataFrame, form: str) -> DataFrame:
-    """The lines, without their keys."""
+def lines_in(text: DataFrame, form: str) -> DataFrame:
+    """The lines of a data frame with the column `value`, without their keys."""
     from pyspark.sql import functions as F
 
     blank = F.lit("").cast("binary")  # In place of null, which only a caller's data frame has.
     line = F.coalesce(F.col(TEXT).cast("binary"), blank)
-    return text.select(F.lit(form).alias("form"), line.alias("line"), _told_place(text))
+    return text.select(F.lit(form).alias("form"), line.alias("line"), told_place(text))
 
 
-def _told_place(rows: DataFrame) -> Column:
+def told_place(rows: DataFrame) -> Column:
     """Where each row is; null where the data frame does not say it."""
     from pyspark.sql import functions as F
 
@@ -160,8 +164,10 @@ def _read_table(spark: SparkSession, path: str, program: ReplayProgram, how: Rea
     if is_orc(path):
         if program.mapping is None:
             raise ReplayError(f"{path}: a journal is no ORC file; to replay it needs a mapping")
-        return _mapped(spark.read.orc(_url(path)), program, how)  # Spark does not number its rows.
-    table = spark.read.parquet(_url(path))
+        return _mapped(
+            spark.read.orc(url_of(path)), program, how
+        )  # Spark does not number its rows.
+    table = spark.read.parquet(url_of(path))
     table = table.select("*", place("row_index"))
     if program.mapping is None:
         return _table(table, program, path, form)
@@ -186,7 +192,7 @@ def _table(table: DataFrame, program: ReplayProgram, name: str, form: str) -> Da
     rows = _as_lines(whole, F.col("instance"), F.col("seq"), columns, form)
     columns.append(F.hex("corrupt").alias("corrupt"))
     corrupt = table.where(F.col("corrupt").isNotNull())
-    parts = F.lit(form).alias("form"), _json(columns).alias("line"), _told_place(corrupt)
+    parts = F.lit(form).alias("form"), json_of(columns).alias("line"), told_place(corrupt)
     lines = corrupt.select(*parts)
     return rows.unionByName(_keyed(lines, program))
 
@@ -200,7 +206,7 @@ def _mapped(table: DataFrame, program: ReplayProgram, how: Reading) -> DataFrame
     if mapping.preparation is not None:
         check_order(mapping, "a table")
         every = [F.col(f"`{name}`") for name in table.columns if name != PLACE]
-        parts = F.lit(FRAME).alias("form"), _json(every).alias("line"), _told_place(table)
+        parts = F.lit(FRAME).alias("form"), json_of(every).alias("line"), told_place(table)
         return prepared.of_records(table.select(*parts), program, table=True)
     for path in mapping.paths:
         check_path(table.schema, path)
@@ -209,9 +215,9 @@ def _mapped(table: DataFrame, program: ReplayProgram, how: Reading) -> DataFrame
     layout = layout_of(program)
     if layout is not None:
         if typed.is_plain(table, layout):
-            place = [_told_place(table).alias(PLACE)] if PLACE in table.columns else []
+            place = [told_place(table).alias(PLACE)] if PLACE in table.columns else []
             return how.packed(table.select(*columns, *place), program, PackTable)
-        rows = typed.of_table(table, layout, _json(columns), _told_place(table))
+        rows = typed.of_table(table, layout, json_of(columns), told_place(table))
         return how.packed(rows, program, PackRows)
     instance, seq = (F.col(quoted(path)) for path in (mapping.instance, mapping.seq))
     return _as_lines(table, instance, seq, columns, FRAME)
@@ -227,12 +233,12 @@ def _as_lines(
         instance.cast("string").alias("instance"),
         seq.try_cast("long").alias("seq"),
         F.lit(form).alias("form"),
-        _json(columns).alias("line"),
-        F.when(instance.isNull(), _told_place(table)).alias("place"),
+        json_of(columns).alias("line"),
+        F.when(instance.isNull(), told_place(table)).alias("place"),
     )
 
 
-def _json(columns: list[Column]) -> Column:
+def json_of(columns: list[Column]) -> Column:
     """The columns as a JSON object in bytes."""
     from pyspark.sql import functions as F
 
@@ -264,7 +270,7 @@ def check_path(schema: StructType, path: str) -> None:
         inside = inside[name].dataType
 
 
-def _url(path: str) -> str:
+def url_of(path: str) -> str:
     """The path as a URL for Spark, with the characters of patterns escaped."""
     if remote(path):
         return path

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import pickle
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..columnar.blocks import rows_of_blocks
@@ -19,6 +19,7 @@ from ..columnar.regular import arrow_types
 from ..fold import Fold
 from ..histories.history_fold import instance_fold
 from ..increments.continuation import Continuation
+from ..joint.joint_program import JointProgram
 from ..parquet import arrow
 from ..problems import COUNTS, Finding, FittingInstances, InstanceVerdict
 from ..program import ReplayProgram
@@ -132,16 +133,21 @@ def judged_lines(
         yield fold.end()
 
 
+# Judges the rows of a sorted partition, as `judged` does for a `ReplayProgram`.
+Judge = Callable[[Any, Iterable[Any], Counter[str]], Iterator[Judged]]
+
+
 class TallyPartition:
     """Counts the verdicts of one sorted partition: one row, with its tallies."""
 
-    def __init__(self, program: ReplayProgram) -> None:
+    def __init__(self, program: ReplayProgram | JointProgram, judge: Judge = judged) -> None:
         self.program = program
+        self.judge = judge
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The tallies, pickled, with how much was read."""
         tallies, read = Tallies(self.program.every), Counter[str]()
-        for each in judged(self.program, batches, read):
+        for each in self.judge(self.program, batches, read):
             tallies.add(each)
         yield tallied(tallies, read)
 
@@ -172,8 +178,9 @@ def tallied(tallies: Tallies, read: Counter[str]) -> Any:
 class RecordPartition:
     """Judges one sorted partition: a row of the schema `RECORD` for each thing found."""
 
-    def __init__(self, program: ReplayProgram) -> None:
+    def __init__(self, program: ReplayProgram | JointProgram, judge: Judge = judged) -> None:
         self.program = program
+        self.judge = judge
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The records, in batches; those of what was covered come last."""
@@ -181,7 +188,7 @@ class RecordPartition:
         types = record_types(pa)
         full: list[dict[str, Any]] = []
         covered: Counter[tuple[str, str, str]] = Counter()
-        for each in judged(self.program, batches, Counter()):
+        for each in self.judge(self.program, batches, Counter()):
             if not isinstance(each, Rejected):
                 _cover(covered, each)
             if isinstance(each, FittingInstances):

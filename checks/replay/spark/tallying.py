@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from ..joint.joint_frames import folded_jointly, joint_expected, joint_rows_of_files
+from ..joint.joint_program import JointProgram
+from ..joint.joint_tasks import judged_jointly
 from ..program import ReplayProgram
 from ..sources import ReplayError, Sources
 from ..tally import Tallies
@@ -21,14 +24,18 @@ from .session import plain_errors, session
 from .shuffle import folded
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 MERGED_HERE = 32  # Tallies that the driver merges by itself; more are merged on Spark first.
 
 
-def tally(files: Sources, program: ReplayProgram, master: str | None = None) -> Tallies:
+def tally(
+    files: Sources, program: ReplayProgram | JointProgram, master: str | None = None
+) -> Tallies:
     """Replay the files in the active Spark session, or in a new one."""
     spark = session(master)
+    if isinstance(program, JointProgram):
+        return _jointly(spark, files, program)
     with plain_errors():
         rows, judged = split(
             spark, lambda how: inputs.of_files(spark, files, program, how), program
@@ -38,6 +45,16 @@ def tally(files: Sources, program: ReplayProgram, master: str | None = None) -> 
         for each in judged:
             tallies.add(each)
     check_read(read, expected)
+    tallies.rejected = located(tallies.rejected, files)
+    return tallies
+
+
+def _jointly(spark: SparkSession, files: Sources, program: JointProgram) -> Tallies:
+    with plain_errors():
+        rows = joint_rows_of_files(spark, files, program)
+        task = TallyPartition(program, judged_jointly)
+        tallies, read = _together(folded_jointly(rows, task, TALLIES))
+    check_read(read, joint_expected(files, program))
     tallies.rejected = located(tallies.rejected, files)
     return tallies
 
@@ -52,7 +69,10 @@ def check_read(read: Counter[str], expected: Counter[str]) -> None:
 
 def collected(rows: DataFrame, program: ReplayProgram) -> tuple[Tallies, Counter[str]]:
     """The tallies of all partitions, merged, and how much was read in each form."""
-    tallies: Any = folded(rows, TallyPartition(program), TALLIES)
-    if int(rows.sparkSession.conf.get(PARTITIONS) or 0) > MERGED_HERE:
+    return _together(folded(rows, TallyPartition(program), TALLIES))
+
+
+def _together(tallies: Any) -> tuple[Tallies, Counter[str]]:
+    if int(tallies.sparkSession.conf.get(PARTITIONS) or 0) > MERGED_HERE:
         tallies = tallies.repartition("tallies").mapInArrow(merged, TALLIES)
     return together(row["tallies"] for row in tallies.collect())

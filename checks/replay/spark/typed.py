@@ -47,6 +47,8 @@ def of_table(table: DataFrame, layout: Layout, line: Column, place: Column) -> D
         bad = bad | (what.isin(layout.needing(path)) & value.isNull())
         columns.append(value)
     raw = F.when(F.coalesce(bad, F.lit(True)), line)
+    if m.elsewhere and not m.dense:
+        table = table.where(~F.coalesce(what.isin(*m.elsewhere), F.lit(False)))
     return table.select(
         instance.alias(INSTANCE),
         F.when(instance.isNotNull(), F.coalesce(number, F.lit(-1))).alias(SEQ),

@@ -70,11 +70,13 @@ def test_nothing_of_it_is_shown(tmp_path: Path) -> None:
         "not JSON": ["(withheld)"],
         "not an object": ["(withheld)"],
     }
-    rows = [*read_rows(sources([tmp_path / "r.jsonl"]), result.program)]
+    program = result.program
+    assert isinstance(program, ReplayProgram)
+    rows = [*read_rows(sources([tmp_path / "r.jsonl"]), program)]
     page = replays.html(result) + replays.text(result) + json.dumps(answer)
     told = page + "".join(map(str, rows)) + pickle.dumps(rows).decode("latin-1")
     assert not [each for each in SECRETS if each in told]
-    assert "s3cret" not in page + repr(result.program.mapping)
+    assert "s3cret" not in page + repr(program.mapping)
 
 
 def test_what_is_dropped_is_no_value(tmp_path: Path) -> None:

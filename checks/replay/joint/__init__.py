@@ -1,0 +1,1 @@
+"""Several machines with mappings over one log, which is read once."""
