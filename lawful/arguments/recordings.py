@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lawful import argument_types as types
 
-from .command_parser import Subparsers, command
+from .command_parser import CommandParser, Subparsers, command
 from .option_groups import TARGET
 
 
@@ -68,6 +68,11 @@ def replay(commands: Subparsers) -> None:
         "with --master, and for more than 64 MB of lines if Spark is installed; else local",
     )
     parser.add_argument("--master", metavar="URL", help="Spark's master; default local[*]")
+    _results(parser)
+
+
+def _results(parser: CommandParser) -> None:
+    """What a replay keeps, writes and compares."""
     parser.add_argument(
         "--report", type=Path, metavar="FILE.html", help="write the result as an HTML page"
     )

@@ -46,13 +46,7 @@ from .output import Output
 
 def replay(options: ReplayOptions, output: Output) -> int:
     """Replay the traces, print the verdicts, and then write the files that were asked for."""
-    with _plain_errors():
-        mappings = _mappings(options)
-    targets_of_all = [options.target, *options.also]
-    classes = output.replayed(targets_of_all, [each.machine for each in mappings])
-    if len(mappings) > 1:
-        with _plain_errors():
-            _alone(options)
+    classes, mappings = _given(options, output)
     if options.against:
         return _against(classes, mappings, options, output)
     with progress("replaying", output.quiet) as tell, _plain_errors():
@@ -63,6 +57,18 @@ def replay(options: ReplayOptions, output: Output) -> int:
     exports.annotate(options.reports.github, suites)
     files.save_all(_files(options, result, classes, suites), options.reports.itf, options.pytest)
     return result.exit_code
+
+
+def _given(
+    options: ReplayOptions, output: Output
+) -> tuple[list[type[Machine]], tuple[TraceMapping, ...]]:
+    """The machines that judge, and the mappings."""
+    with _plain_errors():
+        mappings = _mappings(options)
+        if len(mappings) > 1:
+            _alone(options)
+    given = [options.target, *options.also]
+    return output.replayed(given, [each.machine for each in mappings]), mappings
 
 
 @contextmanager

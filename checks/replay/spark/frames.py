@@ -12,15 +12,15 @@ from lawful.runtime.instance import Machine
 from lawful.spec.ir import Json
 
 from ..explanation import explained
-from ..joint.joint_frames import folded_jointly, joint_rows_of_frame
 from ..joint.joint_program import ALONE, JointProgram, joint_program
-from ..joint.joint_tasks import judged_jointly
 from ..mapping import TraceMapping
 from ..problems import COUNTS
 from ..program import ReplayProgram
 from ..sources import ReplayError
 from ..tally import STRICT, Demands
 from .inputs import of_frame, of_states
+from .joint_frames import folded_jointly, joint_rows_of_frame
+from .joint_tasks import judged_jointly
 from .long_instances import split, splits
 from .partitions import (
     COVERED,

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from ..joint.joint_frames import folded_jointly, joint_expected, joint_rows_of_files
 from ..joint.joint_program import JointProgram
-from ..joint.joint_tasks import judged_jointly
 from ..program import ReplayProgram
 from ..sources import ReplayError, Sources
 from ..tally import Tallies
 from . import inputs
 from .block_tasks import PARTITIONS
+from .joint_frames import folded_jointly, joint_expected, joint_rows_of_files
+from .joint_tasks import judged_jointly
 from .long_instances import split
 from .partitions import TALLIES, TallyPartition, merged, together
 from .places import located

@@ -19,17 +19,17 @@ from typing import Any
 from ..columnar.blocks import BLOCKS, Packer, WholeInstances, rows_of_blocks
 from ..columnar.kernel import Kernel
 from ..columnar.regular import arrow_types
+from ..joint.joint_columns import JointDecoder, Place
+from ..joint.joint_program import JointProgram
+from ..joint.joint_rows import OfProgram, rows_of_record
 from ..parquet import arrow
 from ..preparation.formats import record_of_line, records_of_file
 from ..preparation.row_numbers import position
 from ..rows import Rejected, Row, object_of
-from ..spark.block_tasks import task_number
-from ..spark.partitions import COUNT, KEYED, NAMES, PICKLED, judged_lines
-from ..spark.places import LineCounter
 from ..tally import Judged
-from .joint_columns import JointDecoder, Place
-from .joint_program import JointProgram
-from .joint_rows import OfProgram, rows_of_record
+from .block_tasks import task_number
+from .partitions import COUNT, KEYED, NAMES, PICKLED, judged_lines
+from .places import LineCounter
 
 JOINT = f"program int, {KEYED}"
 COLUMNS = ["program", *NAMES]

@@ -8,14 +8,14 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..joint.joint_program import JointProgram
 from ..prepared_rows import check_order
 from ..sources import Sources, is_orc
-from ..spark import inputs, typed
-from ..spark.block_tasks import buckets_for
-from ..spark.places import PLACE, place
-from ..spark.shuffle import Task
-from .joint_program import JointProgram
+from . import inputs, typed
+from .block_tasks import buckets_for
 from .joint_tasks import JOINT, JointFiles, JointLines, JointRecords, JointTable
+from .places import PLACE, place
+from .shuffle import Task
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
