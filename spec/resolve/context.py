@@ -325,13 +325,31 @@ def facts_if(test: ir.Expr, outcome: bool) -> dict[ir.Expr, t.Type]:
         case ir.Or(args=args) if not outcome:
             return {k: v for arg in args for k, v in facts_if(arg, False).items()}
         case ir.IsA(of=of, options=wanted):
-            inner = of.of if isinstance(of, ir.Narrow) else of
-            if not is_place(inner) and not isinstance(root(inner), ir.Call):
+            inner = _asked(of)
+            if inner is None:
                 return {}
             left = tuple(o for o in t.options(of.type) if (o in wanted) == outcome)
             return {inner: t.union(left)} if left else {}
+        case ir.Op(op="in" | "not_in" as op, args=(of, held)) if (op == "in") == outcome:
+            return _members(of, held)
         case _:
             return {}
+
+
+def _members(of: ir.Expr, held: ir.Expr) -> dict[ir.Expr, t.Type]:
+    """The fact that a value which a collection has is not None, where none of its members is."""
+    inner = _asked(of)
+    kinds = held.type.items if isinstance(held.type, t.Tuple) else (t.element(held.type),)
+    if inner is None or any(k is None or t.fits(t.NOTHING, k) for k in kinds):
+        return {}
+    left = tuple(o for o in t.options(of.type) if not isinstance(o, t.Nothing))
+    return {inner: t.union(left)} if 0 < len(left) < len(t.options(of.type)) else {}
+
+
+def _asked(of: ir.Expr) -> ir.Expr | None:
+    """The place, or the `@property`, of which a test tells something; None of anything else."""
+    inner = of.of if isinstance(of, ir.Narrow) else of
+    return inner if is_place(inner) or isinstance(root(inner), ir.Call) else None
 
 
 def read_of(local: ir.Local) -> ir.Local:

@@ -49,7 +49,20 @@ def _membership(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:
         item = p.kind.value
         if not t.immutable(item):
             return None
-    return f"({w.expr(item, env, depth)} {w.rng.choice(('in', 'not in'))} {p.text}{view})"
+    value, held = w.expr(item, env, depth), f"{p.text}{view}"
+    word = w.rng.choice(("in", "not in"))
+    # Without a number of their own, so that all seeds stay what they are.
+    optional = [p.text for p in env.places if _or_none(p.kind, item)]
+    if optional and len(value) % 3 == 1:
+        value = optional[len(value) // 3 % len(optional)]
+    if isinstance(item, t.Int) and not isinstance(item, t.Serial) and len(value) % 4 == 0:
+        held = ("range(2)", "range(0, 2)", "range(0, 3, 2)")[len(value) // 4 % 3]
+    return f"({value} {word} {held})"
+
+
+def _or_none(kind: t.Type, item: t.Type) -> bool:
+    """Whether values of a kind are those of another, or None."""
+    return kind != item and t.fits(kind, t.union((item, t.NOTHING))) and t.alike(kind, item)
 
 
 def _is_none(w: Writer, kind: t.Type, env: Env, depth: int) -> str | None:

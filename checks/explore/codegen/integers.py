@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from lawful.spec import ir, ops
@@ -13,6 +13,7 @@ from ..layout.layouts import (
     INTEGER,
     BagLayout,
     Index,
+    Layout,
     ListLayout,
     MapLayout,
     NotGenerated,
@@ -26,7 +27,7 @@ from ..layout.layouts import (
 )
 from .bags import count_in
 from .contents import contains, subset
-from .conversions import equal, part, to_layout, type_of
+from .conversions import equal, inside, part, tag_of, to_layout, type_of
 from .expressions import Expressions, Operation
 from .loops import each, universe_of
 from .minmax import compared
@@ -257,53 +258,85 @@ def _contains(f: Expressions, item: ir.Expr, of: ir.Expr) -> str:
     where = f.value(of)
     lines = f.lines[before:]
     del f.lines[before:]
-    layout = where.layout
+    if isinstance(where.layout, Product):
+        value = f.value(item)
+        f.lines += lines
+        tests = [equal(f, value, part(f, where, i)) for i in range(len(where.layout.items))]
+        return f.hold(" or ".join(tests) or "0")
+    wanted = _members(where.layout)
+    if t.fits(item.type, type_of(wanted)):
+        value = f.into(item, wanted)
+        f.lines += lines
+        return f.hold(_is_in(f, value, where))
+    value = f.value(item)
+    f.lines += lines
+    found = f.temporary()
+    f.line(f"{found} = 0")
+    for one in _alternatives(f, value, type_of(wanted)):
+        f.line(f"{found} = {_is_in(f, to_layout(f, one, wanted), where)}")
+    return found
+
+
+def _members(layout: Layout) -> Layout:
+    """The layout of what a collection has, of a map its keys."""
     match layout:
-        case BagLayout(item=wanted):
-            value = f.into(item, wanted)
-            f.lines += lines
-            return f.hold(f"{count_in(f, where.text, layout, value)} != 0")
-        case (
-            SetLayout(item=wanted)
-            | SparseSet(item=wanted)
-            | MapLayout(key=wanted)
-            | SparseMap(key=wanted)
-        ):
-            value = f.into(item, wanted)
-            f.lines += lines
-            return f.hold(contains(f, where, value))
-        case ListLayout(item=wanted):
-            value = f.into(item, wanted)
-            f.lines += lines
-            row = f.placed(where)
-            if width(wanted) == 0:
-                return f.hold(f"w[{row}] > 0")
-            size = width(wanted)
-            return f.hold(f"in_row(w, {row}, {size}, {size}, {f.placed(value)}) >= 0")
-        case Product(items=items):
-            value = f.value(item)
-            f.lines += lines
-            tests = [equal(f, value, part(f, where, i)) for i in range(len(items))]
-            return f.hold(" or ".join(tests) or "0")
+        case BagLayout(item=item) | SetLayout(item=item) | SparseSet(item=item):
+            return item
+        case ListLayout(item=item) | MapLayout(key=item) | SparseMap(key=item):
+            return item
         case _:
             raise NotGenerated(f"membership in {type_of(layout)}")
 
 
+def _is_in(f: Expressions, value: Value, where: Value) -> str:
+    """Whether a collection has a value, which is in the layout of its members."""
+    match where.layout:
+        case BagLayout() as layout:
+            return f"{count_in(f, where.text, layout, value)} != 0"
+        case ListLayout(item=item):
+            row, size = f.placed(where), width(item)
+            if size == 0:
+                return f"w[{row}] > 0"
+            return f"in_row(w, {row}, {size}, {size}, {f.placed(value)}) >= 0"
+        case _:
+            return contains(f, where, value)
+
+
+def _alternatives(f: Expressions, value: Value, kind: t.Type) -> Iterator[Value]:
+    """The value in each of its alternatives that may be of a type; what is written of it while it
+    is handed out is done only where the value is that alternative."""
+    layout = value.layout
+    if not isinstance(layout, Sum):
+        yield value
+        return
+    assert isinstance(layout.type, t.Union)
+    tag = tag_of(f, value)
+    for which, option in enumerate(layout.type.options):
+        if t.alike(option, kind):
+            with f.block(f"if {tag} == {which}:"):
+                yield inside(f, value, layout, which)
+
+
 def _looked_for(f: Expressions, item: ir.Expr, of: ir.Op) -> str:
-    value = f.value(item)
+    value, kind = f.value(item), t.element(of.type)
+    assert kind is not None
+    found = f.temporary()
     if of.op == "range" and len(of.args) < 3:
         ends = [f.integer(arg) for arg in of.args]
         low, high = ("0", ends[0]) if len(ends) == 1 else (ends[0], ends[1])
-        return f.hold(f"{low} <= {value.text} < {high}")
-    found = f.temporary()
+        f.line(f"{found} = 0")
+        for one in _alternatives(f, value, kind):
+            f.line(f"{found} = {low} <= {one.text} < {high}")
+        return found
     f.line(f"{found} = 0")
     with each(f, of) as items:
-        if isinstance(items, Value):
-            test = equal(f, value, items)
-        else:
-            parts = [equal(f, part(f, value, i), other) for i, other in enumerate(items)]
-            test = " and ".join(parts)
-        f.line(f"if {test}: {found} = 1")
+        for one in _alternatives(f, value, kind):
+            if isinstance(items, Value):
+                test = equal(f, one, items)
+            else:
+                parts = [equal(f, part(f, one, i), other) for i, other in enumerate(items)]
+                test = " and ".join(parts)
+            f.line(f"if {test}: {found} = 1")
     return found
 
 
