@@ -60,7 +60,9 @@ def test_all_engines_agree(shard: int, shared: Path, tmp_path: Path, record_prop
         for path in sorted(REFUSED.glob("L*.py")):
             count_refusals(path, whole)
         for path in sorted(FOUND.glob("*.txt")):
+            was = whole.rows["total refused"]
             assert not examine(path.read_text(encoding="utf-8"), Random(0), whole, tmp_path)
+            assert whole.rows["total refused"] == was, path
         share = f"handed back in whole searches: {handed_back:.2%} of the states"
         table = [*whole.table(), share, "disagreements: 0"]
         record_property("agreement", "\n".join(table))

@@ -27,12 +27,15 @@ from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.lower import lower
 from lawful.spec.resolve import abstract_scopes, resolve
+from tests.agree.examine import HEAD
 from tests.checks.declarations.acknowledging import Acks, Resends
 from tests.checks.declarations.attempts import AttemptsFixed
 from tests.checks.declarations.playable import Doubled
 from tests.checks.declarations.timed import Fischer, House, Patient, Prompt, Rooms
 from tests.checks.declarations.wide import Crowd, Window
 from tests.classics.implementing import Changeable, Hasty, Implements
+from tests.root import ROOT
+from tests.spec import texts
 
 
 class Waits(Machine):
@@ -164,6 +167,16 @@ def test_states_that_agree_in_what_a_view_reads_are_viewed_once(
     assert found.distinct == 288
     viewed = seen[1:]  # The start is viewed as one, too.
     assert len({tuple(state[1].items()) for state in viewed}) == len(viewed) == 34
+
+
+@pytest.mark.parametrize("engine", ["generated", "compiled"])
+def test_what_may_be_none_is_looked_for_in_collections(engine: Engine) -> None:
+    text = (ROOT / "tests/agree/found/optional_members.txt").read_text(encoding="utf-8")
+    cls = texts.machine(text, HEAD)
+    found = checked(cls, engine)
+    assert found == by_reference(cls)
+    verdicts = [row.verdict for row in found.properties if row.kind == "invariant"]
+    assert verdicts == [Verdict.VIOLATED] * 11
 
 
 @pytest.mark.parametrize("engine", ["generated", "compiled"])
