@@ -185,6 +185,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "drop and take of a queue",
         "ownership.QueueOwner.start_consumers",
         "promises.BrokersFixed.what_is_under_way_is_remembered",
+        "subscribers.SubscribersFixed.a_release_says_who_waits",
     ),
     "Q37": (
         "consumers and owner are replicated",
@@ -201,6 +202,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "a delivered release passes it on",
         "ownership.QueueOwner.release_delivered",
         "promises.BrokersFixed.owners_know_what_was_said",
+        "subscribers.SubscribersFixed.a_release_says_who_waits",
     ),
     "Q40": (
         "a delivered cancel ends interest",

@@ -223,6 +223,15 @@ class SubscribersFixed(Machine):
         interested = said[-1] if len(said) > 0 else self.me in self.known.consumers
         return implies(told, not interested)
 
+    @step_property
+    def a_release_says_who_waits(self, after: "SubscribersFixed") -> bool:
+        """The node wants another turn if it has consumers, and only then (Q36, Q39)."""
+        return all(
+            m.interested == (len(after.subscribed) > 0)
+            for m in after.said[len(self.said) :]
+            if isinstance(m, Release)
+        )
+
     scope = Scope(Node=2, Subscriber=2, Nat=range(0, 3), sent=3, said=3, me=(Node("Node1"),))
 
 

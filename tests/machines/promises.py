@@ -250,6 +250,11 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
             "a create has another number",
         ),
         Promise(
+            "a node asks for another turn if it has consumers, and only then",
+            "subscribers.SubscribersFixed.a_release_says_who_waits",
+            "a node without consumers asks for another turn",
+        ),
+        Promise(
             "a consumer hears that a message comes again",
             "promises.BrokersFixed.replicas_have_what_was_said",
             "it is not said that a message comes again",

@@ -26,6 +26,7 @@ NAMES = (
     "promises",
     "clients",
     "acceptance",
+    "subscribers",
 )
 
 

@@ -11,6 +11,7 @@ from lawful.machines.queue_cluster.acceptance import ClientsFixed
 from lawful.machines.queue_cluster.declaration import QueueOwnerFixed
 from lawful.machines.queue_cluster.demands import DEMANDS
 from lawful.machines.queue_cluster.promises import BrokersFixed, BrokersLive
+from lawful.machines.queue_cluster.subscribers import SubscribersFixed
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 
@@ -25,6 +26,7 @@ UNBROKEN = {"Q7", "Q9", "Q11", "Q12", "Q13", "Q14", "Q51"}
 FAILING = {Verdict.VIOLATED, Verdict.UNDEFINED}
 ALWAYS = (  # `make nightly` tries all.
     "a queue that is declared again has the owner that ended",
+    "a node without consumers asks for another turn",
 )
 
 
@@ -71,7 +73,7 @@ def test_a_demand_names_who_notices_that_it_is_broken() -> None:
     ("cls", "scope"),
     [
         pytest.param(cls, scope, id=f"{cls.__name__} {scope}")
-        for cls in (BrokersFixed, BrokersLive, ClientsFixed, QueueOwnerFixed)
+        for cls in (BrokersFixed, BrokersLive, ClientsFixed, QueueOwnerFixed, SubscribersFixed)
         for scope in sorted({row.scope for row in EVERY if row.machine == cls.__name__})
     ],
 )
