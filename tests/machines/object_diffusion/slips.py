@@ -8,7 +8,10 @@ from lawful import Machine
 from tests.machines.breaking import replaced
 
 # Those of which the machines are made, in an order in which each finds what it imports.
-MODULES = ("messages", "callbacks", "declaration", "attribution", "registry", "system")
+MODULES = (
+    *("messages", "callbacks", "declaration", "attribution", "registry", "system"),
+    "in_time",
+)
 
 
 class Slip(NamedTuple):
@@ -58,5 +61,42 @@ SLIPS = (
         "Registry",
         "scope",
         "entries_have_the_limits_of_the_node",
+    ),
+    Slip(
+        "each round begins with the same object",
+        "registry",
+        "            self.last = order[0]",
+        "            pass",
+        "Registry",
+        "several",
+        "rounds_take_turns",
+    ),
+    Slip(
+        "the lock is given to a second peer",
+        "registry",
+        '        require(self.lock is None, "the pool is locked")\n',
+        "",
+        "DiffusionFixed",
+        "redundant",
+        "the_lock_is_given_back",
+    ),
+    Slip(
+        "the time limit of a reply begins again with each request",
+        "callbacks",
+        "        if len(self.pending) == 0:\n            self.reply.start(self.reply_timeout)",
+        "        self.reply.start(self.reply_timeout)",
+        "DiffusionInTime",
+        "scope",
+        "nobody_is_awaited_for_longer",
+    ),
+    Slip(
+        "the time limit goes on over the next reply",
+        "callbacks",
+        "        self.reply.stop()\n        if len(self.pending) > 0:\n"
+        "            self.reply.start(self.reply_timeout)",
+        "        if len(self.pending) == 0:\n            self.reply.stop()",
+        "DiffusionInTime",
+        "scope",
+        "nobody_is_given_up_early",
     ),
 )

@@ -234,8 +234,10 @@ NODE_BREAKS = (
         "a node without consumers asks for another turn",
         "Q36 Q39",
         "ownership",
-        "        self.sent.append(Release(interested=False))\n        return Release(interested=False)",
-        "        self.sent.append(Release(interested=True))\n        return Release(interested=True)",
+        "        self.sent.append(Release(interested=False))\n"
+        "        return Release(interested=False)",
+        "        self.sent.append(Release(interested=True))\n"
+        "        return Release(interested=True)",
         "a_release_says_who_waits",
         machine="SubscribersFixed",
     ),
