@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, NamedTuple, Protocol
 
 from lawful.spec.flat import Flat
 from lawful.spec.values.world import World
@@ -18,6 +19,8 @@ from ..explore.limits import Budget, Limits, OutOfBudget, looked
 from ..explore.space import Space
 from ..reference import Done
 from ..reference.states import State
+from .needed_guards import STATES as ENOUGH
+from .needed_guards import GuardKey, needed_guards
 
 STATES = 3000
 TRIED = 100_000  # Events, refused ones included. A clock would make the outcome depend on the load.
@@ -31,10 +34,20 @@ Step = tuple[int, Any]  # The place of its transition among the rules, and the s
 @dataclass(frozen=True, slots=True)
 class Walked:
     """The starts (None: from the defaults) and transitions that walks met; `not_generated` names
-    why the reference engine took all of them, if so."""
+    why the reference engine took all of them, if so. `needed` are guards that refuse in a state
+    that was met."""
 
     met: frozenset[str | None]
     not_generated: str = ""
+    needed: frozenset[GuardKey] = field(default=frozenset(), compare=False)
+
+
+class Taken(NamedTuple):
+    """What walks met, some of the states in which a step began, and whether the walks are over."""
+
+    met: frozenset[str | None]
+    states: Sequence[State]
+    over: bool
 
 
 def transitions_seen(flat: Flat, world: World) -> Walked:
@@ -43,15 +56,13 @@ def transitions_seen(flat: Flat, world: World) -> Walked:
     A step counts if it begins in a state in which all invariants hold, and stays within the scope.
     """
     space = Space(flat, world)
-    soon, over = taken(space, lambda: ReferenceSteps(space), SOON)
-    if over:
-        return Walked(soon)
-    try:
-        met, _ = with_room(lambda form: taken(space, lambda: GeneratedSteps(space, form), TRIED))
-        return Walked(met)
-    except NotGenerated as reason:
-        met, _ = taken(space, lambda: ReferenceSteps(space), TRIED)
-        return Walked(met, str(reason))
+    found, why = taken(space, lambda: ReferenceSteps(space), SOON), ""
+    if not found.over:
+        try:
+            found = with_room(lambda form: taken(space, lambda: GeneratedSteps(space, form), TRIED))
+        except NotGenerated as reason:
+            found, why = taken(space, lambda: ReferenceSteps(space), TRIED), str(reason)
+    return Walked(found.met, why, needed_guards(space, found.states))
 
 
 class Steps(Protocol):
@@ -59,6 +70,10 @@ class Steps(Protocol):
 
     def known(self, state: State) -> Any:
         """The state as it is given to `after`."""
+        ...
+
+    def state(self, known: Any) -> State:
+        """The state that is known so."""
         ...
 
     def after(self, state: Any) -> Iterable[Step]:
@@ -75,6 +90,9 @@ class ReferenceSteps:
 
     def known(self, state: State) -> State:
         return state
+
+    def state(self, known: State) -> State:
+        return known
 
     def after(self, state: State) -> Iterable[tuple[int, State]]:
         space = self.space
@@ -98,6 +116,9 @@ class GeneratedSteps:
     def known(self, state: State) -> Words:
         return self._steps.packed(state)
 
+    def state(self, known: Words) -> State:
+        return self._steps.state(known)
+
     def after(self, state: Words) -> Sequence[tuple[int, Words]]:
         made = self._steps.expanded(state)
         if made is None:
@@ -108,9 +129,7 @@ class GeneratedSteps:
         return list(zip(made.labels, made.after, strict=True))
 
 
-def taken(
-    space: Space, steps: Callable[[], Steps], tried: int
-) -> tuple[frozenset[str | None], bool]:
+def taken(space: Space, steps: Callable[[], Steps], tried: int) -> Taken:
     """What random walks meet until so many events were tried, and whether they came to their end:
     more of them would meet no more, or enough states were looked at."""
     enough, most = looked(LOOKS), space.tried + tried
@@ -122,7 +141,7 @@ def taken(
             walks.walk(walks.rng.choice(walks.starts))
             walks.walk(walks.new())
         over = True
-    return frozenset(walks.met), over
+    return Taken(frozenset(walks.met), walks.left(), over)
 
 
 class _Walks:
@@ -192,3 +211,8 @@ class _Walks:
                     self.waiting.append(after)
             self.steps[state] = list(found.values())
         return self.steps[state]
+
+    def left(self) -> Sequence[State]:
+        """The first states that a step left: in these all invariants hold."""
+        some = islice((state for state, after in self.steps.items() if after), ENOUGH)
+        return [self.engine.state(state) for state in some]

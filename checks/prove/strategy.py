@@ -18,6 +18,7 @@ from .conclusion import conclude
 from .horn import HornProver
 from .induction import Induction
 from .k_induction import KInduction
+from .needed_guards import GuardKey
 from .reachability import settled
 from .redundant_guards import redundant_guards
 from .result import NOT_ASKED, Obligation, ProofResult, PropertyProof, RedundantGuard
@@ -62,6 +63,7 @@ def prove(
     how: How | None = None,
     progress: Tell | None = None,
     transitions_seen: Callable[[], Collection[str | None]] = frozenset,
+    guards_needed: Callable[[], Collection[GuardKey]] = frozenset,
     explored: Callable[[], Seen | None] = lambda: None,
 ) -> ProofResult:
     """Prove the invariants and step properties, or find what violates them.
@@ -69,6 +71,7 @@ def prove(
     `sizes` gives the number of elements of sorts and the lengths of lists; a sort without a size
     may have any number. `progress` receives a line for each step. `transitions_seen` returns the
     starts and transitions known to happen; it is called where Z3 does not find that soon.
+    `guards_needed`, which is called later, returns guards known to refuse in a reached state.
     `explored` returns a short exploration; it is called where a property is open, and a violation
     that it met is the verdict.
     """
@@ -89,7 +92,7 @@ def prove(
         properties = conclude(induction, obligations)
         unmet = {o.property for o in obligations if o.obligation in induction.vacuous}
         happening = {*induction.steps} - {*induction.vacuous}
-        guards = redundant_guards(induction.exact, happening, how.workers)
+        guards = redundant_guards(induction.exact, happening, how.workers, guards_needed())
     seen = explored() if any(_is_open(p) for p in properties) else None
     if seen is not None:
         # With a sort of any size, a counterexample may have elements that no instance has.

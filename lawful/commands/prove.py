@@ -12,6 +12,7 @@ from itertools import chain
 from lawful import targets
 from lawful.checks.certificate.proof_scripts import ProofScripts
 from lawful.checks.prove import strategy, strengthening
+from lawful.checks.prove.needed_guards import GuardKey
 from lawful.checks.prove.nonvacuity import transitions_seen
 from lawful.checks.prove.result import ProofResult
 from lawful.checks.report import ci, ci_proofs, proofs
@@ -153,12 +154,14 @@ def proved(cls: type[Machine], options: ProveOptions, tell: Tell) -> ProofResult
     flat = _explorable(found, scope)
 
     slow: list[str] = []  # Why the reference engine walked or explored, where it did.
+    needed = set[GuardKey]()  # Empty where nothing was walked.
 
     def met() -> Collection[str | None]:
         if flat is None:
             return ()
         walked = transitions_seen(flat, found.world)
         slow.append(walked.not_generated)
+        needed.update(walked.needed)
         return walked.met
 
     @cache
@@ -180,6 +183,7 @@ def proved(cls: type[Machine], options: ProveOptions, tell: Tell) -> ProofResult
             how=how,
             progress=tell,
             transitions_seen=met,
+            guards_needed=lambda: needed,
             explored=explored,
         )
         open = strengthening.open_of(result)

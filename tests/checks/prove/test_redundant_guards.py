@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from lawful.checks.prove import prove
+from typing import Any
+
+import pytest
+
+from lawful.checks.prove import prove, redundant_guards
+from lawful.checks.prove.nonvacuity import transitions_seen
+from lawful.commands import prove as command
+from lawful.commands.options import ProveOptions
+from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
 from tests.spec import texts
 
@@ -83,4 +91,76 @@ def test_what_follows_by_a_search_is_needless() -> None:
     result = prove(resolve(texts.last_machine(texts.module(SUMS))).machine, sizes={})
     assert [(g.transition, g.text) for g in result.redundant_guards] == [
         ("see", "self.sums[k] + self.sums[j] <= 2 * self.most")
+    ]
+
+
+GATES = """
+class Door(State):
+    OPEN = "open"
+    SHUT = "shut"
+
+
+class Gates(Machine):
+    door: Door = Door.OPEN
+    wing: Door = Door.OPEN
+    inside: Nat = 0
+    bell: Timer = Timer()
+
+    @transition(source=Door.OPEN, of="door")
+    def enter(self, n: Nat) -> None:
+        require(n > 0, "somebody")
+        require(self.door == Door.OPEN, "as the header says")
+        require(n != 0, "as the first guard says")
+        require(self.inside + n < 3, "is full")
+        self.inside += n
+        require(self.inside != 1, "comes after a change")
+
+    @transition(target=Door.SHUT, of="door")
+    def shut(self) -> None:
+        require(self.inside >= 0, "as the type says")
+        self.bell.start(5)
+
+    @transition(source=Door.SHUT, of="wing")
+    def wait(self) -> None:
+        require(self.inside < 0, "never happens")
+
+    @transition(timer="bell")
+    def ring(self) -> None:
+        require(self.door == Door.SHUT, "as it was when the bell was set")
+
+    scope = Scope(Nat=range(0, 3))
+"""
+
+
+def test_a_guard_that_refuses_in_a_reached_state_is_needed() -> None:
+    """Where the header, or a guard before it, does not refuse; and whether Z3 would decide it."""
+    found = resolve(texts.last_machine(texts.module(GATES)))
+    walked = transitions_seen(lower(found.machine, found.scopes["scope"]), found.world)
+    guards = {(row.name, g.place): g for row in found.machine.transitions for g in all_of(row)}
+    said = sorted((name, guards[name, place].why.value) for name, place in walked.needed)
+    assert said == [("enter", "is full"), ("enter", "somebody")]
+
+
+def all_of(row: Any) -> Any:
+    return redundant_guards.guards(row)
+
+
+def test_of_a_guard_that_is_needed_nobody_asks_z3(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+
+    def counted(*given: Any) -> Any:
+        asked.append(1)
+        return ask(*given)
+
+    ask = redundant_guards.ask
+    monkeypatch.setattr(redundant_guards, "ask", counted)
+    monkeypatch.setattr(command, "workers", lambda: 1)
+    cls = texts.last_machine(texts.module(GATES))
+    how = ProveOptions((cls.__module__,), method="induction", no_cache=True)
+    result = command.proved(cls, how, lambda told: None)
+    assert len(asked) == 5  # Of seven.
+    assert [(g.transition, g.text) for g in result.redundant_guards] == [
+        ("enter", "self.door == Door.OPEN"),
+        ("enter", "n != 0"),
+        ("shut", "self.inside >= 0"),
     ]
