@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .. import ir
+from .. import ir, ops
 from .. import types as t
 from .different_keys import NONE, Pairs, known_different
 from .walk import everything
@@ -47,6 +47,17 @@ def in_machine(e: ir.Expr) -> bool:
     return isinstance(base, ir.Self) or (
         isinstance(base, ir.Local) and isinstance(base.type, t.Part)
     )
+
+
+def viewed(e: ir.Expr) -> ir.Expr:
+    """The map of which an expression has the keys, values or items; of another one itself."""
+    match e:
+        case ir.Op(op="frozenset_of", args=(ir.Op(op="keys", args=(of,)),)):
+            return of
+        case ir.Op(op=op, args=(of,)) if op in ops.MAP_VIEWS:
+            return of
+        case _:
+            return e
 
 
 def local_of(place: ir.Expr) -> str | None:

@@ -7,9 +7,10 @@ from collections.abc import Collection, Sequence
 from .. import ir
 from .. import types as t
 from ..analysis.loop_values import Outdated
-from ..analysis.places import part_on_the_way, root
+from ..analysis.places import part_on_the_way, root, viewed
 from ..errors import Place, a
-from ..ops import HELD
+from ..ops import HELD, MAP_VIEWS
+from ..syntax import tree
 from .context import Body
 
 
@@ -135,3 +136,25 @@ def read_in_rounds(b: Body, reads: Sequence[tuple[str, Place]], replaced: Collec
             "a name of a place that is still the same in every round",
             "write out the place: in a later round, Python's name means the old container",
         )
+
+
+def is_view(written: tree.Expression, value: ir.Expr) -> bool:
+    """Whether an expression gives a view of a map, which shows each later change of the map."""
+    match written, value:
+        case tree.Apply(function=tree.Attribute(name=name)), _ if name in MAP_VIEWS:
+            return viewed(value) is not value
+        case tree.Conditional(then=then, other=other), ir.If():
+            return is_view(then, value.then) or is_view(other, value.other)
+        case _:
+            return False
+
+
+def kept_view(b: Body, name: str, place: Place) -> None:
+    """Note a local that would keep a view."""
+    b.problem(
+        "L203",
+        place,
+        f"a view or iterator kept in {name}",
+        "a collection",
+        "iterate it where it is made, or keep tuple(...) or frozenset(...)",
+    )

@@ -192,10 +192,16 @@ def _update(b: Body, node: tree.Apply, of: ir.Expr) -> Effect | None:
     result, params = _signature(b, node, kind, op)
     args = arguments(b, node, params)
     for arg in args:
-        # What a set has inside is immutable: no container has two names then.
-        if not (op == "update" and isinstance(kind, t.Set)):
+        # What is taken out of a container and is immutable has no second name.
+        if not (op in ("update", "extend") and _holds_values(arg.type)):
             own_container(b, arg, arg.place)
     return result, lambda into: ir.Update(place, of, op, args, into)
+
+
+def _holds_values(kind: t.Type) -> bool:
+    """Whether what a container has, of a map also what its keys lead to, is immutable."""
+    item = kind.value if isinstance(kind, t.Map) else t.element(kind)
+    return item is not None and t.immutable(item)
 
 
 def _none(node: tree.Expression) -> tree.Expression:

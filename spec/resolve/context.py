@@ -18,6 +18,7 @@ from ..analysis.places import (
     may_pass,
     mentions,
     root,
+    viewed,
 )
 from ..analysis.walk import everything
 from ..errors import Place, Problems
@@ -266,7 +267,7 @@ class Body:
     def forget_state(self) -> None:
         """After a helper changed the state: only facts about locals remain."""
         self._forget_facts()
-        self.dead |= {n for n, path in self.aliases.items() if in_state(path)}
+        self.dead |= {n for n, path in self.aliases.items() if in_state(viewed(path))}
 
     def stepped(self) -> None:
         """After a part's step: what this machine has itself is where it was."""
@@ -274,7 +275,7 @@ class Body:
         self.dead |= {
             name
             for name, path in self.aliases.items()
-            if in_state(path) and changed_by_steps_of_parts(path)
+            if in_state(viewed(path)) and changed_by_steps_of_parts(viewed(path))
         }
 
     def _forget_facts(self) -> None:
@@ -293,7 +294,9 @@ class Body:
 
     def _bury(self, target: ir.Expr, below: bool) -> None:
         """Names that refer to the target, or to something inside it, are no longer valid."""
-        self.dead |= {name for name, path in self.aliases.items() if may_pass(path, target, below)}
+        self.dead |= {
+            name for name, path in self.aliases.items() if may_pass(viewed(path), target, below)
+        }
 
 
 def _calls(e: ir.Expr) -> bool:

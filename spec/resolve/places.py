@@ -107,7 +107,8 @@ def names_place(b: Body, name: str) -> bool:
 
 
 def name_place(b: Body, target: tree.Name, value: ir.Expr) -> list[ir.Stmt]:
-    """A local that names a mutable place: every use of it is a use of the place."""
+    """A local that names a mutable place, or a view of the map at a place: every use of it is a use
+    of the place."""
     out: list[ir.Stmt] = []
 
     def pinned(path: ir.Expr) -> ir.Expr:
@@ -121,6 +122,8 @@ def name_place(b: Body, target: tree.Name, value: ir.Expr) -> list[ir.Stmt]:
                     out.append(ir.Assign(key.place, local, key))
                     key = local
                 return dataclasses.replace(path, of=held, key=key)
+            case ir.Op(args=(of,)):  # A view of a map.
+                return dataclasses.replace(path, args=(pinned(of),))
             case _:
                 return path
 

@@ -9,12 +9,19 @@ from typing import Any
 from .. import ir, words
 from .. import types as t
 from ..analysis.iteration_order import order_matters
-from ..analysis.places import in_machine, in_state, local_of
+from ..analysis.places import in_machine, in_state, local_of, viewed
 from ..analysis.walk import ends
 from ..errors import Place, a
 from ..syntax import tree
 from . import conditions, expressions
-from .aliasing import changeable, fresh, own_container, read_in_rounds
+from .aliasing import (
+    changeable,
+    fresh,
+    is_view,
+    kept_view,
+    own_container,
+    read_in_rounds,
+)
 from .changing_calls import Effect, effect, may_change
 from .context import Body, Named, facts_if, read_of, unpacked
 from .declared.serials import declared
@@ -132,6 +139,8 @@ def _local(b: Body, node: tree.Set, target: tree.Name) -> list[ir.Stmt]:
     machine = t.contains(value.type, t.Part)
     if named and isinstance(value, ir.Field | ir.Item) and (wanted is None or machine):
         return name_place(b, target, value)
+    if wanted is None and is_view(node.value, value) and in_state(viewed(value)):
+        return name_place(b, target, value)
     if machine:
         b.problem(
             "L202",
@@ -168,14 +177,8 @@ def _assign_local(
     b: Body, node: tree.Set, target: tree.Name, given: tuple[ir.Expr, t.Type | None]
 ) -> ir.Stmt:
     value, wanted = given
-    if isinstance(value.type, t.Iter) and not _is_range(value):
-        b.problem(
-            "L203",
-            node.value.place,
-            f"a view or iterator kept in {target.name}",
-            "a collection",
-            "iterate it where it is made, or keep tuple(...) or frozenset(...)",
-        )
+    if is_view(node.value, value) or (isinstance(value.type, t.Iter) and not _is_range(value)):
+        kept_view(b, target.name, node.value.place)
     elif wanted is None and t.contains(value.type, t.Unknown):
         _untyped(b, node.place, target.name, value.type)
     own_container(b, value, node.value.place)
@@ -246,6 +249,9 @@ def _one_by_one(
 ) -> list[ir.Stmt]:
     """`a, b = x, y`: all values first, from left to right, then the assignments."""
     values = [expressions.expr(b, value, _type_there(b, target)) for target, value in both]
+    for (target, written), value in zip(both, values, strict=True):
+        if is_view(written, value) and isinstance(target, tree.Name):
+            kept_view(b, target.name, written.place)
     temporaries = [b.temporary(value.type, node.place) for value in values]
     if all(t.immutable(value.type) for value in values):
         whole = t.Tuple(tuple(value.type for value in values))

@@ -15,6 +15,7 @@ from tests.spec import texts
 FILES = (
     "bodies",
     "iterated",
+    "kept_views",
     "loop_values",
     "machines",
     "moved",
