@@ -147,7 +147,9 @@ def here(folder: Path, rows: int) -> Iterator[str | Ratio]:
     yield Ratio("one process from Parquet, events/s", rates["one process, .parquet"], 300_000)
     store = folder / "store"
     traces = [folder / "trace.jsonl"]
-    yield measured("a store written in one process", rows, write_store, traces, program, store)[0]
+    engine = "local"  # By itself it would be Spark, for large traces.
+    stored = traces, program, store, engine
+    yield measured("a store written in one process", rows, write_store, *stored)[0]
     yield measured("one process, store", rows, fits, store, program)[0]
     book: dict[str, Json] = {"add": {"price": "$.price"}}
     mapping = TraceMapping("$.id", "$.n", "$.what", events={"ADD": "add"}, args=book)

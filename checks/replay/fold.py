@@ -95,9 +95,7 @@ class Fold:
             self.held = row
             self.next = row.seq + 1
         elif row.seq < 0:
-            made = Finding("quarantined", ELSEWHERE, row.flaw, verdict="quarantined")
-            if not self.problems.known(made.key):
-                self.problems.add(made)
+            self._without_place(row)
         elif held is not None and row.seq == held.seq:
             self._again(held, row)
         elif self.resumed:
@@ -105,6 +103,26 @@ class Fold:
             self._quarantine(row.seq, "a row that came after later ones were judged", OF_NUMBER)
         else:
             self.late = True
+
+    def _without_place(self, row: Row) -> None:
+        """Nobody knows which rows come after it, so it does not stop the instance either."""
+        if self._passed_over(row):
+            return
+        made = Finding("quarantined", ELSEWHERE, row.flaw, verdict="quarantined")
+        if not self.problems.known(made.key):
+            self.problems.add(made)
+
+    def _passed_over(self, row: Row) -> bool:
+        """Count a row with a flaw of an event that the machine does not have, where such events are
+        passed over: nothing of it matters, its place neither."""
+        name, versions = row.event or row.named, self.program.versions.get(row.machine, {})
+        if not (self.program.pass_unknown and name and versions):
+            return False
+        if any(name in each.events or name in each.rows for each in versions.values()):
+            return False
+        self.counts["unknown_events"] += 1
+        self.events += row.event is None
+        return True
 
     def _again(self, held: Row, row: Row) -> None:
         """Fold a row that is the same as the one before it, or remember that it is not."""
@@ -195,7 +213,7 @@ class Fold:
         """The verdict if there is no problem."""
         stepper = self.stepper
         if stepper is None or self.state is None:
-            return "other"
+            return "other" if self.program.mapping is None else "empty"
         if not self.judged and self.program.mapping is not None:
             return "empty"
         stepper.universe = self.universe
@@ -218,7 +236,8 @@ class Fold:
 
     def _judge(self, row: Row) -> None:
         if row.flaw:
-            self._unusable(row, Malformed(row.flaw))
+            if not self._passed_over(row):
+                self._unusable(row, Malformed(row.flaw))
             return
         # An instance that was attached again may have another clock.
         before = None if row.outcome == "attached" else self.time

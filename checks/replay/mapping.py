@@ -221,20 +221,21 @@ class TraceMapping:
         if not isinstance(instance, str) or not encodable(instance):
             return Rejected("no instance", plain(str(text)))
         if self.seq == NUMBER and isinstance(seq, str):
-            return Row(instance, -1, self.machine, flaw=seq)
+            return self._flawed(instance, -1, seq, data)
         if type(seq) is not int or not 0 <= seq < LARGEST:
-            return Row(instance, -1, self.machine, flaw="a row without a sequence number")
+            return self._flawed(instance, -1, "a row without a sequence number", data)
         if self.dense and seq < self.first:
-            return Row(
-                instance,
-                -1,
-                self.machine,
-                flaw=f"a sequence number before {self.first}, the first one",
-            )
+            why = f"a sequence number before {self.first}, the first one"
+            return self._flawed(instance, -1, why, data)
         try:
             return self._row(instance, seq, data)
         except MissingPath as error:
-            return Row(instance, seq, self.machine, flaw=str(error))
+            return self._flawed(instance, seq, str(error), data)
+
+    def _flawed(self, instance: str, seq: int, flaw: str, data: Mapping[str, Any]) -> Row:
+        theirs = self.event_of(data) or ""
+        named = self.events.get(theirs, theirs)
+        return Row(instance, seq, self.machine, flaw=flaw, named=named)
 
     def _row(self, instance: str, seq: int, data: dict[str, Any]) -> Row:
         theirs = self._fills["event"](data)

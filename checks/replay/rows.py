@@ -90,6 +90,7 @@ class Row:
     flaw: str = ""
     process: str = ""  # Of a concurrent history: who calls, and whether it is a call or a return.
     phase: str = ""
+    named: str = ""  # The event of a row with a flaw, where the row says it.
     sampled: str = ""  # Why other rows may be missing: the spans of the trace are a sample.
 
 

@@ -49,9 +49,10 @@ def buckets_of(names: Any, buckets: int) -> Any:
 
 @dataclass(frozen=True)
 class WholeInstances:
-    """Every instance is in one bucket, with all its rows. Rows of those `without` are left out."""
+    """Every instance is in one of the buckets, with all its rows. Rows of those `without` are left
+    out."""
 
-    buckets: int
+    buckets: tuple[int, ...]
     without: frozenset[str] = frozenset()
 
     def placed(self, table: Any) -> tuple[Any, Any]:
@@ -62,7 +63,10 @@ class WholeInstances:
             pa = arrow()
             out = pa.compute.is_in(names, pa.array(sorted(self.without), pa.string()))
             taken = ~out.to_numpy(zero_copy_only=False)
-        return buckets_of(names, self.buckets), taken
+        import numpy as np
+
+        numbers = np.array(self.buckets, dtype=np.int64)
+        return numbers[buckets_of(names, len(self.buckets))], taken
 
 
 class Placing(Protocol):
@@ -118,12 +122,12 @@ class Packer:
         del table
         ordered = buckets[order]
         starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]).tolist()
-        full: list[tuple[int, bytes]] = []
+        full: list[tuple[int, Any]] = []
         size = 0
         for start, end in zip(starts, [*starts[1:], len(order)], strict=True):
-            block = rows.slice(start, end - start).serialize().to_pybytes()
+            block = rows.slice(start, end - start).serialize()
             full.append((int(ordered[start]), block))
-            size += len(block)
+            size += block.size
             if size >= OUT:
                 yield self._batch(full)
                 full, size = [], 0
@@ -131,12 +135,21 @@ class Packer:
             yield self._batch(full)
         self.next += 1
 
-    def _batch(self, blocks: list[tuple[int, bytes]]) -> Any:
+    def _batch(self, blocks: list[tuple[int, Any]]) -> Any:
+        import numpy as np
+
         pa = arrow()
+        ends = np.cumsum([0, *(rows.size for _, rows in blocks)], dtype=np.int32)
+        whole = np.empty(ends[-1], dtype=np.uint8)
+        for (_, rows), start, end in zip(
+            blocks, ends[:-1].tolist(), ends[1:].tolist(), strict=True
+        ):
+            whole[start:end] = np.frombuffer(rows, dtype=np.uint8)
+        buffers = [None, pa.py_buffer(ends), pa.py_buffer(whole)]
         columns = [
             pa.array([bucket for bucket, _ in blocks], pa.int32()),
             pa.array([self.next] * len(blocks), pa.int64()),
-            pa.array([rows for _, rows in blocks], pa.binary()),
+            pa.Array.from_buffers(pa.binary(), len(blocks), buffers),
         ]
         return pa.RecordBatch.from_arrays(columns, names=[BUCKET, NUMBER, "rows"])
 

@@ -65,7 +65,8 @@ def marked(
         columns, lines, place = _without(m.elsewhere, columns, lines, place)
     bad = pc.or_(pc.is_null(columns[INSTANCE]), pc.is_null(columns[SEQ]))
     bad = pc.or_(bad, pc.fill_null(pc.less(columns[SEQ], layout.mapping.first), fill_value=True))
-    bad = pc.or_(bad, _incomplete(layout, columns))
+    codes = pc.index_in(columns[EVENT], pa.array(layout.names))
+    bad = pc.or_(bad, _incomplete(layout, columns, codes))
     rows = len(columns[SEQ])
     if pc.any(bad).as_py():
         raw = pc.if_else(bad, lines(), pa.scalar(None, pa.binary()))
@@ -74,7 +75,7 @@ def marked(
     # A row of an instance without a number comes first.
     seq = pc.fill_null(columns[SEQ], -1)
     seq = pc.if_else(pc.is_null(columns[INSTANCE]), None, seq)
-    codes = pc.index_in(columns[EVENT], pa.array(layout.names)).cast(pa.int16())
+    codes = codes.cast(pa.int16())
     lost = pc.or_(columns[INSTANCE].is_null(), columns[SEQ].is_null())
     lost = lost.to_numpy(zero_copy_only=False).nonzero()[0].tolist()
     where: list[str | None] = [None] * rows if lost else []
@@ -102,14 +103,14 @@ def _without(
     return kept, lambda: lines().take(at), lambda i: place(at[i].as_py())
 
 
-def _incomplete(layout: Layout, columns: Mapping[str, Any]) -> Any:
-    """Whether a row lacks a column that its event needs, or its event has no columns."""
+def _incomplete(layout: Layout, columns: Mapping[str, Any], found: Any) -> Any:
+    """Whether a row lacks a column that its event needs, or its event, of which `found` has the
+    indices, has no columns."""
     import numpy as np
 
     pc = arrow().compute
 
     pa = arrow()
-    found = pc.index_in(columns[EVENT], pa.array(layout.names))
     codes = pc.fill_null(found, len(layout.names)).to_numpy(zero_copy_only=False)
     out: Any = codes == len(layout.names)
     for path in layout.paths:

@@ -19,7 +19,8 @@ It is the table `[preparation]` of a mapping. Each record passes these steps, in
                                # the list `a`, and then the list `b` of each element
     defaults = {"$.n" = 0}     # values where a record has none
     casts = {"$.n" = "int"}    # texts as int, float or bool, anything as text; "fixed(2)": 12.5
-                               # as 1250, a number of the unit that has so many decimal digits
+                               # as 1250, a number of the unit that has so many decimal digits;
+                               # "fixed(2, comma)": "1.012,5" as 101250
     values."$.status" = {"200" = "OK", "*" = "failed"}  # other values; "*" is any other one
     fields.key = {"$join" = ["$.host", "-", "$.pid"]}   # more fields: see `path_templates`
     when = {"$.level" = "INFO"}  # only records with these values
@@ -62,7 +63,8 @@ ORDERS = ("", "file", "time")
 ANY = "any"  # The ties of rows that may have happened in any order.
 OR_TEXT = {"spread": " or a list of texts", "ties": ' or "any"'}  # Keys with a second type.
 CASTS = ("int", "float", "bool", "text")
-FIXED = re.compile(r"fixed\(([0-9])\)")  # Whole numbers of a unit with so many decimal digits.
+# Whole numbers of a unit with so many decimal digits, of texts with a point or a comma.
+FIXED = re.compile(r"fixed\(([0-9])(, *comma)?\)")
 
 
 @dataclass(frozen=True)
@@ -180,7 +182,7 @@ def _paths(of: Preparation) -> str:
             return f'"{path}" has to be a path such as "$.a"'
     for path, cast in of.casts.items():
         if cast not in CASTS and not FIXED.fullmatch(cast):
-            kinds = ", ".join((*CASTS, "fixed(2)"))
+            kinds = ", ".join((*CASTS, "fixed(2)", "fixed(2, comma)"))
             return f"casts of {path} has to be one of {kinds}, not {cast}"
     return ""
 

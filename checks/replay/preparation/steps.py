@@ -26,6 +26,10 @@ from .preparation_table import FIXED, Preparation
 
 WHOLE = re.compile(r"[+-]?[0-9]{1,300}")
 DECIMAL = re.compile(r"([+-]?)([0-9]{1,300})(?:\.([0-9]{1,300}))?")
+# With a decimal comma; points, spaces or apostrophes stand between groups of three digits.
+WITH_COMMA = re.compile(
+    r"([+-]?)([0-9]{1,3}(?:[. '\u2019\u00a0\u202f][0-9]{3})+|[0-9]{1,300})(?:,([0-9]{1,300}))?"
+)
 TRUE_OR_FALSE = {"true": True, "1": True, "false": False, "0": False}
 ANY_OTHER = "*"
 
@@ -192,7 +196,7 @@ def cast(value: Any, kind: str) -> Any:
         return as_text(value)
     fixed = FIXED.fullmatch(kind)
     if fixed is not None:
-        return _in_units(value, int(fixed[1]))
+        return _in_units(value, int(fixed[1]), WITH_COMMA if fixed[2] else DECIMAL)
     if not isinstance(value, str):
         return value
     text = value.strip()
@@ -207,13 +211,14 @@ def cast(value: Any, kind: str) -> Any:
     return number if math.isfinite(number) else value
 
 
-def _in_units(value: Any, digits: int) -> Any:
+def _in_units(value: Any, digits: int, form: re.Pattern[str]) -> Any:
     """A decimal number as the number of units of which one has so many decimal digits: 12.5 is
     1,250 hundredths. As it is where it is no decimal number, or has more digits."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     text = value.strip() if isinstance(value, str) else repr(value) if number else ""
-    match = DECIMAL.fullmatch(text)
+    match = (form if isinstance(value, str) else DECIMAL).fullmatch(text)
     if match is None:
         return value
-    sign, whole, rest = match[1], match[2], (match[3] or "").rstrip("0")
+    sign, whole = match[1], "".join(filter(str.isdigit, match[2]))
+    rest = (match[3] or "").rstrip("0")
     return value if len(rest) > digits else int(sign + whole + rest.ljust(digits, "0"))

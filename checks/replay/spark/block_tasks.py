@@ -23,19 +23,46 @@ from .places import LineCounter
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+ROWS = 1 << 16  # Rows of a table that are looked at together.
 PARTITIONS = "spark.sql.shuffle.partitions"
-OF_EACH = 8  # Buckets for each partition of a shuffle, so that partitions are about even.
+OF_EACH = 8  # Ranges of a long instance for each partition of a shuffle.
+ENOUGH = 512  # Buckets; every partition has one, and as many as all others.
 
 
 def buckets_for(spark: SparkSession) -> int:
     """How many buckets a shuffle of the session needs."""
-    partitions = int(spark.conf.get(PARTITIONS) or 0)
-    return min(max(OF_EACH * partitions, 64), MOST_BUCKETS)
+    partitions = int(spark.conf.get(PARTITIONS) or 1)
+    each = max(1, min(OF_EACH, ENOUGH // partitions))
+    return min(max(each * partitions, 64), MOST_BUCKETS)
 
 
 def placing_for(spark: SparkSession, without: frozenset[str] = frozenset()) -> WholeInstances:
     """Whole instances, in as many buckets as a shuffle of the session needs."""
-    return WholeInstances(buckets_for(spark), without)
+    return WholeInstances(even_buckets(spark, buckets_for(spark)), without)
+
+
+def even_buckets(spark: SparkSession, count: int) -> tuple[int, ...]:
+    """Buckets of which Spark's hash gives every partition equally many."""
+    partitions = int(spark.conf.get(PARTITIONS) or 1)
+    found = _known.get((partitions, count))
+    if found is None:
+        found = _known[partitions, count] = _even(spark, partitions, count)
+    return found
+
+
+_known: dict[tuple[int, int], tuple[int, ...]] = {}
+
+
+def _even(spark: SparkSession, partitions: int, count: int) -> tuple[int, ...]:
+    each = -(-count // partitions)
+    most = 8 * (each + 8) * partitions
+    query = f"SELECT transform(sequence(0, {most}), b -> pmod(hash(b), {partitions})) AS at"
+    (row,) = spark.sql(query).collect()  # Spark computes it while it plans.
+    by_partition: list[list[int]] = [[] for _ in range(partitions)]
+    for bucket, at in enumerate(row["at"]):
+        by_partition[int(at)].append(bucket)
+    turns = (by_partition[i % partitions][i // partitions] for i in range(count))
+    return tuple(turns)
 
 
 @dataclass(frozen=True)
@@ -94,18 +121,29 @@ class PackTable:
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The blocks."""
-        pa = arrow()
         layout = _layout(self.program)
         packer = _packer(arrow_types(layout), self.placing)
         count = len(layout.mapping.paths)
-        for batch in batches:
-            table = pa.Table.from_batches([batch])
-            place = batch.column(count) if batch.num_columns > count else None
+        for table in together(batches):
+            place = table.column(count) if table.num_columns > count else None
             where = _nowhere if place is None else _values(place)
             # By their places: a column of the table may have the name of the last one.
             read = table.select([*range(count)])
             yield from packer.add(typed_columns(read, layout, where))
         yield from packer.flushed()
+
+
+def together(batches: Iterable[Any]) -> Iterator[Any]:
+    """The batches as tables of more rows: Spark sends 10,000 at once, each of which costs calls."""
+    pa = arrow()
+    waiting: list[Any] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(each.num_rows for each in waiting) >= ROWS:
+            yield pa.Table.from_batches(waiting)
+            waiting = []
+    if waiting:
+        yield pa.Table.from_batches(waiting)
 
 
 def _nowhere(row: int) -> None:

@@ -85,8 +85,12 @@ def _fits(table: DataFrame, program: JointProgram) -> bool:
     return program.typed is not None and all(typed.is_plain(table, each) for each in layouts)
 
 
+def _buckets(spark: SparkSession) -> tuple[int, ...]:
+    return tuple(range(buckets_for(spark)))
+
+
 def _of_lines(lines: Any, program: JointProgram, columns: bool) -> DataFrame:
-    buckets = buckets_for(lines.sparkSession)
+    buckets = _buckets(lines.sparkSession)
     task = JointLines(program, buckets) if columns else JointRecords(program, table=False)
     out: DataFrame = lines.mapInArrow(task, JOINT)
     return out
@@ -108,7 +112,7 @@ def _of_table(table: Any, program: JointProgram, columns: bool) -> DataFrame:
     out: DataFrame
     if columns:
         told = table.select(*read, where.alias(PLACE))
-        task = JointTable(program, buckets_for(table.sparkSession), len(read))
+        task = JointTable(program, _buckets(table.sparkSession), len(read))
         out = told.mapInArrow(task, JOINT)
     else:
         form = F.lit(inputs.FRAME).alias("form")

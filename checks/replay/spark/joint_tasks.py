@@ -41,7 +41,7 @@ Told = tuple[int, Row | Rejected, str | None]  # Where a row is, if it is of no 
 class JointLines:
     """Makes blocks of typed rows of lines (`form`, `line`, `place`), for each machine."""
 
-    def __init__(self, program: JointProgram, buckets: int) -> None:
+    def __init__(self, program: JointProgram, buckets: tuple[int, ...]) -> None:
         self.program = program
         self.buckets = buckets
 
@@ -63,7 +63,7 @@ class JointTable:
     """Makes blocks of the rows of a table whose columns have the types of all layouts. Its last
     column says where they are, if it is more than the mappings read."""
 
-    def __init__(self, program: JointProgram, buckets: int, columns: int) -> None:
+    def __init__(self, program: JointProgram, buckets: tuple[int, ...], columns: int) -> None:
         self.program = program
         self.buckets = buckets
         self.columns = columns
@@ -87,7 +87,7 @@ def _place_in(batch: Any, number: int) -> Place:
 class _Packers:
     """A packer for each machine. `read` is told once, with the rows of the first."""
 
-    def __init__(self, decoder: JointDecoder, buckets: int) -> None:
+    def __init__(self, decoder: JointDecoder, buckets: tuple[int, ...]) -> None:
         placing, task = WholeInstances(buckets), task_number()
         self.each = [Packer(types, placing, task) for types in decoder.types]
         self.read: Counter[str] = Counter()

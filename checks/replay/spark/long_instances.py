@@ -39,7 +39,7 @@ from ..parquet import arrow
 from ..problems import InstanceVerdict
 from ..program import ReplayProgram
 from ..rows import Rejected
-from .block_tasks import OF_EACH, PARTITIONS, Reading, placing_for
+from .block_tasks import OF_EACH, PARTITIONS, Reading, even_buckets, placing_for
 from .shuffle import ordered
 
 if TYPE_CHECKING:
@@ -119,20 +119,6 @@ def _collected(
     blocks: Any = ordered(read(Reading(where)))
     rows = blocks.mapInArrow(task(where, *args), PICKLED).collect()
     return [each for row in rows for each in pickle.loads(row["found"])]
-
-
-def even_buckets(spark: SparkSession, count: int) -> tuple[int, ...]:
-    """Buckets of which Spark's hash gives every partition equally many."""
-    partitions = int(spark.conf.get(PARTITIONS) or 1)
-    each = -(-count // partitions)
-    most = 8 * (each + 8) * partitions
-    query = f"SELECT transform(sequence(0, {most}), b -> pmod(hash(b), {partitions})) AS at"
-    (row,) = spark.sql(query).collect()  # Spark computes it while it plans.
-    by_partition: list[list[int]] = [[] for _ in range(partitions)]
-    for bucket, at in enumerate(row["at"]):
-        by_partition[int(at)].append(bucket)
-    turns = (by_partition[i % partitions][i // partitions] for i in range(count))
-    return tuple(turns)
 
 
 class Segments:

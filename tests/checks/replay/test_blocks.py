@@ -19,6 +19,7 @@ from lawful.checks.replay.columnar.layout import Layout, layout_of
 from lawful.checks.replay.columnar.regular import arrow_types
 from lawful.checks.replay.columnar.row_order import sorted_by
 from lawful.checks.replay.parquet import arrow
+from lawful.checks.replay.spark import block_tasks
 from lawful.checks.replay.spark.partitions import TallyPartition, together
 from lawful.runtime.instances.from_ir import class_of
 from lawful.spec import ir
@@ -73,7 +74,7 @@ def test_rows_come_back_sorted_and_whole(
     rows = told + lost
     made: list[Any] = []
     for task in (1, 0):  # They end in any order.
-        packer = blocks.Packer(types, blocks.WholeInstances(buckets), task)
+        packer = blocks.Packer(types, blocks.WholeInstances(tuple(range(buckets))), task)
         mine = rows[task::2]
         for start in range(0, len(mine), 10):
             part = pa.Table.from_pylist(mine[start : start + 10], schema=types)
@@ -161,10 +162,40 @@ def test_the_tasks_of_a_worker_compile_a_machine_once(
     tallied: list[bytes] = []
     for number in range(3):
         told: list[Any] = [{"instance": f"i{number}", "seq": 0, "event": 0, "$.price": 1}]
-        packer = blocks.Packer(types, blocks.WholeInstances(1), number)
+        packer = blocks.Packer(types, blocks.WholeInstances((0,)), number)
         packed = [*packer.add(pa.Table.from_pylist(told, schema=types)), *packer.flushed()]
         for batch in pickle.loads(task)(packed):
             tallied += batch.column(0).to_pylist()
     tallies, _ = together(tallied)
     assert tallies.machines["Counted"].verdicts == {"fits": 3}
     assert made == ["Counted"]
+
+
+def test_batches_of_a_table_are_read_together_and_rows_keep_their_places(
+    layout: Layout, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Spark sends small batches. A row of no instance in any of them is told with its own place."""
+    pa: Any = arrow()
+    monkeypatch.setattr(block_tasks, "ROWS", 25)
+    names = ["id", "n", "what", "price", "lawful place"]
+    lost = {3, 17, 48, 61}
+    rows = [
+        (None if i in lost else f"i{i % 7}", i, "add", 1, f"{i} file:///t.parquet")
+        for i in range(64)
+    ]
+    batches = [
+        pa.RecordBatch.from_pylist(
+            [dict(zip(names, row, strict=True)) for row in rows[at : at + 10]]
+        )
+        for at in range(0, len(rows), 10)
+    ]
+    assert [each.num_rows for each in block_tasks.together(batches)] == [30, 30, 4]
+    packed = block_tasks.PackTable(counted(), blocks.WholeInstances((5, 2, 9)))(batches)
+    made = sorted((row for each in packed for row in each.to_pylist()), key=lambda r: r["bucket"])
+    assert [row["bucket"] for row in made] == [2, 5, 9]
+    schema = pa.schema([("bucket", pa.int32()), ("number", pa.int64()), ("rows", pa.binary())])
+    whole = pa.Table.from_pylist(made, schema=schema).to_batches()
+    found = blocks.rows_of_blocks(whole, arrow_types(layout), Counter())
+    told = [row for each in found for row in each.to_pylist()]
+    assert {row["place"] for row in told if row["instance"] is None} == {rows[i][4] for i in lost}
+    assert [len(told), sum(row["place"] is not None for row in told)] == [64, 4]

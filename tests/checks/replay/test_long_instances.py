@@ -33,7 +33,7 @@ from lawful.checks.replay.fold import fold
 from lawful.checks.replay.problems import InstanceVerdict
 from lawful.checks.replay.resuming import Policy
 from lawful.checks.replay.rows import Row, decoded
-from lawful.checks.replay.spark import long_instances
+from lawful.checks.replay.spark import block_tasks, long_instances
 from lawful.checks.replay.spark.block_tasks import PARTITIONS
 from lawful.checks.replay.spark.long_instances import FOLDS, Folds, Segments, long_ranges
 from lawful.checks.replay.spark.partitions import COVERED
@@ -415,7 +415,7 @@ class TestOnSpark:
         before = session.conf.get(PARTITIONS)
         session.conf.set(PARTITIONS, partitions)
         try:
-            buckets = long_instances.even_buckets(session, 50)
+            buckets = block_tasks.even_buckets(session, 50)
         finally:
             session.conf.set(PARTITIONS, before)
         frame = session.createDataFrame([(bucket,) for bucket in buckets], "bucket int")

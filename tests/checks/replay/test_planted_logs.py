@@ -22,6 +22,7 @@ from lawful.checks.replay.columnar.layout import layout_of_prepared
 from lawful.checks.replay.columnar.local import tally_columns
 from lawful.checks.replay.fold import Fold
 from lawful.checks.replay.mapping import mapping_of
+from lawful.checks.replay.preparation.steps import cast
 from lawful.checks.replay.problems import FittingInstances
 from lawful.checks.replay.sources import sources
 from lawful.checks.replay.tally import Judged, Tallies
@@ -68,6 +69,42 @@ def told(answer: Any) -> list[str]:
     """Each problem, as the text of `lawful replay` has it."""
     found = [*answer["deviations"], *answer["not_judged"]]
     return [f"{replays.headline(each)}: {replays.clause(each)}" for each in found]
+
+
+def test_amounts_with_a_decimal_comma(tmp_path: Path) -> None:
+    """A bank writes 1.012,50: the verdicts are those of the same amounts with points."""
+    text = logs.PAYMENTS.replace(";12.50;", ";1.012,50;").replace(";12.5;", ";1 012,5;")
+    text = text.replace("0.01", "0,01").replace("7.001", "7,001")
+    casts = {"$.amount": "fixed(2, comma)"}
+    how = {**logs.OF_PAYMENTS["preparation"], "casts": casts}
+    path = put(tmp_path / "bank.csv", text)
+    found = replay([path], program(logs.Payment, {**logs.OF_PAYMENTS, "preparation": how}))
+    assert found.total.named == logs.VERDICTS_OF_PAYMENTS
+    assert found.to_json()["counts"] == counts_of_points(tmp_path)
+
+
+def counts_of_points(folder: Path) -> Any:
+    path = put(folder / "payments.csv", logs.PAYMENTS)
+    return replay([path], program(logs.Payment, logs.OF_PAYMENTS)).to_json()["counts"]
+
+
+@pytest.mark.parametrize(
+    ("text", "number"),
+    [
+        ("1.234,5", 123450),
+        ("-12,50", -1250),
+        ("1'234'567", 123456700),
+        ("1\u202f234,00", 123400),
+        ("7", 700),
+        ("12.50", "12.50"),  # No group of three digits: it has a point, and no comma.
+        ("1.2345,00", "1.2345,00"),
+        ("1,234.50", "1,234.50"),
+        ("0,005", "0,005"),
+        (12.5, 1250),
+    ],
+)
+def test_what_is_a_number_with_a_decimal_comma(text: Any, number: Any) -> None:
+    assert cast(text, "fixed(2, comma)") == number
 
 
 def test_every_verdict_is_as_planted(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@ it, so it is no deviation, unless numbers without a gap tell where the row is mi
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
@@ -89,6 +90,46 @@ def test_increments_and_columns(form: str, tmp_path: Path) -> None:
     assert answers.by_columns(program, parts(), tmp_path) == wanted
     early = answers.by_increments(program, parts()[:1], tmp_path)
     assert early.verdicts["for want later"] == "deviates"
+
+
+UNKNOWN = [
+    *rows_of("strange", (0, "open"), ("?", "ring"), (2, "shut"), (3, "open"), (4, "open")),
+    *rows_of("only", ("?", "ring")),
+    *rows_of("known", (0, "open"), ("?", "shut")),
+]
+
+
+@pytest.mark.parametrize("form", WHY)
+@pytest.mark.parametrize("pass_unknown", [True, False])
+def test_an_event_that_is_passed_over_needs_no_place(
+    form: str, pass_unknown: bool, tmp_path: Path
+) -> None:
+    program = dataclasses.replace(WHY[form][0], pass_unknown=pass_unknown)
+    lines = [json.dumps(row) for row in UNKNOWN]
+    wanted = answers.row_by_row(program, [lines], tmp_path)
+    strange = ("deviates", "empty") if pass_unknown else ("quarantined", "quarantined")
+    assert wanted.verdicts == {"strange": strange[0], "only": strange[1], "known": "quarantined"}
+    assert wanted.sums.get("unknown_events", 0) == 2 * pass_unknown
+    assert wanted.sums["events"] == 5 + 2 * pass_unknown
+    for cut in (1, 2, 4):
+        parts = [lines[:cut], lines[cut:]]
+        assert answers.by_increments(program, parts, tmp_path) == wanted
+    assert answers.by_columns(program, [lines], tmp_path) == wanted
+
+
+@pytest.mark.parametrize("form", WHY)
+def test_a_row_without_a_place_stops_nothing(form: str, tmp_path: Path) -> None:
+    """Until a row with a place has a problem, the others are judged: by all ways the same."""
+    program = dataclasses.replace(WHY[form][0], after="stop")
+    rows = rows_of("r", ("?", "shut"), (0, "open"), (1, "shut"), (2, "shut"), (3, "open"))
+    lines = [json.dumps(row) for row in rows]
+    wanted = answers.row_by_row(program, [lines], tmp_path)
+    assert wanted.verdicts == {"r": "quarantined"}
+    assert (wanted.sums["judged"], wanted.sums["uncertain"], wanted.sums["events"]) == (3, 1, 4)
+    late = [[*lines[1:]], lines[:1]]
+    for parts in ([lines[:3], lines[3:]], late):
+        assert answers.by_increments(program, parts, tmp_path) == wanted
+    assert answers.row_by_row(program, late, tmp_path) == wanted
 
 
 @pytest.mark.nightly
