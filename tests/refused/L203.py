@@ -37,7 +37,7 @@ class Peer(Machine):
     def order(self) -> None:
         self.queue = sorted(self.nodes) + (1, 2)
         first, second = self.queue
-        views = self.counts.values()
+        views = enumerate(self.queue)
 
     @transition()
     def last(self, seqno: Nat) -> None:

@@ -144,7 +144,7 @@ def test_what_is_no_field_is_left_to_the_standard_ones(
     _made(quick_dataclass.dataclass)
     monkeypatch.setattr(dataclasses, "dataclass", noted)
     _made(quick_dataclass.dataclass)
-    assert [each["slots"] for each in asked] == [False, False]  # Those without slots.
+    assert [each["slots"] for each in asked] == [False, False, False]  # Those without slots.
 
     @dataclass(frozen=True, slots=True)
     class Counted:
