@@ -30,6 +30,7 @@ from .databases.database import StoreError
 from .databases.tables import checksum
 from .instances.snapshots import taken
 from .kernel.plan import Plan
+from .kernel.signal_handlers import let_out
 from .store import Store
 from .store_rows import json_of
 
@@ -175,6 +176,7 @@ class Outbox:
         try:
             self.handler(letter)
         except Exception as error:
+            let_out(error)  # As after a crash: it is delivered again when the lease is over.
             later = None if tries >= self.tries else now + self.wait(tries)
             self._changed(sql.claim, (later, tries, repr(error), *at, tries, taken_until))
             self.failed(letter, error)

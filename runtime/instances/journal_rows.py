@@ -26,6 +26,7 @@ from ..kernel.commit import choose
 from ..kernel.dispatch import UNSET, control_name
 from ..kernel.event_record import Stepped
 from ..kernel.plan import Plan, Way
+from ..kernel.signal_handlers import of_a_handler
 from ..kernel.state import State
 from ..timers import Environment
 from .access import behaviour_of
@@ -141,7 +142,8 @@ class RowWriter:
 
     def drain(self, _: Stepped | None = None) -> None:
         """Make the rows of the events that wait. One that cannot be made is left out, and what
-        was wrong is raised; where the stack was too deep, it is tried once more the next time."""
+        was wrong is raised; where the stack was too deep, it is tried once more the next time. What
+        a signal handler raises is no fault of the row: it waits for the next time."""
         if self.drains:
             return
         self.drains = True
@@ -166,7 +168,7 @@ class RowWriter:
         except Exception as error:
             again = isinstance(error, RecursionError) and done is not self.tried
             self.tried = done if again else None
-            if not again:
+            if not again and not of_a_handler(error):
                 self.waiting.popleft()
             raise
         self.waiting.popleft()

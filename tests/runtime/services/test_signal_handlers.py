@@ -5,11 +5,19 @@ from __future__ import annotations
 import functools
 import signal
 from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Annotated, Any
 
 import pytest
 
 from lawful import Machine, Nat, Opaque, Refused, Undefined, event, ignore, require, transition
+from lawful.runtime import stored_instance
+from lawful.runtime.instances import journal_lines, journal_rows
+from lawful.runtime.instances.snapshots import snapshot
+from lawful.runtime.journal import Hidden, Journal, read
+from lawful.runtime.outbox import Outbox, Outgoing
+from lawful.runtime.store import Store
 
 ERRORS = (LookupError, ArithmeticError, ValueError, TypeError, AttributeError)
 
@@ -178,3 +186,86 @@ def test_what_a_guard_raises_is_undefined_as_before() -> None:
     with pytest.raises(Undefined, match="KeyError: 1"):
         made.open(ONE, 1)
     assert made.lawful.may("open", ONE, 1)
+
+
+class Signalled:
+    """In the place of a function: a signal comes before its first call."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        self.function = function
+        self.left = 1
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        self.left -= 1
+        if self.left == 0:
+            signal.raise_signal(signal.SIGUSR1)
+        return self.function(*args, **named)
+
+
+def raising(_number: int, _frame: object) -> None:
+    raise ValueError("of the handler")
+
+
+class Till(Machine):
+    paid: Nat = 0
+
+    @transition()
+    def pay(self, amount: Nat) -> Nat:
+        self.paid += amount
+        return self.paid
+
+
+@pytest.mark.parametrize("hidden", [None, Hidden(excluded=frozenset({"pay.output"}))])
+def test_a_row_of_a_journal_waits_for_the_next_time(
+    hidden: Hidden | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signal.signal(signal.SIGUSR1, raising)
+    with Journal(tmp_path / "j.jsonl") as journal:
+        till = Till()
+        journal.attach(till, "a", hidden)
+        for module, name in ((journal_lines, "text_of_name"), (journal_rows, "clocks")):
+            if (module is journal_rows) is (hidden is not None):
+                found: Any = getattr(module, name)
+                struck = Signalled(found.time if hidden else found)
+                monkeypatch.setattr(
+                    module, name, SimpleNamespace(time=struck) if hidden else struck
+                )
+        with pytest.raises(ValueError, match=r"^of the handler$"):
+            till.pay(5)
+        till.pay(1)
+    rows = [(row["seq"], row["event"], row["args"]) for row in read(tmp_path / "j.jsonl")]
+    assert rows == [(0, None, {}), (1, "pay", {"amount": 5}), (2, "pay", {"amount": 1})]
+
+
+@pytest.mark.parametrize("error", [ValueError, RuntimeError])
+def test_a_store_that_leaves_an_instance_or_closes_hides_no_handlers_exception(
+    error: type[Exception], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    handler = Handlers(error).method
+    signal.signal(signal.SIGUSR1, handler)
+    kept = Store(tmp_path / "s.db", synchronous="NORMAL")
+    for name in ("a", "b"):
+        kept.add(Till(), name).pay(5)
+    for leave in (lambda: kept.release("a"), kept.close):
+        monkeypatch.setattr(stored_instance, "snapshot", Signalled(snapshot))
+        with pytest.raises(error, match=r"^of the handler$"):
+            leave()
+        leave()
+    with Store(tmp_path / "s.db") as kept:
+        assert [kept.restore(Till, name).paid for name in ("a", "b")] == [5, 5]
+
+
+def test_an_outbox_hides_no_handlers_exception_and_delivers_again(tmp_path: Path) -> None:
+    signal.signal(signal.SIGUSR1, raising)
+    got: list[object] = []
+
+    def take(letter: Outgoing) -> None:
+        got.append(letter.output)
+
+    with Store(tmp_path / "s.db", outbox=[Till]) as kept:
+        kept.add(Till(), "a").pay(5)
+        outbox = Outbox(kept, Till, Signalled(take), lease=0.0)
+        with pytest.raises(ValueError, match=r"^of the handler$"):
+            outbox.deliver()
+        assert got == []
+        assert (outbox.deliver(), got) == (1, [5])
