@@ -153,8 +153,12 @@ def _call(
     named: Mapping[str, Any],
 ) -> _Call:
     """The call, its arguments as JSON. Errors: those of the event for its arguments."""
+    given: Any = key
+    if not isinstance(given, str):  # SQLite would keep another one, and give back a text.
+        raise TypeError(f"a key is a text, not {key!r}")
     if not key:
         raise ValueError("a key is a text that is not empty")
+    key.encode()  # A UnicodeEncodeError before anything happens.
     plan: Plan = logged.entry.__plan__
     way = plan.ways[getattr(step, "__name__", "")]
     names = [name for name, _ in way.params]

@@ -34,7 +34,7 @@ from collections.abc import Callable
 from functools import partial
 from io import FileIO
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Self
+from typing import IO, TYPE_CHECKING, Any, Self
 
 from .instances.journal_lines import LineWriter
 from .instances.journal_rows import HIDDEN, KEYS, Hidden, RowWriter
@@ -76,6 +76,10 @@ class Journal:
         append: bool = True,
         largest: int | None = None,
     ) -> None:
+        if type(buffer) is not int or buffer < 0:
+            raise ValueError(f"buffer: a number of rows, from 0 on, not {buffer!r}")
+        if largest is not None and (type(largest) is not int or largest < 1):
+            raise ValueError(f"largest: a number of bytes, from 1 on, not {largest!r}")
         self.path = Path(path)
         self.buffer = buffer
         self.largest = largest
@@ -117,8 +121,12 @@ class Journal:
 
         With `refused=False` refused events have no rows: for a caller that tries what it may do.
         Gives the function that ends it. Errors: ValueError for a name that this journal has, for
-        a hidden name that the machine does not have, and where the journal is closed; OSError.
+        a hidden name that the machine does not have, and where the journal is closed; TypeError for
+        a name that is no text; OSError.
         """
+        name: Any = instance
+        if not isinstance(name, str):  # With it in a row nobody could read the file.
+            raise TypeError(f"the name of an instance is a text, not {instance!r}")
         if self._file is None:
             raise ValueError(f"the journal {self.path} is closed")
         if instance in self._known:

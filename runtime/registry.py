@@ -62,8 +62,8 @@ class Registry(Generic[M]):
         most: int = 10_000,
         restore: Callable[[str], M] | None = None,
     ) -> None:
-        if most < 1:
-            raise ValueError(f"a registry holds one instance or more, not {most}")
+        if type(most) is not int or most < 1:
+            raise ValueError(f"a registry holds one instance or more, not {most!r}")
         self.store = store
         self.cls = cls
         self.most = most

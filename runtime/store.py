@@ -42,6 +42,7 @@ from .instances.armed_timers import armed_timers
 from .instances.make import bare
 from .instances.snapshots import fill, keep
 from .kernel.event_record import Stepped
+from .kernel.signal_handlers import let_out, of_a_handler
 from .kernel.state import Closed
 from .recovery import Policy, Recovery, events_of, found
 from .store_rows import Armed, Due, Position, check_name
@@ -88,8 +89,8 @@ class Store:
         outbox: Iterable[type[Machine]] = (),
         expiry: float = 86_400.0,
     ) -> None:
-        if snapshot_every < 1:
-            raise ValueError(f"a snapshot follows one event or more, not {snapshot_every}")
+        if type(snapshot_every) is not int or snapshot_every < 1:
+            raise ValueError(f"a snapshot follows one event or more, not {snapshot_every!r}")
         self.snapshot_every = snapshot_every
         self.outbox = frozenset(cls.lawful.plan.name for cls in outbox)
         if isinstance(where, str | os.PathLike):
@@ -120,6 +121,7 @@ class Store:
             try:
                 self._leave(logged)
             except RuntimeError as error:
+                let_out(error)
                 LOGGER.warning(UNLEFT, logged.name, error)
         for logged in self._logged.values():
             logged.watch.log = None
@@ -134,7 +136,7 @@ class Store:
             if logged.at.rows:
                 self._snapshot_at_rest(logged)
         except Exception as error:
-            if isinstance(error, RuntimeError):
+            if isinstance(error, RuntimeError) or of_a_handler(error):
                 raise
             LOGGER.warning(UNLEFT, logged.name, error)
 
@@ -153,7 +155,10 @@ class Store:
             raise StoreError(f"no instance {name} was added or restored")
         return self._logged[name]
 
-    def __contains__(self, name: str) -> bool:
+    def __contains__(self, name: object) -> bool:
+        if not isinstance(name, str):  # SQLite would take 3 for the text.
+            return False
+        check_name(name)
         return self.transactions.row(self.transactions.sql.is_there, (name,)) is not None
 
     def names(self) -> list[str]:
@@ -249,6 +254,7 @@ class Store:
         another universe. Errors: StoreError if there is no such instance, or if the policy does not
         bring it back; ValueError for another word than these; those of `lawful.restore`.
         """
+        check_name(name)
         _check_word("policy", policy, get_args(Policy))
         _check_word("timers", timers, get_args(Timers))
         of, transactions = cls.lawful.plan, self.transactions
@@ -328,6 +334,7 @@ class Store:
     def remove(self, name: str) -> None:
         """Delete an instance with all its events and answers, and stop storing it. StoreError if
         there is none, and while outputs of it wait."""
+        check_name(name)
         self.transactions.apart("removed")
 
         def delete() -> None:
@@ -345,6 +352,7 @@ class Store:
     def events(self, name: str, after: int = 0) -> list[dict[str, Any]]:
         """The events of an instance that were kept, in their order, from the one after `after`.
         StoreError where one is not as it was written, or where the last ones are missing."""
+        check_name(name)
         transactions = self.transactions
         head = transactions.row(transactions.sql.whole, (name,))  # First: there may be more later.
         before = transactions.row(transactions.sql.event_sum, (name, after))

@@ -75,6 +75,8 @@ class Sqlite:
             raise ValueError(f"synchronous: one of {', '.join(SYNCHRONOUS)}, not {synchronous!r}")
         if not 0 <= timeout < float("inf"):
             raise ValueError(f"timeout: seconds, from 0 on, not {timeout!r}")
+        if where == "":  # SQLite takes it for a file that it deletes in the end.
+            raise ValueError("a store is in a file; the path is empty")
         self._owns = not isinstance(where, sqlite3.Connection)
         self.prefix = "" if self._owns else SHARED
         self._locked = "another process has locked the database"
