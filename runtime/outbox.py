@@ -112,11 +112,15 @@ class Outbox:
         the lease. Raises StoreError where an output is not as it was written; RuntimeError inside a
         `together`."""
         self.store.transactions.apart("delivered")
-        count = 0
+        count, missed = 0, None
         while (row := self._next(clocks.time() if now is None else now)) is not None:
             letter, due = row
-            if self._try(letter, due, clocks.time() if now is None else now):
-                count += 1
+            at = letter.name, letter.seq, letter.tries, due
+            if at == missed:  # Where another process had it, it would have changed.
+                what = f"{letter.name}: output {letter.seq} is found and cannot be taken"
+                raise StoreError(f"{what}: the database is damaged")
+            done = self._try(letter, due, clocks.time() if now is None else now)
+            count, missed = count + done, None if done else at
         return count
 
     def next_due(self) -> float | None:

@@ -74,5 +74,8 @@ def json_of(name: str, text: str) -> Any:
     """What a row has as JSON; StoreError where it is none."""
     try:
         return json.loads(text)
-    except (ValueError, TypeError, RecursionError) as error:
+    except RecursionError as error:
+        what = f"{name}: the stack is too deep to read a row, or the row is: {text[:60]!r}"
+        raise StoreError(what) from error
+    except (ValueError, TypeError) as error:
         raise StoreError(f"{name}: a row has no JSON: {text[:60]!r}") from error

@@ -253,3 +253,27 @@ def test_a_process_that_is_killed_at_each_statement_loses_no_output(
     place: Place, tmp_path: Path
 ) -> None:
     killed(place, tmp_path, [60, *range(60), 60])
+
+
+def test_an_output_that_is_found_and_cannot_be_taken_is_damage_and_no_endless_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where an index and its table differ."""
+    post, asked = Post(), list[float]()
+    found: Callable[..., Any] = vars(Outbox)["_row"]
+
+    def row(outbox: Outbox, until: float) -> Any:
+        asked.append(until)
+        assert len(asked) < 5
+        return found(outbox, until)
+
+    monkeypatch.setattr(Outbox, "_row", row)
+    with Store(tmp_path / "s.db", synchronous="NORMAL", outbox=[Till]) as kept:
+        kept.add(Till(), "a").pay(5)
+        never = "CREATE TRIGGER never BEFORE UPDATE ON output BEGIN SELECT RAISE(IGNORE); END"
+        kept.transactions.database.execute(never, ())
+        outbox = Outbox(kept, Till, post)
+        with pytest.raises(StoreError, match=r"^a: output 1 is found and cannot be taken: the"):
+            outbox.deliver()
+        kept.transactions.database.execute("DROP TRIGGER never", ())
+        assert (outbox.deliver(), post.got) == (1, [("a", 1, 5)])
