@@ -246,7 +246,8 @@ def test_a_store_that_leaves_an_instance_or_closes_hides_no_handlers_exception(
     kept = Store(tmp_path / "s.db", synchronous="NORMAL")
     for name in ("a", "b"):
         kept.add(Till(), name).pay(5)
-    for leave in (lambda: kept.release("a"), kept.close):
+    leaves: tuple[Callable[[], None], ...] = functools.partial(kept.release, "a"), kept.close
+    for leave in leaves:
         monkeypatch.setattr(stored_instance, "snapshot", Signalled(snapshot))
         with pytest.raises(error, match=r"^of the handler$"):
             leave()
