@@ -414,3 +414,36 @@ def test_one_command_replays_all(tmp_path: Path, capsys: pytest.CaptureFixture[s
         assert f"{refused[0]} judges by one mapping" in capsys.readouterr().err
     assert main(["replay", str(path), str(orders), "--mapping", str(mapping)]) == 5
     assert "the mapping is of Payment" in capsys.readouterr().err
+
+
+def test_what_one_machine_takes_is_left_out_for_others(tmp_path: Path) -> None:
+    """Because another skips it, and by another name of its event."""
+    order = dataclasses.replace(ORDER, instance="$.c")
+    by_kind = dataclasses.replace(PAYMENT, instance="$.c", event="$.kind", skip=())
+    rows = [
+        {"c": "a", "n": 1, "type": "PING", "kind": "AUTHORIZED", "cents": 1},
+        {"c": "a", "n": 2, "type": "PING", "kind": "PONG"},
+        {"c": "a", "n": 3, "type": "CAPTURED", "kind": "PONG"},
+        {"c": "a", "n": 4, "type": "SENT", "kind": "SENT"},
+    ]
+    path = written(tmp_path / "c.jsonl", [json.dumps(row) for row in rows])
+    both = joint_program((Order.lawful.ir, Payment.lawful.ir), (order, by_kind))
+    assert named(replay([path], both).tallies) == {"Order": {"a": "fits"}, "Payment": {"a": "fits"}}
+
+
+def test_rows_of_others_are_none_of_an_instance(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(joint_tallies, "is_few", always(False))
+    order = dataclasses.replace(ORDER, instance="$.c", skip=())
+    courier = dataclasses.replace(
+        COURIER, instance="$.c", skip=(), events={"LOAD": "load", "UNLOAD": "unload"}
+    )
+    events = ("CAPTURED", "LOAD", "SENT", "UNLOAD")
+    rows = [{"c": f"c{i}", "n": n, "type": e} for i in range(80) for n, e in enumerate(events)]
+    path = written(tmp_path / "c.jsonl", [json.dumps(row) for row in rows])
+    program = joint_program((Order.lawful.ir, Courier.lawful.ir), (order, courier))
+    found = tally_joint(sources([path], foreign=True), program).machines
+    assert [(each.instances, each.rows, each.verdicts) for each in found.values()] == [
+        (80, 160, {"fits": 80})
+    ] * 2
