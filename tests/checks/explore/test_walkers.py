@@ -153,7 +153,8 @@ def test_the_walks_of_proofs_say_why_they_are_slow(
         raise NotGenerated("a place for each value")
 
     def soon(space: Space, steps: Any, tried: int) -> Any:
-        return (frozenset(), False) if tried == nonvacuity.SOON else taken(space, steps, tried)
+        none = nonvacuity.Taken(frozenset(), (), over=False)
+        return none if tried == nonvacuity.SOON else taken(space, steps, tried)
 
     taken = nonvacuity.taken
     monkeypatch.setattr(nonvacuity, "taken", soon)
