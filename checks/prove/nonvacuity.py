@@ -129,9 +129,10 @@ class GeneratedSteps:
         return list(zip(made.labels, made.after, strict=True))
 
 
-def taken(space: Space, steps: Callable[[], Steps], tried: int) -> Taken:
+def taken(space: Space, steps: Callable[[], Steps], tried: int, few: int = ENOUGH) -> Taken:
     """What random walks meet until so many events were tried, and whether they came to their end:
-    more of them would meet no more, or enough states were looked at."""
+    more of them would meet no more, or enough states were looked at. `few` limits the states that
+    are returned."""
     enough, most = looked(LOOKS), space.tried + tried
     space.budget = Budget(Limits(stop=lambda: space.tried >= most or enough()))
     walks, over = _Walks(space, steps()), False
@@ -141,7 +142,7 @@ def taken(space: Space, steps: Callable[[], Steps], tried: int) -> Taken:
             walks.walk(walks.rng.choice(walks.starts))
             walks.walk(walks.new())
         over = True
-    return Taken(frozenset(walks.met), walks.left(), over)
+    return Taken(frozenset(walks.met), walks.left(few), over)
 
 
 class _Walks:
@@ -212,7 +213,7 @@ class _Walks:
             self.steps[state] = list(found.values())
         return self.steps[state]
 
-    def left(self) -> Sequence[State]:
+    def left(self, few: int) -> Sequence[State]:
         """The first states that a step left: in these all invariants hold."""
-        some = islice((state for state, after in self.steps.items() if after), ENOUGH)
+        some = islice((state for state, after in self.steps.items() if after), few)
         return [self.engine.state(state) for state in some]

@@ -55,7 +55,7 @@ def test_a_demand_names_who_notices_that_it_is_broken() -> None:
     assert [number for number, each in BREAKS.items() if each.fails not in named[number]] == []
 
 
-@pytest.mark.one_in(4)
+@pytest.mark.one_in(8)
 @pytest.mark.parametrize("row", SLIPS, ids=lambda row: row.what)
 def test_a_slip_is_noticed(row: Slip) -> None:
     assert row.fails in failing(slipped(row), most=MOST, scope=row.scope)
