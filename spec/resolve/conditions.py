@@ -10,8 +10,8 @@ from .expressions import infer, misfit
 
 
 def truth(b: Body, node: tree.Expression) -> ir.Expr:
-    """A condition: a bool; an integer is true where it is not 0, a collection where it is not
-    empty, a record that may be None where it is not."""
+    """A condition: a bool; an integer, which may be None, is true where it is neither that nor 0, a
+    collection where it is not empty, a record that may be None where it is not."""
     b.asked = node  # `and` and `or` give one of their sides: only where that is a condition.
     found = infer(b, node, t.BOOL)
     match found.type:
@@ -25,6 +25,14 @@ def truth(b: Body, node: tree.Expression) -> ir.Expr:
         case t.Union() | t.Record() if _true_unless_none(b, (whole := _widest(found)).type):
             none = ir.IsA(found.place, t.BOOL, whole, (t.NOTHING,))
             return ir.Op(found.place, t.BOOL, "not", (none,))
+        case t.Union(options=(t.Int() as kind, t.Nothing()) | (t.Nothing(), t.Int() as kind)) if (
+            not isinstance(kind, t.Serial)
+        ):
+            none = ir.IsA(found.place, t.BOOL, found, (t.NOTHING,))
+            number, zero = ir.Narrow(found.place, kind, found), ir.Const(found.place, t.INT, 0)
+            given = ir.Op(found.place, t.BOOL, "not", (none,))
+            counts = ir.Op(found.place, t.BOOL, "ne", (number, zero))
+            return ir.And(found.place, t.BOOL, (given, counts))
         case _:
             pass
     if not t.fits(found.type, t.BOOL):

@@ -65,6 +65,7 @@ BODIES = [
     # One value or another.
     ("int", "return len(self.xs) or 7"),
     ("int", "return len(self.xs) - 1 or len(self.ys) or 1 // len(self.m)"),
+    ("int", "return self.kept or 1"),
     ("int", "last = self.last or Job(Level.LOW, 5)\nself.last = last\nreturn last.n"),
     ("int", "return (self.top or self.last or self.q[0]).n"),
     ("int", "self.xs.append(self.xs[0] or 5)\nreturn self.ys[0] // self.xs[0] or -1"),
@@ -151,7 +152,6 @@ REFUSED = {
     "self.s = self.s.union(5)\nreturn 0": "L203",
     # A container has to be copied, and 0 is no None.
     "xs = self.xs or self.ys\nreturn len(xs)": "L203",
-    "return self.kept or 1": "L203",
     "return self.xs.pop(0) or 1": "L102",
     "return any(j for j in self.q)": "L203",
 }
