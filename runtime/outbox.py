@@ -167,6 +167,8 @@ class Outbox:
         name, seq, machine, event, data, total, tries, _, error = row
         if total != checksum("", name, seq, machine, event, data):
             raise StoreError(f"{name}: output {seq} is not as it was written: its checksum")
+        if type(tries) is not int:  # No checksum has it, since it changes.
+            raise StoreError(f"{name}: output {seq} was tried {tries!r} times: no number")
         return Outgoing(name, seq, event, json_of(name, data), tries, error, self.plan)
 
     def _try(self, letter: Outgoing, due: float, now: float) -> bool:

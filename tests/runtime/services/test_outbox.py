@@ -264,7 +264,7 @@ def test_an_output_that_is_found_and_cannot_be_taken_is_damage_and_no_endless_lo
 
     def row(outbox: Outbox, until: float) -> Any:
         asked.append(until)
-        assert len(asked) < 5
+        assert len(asked) < 9
         return found(outbox, until)
 
     monkeypatch.setattr(Outbox, "_row", row)
@@ -276,4 +276,8 @@ def test_an_output_that_is_found_and_cannot_be_taken_is_damage_and_no_endless_lo
         with pytest.raises(StoreError, match=r"^a: output 1 is found and cannot be taken: the"):
             outbox.deliver()
         kept.transactions.database.execute("DROP TRIGGER never", ())
+        kept.transactions.database.execute("UPDATE output SET tries = 'x'", ())
+        with pytest.raises(StoreError, match=r"^a: output 1 was tried 'x' times: no number$"):
+            outbox.deliver()
+        kept.transactions.database.execute("UPDATE output SET tries = 0", ())
         assert (outbox.deliver(), post.got) == (1, [("a", 1, 5)])
