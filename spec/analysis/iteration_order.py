@@ -2,9 +2,9 @@
 Syntactic.
 
 Accepted are assignments to a place indexed by the loop variable; commutative accumulation into
-variables that the loop does not otherwise read; guards; calls of a part's transition on the
-element; `if` over these; and locals assigned before use in the same round. A helper is judged by
-its statements.
+variables that the loop does not otherwise read, or one constant assigned to them; guards; calls
+of a part's transition on the element; `if` over these; and locals assigned before use in the same
+round. A helper is judged by its statements.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .. import ir, ops
 from .. import types as t
 from ..errors import Place
 from .places import holder
-from .walk import everything, free_locals, inlined, own_expressions
+from .walk import everything, free_locals, inlined, own_expressions, statements
 
 # The group of what an update of a set accumulates.
 UPDATES = {"add": "union", "update": "union", "discard": "difference"}
@@ -180,6 +180,8 @@ class _Rounds:
                 return True
             case ir.Assign(target=ir.Local(name=name)) if name in self.locals:
                 return True
+            case ir.Assign(target=ir.Field(of=ir.Self()) as target, value=ir.Const(value=value)):
+                return self._change(target, f"= {value!r}", 1)
             case ir.Assign(target=target):
                 group = accumulates(stmt)
                 # An accumulator stands as the target and as an operand.
@@ -224,6 +226,24 @@ class _Rounds:
 ANYTHING = ir.Const(Place("", 0, 0, 0, 0), t.Unknown(), "anything")
 
 
+def _flags(loop: ir.Loop) -> set[str]:
+    """The locals that a loop assigns one constant, wherever it assigns them: which of the rounds
+    does so last shows nowhere."""
+    given: dict[str, set[ir.Expr | None]] = {}
+    for stmt in statements(loop.body):
+        match stmt:
+            case ir.Assign(target=ir.Local(name=name), value=ir.Const() as value):
+                given.setdefault(name, set()).add(value)
+            case ir.Branch():
+                pass
+            case ir.Loop(names=names):
+                given |= {name: {None} for name in names}
+            case _:
+                for name in _assigned(stmt):
+                    given.setdefault(name, set()).add(None)
+    return {n for n, v in given.items() if len(v) == 1 and None not in v} - {*loop.names}
+
+
 def last_round_shown(body: Iterable[ir.Stmt]) -> Place | None:
     """The place where a body reads a local that the last round of an unordered loop assigned, or
     None."""
@@ -252,7 +272,7 @@ def _read_stale(body: Iterable[ir.Stmt], stale: set[str]) -> Place | None:
 
 def _read_stale_in_rounds(loop: ir.Loop, stale: set[str]) -> Place | None:
     ordered = t.ordered(loop.over.type)
-    left = set[str]() if ordered else {*loop.names, *plain_locals(loop.body)}
+    left = set[str]() if ordered else {*loop.names, *plain_locals(loop.body)} - _flags(loop)
     for _ in range(2):  # What one round leaves, the next may read.
         rounds = stale - set(loop.names)
         culprit = _read_stale(loop.body, rounds)
