@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from lawful.runtime.instance import Machine
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.control_variable import control_variable
 from lawful.spec.analysis.walk import everything
 from lawful.spec.resolve import resolve
 from lawful.spec.syntax.declare import declared
@@ -22,8 +23,9 @@ def uncalled(cls: type[Machine]) -> Iterator[str]:
     No step runs it, unless a transition calls it. Raises `DeclarationError`.
     """
     machine = resolve(cls).machine
-    kinds = (v.type for v in machine.variables if v.name == "state")
-    states = {each for kind in kinds if isinstance(kind, t.Enum) for each in kind.members}
+    held = control_variable(machine)
+    kind = None if held is None else held.type
+    states = set(kind.members) if isinstance(kind, t.Enum) else set[str]()
     events = {row.name for row in machine.events} | {row.name for row in machine.transitions}
     used = _called(machine)
     for method in declared(cls).tree.methods:

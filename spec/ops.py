@@ -52,6 +52,7 @@ TABLE: dict[str, Operator] = {
     "strip": Operator("{0}.strip()", atom=True),
     "capitalize": Operator("{0}.capitalize()", atom=True),
     "title": Operator("{0}.title()", atom=True),
+    "join": Operator("{0}.join({1})", atom=True, iterates=True, reads="sequence"),
     "min": Operator("min({*})", atom=True, accumulates="min"),
     "max": Operator("max({*})", atom=True, accumulates="max"),
     "int": Operator("int({0})", atom=True),

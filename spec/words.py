@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import field
 from typing import (
+    TYPE_CHECKING,
     Annotated,
     Any,
     ClassVar,
@@ -28,6 +29,9 @@ from typing import (
 from .errors import misused, nearest
 from .quick_dataclass import dataclass
 from .sorting import in_order
+
+if TYPE_CHECKING:  # Nobody but a type checker needs this module.
+    from datetime import timedelta
 
 T = TypeVar("T")
 K = TypeVar("K")
@@ -100,6 +104,9 @@ class Sort(str, metaclass=_SortMeta):
     def __ne__(self, other: object) -> bool:
         return not self == other
 
+    def __bool__(self) -> bool:
+        return True  # It is there; `if self.owner:` asks whether there is one.
+
     __hash__ = str.__hash__  # Itself, and no call of it: elements are looked up in every step.
 
     def __repr__(self) -> str:
@@ -149,8 +156,9 @@ class Timer:
         """Whether the timer runs."""
         return self.deadline is not None
 
-    def start(self, seconds: float) -> None:
-        """Only inside a transition: arm the timer, due after so many seconds."""
+    def start(self, seconds: float | timedelta) -> None:
+        """Only inside a transition: arm the timer, due after so many seconds, or after a constant
+        span of time."""
         raise RuntimeError("a timer is started inside a transition")
 
     def stop(self) -> None:

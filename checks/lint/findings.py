@@ -13,6 +13,7 @@ from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.control_variable import control_variable
 from lawful.spec.errors import Place
 from lawful.spec.flat import Flat
 from lawful.spec.ir import Json
@@ -82,7 +83,7 @@ def lint(flat: Flat, world: World, limits: Limits) -> Findings:
 
 def _unanswered(machine: ir.Machine) -> Iterator[Finding]:
     """Control states in which an event is neither taken nor ignored, so it is always refused."""
-    control = next((v for v in machine.variables if v.name == "state"), None)
+    control = control_variable(machine)
     if control is None or not isinstance(control.type, t.Enum):
         return
     for event in machine.events:
@@ -91,7 +92,7 @@ def _unanswered(machine: ir.Machine) -> Iterator[Finding]:
             continue  # It is a timer's: no caller sends it.
         answered = set[str]()
         for row in serving:
-            own = isinstance(row.control, ir.Field) and row.control.name == "state"
+            own = isinstance(row.control, ir.Field) and row.control.name == control.name
             answered.update(row.source if own and row.source else control.type.members)
         for ignore in machine.ignores:
             if ignore.event == event.name:
@@ -119,6 +120,7 @@ class _Reached:
 
     def __init__(self, space: Space, limits: Limits) -> None:
         self.space = space
+        self.held = control_variable(space.machine)
         graph = state_graph(space, limits)
         self.engine, self.search = graph.engine, graph.found
         self.values: defaultdict[str, set[Any]] = defaultdict(set)
@@ -137,11 +139,9 @@ class _Reached:
             self.values[v.name].add(value)
 
     def control(self, state: State) -> str:
-        """The value of the control state `state`; empty where there is none."""
-        for v, value in zip(self.space.machine.variables, state, strict=False):
-            if v.name == "state" and isinstance(v.type, t.Enum):
-                return str(value.name)
-        return ""
+        """The name of the control state; empty where there is none."""
+        machine, held = self.space.machine, self.held
+        return "" if held is None else str(state[machine.variables.index(held)].name)
 
 
 def _dead(seen: _Reached) -> Iterator[Finding]:
@@ -178,9 +178,8 @@ def _is_control(machine: ir.Machine, name: str) -> bool:
 def _sinks(seen: _Reached) -> Iterator[Finding]:
     """Control states that no transition leaves and that are not terminal."""
     for name, after in sorted(seen.leads.items()):
-        if name and after == {name} and name not in seen.rests:
-            place = next(v.place for v in seen.space.machine.variables if v.name == "state")
-            yield Finding("sink", place, f"nothing leaves {name}, which is not terminal")
+        if seen.held is not None and after == {name} and name not in seen.rests:
+            yield Finding("sink", seen.held.place, f"nothing leaves {name}, which is not terminal")
 
 
 def _unchanged(seen: _Reached) -> Iterator[Finding]:

@@ -63,6 +63,8 @@ class Comparison:
     ) -> None:
         if isinstance(recorded, Absent):
             return
+        if recorded is None and not self.form.always_told:
+            return  # An older journal, whose rows told of a variable `state` alone.
         whole = isinstance(recorded, dict)
         mine: Json = self.form.shown(state) if whole else self.form.control(state) or None
         if not same(recorded, mine):

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from lawful.runtime.instances.container_changes import is_change
+from lawful.spec import ir
 from lawful.spec.codec.as_json import is_object
 from lawful.spec.ir import Json
 
 from ..reference.states import State, freeze, thaw
 from .deviations import Deviation, Inconclusive, Malformed
 from .difference import hidden
-from .row_state import CONTROL
 from .row_step import Stepper
 from .rows import WHOLE, Absent, Row
 from .told_containers import changed, key_of_parts, parts_changed
@@ -142,7 +142,11 @@ def at_time(stepper: Stepper, state: State, row: Row) -> State:
 
 def _forced(stepper: Stepper, state: State, row: Row) -> State:
     """The state in which only the control state follows the event."""
-    rows = [r for r in stepper.serving.get(str(row.event), ()) if r.target is not None]
+    at = stepper.form.at_control
+    name = None if at is None else stepper.machine.variables[at].name
+    served = stepper.serving.get(str(row.event), ())
+    moving = (r for r in served if isinstance(r.control, ir.Field) and r.control.name == name)
+    rows = [r for r in moving if r.target is not None]
     named = [r for r in rows if r.name == row.transition] or rows
     targets = [target for r in named for target in r.target or ()]
     if isinstance(row.after, str):
@@ -157,6 +161,6 @@ def _in_control(stepper: Stepper, state: State, name: str) -> State:
     if stepper.form.at_control is None:
         return state
     working = thaw(state)
-    kind = stepper.machine.variables[stepper.form.at_control].type
-    working[stepper.form.at_control] = stepper.reader.read(CONTROL, name, kind)
+    control = stepper.machine.variables[stepper.form.at_control]
+    working[stepper.form.at_control] = stepper.reader.read(control.name, name, control.type)
     return freeze(working)

@@ -11,6 +11,7 @@ from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.control_variable import control_variable
 from lawful.spec.codec.as_json import is_object
 from lawful.spec.ir import Json
 from lawful.spec.values.world import FrozenMap, encode, rank
@@ -21,7 +22,6 @@ from .deviations import Malformed
 from .difference import at, changes
 from .rows import Absent
 
-CONTROL = "state"  # The variable that is the control state, where it is an enum.
 MAY_BE_NONE = (t.Union, t.Nothing, t.Opaque, t.Unknown)  # Types whose values null may stand for.
 Read = Callable[[str, Json, t.Type], Any]
 
@@ -93,9 +93,15 @@ class StateForm:
         self.machine = machine
         self.parts = {part.name: part for part in (machine, *machine.parts)}
         self.kept = tuple((i, v) for i, v in enumerate(machine.variables) if not v.ghost)
-        found = [i for i, v in self.kept if v.name == CONTROL and isinstance(v.type, t.Enum)]
-        self.at_control = found[0] if found else None
+        held = control_variable(machine)
+        self.at_control = None if held is None else machine.variables.index(held)
         self.never_none = {v.name for _, v in self.kept if not isinstance(v.type, MAY_BE_NONE)}
+
+    @property
+    def always_told(self) -> bool:
+        """Whether rows of every age tell of the control state, and say null where there is none."""
+        at = self.at_control
+        return at is None or self.machine.variables[at].name == "state"
 
     @property
     def control_states(self) -> tuple[str, ...]:

@@ -268,7 +268,7 @@ OperationWriter = Callable[[Writer, ir.Op, Env], Expression]
 WRITERS: dict[str, OperationWriter] = {
     "floordiv": _divided("\\div", "FloorDiv"),
     "mod": _divided("%", "FloorMod"),
-    "format": _text,
+    **dict.fromkeys(("format", "join"), _text),
     **dict.fromkeys(ops.TEXTS, _text),
     **dict.fromkeys(("lt", "le", "gt", "ge"), _compared),
     **dict.fromkeys(("min", "max"), _chosen),

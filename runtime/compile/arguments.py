@@ -32,6 +32,8 @@ from .python_ast import all_of, any_of, attribute, call, compare, if_, name, out
 Check = Callable[..., Any]  # Of a value, and of the elements of the sorts where they are known.
 MOST_TESTS = 30  # For more tests the generated code calls the check at once.
 PLAIN: dict[type[t.Type], type[Any]] = {t.Seq: tuple, t.Set: frozenset, t.Map: FrozenMap}
+SEQUENCES: dict[bool, tuple[type[Any], ...]] = {True: (list,), False: (tuple, list)}
+SETS: dict[bool, tuple[type[Any], ...]] = {True: (set,), False: (frozenset, set)}
 MOST_NAMED = 5  # Missing keys that a message names.
 
 
@@ -173,12 +175,13 @@ def _container(value: Any, kind: t.Type, known: ValueContext, what: str) -> Any:
             rows = enumerate(zip(held, items, strict=True))
             mine = tuple(taken(each, of, known, f"{what}[{i}]") for i, (each, of) in rows)
             return held if plain and _same(held, mine) else mine
-        case t.Seq(item=item, mutable=mutable) if isinstance(value, list if mutable else tuple):
+        # Of an argument that is declared as a list or a set the machine keeps what does not change.
+        case t.Seq(item=item, mutable=mutable) if isinstance(value, SEQUENCES[mutable]):
             all_ = [taken(each, item, known, f"{what}[{i}]") for i, each in enumerate(held)]
             if mutable:
                 return all_
             return held if plain and _same(held, all_) else tuple(all_)
-        case t.Set(item=item, mutable=mutable) if isinstance(value, set if mutable else frozenset):
+        case t.Set(item=item, mutable=mutable) if isinstance(value, SETS[mutable]):
             given = list(held)
             all_ = [taken(each, item, known, f"an element of {what}") for each in given]
             if mutable:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.control_variable import control_name
 from lawful.spec.analysis.effects import Reach, Writes, all_names, assigned
 from lawful.spec.analysis.ghosts import Eraser, ghosts_of, only_reads
 from lawful.spec.analysis.walk import everything, statements
@@ -59,7 +60,7 @@ class Compiler:
         self.resolved = resolved
         self.ghosts = ghosts_of(m)
         self.eraser = Eraser(m, self.ghosts)
-        self.reach = Reach(m, self.ghosts[m.name])
+        self.reach = Reach(m.functions, m.bases, self.ghosts[m.name])
         self.bodies_by_key: dict[str, tuple[ir.Stmt, ...]] = {}
         helpers = [*m.functions, *(p.function for p in m.properties)]
         params = {f.name: tuple(kind for _, kind in f.params) for f in helpers}
@@ -120,16 +121,10 @@ class Compiler:
         held = tuple(v.name for v in m.variables if not v.ghost)
         fields = {v.name: v.type for v in m.variables if not v.ghost}
         fields.update({p.name: p.type for p in m.parameters})
-        families: dict[str, bool] = {}
-        for key in held:
-            match fields[key]:
-                case t.Part():
-                    families[key] = False
-                case t.Map(value=t.Part()):
-                    families[key] = True
-                case _:
-                    pass
-        return Plan(self.resolved, fields, held, tuple(map(slot, held)), families)
+        of_parts = [key for key in held if t.part_of(fields[key]) is not None]
+        families = {key: isinstance(fields[key], t.Map) for key in of_parts}
+        slots, control = tuple(map(slot, held)), control_name(m)
+        return Plan(self.resolved, fields, held, slots, families, control)
 
     # Functions.
 
@@ -308,7 +303,9 @@ class Compiler:
     def of_way(self, kind: type[M], way: Way, watched: bool) -> M:
         """An emitter of the methods of a way."""
         fields, code = self.plan.fields, self.code
-        return kind(code.names, code.called, fields, way, watched=watched, writes=self.writes)
+        made = kind(code.names, code.called, fields, way, watched=watched, writes=self.writes)
+        made.control = self.plan.control
+        return made
 
     def bodies(self, way: Way) -> list[GuardedBody]:
         """The transitions of a way as its method runs them; none where `commit.choose` runs them:

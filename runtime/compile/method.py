@@ -85,6 +85,7 @@ class Method:
         self.way = way
         self.watched = watched
         self.writes = writes
+        self.control: str | None = None  # The control variable.
         self.error = names.local("error")
         self.way_name = names.number("way", way)
 

@@ -30,8 +30,6 @@ from .guard_tests import GuardedBody
 from .method import Method
 from .python_ast import assign, attribute, call, if_, name, target_of
 
-STATE = "state"
-
 
 class ObservedMethod(Method):
     """Emits the method of observed instances."""
@@ -67,10 +65,11 @@ class ObservedMethod(Method):
         olds: list[ast.expr] = [name(self.names.local(f"old_{v}")) for v in inline.writes]
         news: list[ast.expr] = [self.held(v) for v in inline.writes]
         controls: list[ast.expr] = [ast.Constant(None), ast.Constant(None)]
-        if STATE in self.kinds:
-            before = f"old_{STATE}" if STATE in inline.writes else None
-            controls[0] = self.held(STATE) if before is None else name(self.names.local(before))
-            controls[1] = self.held(STATE)
+        at = self.control
+        if at is not None:
+            before = f"old_{at}" if at in inline.writes else None
+            controls[0] = self.held(at) if before is None else name(self.names.local(before))
+            controls[1] = self.held(at)
         writes = ast.Tuple([ast.Constant(v) for v in inline.writes], ast.Load())
         return [
             *super().ran(inline, output, places),
@@ -80,7 +79,7 @@ class ObservedMethod(Method):
     def ignored(self) -> list[ast.stmt]:
         """Return where the control state alone says that the event is ignored."""
         out = super().ignored()
-        at = self.held(STATE) if STATE in self.kinds else ast.Constant(None)
+        at = ast.Constant(None) if self.control is None else self.held(self.control)
         told = [*self.opening(), *self.told(None, [at, at], None, [ast.Tuple([], ast.Load())])]
         match out:
             case [ast.If(test=test, body=body)]:

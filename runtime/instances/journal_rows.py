@@ -52,7 +52,6 @@ KEYS = (
     "why",
     "wall",
 )
-STATE = "state"  # The variable that `before` and `after` are of.
 WALL = "wall"  # A column that rows of older journals lack.
 UNIVERSE = "universe"  # A column of those rows alone that tell a whole instance.
 HIDDEN = "$hidden"  # The one key of the object that stands for a hidden value.
@@ -61,7 +60,7 @@ HIDDEN = "$hidden"  # The one key of the object that stands for a hidden value.
 @dataclass(frozen=True)
 class Hidden:
     """Values that rows do not show: names of variables, parameters and arguments, and outputs as
-    `event.output`. `before` and `after` belong to the variable `state`.
+    `event.output`. `before` and `after` belong to the control variable.
 
     `excluded` values are left out. `hashed` values are replaced by keyed hashes, so that equal
     values look equal. Rows of refusals name only the transitions, because reasons contain values. A
@@ -178,8 +177,8 @@ class RowWriter:
             for part in ("args", "changed"):
                 rest[part] = self.hidden.each(rest[part])
             for side in ("before", "after"):
-                if rest[side] is not None:
-                    rest[side] = self.hidden.recorded(STATE, rest[side])
+                if rest[side] is not None and self.plan.control is not None:
+                    rest[side] = self.hidden.recorded(self.plan.control, rest[side])
             rest["output"] = self.hidden.recorded(f"{rest['event']}.output", rest["output"])
         row = {
             "v": VERSION,

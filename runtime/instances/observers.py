@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from lawful.spec.outcomes import Refused
 
 from ..kernel.commit import NOT_FIRED, UNDECIDED
-from ..kernel.dispatch import CONTROL, save, undoing
+from ..kernel.dispatch import control, save, undoing
 from ..kernel.event_record import Stepped
 from ..kernel.plan import Asserted, Way
 from ..kernel.signal_handlers import of_a_handler
@@ -218,7 +218,7 @@ class Observed:
         if self.log is not None:
             self.log.begin()
         parts = PartsBefore(state, way) if way.composite else None
-        at, values = getattr(state, CONTROL, None), way.read(state)
+        at, values = control(state), way.read(state)
         undo: Iterator[object] = map(setattr, repeat(state), way.slots, values)
         if parts is not None or way.grows:
             undo = undoing(save(state, way))
@@ -230,7 +230,7 @@ class Observed:
             else:
                 output = self._judged(state, way, args, step)
             ran = state.__environment__.last_transition
-            controls = at, getattr(state, CONTROL, None)
+            controls = at, control(state)
             both = (*values, *way.read(state)) if parts is None and ran else ()
             done = Stepped.made(
                 state, way, args, ran=ran, controls=controls, values=both, output=output
@@ -278,7 +278,7 @@ class Observed:
     def _refused(self, state: State, way: Way, args: tuple[Any, ...], refusal: Refused) -> None:
         """Queue a refused event for all observers: they get it now, or before the next event."""
         if self.observers:
-            at = getattr(state, CONTROL, None)
+            at = control(state)
             why = refusal.untraced()
             done = Stepped.made(state, way, args, ran=None, controls=(at, at), refused=why)
             self._untold += ((self.observers, done),)

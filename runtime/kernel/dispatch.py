@@ -28,7 +28,6 @@ from .suspects import SUSPECT, suspect
 NO_VALUE = (LookupError, ArithmeticError, ValueError, TypeError, AttributeError)
 FAULTS = (*NO_VALUE, Broken)
 UNSET = object()
-CONTROL = slot("state")  # The slot of the control state.
 UNIVERSE = ("universe", "members")  # Of an environment, what the growth of a sort changes.
 
 
@@ -184,7 +183,8 @@ def _ambiguous(state: State, way: Way, both: tuple[Candidate, Candidate]) -> Amb
 
 def control(state: State) -> Any:
     """The control state; None for a machine that has none."""
-    return getattr(state, CONTROL, None)
+    at = state.__plan__.control
+    return None if at is None else getattr(state, slot(at), None)  # It may not have started.
 
 
 def control_name(state: State) -> str | None:

@@ -143,10 +143,11 @@ class Plan:
     """A compiled machine.
 
     `slots` are those of `variables`; `families` says of each variable of parts whether it is a map
-    of them. `fresh` gives a new state its initial values, `fresh_but(names)` returns one without
-    these variables. `runs`, `tells` and `logs` have what `watched`, `observed` and `logged`
-    compiled. `hints` are the guards of a transition that need no argument. `judged`: the bounds of
-    initial values were found to hold. `growth` are the ways in which sorts grow.
+    of them. `control` is the control variable. `fresh` gives a new state its initial values,
+    `fresh_but(names)` returns one without these variables. `runs`, `tells` and `logs` have what
+    `watched`, `observed` and `logged` compiled. `hints` are the guards of a transition that need no
+    argument. `judged`: the bounds of initial values were found to hold. `growth` are the ways in
+    which sorts grow.
     """
 
     resolved: Resolved
@@ -154,6 +155,7 @@ class Plan:
     variables: tuple[str, ...]
     slots: tuple[str, ...]
     families: dict[str, bool]
+    control: str | None = None
     ways: dict[str, Way] = field(default_factory=dict[str, Way])
     starts: dict[str, Way] = field(default_factory=dict[str, Way])
     growth: dict[str, Way] = field(default_factory=dict[str, Way])

@@ -14,24 +14,31 @@ from .walk import everything, statements, written
 @dataclass
 class Writes:
     """The variables that a step may assign; `parts`: it may change its parts, or which
-    there are."""
+    there are; `anything`: it calls an ancestor's transition that is not known yet."""
 
     variables: dict[str, None] = field(default_factory=dict[str, None])
     parts: bool = False
+    anything: bool = False
 
     def add(self, other: Writes) -> None:
         self.variables.update(other.variables)
         self.parts = self.parts or other.parts
+        self.anything = self.anything or other.anything
 
 
 class Reach:
     """Finds the writes of a machine's functions and transitions, including those of functions they
     call."""
 
-    def __init__(self, machine: ir.Machine, ghosts: frozenset[str]) -> None:
+    def __init__(
+        self,
+        functions: Iterable[ir.Function],
+        bases: Iterable[ir.Transition],
+        ghosts: frozenset[str],
+    ) -> None:
         self.ghosts = ghosts
-        self.functions = {f.name: f for f in machine.functions}
-        self.bases = {b.name: b for b in machine.bases}
+        self.functions = {f.name: f for f in functions}
+        self.bases = {b.name: b for b in bases}
         self.known: dict[str, Writes] = {}
 
     def of_transition(self, transition: ir.Transition) -> Writes:
@@ -53,7 +60,7 @@ class Reach:
                 self._place(out, place)
             match stmt:
                 case ir.Do(call=call):
-                    out.add(self._named(call.function))
+                    out.add(self.of_function(call.function))
                 case ir.Base(name=name):
                     out.add(self._base(name))
                 case _:
@@ -71,7 +78,10 @@ class Reach:
         elif not isinstance(root(place), ir.Local):
             out.parts = True
 
-    def _named(self, function: str) -> Writes:
+    def of_function(self, function: str) -> Writes:
+        """What a call of the function writes."""
+        if function not in self.functions:
+            return Writes(anything=True)
         if function not in self.known:
             self.known[function] = Writes()  # Helpers do not call one another in a circle.
             self.known[function] = self.of_body(self.functions[function].body)
@@ -79,6 +89,8 @@ class Reach:
 
     def _base(self, name: str) -> Writes:
         key = f"super {name}"
+        if name not in self.bases:
+            return Writes(anything=True)
         if key not in self.known:
             self.known[key] = self.of_transition(self.bases[name])
         return self.known[key]

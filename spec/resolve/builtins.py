@@ -16,11 +16,13 @@ from . import conditions, expressions, ordered_sorts
 from .comprehensions import comprehension
 from .constants import constant
 from .context import MISSING, Body, Signature, facts_if
-from .declared.serials import declared
 from .families import gathered
 from .methods import call_of, only, refused
-from .short_forms.judged_lists import first_of, judged_list
-from .short_forms.keyed_orders import has_key, keyed
+from .short_forms.enum_integers import has_order
+from .short_forms.first_elements import first_element
+from .short_forms.judged_lists import judged_list
+from .short_forms.keyed_orders import by_itself, has_key, keyed, least_member
+from .short_forms.maps_from_keys import from_keys
 from .short_forms.numbered_elements import numbered
 
 Caller = Callable[[Body, tree.Apply, t.Type | None], ir.Expr]
@@ -58,6 +60,8 @@ def _fold(kind: ir.CompKind, op: str, type: t.Type) -> Caller:
             more = f", {kind}(a, b) or {kind}(collection, default=0)"
             return refused(b, node, f"{kind}(collection){more if least else ''}")
         (argument,) = node.args
+        if least and (found := least_member(b, node, kind)) is not None:
+            return found
         if _is_folded(argument):
             if kind in ("all", "any") and argument.kind == "list":
                 return judged_list(b, node.place, argument, kind)
@@ -87,23 +91,6 @@ def _or_default(b: Body, node: tree.Apply, builtin: str) -> ir.Expr:
     return ir.Op(node.place, result, f"{builtin}_or", (over, other))
 
 
-def _next(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
-    """`next((e for x in xs if p), default)`: the first, or the default."""
-    generator = first_of(b, node.args[0]) if node.args else None
-    if not isinstance(generator, tree.Comprehension) or generator.kind != "generator":
-        return refused(b, node, "next((e for x in xs if p), default)")
-    if not only(b, node, 2):
-        return b.wrong(node.place)
-    inside = None if expected is None else t.Seq(expected, mutable=False)
-    made = comprehension(b, generator, "first", inside)
-    if not isinstance(made.type, t.Seq):
-        return made
-    other = expressions.expr(b, node.args[1], expected)
-    other = declared(b, other, made.type.item)
-    kind = expected or expressions.join(b, node.place, (made.type.item, other.type))
-    return ir.Op(node.place, kind, "first_or", (made, other))
-
-
 def _collected(builtin: str, op: str) -> Caller:
     """`set`, `frozenset`, `list`, `tuple`, `sorted`: empty, of a generator, of an iterable."""
 
@@ -130,7 +117,10 @@ def _collected(builtin: str, op: str) -> Caller:
             if isinstance(of.type, t.Unknown):
                 return b.wrong(node.place)
         if builtin in ("list", "tuple") and not t.ordered(of.type) and of.type != t.Unknown():
-            expressions.unordered(b, node.place, f"{builtin}(...) of an unordered collection")
+            what = f"{builtin}(...) of an unordered collection"
+            expressions.unordered(b, node.place, what, item)
+        if builtin == "sorted" and has_order(b, item):
+            return by_itself(b, node.place, builtin, (of, item))
         if builtin == "sorted":
             ordered_sorts.compared(b, argument.place, (item,), builtin)
         return _converted(node.place, builtin, op, (of, wanted if wanted is not None else item))
@@ -420,6 +410,7 @@ FUNCTIONS: dict[Any, Caller] = {
     builtins.tuple: _collected("tuple", "tuple_of"),
     builtins.sorted: _collected("sorted", "sorted"),
     builtins.dict: _dict,
+    dict.fromkeys: from_keys,
     collections.Counter: _counter,
     builtins.len: _len,
     builtins.range: _range,
@@ -436,7 +427,7 @@ FUNCTIONS: dict[Any, Caller] = {
     words.needed: _needed,
     words.can: _can,
     words.total: _total,
-    builtins.next: _next,
+    builtins.next: first_element,
     words.require: _statement_only,
     words.refuse: _statement_only,
     words.before: ordered_sorts.before,

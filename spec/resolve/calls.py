@@ -27,7 +27,7 @@ from .constants import CONSTANTS, constant
 from .context import MISSING, Body, read_of
 from .methods import METHODS, arguments, call_of, refused, replaced
 from .refinements import is_view, view
-from .short_forms.spans import number_of_span
+from .short_forms.spans import number_of_span, spans_of
 from .short_forms.text_methods import text_method
 from .value_methods import defined, of_class
 
@@ -99,30 +99,11 @@ def _seconds(b: Body, node: tree.Apply) -> ir.Expr | None:
     if not isinstance(function.of, tree.Subscript):
         return None
     table: Any = b.static(function.of.of)
-    spans = _spans(table)
+    spans = spans_of(table)
     if not spans:
         return None
     seconds = constant(b, spans if isinstance(table, dict) else (*spans.values(),), node.place)
     return None if seconds is None else expressions.item_of(b, function.of, seconds, None)
-
-
-def _spans(table: object) -> dict[Any, float] | None:
-    """The seconds of a dict, tuple or list of spans, by key or index; None of another object."""
-    whole: Any = table
-    if isinstance(table, dict):
-        rows: dict[Any, Any] = whole
-    elif isinstance(table, tuple | list):
-        items: list[Any] = [*whole]
-        rows = dict(enumerate(items))
-    else:
-        return None
-    if not all(map(_is_span, rows.values())):
-        return None
-    return {key: span.total_seconds() for key, span in rows.items()}
-
-
-def _is_span(value: object) -> bool:
-    return type(value).__module__ == "datetime" and type(value).__name__ == "timedelta"
 
 
 TAKES = "which one it takes is not determined: take a parameter, and discard that"
@@ -157,7 +138,6 @@ INSTEAD: dict[Any, str] = {
     type: "write isinstance(x, Ack), or match",
     hash: "compare the values themselves",
     id: "compare the values themselves",
-    dict.fromkeys: "write a comprehension: {k: 0 for k in keys}",
     getattr: "write out the attribute",
     setattr: "write out the assignment",
     hasattr: "write isinstance(x, Ack), or match",
@@ -193,8 +173,8 @@ IN_PYTHON = "compute it outside: take the result as a parameter of the event, or
 def _of_constant(b: Body, function: tree.Expression) -> bool:
     """Whether it is a method of a constant: `LIMITS.issubset(...)`."""
     owner = b.static(function.of) if isinstance(function, tree.Attribute) else MISSING
-    kinds = (str, tuple, frozenset, words.Record, dict, python_types.MappingProxyType, enum.Enum)
-    return isinstance(owner, kinds)
+    kinds = (str, tuple, frozenset, list, set, dict, python_types.MappingProxyType)
+    return isinstance(owner, (*kinds, words.Record, enum.Enum))
 
 
 def _hashable(value: object) -> bool:
@@ -238,7 +218,7 @@ def _hoisted(
     elif isinstance(made, ir.Branch) and isinstance(made.test, ir.Op):
         b.updated(made.test.args[1])
     else:
-        b.forget_state()
+        b.forget_state(made)
     return read_of(local)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from .. import ir, ops
 from .. import types as t
@@ -16,6 +17,7 @@ from .aliasing import changeable, own_container
 from .builtins import FUNCTIONS
 from .context import MISSING, Body, Interface, read_of
 from .methods import arguments, call_of
+from .short_forms.spans import in_seconds
 
 Effect = tuple[t.Type, Callable[[ir.Expr | None], ir.Stmt]]
 
@@ -189,6 +191,8 @@ def _update(b: Body, node: tree.Apply, of: ir.Expr) -> Effect | None:
     made = _collected(b, node, of, op) if op in ("update", "extend") else None
     if made is not None:
         return t.NOTHING, lambda into: ir.Update(place, of, op, (made,), into)
+    if isinstance(kind, t.Timer) and op == "start":
+        node = replace(node, args=tuple(in_seconds(b, arg) for arg in node.args))
     result, params = _signature(b, node, kind, op)
     args = arguments(b, node, params)
     for arg in args:
@@ -243,15 +247,15 @@ def _put_default(b: Body, node: tree.Apply, of: ir.Expr, kind: t.Map) -> Effect 
     kept = len(b.scene.problems.found), b.evaluated
     key, value = arguments(b, node, params)
     if len(b.scene.problems.found) == kept[0] and not always_defined(key, value):
-        del b.scene.problems.found[kept[0] :]
-        b.evaluated = kept[1]
-        return None
+        if b.hoisted is None:
+            b.evaluated = kept[1]
+            return None
+        # Python evaluates both, in this order, whether the key is there or not.
+        key, value = _held(b, key, kind.key), _held(b, value, kind.value)
     if not all(_steady(each.key, of) for each in prefixes(of) if isinstance(each, ir.Item)):
         return None
     if not _steady(key, of) and b.hoisted is not None:
-        local = b.temporary(kind.key, place)  # The key is read again after the map has changed.
-        b.hoisted.append(ir.Assign(place, local, key))
-        key = read_of(local)
+        key = _held(b, key, kind.key)  # It is read again after the map has changed.
     if in_state(of):
         may_change(b, place)
     if not changeable(b, of, place):
@@ -267,6 +271,14 @@ def _put_default(b: Body, node: tree.Apply, of: ir.Expr, kind: t.Map) -> Effect 
         return ir.Branch(place, missing, (*put, read), (read,))
 
     return kind.value, make
+
+
+def _held(b: Body, value: ir.Expr, kind: t.Type) -> ir.Expr:
+    """The value in a local of our own, which is assigned before the statement."""
+    assert b.hoisted is not None
+    local = b.temporary(kind, value.place)
+    b.hoisted.append(ir.Assign(value.place, local, value))
+    return read_of(local)
 
 
 def _steady(key: ir.Expr, of: ir.Expr) -> bool:

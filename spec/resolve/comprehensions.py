@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from .. import ir, ops
 from .. import types as t
 from ..analysis.iteration_order import identity, injective
@@ -112,7 +114,7 @@ def comprehension(
         item = t.widened(compared(b, node.element.place, (element.type,), kind))
     if kind in ("list", "tuple", "first") and not in_order and not any_order:
         what = "the first of" if kind == "first" else "a list or tuple made from"
-        unordered(b, node.place, f"{what} an unordered collection")
+        unordered(b, node.place, f"{what} an unordered collection", _first_unordered(bound))
     if key is not None and not in_order and _collides(bound, key, element):
         unordered(b, node.place, "a map in which two elements may have one key")
     item = item or element.type
@@ -135,6 +137,36 @@ def comprehension(
         kept = key_type or key.type
         result = t.Map(kept, item, mutable=True, total=_all_keys(bound, key, kept))
     return ir.Comp(node.place, result, kind, element, key, bound)
+
+
+def _first_unordered(bound: tuple[ir.Clause, ...]) -> t.Type | None:
+    """The type of the elements of the first unordered collection that is gone through."""
+    overs = (clause.over.type for clause in bound if not t.ordered(clause.over.type))
+    return next(map(t.element, overs), None)
+
+
+def as_set(b: Body, made: ir.Comp) -> ir.Expr:
+    """A list or tuple of what is in a set or a map, as the set of its elements, for their order is
+    not seen; a problem where one element may be there twice. One of what has an order unchanged."""
+    assert isinstance(made.type, t.Seq)
+    overs = [clause.over for clause in made.clauses]
+    if all(t.ordered(over.type) or isinstance(over.type, t.Unknown) for over in overs):
+        return made
+    (first, *others), item = made.clauses, made.type.item
+    once = once_each(first.over) and injective(made.element, identity(first.names, first.over))
+    if others or not once or not t.immutable(item):
+        what = "a list or tuple made from an unordered collection"
+        unordered(b, made.place, what, _first_unordered(made.clauses))
+    return replace(made, kind="set", type=t.Set(item, mutable=True))
+
+
+def once_each(over: ir.Expr) -> bool:
+    """Whether an iteration gives no element twice, as the values of a map may be."""
+    match over:
+        case ir.Op(op="keys" | "items") | ir.Domain():
+            return True
+        case _:
+            return isinstance(over.type, t.Set | t.Map)
 
 
 def _counted(b: Body, element: ir.Expr) -> ir.Expr:

@@ -11,18 +11,22 @@ from .expressions import infer, misfit
 
 def truth(b: Body, node: tree.Expression) -> ir.Expr:
     """A condition: a bool; an integer, which may be None, is true where it is neither that nor 0, a
-    collection where it is not empty, a record that may be None where it is not."""
+    collection where it is not empty, a record, a member or an element where it is not None."""
     b.asked = node  # `and` and `or` give one of their sides: only where that is a condition.
     found = infer(b, node, t.BOOL)
     match found.type:
-        case t.Serial() | t.Iter():
+        case t.Serial():
+            pass
+        case t.Iter() if not is_range(found):
             pass
         case t.Int():
             return ir.Op(found.place, t.BOOL, "ne", (found, ir.Const(found.place, t.INT, 0)))
-        case t.Set() | t.Seq() | t.Map() | t.Bag():
+        case t.Set() | t.Seq() | t.Map() | t.Bag() | t.Iter():
             count = ir.Op(found.place, t.INT, "len", (found,))
             return ir.Op(found.place, t.BOOL, "gt", (count, ir.Const(found.place, t.INT, 0)))
-        case t.Union() | t.Record() if _true_unless_none(b, (whole := _widest(found)).type):
+        case t.Union() | t.Record() | t.Sort() | t.Enum() if _true_unless_none(
+            b, (whole := _widest(found)).type
+        ):
             none = ir.IsA(found.place, t.BOOL, whole, (t.NOTHING,))
             return ir.Op(found.place, t.BOOL, "not", (none,))
         case t.Union(options=(t.Int() as kind, t.Nothing()) | (t.Nothing(), t.Int() as kind)) if (
@@ -41,6 +45,19 @@ def truth(b: Body, node: tree.Expression) -> ir.Expr:
     return found
 
 
+def is_range(value: ir.Expr) -> bool:
+    """Whether the value is a range, or one of several."""
+    match value:
+        case ir.Op(op="range"):
+            return True
+        case ir.Local(type=t.Iter()):  # No other iterable is kept in a local.
+            return True
+        case ir.If(then=then, other=other):
+            return is_range(then) and is_range(other)
+        case _:
+            return False
+
+
 def _widest(found: ir.Expr) -> ir.Expr:
     """The value with the type that it had before any test."""
     return _widest(found.of) if isinstance(found, ir.Narrow) else found
@@ -50,8 +67,20 @@ def _true_unless_none(b: Body, kind: t.Type) -> bool:
     """Whether None is the one value of the type that Python takes for false."""
     options = t.options(kind)
     others = [option for option in options if not isinstance(option, t.Nothing)]
-    return len(others) < len(options) and all(
-        isinstance(option, t.Record)
-        and not any(hasattr(b.scene.records[option.name], each) for each in ("__bool__", "__len__"))
-        for option in others
-    )
+    return len(others) < len(options) and all(_always_true(b, option) for option in others)
+
+
+def _always_true(b: Body, kind: t.Type) -> bool:
+    """Whether Python takes every value of this type for true."""
+    cls: type | None = None
+    match kind:
+        case t.Sort():
+            return True
+        case t.Record(name=name):
+            cls = b.scene.records[name]
+        case t.Enum(name=name):  # One that is a number or a text, too, has the truth of those.
+            cls = b.scene.enums[name]
+        case _:
+            pass
+    says = ("__bool__", "__len__")
+    return cls is not None and not any(each in vars(c) for c in cls.__mro__ for each in says)

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from .. import ir
 from .. import types as t
+from ..analysis.effects import Reach, Writes
 from ..analysis.places import (
     changed_by_steps_of_parts,
     holder,
@@ -264,22 +265,28 @@ class Body:
             if of.name not in names and t.immutable(of.type)
         }
 
-    def forget_state(self) -> None:
-        """After a helper changed the state: only facts about locals remain."""
-        self._forget_facts()
+    def forget_state(self, call: ir.Stmt) -> None:
+        """After a helper changed the state: what is known of other variables remains."""
+        self._forget_facts(self._writes(call))
         self.dead |= {n for n, path in self.aliases.items() if in_state(viewed(path))}
+
+    def _writes(self, call: ir.Stmt) -> Writes:
+        if not isinstance(call, ir.Do):
+            return Writes(anything=True)
+        functions = self.scene.functions()
+        return Reach(functions, (), frozenset()).of_function(call.call.function)
 
     def stepped(self) -> None:
         """After a part's step: what this machine has itself is where it was."""
-        self._forget_facts()
+        self._forget_facts(Writes(parts=True))
         self.dead |= {
             name
             for name, path in self.aliases.items()
             if in_state(viewed(path)) and changed_by_steps_of_parts(viewed(path))
         }
 
-    def _forget_facts(self) -> None:
-        self.facts = {e: f for e, f in self.facts.items() if isinstance(e, ir.Local)}
+    def _forget_facts(self, writes: Writes) -> None:
+        self.facts = {e: f for e, f in self.facts.items() if not _written(e, writes)}
 
     def replaced(self, target: ir.Expr) -> None:
         """After another value was put at `target`: names of what was there name nothing."""
@@ -297,6 +304,23 @@ class Body:
         self.dead |= {
             name for name, path in self.aliases.items() if may_pass(viewed(path), target, below)
         }
+
+
+def _written(e: ir.Expr, writes: Writes) -> bool:
+    """Whether something that writes this may put another value at a place, or into its keys."""
+    if isinstance(e, ir.Local):
+        return False
+    for node in everything((e,)):
+        match node:
+            case ir.Field(of=ir.Self(), name=name) if name in writes.variables:
+                return True
+            case ir.Local(type=t.Part()) | ir.Call():
+                return True
+            case ir.Field(type=kind) | ir.Item(type=kind) if t.contains(kind, t.Part):
+                return True
+            case _:
+                pass
+    return writes.anything or not in_state(e)
 
 
 def _calls(e: ir.Expr) -> bool:

@@ -398,15 +398,29 @@ def join(b: Body, place: Place, types: tuple[t.Type, ...]) -> t.Type:
     return joined
 
 
-def unordered(b: Body, place: Place, found: str) -> None:
-    """Note that the order of an unordered collection would be observable."""
-    b.problem(
-        "L210",
-        place,
-        found,
-        "the same result in every order",
-        "iterate sorted(...), a list or a tuple parameter; or make a set, or use sum, min, max",
-    )
+def unordered(
+    b: Body, place: Place, found: str, item: t.Type | None = None, rewrite: str | None = None
+) -> None:
+    """Note that the order of an unordered collection, of elements of type `item`, would be seen."""
+    rewrite = rewrite or _in_an_order(item)
+    b.problem("L210", place, found, "the same result in every order", rewrite)
+
+
+def _in_an_order(item: t.Type | None) -> str:
+    """How to go through elements of this type in an order."""
+    first = item.items[0] if isinstance(item, t.Tuple) and item.items else item
+    match first:
+        case t.Enum(name=name) if not isinstance(first, t.Literal):
+            return f"go through the enum, which has an order: for x in {name}; or make a set"
+        case t.Sort(name=name, ordered=False):
+            return f"make a frozenset; or declare class {name}(OrderedSort), and write sorted(...)"
+        case t.Int() | t.Sort() if item is first:
+            return "write sorted(...) round the collection; or make a set, or use sum, min, max"
+        case _:
+            return (
+                "iterate sorted(...), a list or a tuple parameter;"
+                " or make a set, or use sum, min, max"
+            )
 
 
 def _function(b: Body, node: tree.Function, expected: t.Type | None) -> ir.Expr:

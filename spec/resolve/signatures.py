@@ -55,7 +55,8 @@ class Signatures:
             if head == "step_property" and i == 0:
                 params.append((name, t.Part(self.machine)))
             else:
-                params.append((name, self._param(name, hints, place, names)))
+                given = self._param(name, hints, place, names)
+                params.append((name, given if kind == "helper" else _as_given(given)))
         if head == "step_property" and not params:
             self.problems.add(
                 "L104",
@@ -198,6 +199,16 @@ class Signatures:
                     "an immutable type",
                     "use frozenset[...], tuple[..., ...] or Mapping[..., ...]",
                 )
+
+
+def _as_given(kind: t.Type) -> t.Type:
+    """The type of an argument that is declared as a list or a set: it never changes afterwards, so
+    an instance keeps it as a tuple or a frozenset."""
+    match kind:
+        case t.Seq(item=item, mutable=True) | t.Set(item=item, mutable=True):
+            return replace(kind, mutable=False) if t.immutable(item) else kind
+        case _:
+            return kind
 
 
 def _given_anew(kind: t.Type) -> bool:

@@ -10,7 +10,7 @@ from .. import ir, words
 from .. import types as t
 from ..analysis.iteration_order import order_matters
 from ..analysis.places import in_machine, in_state, local_of, viewed
-from ..analysis.walk import ends
+from ..analysis.walk import ends, everything
 from ..errors import Place, a
 from ..syntax import tree
 from . import conditions, expressions
@@ -177,9 +177,11 @@ def _assign_local(
     b: Body, node: tree.Set, target: tree.Name, given: tuple[ir.Expr, t.Type | None]
 ) -> ir.Stmt:
     value, wanted = given
-    if is_view(node.value, value) or (isinstance(value.type, t.Iter) and not _is_range(value)):
+    if is_view(node.value, value) or (
+        isinstance(value.type, t.Iter) and not conditions.is_range(value)
+    ):
         kept_view(b, target.name, node.value.place)
-    elif wanted is None and t.contains(value.type, t.Unknown):
+    elif wanted is None and t.contains(value.type, t.Unknown) and not _has_refused(value):
         _untyped(b, node.place, target.name, value.type)
     own_container(b, value, node.value.place)
     kind = wanted or t.widened(value.type)
@@ -193,15 +195,12 @@ def _assign_local(
     return ir.Assign(node.place, local, value)
 
 
-def _is_range(value: ir.Expr) -> bool:
-    """Whether the value is a range, or one of several."""
-    match value:
-        case ir.Op(op="range"):
-            return True
-        case ir.If(then=then, other=other):
-            return _is_range(then) and _is_range(other)
-        case _:
-            return False
+def _has_refused(value: ir.Expr) -> bool:
+    """Whether something in it was refused, and noted."""
+    return any(
+        isinstance(node, ir.Expr) and isinstance(node.type, t.Unknown)
+        for node in everything((value,))
+    )
 
 
 def _example(kind: t.Type) -> str:
@@ -273,7 +272,8 @@ def _kept(b: Body, target: tree.Expression, value: ir.Expr) -> None:
     """Judge a container that is kept: it is this body's own, and a new local's has a type."""
     own_container(b, value, value.place)
     name = target.name if isinstance(target, tree.Name) else ""
-    if name and name not in b.locals and t.contains(value.type, t.Unknown):
+    unknown = t.contains(value.type, t.Unknown) and not _has_refused(value)
+    if name and name not in b.locals and unknown:
         _untyped(b, value.place, name, value.type)
 
 
@@ -354,7 +354,8 @@ def _augment(b: Body, node: tree.Augment) -> list[ir.Stmt]:
         place = found
         expressions.infer(b, node.target, None)  # Python reads the place first.
     hint = place.type if isinstance(place.type, t.Seq | t.Map) else None
-    value = expressions.expr(b, node.value, hint)
+    hint = replace(hint, total=False) if isinstance(hint, t.Map) else hint  # Some keys are enough.
+    value = _added(b, node, hint)
     read = expressions.narrowed(b, place)
     result = binary(b, node.place, node.op, (read, value))
     if not t.fits(result.type, place.type):
@@ -364,6 +365,22 @@ def _augment(b: Body, node: tree.Augment) -> list[ir.Stmt]:
     else:
         b.updated(place)
     return [ir.Assign(node.place, place, result)]
+
+
+def _added(b: Body, node: tree.Augment, hint: t.Type | None) -> ir.Expr:
+    """The right side of an augmented assignment to a place of type `hint`, where it says that."""
+    if node.op != "+" or not isinstance(hint, t.Seq) or not hint.mutable:
+        return expressions.expr(b, node.value, hint)
+    value = expressions.infer(b, node.value, hint)
+    match value.type:
+        case t.Seq(item=item, mutable=False) if t.fits(item, hint.item):
+            # Python's list takes any iterable here.
+            return ir.Op(value.place, replace(hint, most=None), "list_of", (value,))
+        case kind if not t.fits(kind, hint):
+            expressions.misfit(b, value.place, kind, hint)
+            return b.wrong(node.place)
+        case _:
+            return value
 
 
 def _delete(b: Body, node: tree.Delete) -> list[ir.Stmt]:
@@ -446,7 +463,7 @@ def _after(b: Body, make: Callable[[ir.Expr | None], ir.Stmt]) -> ir.Stmt:
         case ir.Step():
             b.stepped()
         case _:
-            b.forget_state()
+            b.forget_state(made)
     return made
 
 
@@ -546,7 +563,11 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
                 b.locals.pop(name, None)  # Which element it named depends on the order.
             return [ended]
         if culprit is not None:
-            expressions.unordered(b, culprit, "a round whose effect depends on earlier rounds")
+            assigned = (s.target for s in everything(body) if isinstance(s, ir.Assign))
+            own = any(isinstance(at, ir.Item) and at.place == culprit for at in assigned)
+            rewrite = "read before the loop what it reads of other elements: x = self.m[k]"
+            what = "a round whose effect depends on earlier rounds"
+            expressions.unordered(b, culprit, what, rewrite=rewrite if own else None)
     return [loop]
 
 

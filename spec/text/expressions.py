@@ -226,6 +226,8 @@ def _operation(e: ir.Op) -> tuple[Level, str]:
     match e:
         case ir.Op(op="not", args=(ir.IsA(of=of, options=(t.Nothing(),)),)):
             return Level.COMPARE, f"{operand(of, Level.BITOR)} is not None"
+        case ir.Op(op="set", args=(), type=t.Set(mutable=False)):
+            return Level.ATOM, "frozenset()"
         case ir.Op(op="map", args=args):
             pairs = zip(args[::2], args[1::2], strict=True)
             return Level.ATOM, f"{{{', '.join(f'{expr(k)}: {expr(v)}' for k, v in pairs)}}}"
@@ -240,6 +242,8 @@ def _operation(e: ir.Op) -> tuple[Level, str]:
             return Level.ATOM, f"{e.op[:3]}(({_generator(made)}), default={expr(default)})"
         case ir.Op(op="counter_of", args=(ir.Op(op="map", args=()),)):
             return Level.ATOM, "Counter()"
+        case ir.Op(op="join", args=(between, ir.Comp(kind="tuple") as made)):
+            return Level.ATOM, f"{operand(between, Level.ATOM)}.join({_generator(made)})"
         case ir.Op(op="slice", args=(of, low, high)):
             ends = ["" if _nothing(end) else expr(end) for end in (low, high)]
             return Level.ATOM, notation("slice", 3).filled([operand(of, Level.ATOM), *ends])
@@ -331,8 +335,9 @@ def _comprehension(e: ir.Comp) -> str:
         case "map", ir.Local(name="_key"):
             return f"total({expr(e.element)})"
         case "map", ir.Local(name=key) if (
-            # All of a type that is no class can only be gone through so.
-            isinstance(e.clauses[0].over, ir.Domain) and not str(e.clauses[0].over.type).isalnum()
+            # Only so is all of a type gone through that is no class. An enum that is written out
+            # has an order.
+            isinstance(e.clauses[0].over, ir.Domain) and not t.ordered(e.clauses[0].over.type)
         ):
             return f"total(lambda {key}: {expr(e.element)})"
         case "map", ir.Expr() as key:
@@ -358,9 +363,14 @@ def _clause(c: ir.Clause) -> str:
 
 def _interpolated(e: ir.Format) -> str:
     # Up to Python 3.11 the delimiter must not occur in the text of the values.
-    inside = "".join(expr(part) for part in e.parts if not isinstance(part.type, t.Text))
+    values = (part for part in e.parts if not _is_written(part))
+    inside = "".join(map(expr, values))
     quote = next((q for q in ('"', "'", '"""') if q not in inside), "'''")
     return f"f{quote}{''.join(_part(part, quote[0]) for part in e.parts)}{quote}"
+
+
+def _is_written(part: ir.Expr) -> bool:
+    return isinstance(part, ir.Const) and isinstance(part.type, t.Text)
 
 
 def _part(part: ir.Expr, quote: str) -> str:

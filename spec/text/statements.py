@@ -82,6 +82,17 @@ def _ours(name: str) -> bool:
     return name[:1] == "_" and name[1:].isdigit()
 
 
+def _named_anew(lines: Sequence[str]) -> list[str]:
+    """The lines of a body with names for locals of our own that a declaration may have."""
+    text = "\n".join(lines)
+    for own in dict.fromkeys(re.findall(r"(?<![\w.'\"])_\d+\b", text)):
+        new = f"it{own}"
+        while re.search(rf"\b{new}\b", text):
+            new += "_"
+        text = re.sub(rf"(?<![\w.'\"]){own}\b", new, text)
+    return text.split("\n")
+
+
 def _named(place: ir.Expr | None) -> str | None:
     return place.name if isinstance(place, ir.Local) else None
 
@@ -204,7 +215,7 @@ def _type(kind: t.Type, m: ir.Machine) -> list[str]:
             if any(row.source for row in m.ignores):
                 controls.update(v.type for v in m.variables if v.name == "state")
             base = "State" if kind in controls else "Enum"
-            return [f"class {name}({base}):", *(f"{INDENT}{member} = ..." for member in members)]
+            return [f"class {name}({base}):", *(f"{INDENT}{member} = auto()" for member in members)]
         case t.Record(name=name, fields=fields):
             rows = [f"{INDENT}{field}: {annotation(type)}" for field, type in fields]
             return [f"class {name}(Record):", *(rows or [INDENT + "..."])]
@@ -212,7 +223,7 @@ def _type(kind: t.Type, m: ir.Machine) -> list[str]:
             base = "OrderedSort" if ordered else "Sort"
             return [f"class {name}({base}{', growing=True' * growing}):", INDENT + "..."]
         case t.Opaque(name=name):
-            return [f"{name} = Opaque({quoted(name)})"]
+            return [f"{name} = Annotated[object, Opaque({quoted(name)})]"]
         case _:
             return []
 
@@ -306,7 +317,7 @@ def _helper(f: ir.Function) -> list[str]:
 
 
 def _function(f: ir.Function, doc: str = "", own: bool = True) -> list[str]:
-    body = [*_doc(doc), *block(f.body)]
+    body = [*_doc(doc), *_named_anew(block(f.body))]
     given = [f"{name}: {annotation(type)}" for name, type in f.params]
     params = ", ".join(["self", *given] if own else given)
     head = f"def {own_name(f.name)}({params}) -> {annotation(f.output)}:"
@@ -339,10 +350,22 @@ def _header(tr: ir.Transition, m: ir.Machine) -> Iterator[tuple[str, str]]:
         yield "target", _states(kind, tr.target)
     if tr.event != own_name(tr.name):
         yield "event", quoted(tr.event)
-    if tr.control is not None and (of := path(tr.control)) != "state":
-        yield "of", quoted(of)
+    if tr.control is not None and not _said_by_states(tr, m):
+        yield "of", quoted(path(tr.control))
     if tr.timer is not None:
         yield "timer", quoted(path(tr.timer))
+
+
+def _said_by_states(tr: ir.Transition, m: ir.Machine) -> bool:
+    """Whether the class of its states says which variable a transition moves: it is `state`, or no
+    other variable holds one of them."""
+    match tr.control:
+        case ir.Field(of=ir.Self(), name=name, type=t.Enum() as kind):
+            holding = [v.name for v in m.variables if not v.ghost and t.contains(v.type, t.Enum)]
+            kinds = {v.name: set(t.inside(v.type)) for v in m.variables if v.name in holding}
+            return name == "state" or [n for n in holding if kind in kinds[n]] == [name]
+        case _:
+            return False
 
 
 def _moves(f: ir.Function, tr: ir.Transition, m: ir.Machine) -> bool:

@@ -34,6 +34,8 @@ class Place:
         wide = ":>4" if isinstance(self.kind, t.Int) else "!s:>10"
         if number % 6 == 2:
             return f"str({self.text}).{TEXTS[number % len(TEXTS)]}()"
+        if number % 6 == 5:
+            return f"', '.join([str({self.text}), 'b'])"
         return self.text + (wide if number % 3 == 1 else "")
 
 

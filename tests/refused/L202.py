@@ -49,7 +49,7 @@ class Peer(Machine):
         new = Cell()
 
     @transition()
-    def many(self, messages: list[Nat]) -> dict[Nat, list[Nat]]:
+    def many(self, messages: dict[Nat, bool]) -> dict[Nat, list[Nat]]:
         return {}
 
     @transition()

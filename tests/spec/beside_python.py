@@ -15,7 +15,7 @@ Both = tuple[Any, dict[str, Any]]
 
 HEAD = """
 from datetime import timedelta
-from enum import IntEnum
+from enum import Enum, IntEnum, StrEnum
 from operator import attrgetter, itemgetter
 
 
@@ -41,7 +41,23 @@ class Job(Record):
         return cls(Level.at_least(n), min(n, most))
 
 
+class Word(StrEnum):
+    SECOND = "b"
+    FIRST = "a"
+    THIRD = "c"
+
+
+class Side(Enum):
+    LEFT = 0
+    RIGHT = 1
+
+
+class Who(Sort):
+    pass
+
+
 LOW_ODD = {1, 3}
+LISTED = [0, 2, 1, 2]
 STEPS = (0, 2, 1, 2)
 WINDOW = range(1, 4)
 DOWN = range(5, -2, -2)
@@ -118,7 +134,7 @@ def both_of(bodies: list[tuple[str, str]]) -> Both:
     text = text_of(bodies)
     module, plain = texts.module(text), dict[str, Any]()
     exec(texts.HEAD + STUBS + text, plain)
-    plain["Level"], plain["Job"] = module.Level, module.Job
+    plain.update({name: getattr(module, name) for name in ("Level", "Job", "Word", "Side")})
     return module, plain
 
 
@@ -139,7 +155,7 @@ def compare(both: Both, bodies: list[tuple[str, str]], drawn: dict[str, Any]) ->
         own.__dict__.update(values())
         try:
             expected = getattr(own, f"go{i}")()
-        except (IndexError, KeyError, ValueError, ZeroDivisionError):
+        except (LookupError, ValueError, ZeroDivisionError, StopIteration):
             with pytest.raises(Undefined):
                 machine.lawful.take(f"go{i}")
             continue

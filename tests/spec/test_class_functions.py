@@ -159,7 +159,6 @@ class Pair(NamedTuple):
 """
 INSTEAD = {
     "log.info('took')": "a body only computes: return it",
-    "self.m = dict.fromkeys(Env, 0)": "{k: 0 for k in keys}",
     "self.m = defaultdict(int)": "write total(0) where",
     "self.m = defaultdict(set)": "write total(set()) where",
     "return Env(0)": "BY_VALUE = {e.value: e for e in Env}",

@@ -29,6 +29,11 @@ REWRITTEN: dict[str, list[int]] = {
     "shop_orders": [119],
     "upload": [54],
     "workflow": [45],
+    "game_lobby": [117],
+    "hotel": [69, 82, 95],
+    "leader_election": [77],
+    "paper_review": [69, 119],
+    "vending_machine": [99],
 }
 
 

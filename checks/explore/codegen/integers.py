@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from lawful.spec import ir, ops
 from lawful.spec import types as t
+from lawful.spec.analysis.partiality import always_defined
 
 from ..layout.layouts import (
     BOOL,
@@ -341,7 +342,8 @@ def _looked_for(f: Expressions, item: ir.Expr, of: ir.Op) -> str:
 
 
 def _text(f: Expressions, e: ir.Op) -> Value:
-    for arg in e.args:  # Its text does not matter, but whether it has a value.
+    # Its text does not matter, but whether it has a value.
+    for arg in () if always_defined(*e.args) else e.args:
         f.value(arg)
     return Value(Index(t.TEXT, 1), "0")
 
@@ -354,7 +356,7 @@ OPERATIONS: dict[str, Operation] = {
     "floordiv": _division("//"),
     "mod": _division("%"),
     "abs": _abs,
-    "format": _text,
+    **dict.fromkeys(("format", "join"), _text),
     **dict.fromkeys(ops.TEXTS, _text),
     "serial_add": _wrapped(added),
     "serial_sub": _wrapped(subtracted),

@@ -12,9 +12,8 @@ from functools import cached_property
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.control_variable import control_variable
 from lawful.spec.ir import Json
-
-from ..row_state import CONTROL
 
 MOST = 16  # States that a row is judged in at once; each costs what one costs without splitting.
 
@@ -27,6 +26,7 @@ class FiniteStates:
     """
 
     variables: tuple[ir.Variable, ...]
+    control: ir.Variable | None
 
     @cached_property
     def all(self) -> tuple[tuple[int, ...], ...]:
@@ -42,10 +42,9 @@ class FiniteStates:
     @cached_property
     def controls(self) -> tuple[str, ...]:
         """The name of the control state in each state; empty where there is no such variable."""
-        at = next((i for i, v in enumerate(self.variables) if v.name == CONTROL), None)
-        if at is None:
+        if self.control is None:
             return ("",) * len(self.all)
-        kind = self.variables[at].type
+        at, kind = self.variables.index(self.control), self.control.type
         assert isinstance(kind, t.Enum)
         return tuple(kind.members[state[at]] for state in self.all)
 
@@ -91,4 +90,5 @@ def states_of(machine: ir.Machine) -> FiniteStates | None:
     if any(v.ghost for v in machine.variables):
         return None
     count = _product([size_of(v.type) for v in machine.variables])
-    return FiniteStates(machine.variables) if 0 < count <= MOST else None
+    few = 0 < count <= MOST
+    return FiniteStates(machine.variables, control_variable(machine)) if few else None

@@ -22,7 +22,6 @@ from ..difference import exact
 from ..fold import Fold
 from ..mapping import TraceMapping
 from ..program import ReplayProgram
-from ..row_state import CONTROL
 from ..row_step import Stepper
 from ..rows import Row
 
@@ -73,7 +72,7 @@ class Steps:
             else:  # This one says which transition ran.
                 self.by_event[event.name] = self.cls.__plan__.watched(event.name)
         at = stepper.form.at_control
-        self.control = None if at is None else attrgetter(slot(CONTROL))
+        self.control = None if at is None else attrgetter(slot(machine.variables[at].name))
         kind = None if at is None else machine.variables[at].type
         named = kind.name if isinstance(kind, t.Enum) else ""
         self.members: tuple[Any, ...] = tuple(stepper.world.enums[named]) if named else ()

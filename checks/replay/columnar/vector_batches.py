@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 from lawful.spec import types as t
+from lawful.spec.analysis.control_variable import control_variable
 from lawful.spec.syntax.declare import slot
 
 from ..parquet import arrow
 from ..problems import FittingInstances
-from ..row_state import CONTROL
 from .components import LARGE, Array, Symbols, beyond, components_of, dtypes, symbol
 from .layout import INSTANCE, Layout, Leaf, Unsupported
 from .regular import Keys
@@ -67,12 +67,12 @@ class Lockstep:
         self.slow = np.array([e is None for e in self.events]) & ~self.skipped
         self.terminal, read = terminal_of(machine)
         used = [each for each in self.events if each is not None]
-        controls = [v for v in machine.variables if v.name == CONTROL]
-        self.members: tuple[str, ...] = ()
-        for v in controls:
-            assert isinstance(v.type, t.Enum)
-            self.members = v.type.members
-        self.fields = {n for e in used for n in e.fields} | read | {v.name for v in controls}
+        held = control_variable(machine)
+        self.control, self.members = "", tuple[str, ...]()
+        if held is not None and isinstance(held.type, t.Enum):
+            self.control, self.members = held.name, held.type.members
+        controls = {self.control} if self.control else set[str]()
+        self.fields = {n for e in used for n in e.fields} | read | controls
         self.parameters = {n for e in used for n in e.parameters} | read
         state = steps.opened("", 0).state
         self.starts = [
@@ -240,7 +240,7 @@ class _Batch:
             self.failed[at] |= served.failed
             self.taken[start:end] = served.taken
         if self.lockstep.members:
-            self.seen[start:end] = self.state[CONTROL][0][at]
+            self.seen[start:end] = self.state[self.lockstep.control][0][at]
 
     def _ended(self) -> Array:
         """Where an instance may end in the state that it is in."""
@@ -290,6 +290,7 @@ class _Batch:
             return Counter({"": instances + int(np.count_nonzero(of_rows))})
         counts = np.bincount(self.seen[of_rows], minlength=len(members))
         out = Counter({n: c for n, c in zip(members, counts.tolist(), strict=True) if c})
-        (first,) = (value for name, _, value in self.lockstep.starts if name == CONTROL)
+        control = self.lockstep.control
+        (first,) = (value for name, _, value in self.lockstep.starts if name == control)
         out[first.name] += instances
         return out

@@ -8,6 +8,7 @@ from typing import Any
 
 from lawful.spec import ir
 from lawful.spec import types as t
+from lawful.spec.analysis.partiality import always_defined
 
 from ..algebra.term import Term
 from .conversion import (
@@ -94,6 +95,8 @@ def _item(run: Trail, e: ir.Item) -> Value:
 
 
 def _op(run: Trail, e: ir.Op) -> Value:
+    if e.op == "join" and always_defined(e):  # Nothing but whether it has a value is asked.
+        return run.logic.true
     question = asked(e)
     if question is not None:
         length, some = question

@@ -211,7 +211,7 @@ OPERATORS: Mapping[str, Operator] = {
         )
     ),
     # As of any text.
-    **dict.fromkeys(("format", *ops.TEXTS), lambda run, e, v: run.logic.true),
+    **dict.fromkeys(("format", "join", *ops.TEXTS), lambda run, e, v: run.logic.true),
     "min": _least(-1),
     "max": _least(1),
     "int": _int,

@@ -27,11 +27,32 @@ EXAMPLES: dict[type[t.Type], object] = {t.Int: 0, t.Float: 0.0, t.Text: ""}
 
 
 def _interpolated(b: Body, node: tree.Interpolated, expected: t.Type | None) -> ir.Expr:
-    parts = tuple(expr(b, part) for part in node.parts)
+    parts = tuple(expr(b, _spoken(part)) for part in node.parts)
     for part in parts:
         if t.contains(part.type, t.Part):
             gathered(b, part.place, part.type)
     return ir.Format(node.place, t.TEXT, parts)
+
+
+def _spoken(node: tree.Expression) -> tree.Expression:
+    """`{n if n else '-'}`: where one side is text that is written out, the text of the other."""
+    if not isinstance(node, tree.Conditional) or not _has_text(node):
+        return node
+    then, other = (
+        side if _has_text(side) else tree.Interpolated(side.place, (side,))
+        for side in map(_spoken, (node.then, node.other))
+    )
+    return dataclasses.replace(node, then=then, other=other)
+
+
+def _has_text(node: tree.Expression) -> bool:
+    match node:
+        case tree.Literal(value=str()) | tree.Interpolated():
+            return True
+        case tree.Conditional(then=then, other=other):
+            return _has_text(then) or _has_text(other)
+        case _:
+            return False
 
 
 def _formatted(b: Body, node: tree.Formatted, expected: t.Type | None) -> ir.Expr:

@@ -12,11 +12,12 @@ from ...analysis.iteration_order import injective
 from ...errors import Place
 from ...syntax import tree
 from .. import expressions
+from ..comprehensions import as_set, comprehension
 from ..context import Body
 from ..families import gathered
 from ..methods import refused
 from ..ordered_sorts import compared
-from .enum_integers import as_integer
+from .enum_integers import as_integer, has_order, ranked_text
 
 WORDS = {"sorted": {"key", "reverse"}, "min": {"key", "default"}, "max": {"key", "default"}}
 FIRST = "say which of equal ones comes first: min((key(x), x) for x in s)[1]"
@@ -34,15 +35,17 @@ def keyed(b: Body, node: tree.Apply, builtin: str) -> ir.Expr:
     reverse = getattr(words.get("reverse"), "value", False)
     if not isinstance(reverse, bool):
         return refused(b, node, "reverse=True or reverse=False")
-    over, item = _collection(b, node.args[0])
+    over, item = _collection(b, node.args[0], by_itself="key" not in words)
     if t.contains(item, t.Part):
         gathered(b, over.place, over.type)
     if isinstance(item, t.Unknown) or t.contains(item, t.Part):
         return b.wrong(node.place)
-    found = _Keyed(b, node.place, builtin, over, item)
     by = _by(b, node, words.get("key"), (builtin, item))
     if by is None:
         return b.wrong(node.place)
+    if not t.ordered(over.type) and _tells_apart(by[1], by[0]):
+        over = _listed(b, over, item)
+    found = _Keyed(b, node.place, builtin, over, item)
     if builtin == "sorted":
         return found.in_order(*by, reverse=reverse)
     chosen = found.extreme(*by)
@@ -55,14 +58,71 @@ def keyed(b: Body, node: tree.Apply, builtin: str) -> ir.Expr:
     return ir.If(node.place, kind, there, chosen, other)
 
 
-def _collection(b: Body, node: tree.Expression) -> tuple[ir.Expr, t.Type]:
-    """What is ordered: a list or tuple that can be indexed, or an unordered collection."""
-    if isinstance(node, tree.Comprehension) and node.kind == "generator":
-        node = tree.Apply(node.place, tree.Name(node.place, "tuple"), (node,), ())
+def _collection(b: Body, node: tree.Expression, *, by_itself: bool) -> tuple[ir.Expr, t.Type]:
+    """What is ordered: a list or tuple that can be indexed, or an unordered collection.
+
+    `by_itself`: each element is its own key, so equal ones are one, and their order is not seen."""
+    if isinstance(node, tree.Comprehension) and node.kind in ("generator", "list"):
+        made = comprehension(b, node, "tuple", None, any_order=True)
+        if isinstance(made, ir.Comp) and not by_itself:
+            made = as_set(b, made)
+        return made, t.element(made.type) or t.Unknown()
     over, item = expressions.iterable(b, node)
+    if by_itself and has_order(b, item):
+        return _listed(b, over, item), item
     if not t.ordered(over.type) or isinstance(over.type, t.Seq):
         return over, item
     return ir.Op(node.place, t.Seq(item, False), "tuple_of", (over,)), item
+
+
+def _listed(b: Body, over: ir.Expr, item: t.Type) -> ir.Expr:
+    """The elements as a tuple, in any order where they have none."""
+    if isinstance(over.type, t.Seq):
+        return over
+    b.fresh += 1
+    each = ir.Local(over.place, item, f"_{b.fresh}")
+    clause = ir.Clause(over.place, (each.name,), over, ())
+    return ir.Comp(over.place, t.Seq(item, False), "tuple", each, None, (clause,))
+
+
+def _tells_apart(key: ir.Expr, name: str) -> bool:
+    """Whether no two members of an enum have this key: it has the rank of the member in it."""
+    match key:
+        case ir.Op(op="tuple", args=args):
+            return any(_tells_apart(arg, name) for arg in args)
+        case ir.Item(of=ir.Op(op="map", args=args), key=ir.Local(name=own)) if own == name:
+            ranks = [rank.value for rank in args[1::2] if isinstance(rank, ir.Const)]
+            return 2 * len(set(ranks)) == len(args)
+        case _:
+            return False
+
+
+def by_itself(b: Body, place: Place, builtin: str, of: tuple[ir.Expr, t.Type]) -> ir.Expr:
+    """`sorted`, `min` or `max` of members that are integers or texts: equal ones are one member."""
+    over, item = of
+    found = _Keyed(b, place, builtin, _listed(b, over, item), item)
+    b.fresh += 1
+    name = f"_{b.fresh}"
+    rank = _rank(b, ir.Local(place, item, name))
+    if builtin == "sorted":
+        return found.in_order(name, rank, reverse=False)
+    return found.extreme(name, rank)
+
+
+def least_member(b: Body, node: tree.Apply, builtin: str) -> ir.Expr | None:
+    """`min` or `max` of members of an `IntEnum` or a `StrEnum`; None of other elements."""
+    (argument,) = node.args
+    if isinstance(argument, tree.Comprehension):
+        return None
+    kept = len(b.scene.problems.found), b.evaluated, b.hoisted
+    b.hoisted = None if b.hoisted is None else [*b.hoisted]
+    over, item = expressions.iterable(b, argument)
+    if has_order(b, item) and len(b.scene.problems.found) == kept[0]:
+        b.hoisted = kept[2]
+        return by_itself(b, node.place, builtin, (over, item))
+    del b.scene.problems.found[kept[0] :]
+    b.evaluated, b.hoisted = kept[1:]
+    return None
 
 
 def _by(
@@ -109,7 +169,9 @@ def _got(getter: Any, of: tree.Expression, arg: tree.Expression) -> tree.Express
 
 
 def _rank(b: Body, key: ir.Expr) -> ir.Expr:
-    """A key with an order: False comes before True, and a member of an IntEnum is its integer."""
+    """A key with an order: False comes before True, a member of an IntEnum is its integer, and the
+    texts of an enum's members are in the order of texts."""
+    key = ranked_text(b, key)
     if isinstance(key, ir.Op) and key.op == "tuple" and isinstance(key.type, t.Tuple):
         items = tuple(_rank(b, arg) for arg in key.args)
         return ir.Op(key.place, t.Tuple(tuple(item.type for item in items)), "tuple", items)

@@ -9,17 +9,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import cast
 
 from ... import ir
 from ... import types as t
-from ...analysis.iteration_order import identity, injective
 from ...syntax import tree
 from ..builtins import FUNCTIONS
-from ..comprehensions import comprehension
+from ..comprehensions import as_set, comprehension, once_each
 from ..context import Body
-from ..expressions import iterable, unordered
+from ..expressions import iterable
 
 FOLDS = frozenset({"len", "sorted", "min", "max", "sum", "set", "frozenset", "bool", "require"})
 
@@ -87,28 +86,7 @@ def gathered(b: Body, node: tree.Expression) -> tuple[ir.Expr, t.Type] | None:
 
 def _comprehension(b: Body, node: tree.Comprehension) -> ir.Expr:
     made = comprehension(b, node, "list", None, any_order=True)
-    return _as_set(b, made) if isinstance(made, ir.Comp) else made
-
-
-def _as_set(b: Body, made: ir.Comp) -> ir.Expr:
-    assert isinstance(made.type, t.Seq)
-    overs = [clause.over for clause in made.clauses]
-    if all(t.ordered(over.type) or isinstance(over.type, t.Unknown) for over in overs):
-        return made
-    (first, *others), item = made.clauses, made.type.item
-    once = _once_each(first.over) and injective(made.element, identity(first.names, first.over))
-    if others or not once or not t.immutable(item):
-        unordered(b, made.place, "a list or tuple made from an unordered collection")
-    return replace(made, kind="set", type=t.Set(item, mutable=True))
-
-
-def _once_each(over: ir.Expr) -> bool:
-    """Whether an iteration gives no element twice, as the values of a map may be."""
-    match over:
-        case ir.Op(op="keys" | "items") | ir.Domain():
-            return True
-        case _:
-            return isinstance(over.type, t.Set | t.Map)
+    return as_set(b, made) if isinstance(made, ir.Comp) else made
 
 
 def _is_unordered(b: Body, node: tree.Expression) -> bool:
@@ -119,4 +97,4 @@ def _is_unordered(b: Body, node: tree.Expression) -> bool:
     fits = len(problems) == kept and not t.ordered(over.type) and t.immutable(item)
     del problems[kept:]
     b.evaluated, b.hoisted = read, hoisted
-    return fits and _once_each(over) and not isinstance(item, t.Unknown | t.Tuple)
+    return fits and once_each(over) and not isinstance(item, t.Unknown | t.Tuple)

@@ -1,4 +1,5 @@
-"""Constant spans of time: `int(LEASE.total_seconds())`, `LEASE // timedelta(minutes=1)`.
+"""Constant spans of time: `int(LEASE.total_seconds())`, `LEASE // timedelta(minutes=1)`, and
+`timer.start(LEASE)`.
 
 Python computes them when the declaration is read; what is left is a number.
 """
@@ -9,6 +10,7 @@ import math
 import operator
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from ... import ir
@@ -38,6 +40,36 @@ def number_of_span(b: Body, node: tree.Expression) -> ir.Expr | None:
     something that is no constant."""
     found = _value(b, node) if _has_span(b, node) else None
     return constant(b, found, node.place) if type(found) in (int, float) else None
+
+
+def in_seconds(b: Body, node: tree.Expression) -> tree.Expression:
+    """What a timer is started with, its constant spans as seconds; anything else as it is."""
+    match node:
+        case tree.Conditional(then=then, other=other):
+            return replace(node, then=in_seconds(b, then), other=in_seconds(b, other))
+        case tree.Subscript(of=of) if spans_of(b.static(of)):
+            method = tree.Attribute(node.place, node, "total_seconds")
+            return tree.Apply(node.place, method, (), ())
+        case _:
+            found = _value(b, node) if _has_span(b, node) else None
+            if found is None or type(found) is not _span():
+                return node
+            return tree.Literal(node.place, found.total_seconds())
+
+
+def spans_of(table: object) -> dict[Any, float] | None:
+    """The seconds of a dict, tuple or list of spans, by key or index; None of another object."""
+    whole: Any = table
+    if isinstance(table, dict):
+        rows: dict[Any, Any] = whole
+    elif isinstance(table, tuple | list):
+        items: list[Any] = [*whole]
+        rows = dict(enumerate(items))
+    else:
+        return None
+    if not all(type(span) is _span() for span in rows.values()):
+        return None
+    return {key: span.total_seconds() for key, span in rows.items()}
 
 
 def whole_bounds(op: str, left: ir.Expr, right: ir.Expr) -> tuple[ir.Expr, ir.Expr]:

@@ -11,9 +11,13 @@ import dataclasses
 
 from ... import ir, ops
 from ... import types as t
+from ...errors import a
 from ...syntax import tree
+from .. import tuples
+from ..comprehensions import comprehension
 from ..constants import constant
 from ..context import Body
+from ..expressions import iterable, unordered
 
 KNOWN = ops.TEXTS.union(
     ("casefold", "lstrip", "rstrip", "replace", "removeprefix", "removesuffix"),
@@ -23,6 +27,8 @@ KNOWN = ops.TEXTS.union(
 
 def text_method(b: Body, node: tree.Apply, of: ir.Expr, name: str) -> ir.Expr | None:
     """The result of a method of text; None for one that the language does not have."""
+    if name == "join" and len(node.args) == 1 and not node.keywords:
+        return _joined(b, node, of)
     given: list[object] = [arg.value for arg in node.args if isinstance(arg, tree.Literal)]
     if len(given) < len(node.args) or node.keywords:
         return None
@@ -31,6 +37,32 @@ def text_method(b: Body, node: tree.Apply, of: ir.Expr, name: str) -> ir.Expr | 
     if name in ops.TEXTS and not given:
         return ir.Op(node.place, t.TEXT, name, (of,))
     return None
+
+
+def _joined(b: Body, node: tree.Apply, of: ir.Expr) -> ir.Expr:
+    """`", ".join(f"{n}" for n in ns)`, of texts in an order."""
+    argument = node.args[0]
+    if isinstance(argument, tree.Comprehension) and argument.kind in ("generator", "list"):
+        texts = comprehension(b, argument, "tuple", None)
+    else:
+        texts, _ = iterable(b, argument)
+    item = t.element(texts.type) or t.Unknown()
+    if isinstance(texts.type, t.Tuple) and (whole := tuples.as_sequence(texts)):
+        texts = whole[0]
+    if isinstance(item, t.Unknown):
+        return b.wrong(node.place)
+    if not isinstance(item, t.Text):
+        b.problem(
+            "L203",
+            argument.place,
+            f"join of {a(item)}",
+            "texts, as for Python's join",
+            'write the text of each: ", ".join(f"{x}" for x in xs)',
+        )
+        return b.wrong(node.place)
+    if not t.ordered(texts.type):
+        unordered(b, node.place, "join of an unordered collection")
+    return ir.Op(node.place, t.TEXT, "join", (of, texts))
 
 
 def _known(

@@ -15,6 +15,7 @@ UNDEFINED = (
     TypeError,
     UnboundLocalError,
     RuntimeError,
+    StopIteration,
 )
 
 

@@ -213,7 +213,7 @@ def test_arguments_of_another_type_are_no_refusal() -> None:
         ("half", "x", TypeError, r"half: by is a Nat, not 'x', a str"),
         ("half", True, TypeError, "by is a Nat, not True, a bool"),
         ("half", -1, ValueError, "half: by: -1 is below 0"),
-        ("add", {Item(1)}, TypeError, "items is a frozenset"),
+        ("add", [Item(1)], TypeError, "items is a frozenset"),
         ("add", frozenset({Item(-1)}), ValueError, "-1 is below 0"),
         ("add", frozenset({Item(1, frozenset({-2}))}), ValueError, "-2 is below 0"),
         ("add", frozenset({1}), TypeError, "an element of add: items is a Item, not 1"),

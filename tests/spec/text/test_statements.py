@@ -408,8 +408,8 @@ def test_a_declared_machine_is_shown_as_python(declared: type[Machine]) -> None:
 
 DOOR = '''\
 class Conn(State):
-    OPEN = ...
-    CLOSED = ...
+    OPEN = auto()
+    CLOSED = auto()
 
 
 class Ping(Record):

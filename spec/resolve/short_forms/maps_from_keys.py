@@ -1,0 +1,40 @@
+"""`dict.fromkeys(keys, value)`: each key has the one value."""
+
+from __future__ import annotations
+
+from ... import ir
+from ... import types as t
+from ...analysis.partiality import always_defined
+from ...syntax import tree
+from .. import expressions
+from ..context import Body
+from ..methods import refused
+
+
+def from_keys(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    """`dict.fromkeys(keys, value)`: each key has the one value."""
+    if len(node.args) != 2 or node.keywords:
+        return refused(b, node, "dict.fromkeys(keys, value)")
+    name = f"_key_{b.fresh}"
+    b.fresh += 1
+    clause = tree.For(node.place, (name,), node.args[0], ())
+    key = tree.Name(node.place, name)
+    made = tree.Comprehension(node.place, "map", node.args[1], key, (clause,))
+    found = expressions.expr(b, made, expected if isinstance(expected, t.Map) else None)
+    if isinstance(found, ir.Comp) and not always_defined(found.element):
+        b.problem(
+            "L102",
+            node.args[1].place,
+            "a value that Python computes once, also where there is no key",
+            "a value that is there in any case",
+            "assign it to a local first",
+        )
+    if isinstance(found.type, t.Map) and not t.immutable(found.type.value):
+        b.problem(
+            "L211",
+            node.place,
+            f"one {found.type.value} for every key",
+            "a container for each key",
+            "write a comprehension: {k: set() for k in keys}",
+        )
+    return found
