@@ -18,6 +18,7 @@ what was interrupted goes on where it was. Without the file, all are new.
 
 from __future__ import annotations
 
+import contextlib
 import faulthandler
 import os
 import resource
@@ -295,6 +296,37 @@ def replay(
     return witness
 
 
+def retold(
+    modules: Iterable[ModuleType],
+    record: Callable[[Journal], object],
+    classes: Iterable[type[Machine]],
+) -> Witness:
+    """The first deviation of the journals of these modules' tests from the classes as declared.
+
+    `record`: from now on the machines are given this journal.
+    """
+    program = ReplayProgram(tuple(resolve(cls).machine for cls in classes), any_version=True)
+    tests = [each for module in modules for each in _tests(module).items()]
+
+    def witness() -> str:
+        for name, test in tests:
+            with tempfile.TemporaryDirectory() as folder:
+                path = Path(folder) / "events.jsonl"
+                with Journal(path) as journal, contextlib.suppress(AssertionError):
+                    record(journal)
+                    test()
+                rows = [journal_line(line) for line in path.read_bytes().splitlines()]
+            if wrong := _deviates(program, rows):
+                return f"{name}: {wrong}"
+        return ""
+
+    return witness
+
+
+def _tests(module: ModuleType) -> dict[str, Callable[[], None]]:
+    return {name: each for name, each in vars(module).items() if name.startswith("test_")}
+
+
 def _deviates(program: ReplayProgram, rows: Iterable[Row | Rejected]) -> str:
     instances = defaultdict[str, list[Row]](list)
     for row in rows:
@@ -311,7 +343,7 @@ def _deviates(program: ReplayProgram, rows: Iterable[Row | Rejected]) -> str:
 def stories(module: ModuleType) -> Witness:
     """The first test of this module that fails; none has arguments. It takes no session of pytest,
     which would take longer than they do."""
-    tests = {name: each for name, each in vars(module).items() if name.startswith("test_")}
+    tests = _tests(module)
 
     def witness() -> str:
         for name, test in tests.items():

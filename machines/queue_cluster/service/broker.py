@@ -199,12 +199,17 @@ class Broker:
             heard = PARSE_TOLD(told, "told")
             if isinstance(heard, Stall) != self._waits(node):
                 raise WireError("told: a Stall comes first, and once")
-            if isinstance(heard, Stall):
-                self._serving.set()
-            node.told(heard)
-        except (WireError, Refused) as error:
+        except WireError as error:
             self._unexpected(str(error))
             return
+        try:
+            node.told(heard)
+        except Refused as error:
+            self._unexpected(str(error))
+            if self._waits(node) and self._link is not None:
+                self._link.abort()  # Whoever has half of a Stall joins again, with another updater.
+            return
+        self._serving.set()
         while self._before:
             self._handle(node, self._before.popleft())
 

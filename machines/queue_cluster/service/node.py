@@ -20,7 +20,6 @@ import asyncio
 from collections import Counter, deque
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Protocol
 
 from lawful import Refused
 from lawful.runtime.instance import Machine
@@ -57,6 +56,7 @@ from ..messages import (
 from ..ownership import Ownership
 from ..system import Left
 from .frames import Said, Stall, Told
+from .group import Group
 from .settings import Config, LoopClock, Options
 from .stalls import contents, stall
 from .subscription import Subscription
@@ -64,19 +64,6 @@ from .subscription import Subscription
 Then = Callable[[], None]
 AT_ONCE = 50  # Messages that an updater sends before it lets others go on.
 HANDED_OUT = 10  # Messages that consumers of a queue get before others go on.
-
-
-class Group(Protocol):
-    """What carries a node's words to the others."""
-
-    def say(self, said: Said) -> None:
-        """Multicast it; it comes back to `LocalNode.placed` in its place."""
-
-    def tell(self, to: Node, told: Told) -> None:
-        """Hand it to one member."""
-
-    def complete(self) -> None:
-        """This node has all queues."""
 
 
 def prepare() -> None:
@@ -103,7 +90,7 @@ class LocalNode:
         self._loop = asyncio.get_running_loop()
         self._clock: Clock = LoopClock() if options.clock is None else SteadyClock(options.clock)
         self.replica = Updatee(me=me, clock=self._clock)
-        self._outstanding: deque[Then | None] = deque()
+        self._outstanding: deque[tuple[Said, Then | None]] = deque()
         self._subscriptions: dict[QueueName, deque[Subscription]] = {}
         self._to_pump: set[QueueName] = set()
         self._alarms: dict[QueueName, asyncio.TimerHandle] = {}
@@ -144,12 +131,15 @@ class LocalNode:
     def publish(self, queues: Iterable[QueueName], body: Body, then: Then) -> None:
         """Errors: Refused if there is no such queue; then nothing is on any queue."""
         create = self.replica.publish(body)
-        self._say(create)
         try:
-            for q in queues:
-                self._say(self.replica.enqueue(create.seq, q))
-        finally:
-            self._say(self.replica.routed(create.seq), then)
+            enqueues = [self.replica.enqueue(create.seq, q) for q in queues]
+        except Refused:  # Its number is used, so that others have to count it, too.
+            self._say(create)
+            self._say(self.replica.routed(create.seq))
+            raise
+        for said in (create, *enqueues):
+            self._say(said)
+        self._say(self.replica.routed(create.seq), then)
 
     def subscribe(self, subscription: Subscription) -> None:
         """Deliver to it from now on. Errors: KeyError if there is no such queue."""
@@ -285,7 +275,7 @@ class LocalNode:
     # What the group has ordered.
 
     def _say(self, said: Said, then: Then | None = None) -> None:
-        self._outstanding.append(then)
+        self._outstanding.append((said, then))
         self._group.say(said)
 
     def placed(self, sender: Node, said: Said) -> None:
@@ -294,8 +284,9 @@ class LocalNode:
             self._handle(sender, said)
         except Refused:
             self.counts["refused"] += 1
-        if sender == self.me and not isinstance(said, Joined):
-            then = self._outstanding.popleft()
+        # Another word in its name was refused, or is not its own: nobody waits for that.
+        if sender == self.me and self._outstanding and self._outstanding[0][0] == said:
+            _, then = self._outstanding.popleft()
             if then is not None:
                 self.counts["completed"] += 1
                 then()

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from lawful.machines.queue_cluster.joining import Declared
 from lawful.machines.queue_cluster.messages import (
     Create,
     Enqueue,
@@ -26,6 +27,7 @@ from lawful.machines.queue_cluster.service.frames import (
     Alive,
     FromBus,
     FromMember,
+    Interest,
     Join,
     Member,
     Ready,
@@ -225,5 +227,21 @@ def test_an_updater_that_tells_nonsense_loses_its_own_membership() -> None:
         await scene.brokers["C"].serving()
         assert not liar.link.alive
         assert scene.brokers["C"].stats()["unexpected"] == 0
+
+    told_by_a_liar(work)
+
+
+def test_who_is_told_a_stall_that_cannot_be_joins_again() -> None:
+    """With half of it, it would be a member without the ownership of its queues."""
+
+    async def work(scene: Scene, liar: Liar) -> None:
+        await joins_through(liar, scene)
+        node, q = Node("C.0006"), QueueName("q")
+        interests = (Interest(q, node, frozenset((node,))),)
+        liar.tell("C.0006", Stall((Declared(q, 0),), 1, (), (), (), interests))
+        await scene.brokers["C"].serving()
+        stats = scene.brokers["C"].stats()
+        assert (stats["unexpected"], stats["joined"]) == (1, 2)
+        assert liar.link.alive
 
     told_by_a_liar(work)

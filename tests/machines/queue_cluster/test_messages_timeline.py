@@ -225,8 +225,9 @@ def test_what_is_refused_changes_nothing() -> None:
         (5, destroys("A", "nothing")),
         (6, publishes("A", "m", "nothing")),
         (7, publishes("A", "n", "q", "nothing")),
+        (8.5, publishes("A", "o", "q")),
         (15, subscribes("A", "a", "q")),
-        (25, accepts("A", "a", "n")),
+        (25, accepts("A", "a", "o")),
         (30, Told.look),
     )
     assert scene.story == [
@@ -237,14 +238,15 @@ def test_what_is_refused_changes_nothing() -> None:
         "5: [destroy nothing is refused]",
         "6: [publish m is refused]",
         "7: A: create 0 m, A: routed 0, [publish n is refused]",
-        "8: [publish m is done], A: create 1 n, A: enqueue A1 on q, A: routed 1",
-        "9: [publish n is done]",
+        "8: A: create 1 n, A: routed 1",
+        "9.5: A: create 2 o, A: enqueue A2 on q, A: routed 2",
+        "10.5: [publish o is done]",
         "16: A: consume q/0",
-        "18: A: acquire A1 on q, A: release for good q/0, A: cancel q/0",
-        "19: [a gets n from q]",
-        "26: A: dequeue A1 on q, A: consume q/0",
-        "27: [accept n is done]",
-        "30: [A: q is OWNED by A for A: empty 5 completed 1 delivered],"
+        "18: A: acquire A2 on q, A: release for good q/0, A: cancel q/0",
+        "19: [a gets o from q]",
+        "26: A: dequeue A2 on q, A: consume q/0",
+        "27: [accept o is done]",
+        "30: [A: q is OWNED by A for A: empty 4 completed 1 delivered],"
         " [B: q is STOPPED by A for A: empty]",
     ]
 

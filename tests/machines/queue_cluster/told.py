@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sized
 from functools import partial
+from unittest import mock
 
 from lawful import Refused
 from lawful.machines.queue_cluster.ledger import Joined, Of
@@ -38,19 +39,29 @@ from lawful.machines.queue_cluster.messages import (
     Requeue,
     Routed,
 )
+from lawful.machines.queue_cluster.service import node
 from lawful.machines.queue_cluster.service.frames import Said, Stall
 from lawful.machines.queue_cluster.service.frames import Told as Handed
 from lawful.machines.queue_cluster.service.node import LocalNode
-from lawful.machines.queue_cluster.service.settings import Config, Options
+from lawful.machines.queue_cluster.service.settings import Config, Options, Recorder
 from lawful.machines.queue_cluster.service.subscription import Subscription
 from lawful.machines.queue_cluster.system import Left
+from lawful.runtime.instance import Machine
 from lawful.runtime.simulation.event_loop import SimulatedLoop
 from lawful.runtime.simulation.network import Network
 from lawful.runtime.simulation.turns import World
+from lawful.spec.resolve import resolve
 from tests.machines.simulated_runs import play
 
 CONFIG = Config(slice_seconds=0.05)
 STEP = 0.001  # Seconds that everything takes.
+MOST = 300  # Multicasts of a story.
+
+
+class Recording:
+    """The journal that nodes are given, where there is one."""
+
+    journal: Recorder | None = None
 
 
 class Member:
@@ -64,11 +75,13 @@ class Member:
         self._scene = scene
         self._said: deque[Said] = deque()
         self._to_tell: deque[tuple[str, Handed]] = deque()
-        self.node = LocalNode(Node(name), self, CONFIG, Options())
+        self.node = LocalNode(Node(name), self, CONFIG, Options(journal=Recording.journal))
         if not founder:
             self.node.wait()
 
     def say(self, said: Said) -> None:
+        if len(self._scene.order) + len(self._said) >= MOST:
+            raise RuntimeError("there is no end to what is said")
         self._said.append(said)
         self._scene.loop.call_later(STEP, self._place)  # Of equal times any may be the first.
 
@@ -94,7 +107,13 @@ class Member:
             self.node.placed(Node(sender), said)
 
     def heard(self, told: Handed) -> None:
-        self.node.told(told)
+        try:
+            self.node.told(told)
+        except Refused:
+            self._scene.tell(f"[{self.name} refuses it]")
+            if self.waits:
+                self._scene.crash(self.name)  # It joins again.
+            return
         if isinstance(told, Stall):
             self.waits = False
             for _ in range(self.at, self._scene.heard.get(self.name, 0)):
@@ -174,6 +193,21 @@ class Told:
         self.members.pop(name).node.end()
         self.place(name, Left())
 
+    def weigh(self) -> None:
+        """What members keep in mind: how much there is in each container that is not empty."""
+        for name, member in self.members.items():
+            here = member.node
+            machines = {"": here.replica}
+            machines |= {f"{q} ": owner for q, owner in sorted(here.owners.items())}
+            machines |= {f"for {n} ": updater for n, updater in sorted(here.updaters.items())}
+            kept = [
+                f"{of}{what} {len(value)}"
+                for of, machine in machines.items()
+                for what in vars_of(machine)
+                if isinstance(value := getattr(machine, what), Sized) and len(value)
+            ]
+            self.tell(f"[{name} keeps {', '.join(kept) or 'nothing'}]")
+
     def look(self, *names: str) -> None:
         """What members have: of each queue who owns it, and its messages from the front."""
         for name in names or tuple(self.members):
@@ -184,6 +218,10 @@ class Told:
                 on = " ".join(node.replica.bodies[i].decode() for i in ids)
                 counts = "".join(f" {n} {what}" for what, n in sorted(node.counts.items()))
                 self.tell(f"[{name}: {q} is {here}: {on or 'empty'}{counts}]")
+
+
+def vars_of(machine: Machine) -> list[str]:
+    return [each.name for each in resolve(type(machine)).machine.variables]
 
 
 def text_of(said: Said) -> str:
@@ -315,6 +353,36 @@ def rejects(name: str, who: str, body: str) -> Does:
     return settles("reject", name, who, body)
 
 
+def says(name: str, *all_said: Said) -> Does:
+    """These get the next places, as if this member had said them: it lies, or the group does."""
+
+    def run(scene: Told) -> None:
+        for said in all_said:
+            scene.place(name, said)
+
+    return run
+
+
+def hands(source: str, to: str, *all_told: Handed) -> Does:
+    """A member hears these from another one, which lies."""
+
+    def run(scene: Told) -> None:
+        for told in all_told:
+            scene.hand(source, to, told)
+
+    return run
+
+
+def busy(name: str, q: str) -> Does:
+    """A consumer begins to take a message, and needs time for it."""
+    return lambda scene: scene.members[name].node.owners[QueueName(q)].dispatch()
+
+
+def idle(name: str, q: str) -> Does:
+    """It ends that, without a message."""
+    return lambda scene: scene.members[name].node.owners[QueueName(q)].dispatched()
+
+
 def joins(name: str, updater: str) -> Does:
     return lambda scene: scene.join(name, updater)
 
@@ -332,11 +400,13 @@ def lags(name: str, milliseconds: float) -> Does:
     return run
 
 
-def told(*acts: Act, members: str = "AB") -> Told:
-    """What happens when clients of these members act."""
+def told(*acts: Act, members: str = "AB", at_once: int = node.AT_ONCE) -> Told:
+    """What happens when clients of these members act. An updater sends so many messages before it
+    lets others go on for a millisecond."""
     world = World(seed=1, limit=5.0)
     scene = Told(world)
-    play(world, scene.loop, _live(scene, acts, members))
+    with mock.patch.object(node, "AT_ONCE", at_once):
+        play(world, scene.loop, _live(scene, acts, members))
     return scene
 
 
