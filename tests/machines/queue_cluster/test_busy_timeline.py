@@ -11,6 +11,7 @@ from tests.machines.queue_cluster.told import (
     busy,
     crashes,
     declares,
+    destroys,
     idle,
     publishes,
     rejects,
@@ -177,4 +178,39 @@ def test_a_message_is_once_on_a_queue_and_not_rejected_to_its_own() -> None:
         "21: [A keeps queues 1, bindings 2, held 1, created 2, bodies 2, acquired 1,"
         " declared 1, queued 2], [B keeps queues 1, bindings 2, created 2, bodies 2,"
         " acquired 1, declared 1, queued 2]",
+    ]
+
+
+def test_who_is_not_busy_does_not_end() -> None:
+    """Neither at the owner nor elsewhere; a queue may end while its consumers are stopped."""
+    scene = told(
+        *TWO,
+        (8, subscribes("A", "a", "q", 9)),
+        (9, subscribes("B", "b", "q", 9)),
+        (20, idle("A", "q")),
+        (21, idle("B", "q")),
+        (22, busy("A", "q")),
+        (65, Told.look),
+        (66, idle("A", "q")),
+        (67, destroys("B", "q")),
+        (75, Told.look),
+        (76, Told.weigh),
+    )
+    assert scene.story == [
+        "1: A: declare q",
+        "2: [declare q is done]",
+        "4: A: create 0 m, A: enqueue A0 on q, A: routed 0",
+        "5: B: create 0 n, B: enqueue B0 on q, B: routed 0, [publish m is done]",
+        "6: [publish n is done]",
+        "9: A: consume q/0",
+        "10: B: consume q/0",
+        "11: A: acquire A0 on q, A: acquire B0 on q",
+        "12: [a gets m from q], [a gets n from q]",
+        "20: [dispatched: no consumer is busy (0 > 0 is false)]",
+        "21: [dispatched: state is STOPPED, not OWNED or STOPPING or ENDED]",
+        "65: [A: q is STOPPING by A for AB: m n 4 completed 2 delivered],"
+        " [B: q is STOPPED by A for AB: m n 1 completed]",
+        "68: B: destroy q",
+        "69: [a has ended], [b has ended], [destroy q is done]",
+        "76: [A keeps held 2, created 2], [B keeps created 2]",
     ]

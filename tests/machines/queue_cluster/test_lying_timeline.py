@@ -29,6 +29,7 @@ from tests.machines.queue_cluster.told import (
     declares,
     destroys,
     publishes,
+    rejects,
     releases,
     says,
     subscribes,
@@ -345,7 +346,7 @@ def test_a_member_that_lies_about_ownership() -> None:
         *TWO,
         (8, subscribes("A", "a", "q", 9)),
         (9, subscribes("B", "b", "q", 9)),
-        (15, says("L", of_q(Release(interested=False)))),
+        (15, says("AL", of_q(Release(interested=False)))),
         (16, says("L", of_q(Cancel()))),
         (17.5, Told.look),
         (18, says("L", of_q(Consume()))),
@@ -365,7 +366,7 @@ def test_a_member_that_lies_about_ownership() -> None:
         "10: B: consume q/0",
         "11: A: acquire A0 on q, A: acquire B0 on q",
         "12: [a gets m from q], [a gets n from q]",
-        "15: L: release for good q/0",
+        "15: AL: release for good q/0",
         "16: L: cancel q/0",
         "17.5: [A: q is OWNED by A for AB: m n 4 completed 2 delivered],"
         " [B: q is STOPPED by A for AB: m n 1 completed]",
@@ -379,4 +380,68 @@ def test_a_member_that_lies_about_ownership() -> None:
         "25: B: acquire A0 on q, B: acquire B0 on q,"
         " [A: q is OWNED by A for AB: m n 4 completed 2 delivered 1 refused],"
         " [B: q is OWNED by B for B: m n 1 completed]",
+    ]
+
+
+def test_a_group_that_invents_a_message_with_the_number_of_another() -> None:
+    """The number is that of a rejection, which is under way."""
+    scene = told(
+        *TWO,
+        (10, subscribes("A", "a", "q")),
+        (20, rejects("A", "a", "m")),
+        (20.5, says("A", Create(1, b"x"))),
+        (30, Told.look),
+        (31, Told.weigh),
+    )
+    assert scene.story == [
+        "1: A: declare q",
+        "2: [declare q is done]",
+        "4: A: create 0 m, A: enqueue A0 on q, A: routed 0",
+        "5: B: create 0 n, B: enqueue B0 on q, B: routed 0, [publish m is done]",
+        "6: [publish n is done]",
+        "11: A: consume q/0",
+        "13: A: acquire A0 on q, A: release for good q/0, A: cancel q/0",
+        "14: [a gets m from q]",
+        "20.5: A: create 1 x",
+        "21: A: reject A0 on q as 1 to None m, A: consume q/0",
+        "22: [reject m is done]",
+        "23: A: acquire B0 on q, A: release for good q/0, A: cancel q/0",
+        "24: [a gets n from q]",
+        "30: [A: q is STOPPED by None for : n 5 completed 2 delivered 1 refused],"
+        " [B: q is STOPPED by None for : m n 1 completed 1 refused]",
+        "31: [A keeps queues 1, held 1, created 2, bodies 1, acquired 1, declared 1,"
+        " queued 1], [B keeps queues 1, created 2, routing 1, bodies 3, acquired 2,"
+        " declared 1, queued 2]",
+    ]
+
+
+def test_a_group_that_makes_a_rejection_of_an_acceptance() -> None:
+    """With a number that was never given."""
+    scene = told(
+        *TWO,
+        (10, subscribes("A", "a", "q")),
+        (20, accepts("A", "a", "m")),
+        (20.5, says("A", Reject(key("A", 0), 1, Q, b"m"))),
+        (30, Told.look),
+        (31, Told.weigh),
+    )
+    assert scene.story == [
+        "1: A: declare q",
+        "2: [declare q is done]",
+        "4: A: create 0 m, A: enqueue A0 on q, A: routed 0",
+        "5: B: create 0 n, B: enqueue B0 on q, B: routed 0, [publish m is done]",
+        "6: [publish n is done]",
+        "11: A: consume q/0",
+        "13: A: acquire A0 on q, A: release for good q/0, A: cancel q/0",
+        "14: [a gets m from q]",
+        "20.5: A: reject A0 on q as 1 to q m",
+        "21: A: dequeue A0 on q, A: consume q/0",
+        "22: [accept m is done]",
+        "23: A: acquire B0 on q, A: release for good q/0, A: cancel q/0",
+        "24: [a gets n from q]",
+        "30: [A: q is STOPPED by None for : n 5 completed 2 delivered 1 refused],"
+        " [B: q is STOPPED by None for : n m 1 completed]",
+        "31: [A keeps queues 1, held 1, created 2, bodies 1, acquired 1, declared 1,"
+        " queued 1], [B keeps queues 1, created 2, bodies 2, acquired 1, declared 1,"
+        " queued 2]",
     ]

@@ -3,6 +3,13 @@ keeps of that in mind."""
 
 from __future__ import annotations
 
+from lawful.machines.queue_cluster.messages import (
+    Enqueue,
+    Key,
+    MessageId,
+    Node,
+    QueueName,
+)
 from tests.machines.queue_cluster.told import (
     Act,
     Told,
@@ -19,6 +26,8 @@ from tests.machines.queue_cluster.told import (
     unsubscribes,
 )
 
+FIRST = Enqueue(Key(MessageId(Node("L"), 0), QueueName("dead")))
+SECOND = Enqueue(Key(MessageId(Node("L"), 0), QueueName("q")))
 DEAD = (
     (0, declares("A", "dead")),
     (0.2, declares("A", "q")),

@@ -17,6 +17,7 @@ from functools import partial
 from unittest import mock
 
 from lawful import Refused
+from lawful.machines.queue_cluster.joining import Updatee
 from lawful.machines.queue_cluster.ledger import Joined, Of
 from lawful.machines.queue_cluster.messages import (
     Acquire,
@@ -373,14 +374,29 @@ def hands(source: str, to: str, *all_told: Handed) -> Does:
     return run
 
 
+def asks(name: str, ask: Callable[[LocalNode], Said | None]) -> Does:
+    """The application that embeds this node asks its machines, and multicasts what they return."""
+
+    def run(scene: Told) -> None:
+        try:
+            said = ask(scene.members[name].node)
+        except Refused as error:
+            scene.tell(f"[{error}]")
+        else:
+            if said is not None:
+                scene.members[name].say(said)
+
+    return run
+
+
 def busy(name: str, q: str) -> Does:
     """A consumer begins to take a message, and needs time for it."""
-    return lambda scene: scene.members[name].node.owners[QueueName(q)].dispatch()
+    return asks(name, lambda node: node.owners[QueueName(q)].dispatch())
 
 
 def idle(name: str, q: str) -> Does:
     """It ends that, without a message."""
-    return lambda scene: scene.members[name].node.owners[QueueName(q)].dispatched()
+    return asks(name, lambda node: node.owners[QueueName(q)].dispatched())
 
 
 def joins(name: str, updater: str) -> Does:
@@ -400,12 +416,13 @@ def lags(name: str, milliseconds: float) -> Does:
     return run
 
 
-def told(*acts: Act, members: str = "AB", at_once: int = node.AT_ONCE) -> Told:
+def told(*acts: Act, members: str = "AB", at_once: int = node.AT_ONCE, ring: int = 0) -> Told:
     """What happens when clients of these members act. An updater sends so many messages before it
-    lets others go on for a millisecond."""
+    lets others go on for a millisecond. Queues keep `ring` messages, or all for 0."""
     world = World(seed=1, limit=5.0)
     scene = Told(world)
-    with mock.patch.object(node, "AT_ONCE", at_once):
+    replica = partial(Updatee, ring=ring)
+    with mock.patch.multiple(node, AT_ONCE=at_once, Updatee=replica):
         play(world, scene.loop, _live(scene, acts, members))
     return scene
 
