@@ -2,8 +2,8 @@
 
 A table is a text file with a line for each mutant: its identity, who notices it, and the change.
 Witnesses are asked in turn: runs of the service in simulated worlds, timelines, the replay of the
-journals of both, the tests of the service. A mutant that none of them notices *survives*. One that changes ghosts
-alone is not tried: a service runs the machine without them.
+journals of both, the tests of the service. A mutant that none of them notices *survives*. One that
+changes ghosts alone is not tried: a service runs the machine without them.
 
 Each mutant has a process of its own, a fork of this one, in which the class is compiled from the
 mutated machine. It ends after so much processor time, and after so many looks at it in which all
