@@ -137,7 +137,8 @@ class LocalNode:
             self._say(create)
             self._say(self.replica.routed(create.seq))
             raise
-        for said in (create, *enqueues):
+        self._say(create)
+        for said in enqueues:
             self._say(said)
         self._say(self.replica.routed(create.seq), then)
 

@@ -198,7 +198,7 @@ class Told:
         """What members keep in mind: how much there is in each container that is not empty."""
         for name, member in self.members.items():
             here = member.node
-            machines = {"": here.replica}
+            machines: dict[str, Machine] = {"": here.replica}
             machines |= {f"{q} ": owner for q, owner in sorted(here.owners.items())}
             machines |= {f"for {n} ": updater for n, updater in sorted(here.updaters.items())}
             kept = [
