@@ -104,6 +104,62 @@ def test_what_is_being_routed_as_it_joins() -> None:
     ]
 
 
+WHAT_WAS_TOLD_OF_A_MESSAGE_IS_FORGOTTEN_WITH_IT = [
+    "1: A: declare dead",
+    "1.2: A: declare q",
+    "2: [declare dead is done]",
+    "2.2: [declare q is done]",
+    "3: A: bind alternate:q dead",
+    "4: [bind dead is done], A: create 0 m, A: enqueue A0 on q, A: routed 0",
+    "5: B: create 0 n, B: enqueue B0 on q, B: routed 0, [publish m is done]",
+    "6: A: create 1 o, A: enqueue A1 on q, A: routed 1, [publish n is done]",
+    "7: B: create 1 p, B: enqueue B1 on q, B: routed 1, [publish o is done]",
+    "8: [publish p is done]",
+    "11: A: consume q/1",
+    "13: A: acquire A0 on q, A: acquire B0 on q, A: acquire A1 on q,"
+    " A: acquire B1 on q, A: release for good q/1, A: cancel q/1",
+    "14: [a gets m from q], [a gets n from q], [a gets o from q], [a gets p from q]",
+    "15: C: joins by B",
+    "17: B to C: stall 2 dead/0 q/1; alternate:q>dead; A2 B2; ; None: None:,"
+    " B to C: done dead, B to C: front B1 on q p A, B to C: front A1 on q o A,"
+    " B to C: front B0 on q n A, B to C: front A0 on q m A, B to C: done q,"
+    " [C has all queues]",
+    "20: [A keeps queues 2, bindings 1, held 4, created 2, bodies 4, acquired 4,"
+    " declared 2, queued 4], [B keeps queues 2, bindings 1, created 2, bodies 4,"
+    " acquired 4, declared 2, queued 4], [C keeps queues 2, bindings 1, created 2,"
+    " bodies 4, acquired 4, told 4, declared 2, queued 4]",
+    "22: A: reject A0 on q as 2 to dead m, A: consume q/1",
+    "23: [reject m is done]",
+    "24: [A keeps queues 2, bindings 1, held 3, created 2, bodies 4, acquired 3,"
+    " declared 2, queued 4, q owner 1, q consumers 1],"
+    " [B keeps queues 2, bindings 1, created 2, bodies 4, acquired 3, declared 2,"
+    " queued 4, q owner 1, q consumers 1], [C keeps queues 2, bindings 1, created 2,"
+    " bodies 4, acquired 3, told 3, declared 2, queued 4, q owner 1, q consumers 1]",
+    "26: A: dequeue B0 on q",
+    "27: [accept n is done]",
+    "28: [A keeps queues 2, bindings 1, held 2, created 2, bodies 3, acquired 2,"
+    " declared 2, queued 3, q owner 1, q consumers 1],"
+    " [B keeps queues 2, bindings 1, created 2, bodies 3, acquired 2, declared 2,"
+    " queued 3, q owner 1, q consumers 1], [C keeps queues 2, bindings 1, created 2,"
+    " bodies 3, acquired 2, told 2, declared 2, queued 3, q owner 1, q consumers 1]",
+    "30: A: requeue A1 on q",
+    "31: [release o is done]",
+    "32: A: acquire A1 on q",
+    "33: [a gets o from q, again], [A keeps queues 2, bindings 1, held 2, created 2,"
+    " bodies 3, acquired 2, redelivered 1, declared 2, queued 3, q owner 1,"
+    " q consumers 1], [B keeps queues 2, bindings 1, created 2, bodies 3, acquired 2,"
+    " redelivered 1, declared 2, queued 3, q owner 1, q consumers 1],"
+    " [C keeps queues 2, bindings 1, created 2, bodies 3, acquired 2, redelivered 1,"
+    " told 1, declared 2, queued 3, q owner 1, q consumers 1]",
+    "35: B: destroy q",
+    "36: [a has ended], [destroy q is done]",
+    "38: [A keeps queues 1, bindings 1, held 2, created 2, bodies 1, declared 1,"
+    " queued 1], [B keeps queues 1, bindings 1, created 2, bodies 1, declared 1,"
+    " queued 1], [C keeps queues 1, bindings 1, created 2, bodies 1, declared 1,"
+    " queued 1]",
+]
+
+
 def test_what_was_told_of_a_message_is_forgotten_with_it() -> None:
     scene = told(
         *DEAD,
@@ -120,60 +176,7 @@ def test_what_was_told_of_a_message_is_forgotten_with_it() -> None:
         (34, destroys("B", "q")),
         (38, Told.weigh),
     )
-    assert scene.story == [
-        "1: A: declare dead",
-        "1.2: A: declare q",
-        "2: [declare dead is done]",
-        "2.2: [declare q is done]",
-        "3: A: bind alternate:q dead",
-        "4: [bind dead is done], A: create 0 m, A: enqueue A0 on q, A: routed 0",
-        "5: B: create 0 n, B: enqueue B0 on q, B: routed 0, [publish m is done]",
-        "6: A: create 1 o, A: enqueue A1 on q, A: routed 1, [publish n is done]",
-        "7: B: create 1 p, B: enqueue B1 on q, B: routed 1, [publish o is done]",
-        "8: [publish p is done]",
-        "11: A: consume q/1",
-        "13: A: acquire A0 on q, A: acquire B0 on q, A: acquire A1 on q,"
-        " A: acquire B1 on q, A: release for good q/1, A: cancel q/1",
-        "14: [a gets m from q], [a gets n from q], [a gets o from q], [a gets p from q]",
-        "15: C: joins by B",
-        "17: B to C: stall 2 dead/0 q/1; alternate:q>dead; A2 B2; ; None: None:,"
-        " B to C: done dead, B to C: front B1 on q p A, B to C: front A1 on q o A,"
-        " B to C: front B0 on q n A, B to C: front A0 on q m A, B to C: done q,"
-        " [C has all queues]",
-        "20: [A keeps queues 2, bindings 1, held 4, created 2, bodies 4, acquired 4,"
-        " declared 2, queued 4], [B keeps queues 2, bindings 1, created 2, bodies 4,"
-        " acquired 4, declared 2, queued 4], [C keeps queues 2, bindings 1, created 2,"
-        " bodies 4, acquired 4, told 4, declared 2, queued 4]",
-        "22: A: reject A0 on q as 2 to dead m, A: consume q/1",
-        "23: [reject m is done]",
-        "24: [A keeps queues 2, bindings 1, held 3, created 2, bodies 4, acquired 3,"
-        " declared 2, queued 4, q owner 1, q consumers 1],"
-        " [B keeps queues 2, bindings 1, created 2, bodies 4, acquired 3, declared 2,"
-        " queued 4, q owner 1, q consumers 1], [C keeps queues 2, bindings 1, created 2,"
-        " bodies 4, acquired 3, told 3, declared 2, queued 4, q owner 1, q consumers 1]",
-        "26: A: dequeue B0 on q",
-        "27: [accept n is done]",
-        "28: [A keeps queues 2, bindings 1, held 2, created 2, bodies 3, acquired 2,"
-        " declared 2, queued 3, q owner 1, q consumers 1],"
-        " [B keeps queues 2, bindings 1, created 2, bodies 3, acquired 2, declared 2,"
-        " queued 3, q owner 1, q consumers 1], [C keeps queues 2, bindings 1, created 2,"
-        " bodies 3, acquired 2, told 2, declared 2, queued 3, q owner 1, q consumers 1]",
-        "30: A: requeue A1 on q",
-        "31: [release o is done]",
-        "32: A: acquire A1 on q",
-        "33: [a gets o from q, again], [A keeps queues 2, bindings 1, held 2, created 2,"
-        " bodies 3, acquired 2, redelivered 1, declared 2, queued 3, q owner 1,"
-        " q consumers 1], [B keeps queues 2, bindings 1, created 2, bodies 3, acquired 2,"
-        " redelivered 1, declared 2, queued 3, q owner 1, q consumers 1],"
-        " [C keeps queues 2, bindings 1, created 2, bodies 3, acquired 2, redelivered 1,"
-        " told 1, declared 2, queued 3, q owner 1, q consumers 1]",
-        "35: B: destroy q",
-        "36: [a has ended], [destroy q is done]",
-        "38: [A keeps queues 1, bindings 1, held 2, created 2, bodies 1, declared 1,"
-        " queued 1], [B keeps queues 1, bindings 1, created 2, bodies 1, declared 1,"
-        " queued 1], [C keeps queues 1, bindings 1, created 2, bodies 1, declared 1,"
-        " queued 1]",
-    ]
+    assert scene.story == WHAT_WAS_TOLD_OF_A_MESSAGE_IS_FORGOTTEN_WITH_IT
 
 
 def test_a_message_is_given_back_before_the_updater_knows() -> None:
