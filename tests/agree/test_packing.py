@@ -34,7 +34,7 @@ FOUND = Path(__file__).parent / "found"
 COMPILED = Path(__file__).parent / "compiled"  # The smallest of random machines, all operators.
 # Together these have every operator; `make nightly` takes the others, too.
 FEW = {
-    *("abs", "add", "before", "count", "dict_of", "difference", "format", "intersection"),
+    *("abs", "add", "before", "count", "dict_of", "difference", "format", "intersection", "join"),
     *("max_of", "proper_subset", "set_of", "small_22", "small_34", "small_35"),
     *("symmetric_difference", "tuple_of"),
 }

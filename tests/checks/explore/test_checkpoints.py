@@ -168,8 +168,9 @@ class Fault:
         return call
 
 
-@pytest.mark.one_in(2)
-@pytest.mark.parametrize("engine", ["reference", "generated"])
+@pytest.mark.parametrize(
+    "engine", [pytest.param("reference", marks=pytest.mark.nightly), "generated"]
+)
 def test_killed_at_any_write_it_goes_on_to_the_same(
     engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,7 +34,8 @@ from tests.classics.jugs import Jugs
 from tests.classics.two_phase import TwoPhase
 
 MACHINES = [
-    *(Several, Fischer, Jugs, TwoPhase, LinkAsSeed, InboundPeerComparing),
+    pytest.param(Several, marks=pytest.mark.nightly),
+    *(Fischer, Jugs, TwoPhase, LinkAsSeed, InboundPeerComparing),
     *(broken.AlternatingBitWithoutBit, broken.PetersonWithoutFlags, Hasty),
 ]
 

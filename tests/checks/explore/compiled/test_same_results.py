@@ -221,7 +221,7 @@ def lost(w: prelude.Cells, at: int, size: int, keys: int, item: int) -> int:
     return found
 
 
-@pytest.mark.one_in(2)
+@pytest.mark.nightly
 @pytest.mark.parametrize("new_row", [appended, lost], ids=lambda new_row: new_row.__name__)
 def test_a_broken_insertion_is_noticed(new_row: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(plain.FASTER, "new_row", new_row)

@@ -279,6 +279,7 @@ class Panel(Machine):
     scope = Scope(Lamp=70, int=range(0, 1 << 60))
 
 
+@pytest.mark.nightly
 def test_of_many_words_each_that_changes_is_seen() -> None:
     space = space_of(Panel)
     one = found(space, 1, states=4_000)
@@ -297,6 +298,7 @@ def test_they_stop_where_one_stops(monkeypatch: pytest.MonkeyPatch) -> None:
         assert bool(taken) == ("first" not in limits)  # Where it stops is one thread's to say.
 
 
+@pytest.mark.nightly
 def test_they_go_on_after_what_was_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """They stop again and again, with chunks expanded that are expanded anew later."""
     taken = counted(monkeypatch)

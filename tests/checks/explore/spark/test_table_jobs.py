@@ -50,7 +50,7 @@ def in_tables(
 @pytest.mark.parametrize(
     ("cls", "least"),
     [
-        (TwoPhase, 20),
+        pytest.param(TwoPhase, 20, marks=pytest.mark.nightly),
         (ChangRoberts, 0),  # Two tasks expand a file that the driver has written.
         pytest.param(TwoPhase, 0, marks=pytest.mark.nightly),
         pytest.param(PetersonWithoutFlags, 0, marks=pytest.mark.nightly),
