@@ -293,8 +293,7 @@ def test_the_document_as_written() -> None:
     }
 
 
-@pytest.mark.one_in(4)
-@pytest.mark.parametrize("cls", [WindowFixed, Transaction], ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", [pytest.param(WindowFixed, marks=pytest.mark.nightly), Transaction])
 def test_it_is_proved_for_any_number_of_threads_and_transactions(cls: type[Machine]) -> None:
     assert verdicts(prove(resolve(cls).machine, sizes={})) == {"proved"}
 

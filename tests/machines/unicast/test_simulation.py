@@ -59,10 +59,9 @@ def test_every_fault_and_every_transition_happens() -> None:
     assert set(faults) == set(FAULTS)
 
 
-AT_ONCE = ("loses what waits", "silent loss")
+AT_ONCE = ("loses what waits",)
 
 
-@pytest.mark.one_in(2)
 @pytest.mark.parametrize(
     "name",
     [pytest.param(name, marks=() if name in AT_ONCE else pytest.mark.nightly) for name in BUGS],
