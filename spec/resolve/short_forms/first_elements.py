@@ -34,7 +34,7 @@ def first_element(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr
     made = comprehension(b, generator, "first", inside)
     if not isinstance(made.type, t.Seq):
         return made
-    other = expressions.expr(b, node.args[1], expected)
+    other = expressions.expr(b, node.args[-1], expected)
     other = declared(b, other, made.type.item)
     kind = expected or expressions.join(b, node.place, (made.type.item, other.type))
     return ir.Op(node.place, kind, "first_or", (made, other))
