@@ -9,7 +9,7 @@ from typing import Any
 from .. import ir, words
 from .. import types as t
 from ..analysis.iteration_order import order_matters
-from ..analysis.places import in_machine, in_state, local_of, viewed
+from ..analysis.places import in_machine, in_state, is_place, local_of, viewed
 from ..analysis.walk import ends, everything
 from ..errors import Place, a
 from ..syntax import tree
@@ -436,7 +436,7 @@ def _evaluate(b: Body, node: tree.Evaluate) -> list[ir.Stmt]:
         return [ir.Refuse(node.place, _why(b, call, 0))] if _guards_here(b, call.place) else []
     longer = in_place(b, call)
     if longer is not None:
-        return [stmt for each in longer for stmt in STATEMENTS[type(each)](b, each)]
+        return [stmt for each in longer for stmt in _longer(b, each)]
     changing = effect(b, call)
     if changing is None:
         found = expressions.expr(b, call)
@@ -479,6 +479,24 @@ def _guards_here(b: Body, place: Place, what: str = "a guard") -> bool:
         "return a bool instead",
     )
     return False
+
+
+def _longer(b: Body, node: tree.Statement) -> list[ir.Stmt]:
+    """A statement that is written for a call: `q.sort()` changes the place that `q` names."""
+    match node:
+        case tree.Set(target=tree.Name(name=name) as target, value=given) if name in b.aliases:
+            place = expressions.expr(b, target)
+            if not is_place(place):
+                return _set(b, node)
+            if not changeable(b, place, node.place):
+                return []
+            if in_state(place):
+                may_change(b, node.place)
+            value = expressions.expr(b, given, place.type)
+            b.updated(place)
+            return [ir.Assign(node.place, place, value)]
+        case _:
+            return STATEMENTS[type(node)](b, node)
 
 
 def _why(b: Body, call: tree.Apply, index: int) -> ir.Expr:
