@@ -369,7 +369,11 @@ def drop(name: Named) -> Dropped:
 
 
 def _inside(word: str) -> NoReturn:
-    raise RuntimeError(f"{word} means something only inside a declaration")
+    raise RuntimeError(
+        f"{word} means something only inside a declaration. If a method of a machine calls it:"
+        " the method was taken from the class (Machine.event) before the class had an instance;"
+        " call it on the instance (machine.event(...))"
+    )
 
 
 # What counts as true or false; of text that is no question.

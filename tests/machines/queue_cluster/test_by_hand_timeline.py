@@ -4,7 +4,6 @@ asks it, as its threads might, or takes another configuration of the machines.""
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 
 from lawful.machines.queue_cluster.declaration import QueueOwnerFixed
 from lawful.machines.queue_cluster.joining import Updatee, Updater
@@ -49,6 +48,11 @@ def replica(name: str, ask: Callable[[Updatee], Said]) -> Does:
 
 def owner(name: str, ask: Callable[[QueueOwnerFixed], None]) -> Does:
     return asks(name, lambda node: ask(node.owners[Q]))
+
+
+def join_unowned(queue: QueueOwnerFixed) -> None:
+    """Looked up in the instance: before the first one the class has the text, not the event."""
+    queue.join(owner=None, consumers=frozenset())
 
 
 def updater(name: str, ask: Callable[[Updater], object]) -> Does:
@@ -212,7 +216,7 @@ def test_who_has_no_message_settles_none() -> None:
 
 def test_a_node_that_knows_the_queue_does_not_join_it() -> None:
     """It has said something; another one is interested, owns it, or both."""
-    join = owner("A", partial(QueueOwnerFixed.join, owner=None, consumers=frozenset()))
+    join = owner("A", join_unowned)
     scene = told(
         *TWO,
         (6, subscribes("A", "a", "q")),
@@ -223,7 +227,7 @@ def test_a_node_that_knows_the_queue_does_not_join_it() -> None:
         (17.1, says("L", Of(Q, 0, Cancel()))),
         (19, join),
         (20, Told.look),
-        (21, owner("B", partial(QueueOwnerFixed.join, owner=None, consumers=frozenset()))),
+        (21, owner("B", join_unowned)),
     )
     assert scene.story == [
         "1: A: declare q",
@@ -252,7 +256,7 @@ def test_a_node_joins_no_queue_of_which_the_owner_has_left_no_word() -> None:
         *TWO,
         (6, says("L", Of(Q, 0, Consume()), Of(Q, 0, Cancel()))),
         (10, Told.look),
-        (11, owner("A", partial(QueueOwnerFixed.join, owner=None, consumers=frozenset()))),
+        (11, owner("A", join_unowned)),
     )
     assert scene.story == [
         "1: A: declare q",
