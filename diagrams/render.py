@@ -42,8 +42,9 @@ def render(machine: ir.Machine, path: Path, format: str) -> Drawn:
     return render_chart(chart(machine), path, format)
 
 
-def render_chart(shown: Chart, path: Path, format: str) -> Drawn:
-    """Write the diagram of a chart to `path`, atomically. Raises RenderError."""
+def render_chart(shown: Chart, path: Path, format: str, *, instead: bool = True) -> Drawn:
+    """Write the diagram of a chart to `path`, atomically. `instead`: whether Mermaid is written
+    where Graphviz is missing. Raises RenderError."""
     if format not in FORMATS:
         raise RenderError(
             f"{format} is no format of a diagram; the formats are {', '.join(FORMATS)}"
@@ -56,6 +57,8 @@ def render_chart(shown: Chart, path: Path, format: str) -> Drawn:
     try:
         return graph(lambda dpi: dot.chart_text(shown, dpi), path, known)
     except Missing as missing:
+        if not instead:
+            raise
         beside = path.with_suffix(".mmd")
         note = f"{missing}, so {beside.name} has Mermaid instead of {known}; {WITHOUT_GRAPHVIZ}"
         return write(beside, mermaid.chart_text(shown), "mermaid", note)

@@ -58,11 +58,23 @@ def percent(text: str) -> float:
     return value / 100
 
 
+def path(text: str) -> Path:
+    """A file or folder of the file system."""
+    if text == "-":
+        raise argparse.ArgumentTypeError("-: expected a path; write ./- for one of this name")
+    return Path(text)
+
+
+def path_or_output(text: str) -> Path | None:
+    """The same, or None for `-`, which is standard output."""
+    return None if text == "-" else path(text)
+
+
 def folder(text: str) -> Path:
     """A folder of the file system, also as a URI of the scheme `file`."""
     scheme, colon, rest = text.partition("://")
     if not colon:
-        return Path(text)
+        return path(text)
     if scheme.lower() == "file" and rest.startswith("/"):
         return Path(unquote(rest))
     raise argparse.ArgumentTypeError(

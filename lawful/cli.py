@@ -71,8 +71,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(given: argparse.Namespace, output: Output) -> int | Ended:
     """The exit code of a command, or why it has no answer."""
-    # What a user's module prints must not stand beside the JSON.
-    stdout = sys.stderr if output.json == "-" else sys.stdout
+    # What a user's module prints must not stand beside the JSON or a picture.
+    stdout = sys.stderr if output.json == "-" or _drawn_there(given) else sys.stdout
     began = time.perf_counter()
     try:
         with contextlib.redirect_stdout(stdout):
@@ -185,6 +185,12 @@ def _other_command(given: argparse.Namespace, output: Output) -> int:
             return run(_options(options.RunOptions, given), output)
         case _:
             raise ValueError(f"{output.command} is no command")
+
+
+def _drawn_there(given: argparse.Namespace) -> bool:
+    """Whether standard output takes a picture."""
+    pictures = given.command == "draw" or (given.command == "diff" and given.format)
+    return bool(pictures) and given.out is None
 
 
 def _output(given: argparse.Namespace) -> Output:

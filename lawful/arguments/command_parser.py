@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from pathlib import Path
 from typing import NoReturn, Protocol
 
+from lawful import argument_types as types
 from lawful.commands.exit_codes import ExitCode
 
 
@@ -51,13 +51,16 @@ def command(commands: Subparsers, name: str, help: str) -> CommandParser:
 def reporting(parser: argparse.ArgumentParser) -> None:
     """Verdicts and traces for other tools: files, and annotations of GitHub."""
     parser.add_argument(
-        "--junit", type=Path, metavar="FILE", help="write verdicts for a CI server (JUnit XML)"
+        "--junit",
+        type=types.path,
+        metavar="FILE",
+        help="write verdicts for a CI server (JUnit XML)",
     )
     parser.add_argument(
-        "--sarif", type=Path, metavar="FILE", help="write verdicts for code review (SARIF)"
+        "--sarif", type=types.path, metavar="FILE", help="write verdicts for code review (SARIF)"
     )
     parser.add_argument(
-        "--itf", type=Path, metavar="DIR", help="write each counterexample as a trace (ITF)"
+        "--itf", type=types.path, metavar="DIR", help="write each counterexample as a trace (ITF)"
     )
     parser.add_argument(
         "--github",

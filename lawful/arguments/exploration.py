@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from lawful import argument_types as types
 from lawful.commands.options import LINTED_STATES
 
@@ -143,7 +141,7 @@ def exploring(parser: CommandParser) -> CommandParser:
     )
     parser.add_argument(
         "--pytest",
-        type=Path,
+        type=types.path,
         metavar="DIR",
         help="write each counterexample as a test, which passes when the fault is repaired",
     )
@@ -191,7 +189,7 @@ def lint(commands: Subparsers) -> None:
     )
     parser.add_argument(
         "--answers",
-        type=Path,
+        type=types.path,
         metavar="FILE",
         help="mutants: add each answer to FILE, and go on from the answers that it has",
     )
@@ -206,7 +204,7 @@ def explore(commands: Subparsers) -> None:
     parser = scoped(command(commands, "explore", help), several=False)
     parser.add_argument(
         "--html",
-        type=Path,
+        type=types.path,
         metavar="FILE",
         help="write a page with diagram, counterexamples and coverage, and start no server",
     )

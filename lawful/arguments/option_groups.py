@@ -19,6 +19,10 @@ TARGETS = (
 )
 
 
+OUT = "the folder to write into"
+CURRENT = "default: the current one"
+
+
 def scoped(parser: CommandParser, *, several: bool = True) -> CommandParser:
     """The targets, or the one target, and the scope."""
     if several:
@@ -58,9 +62,16 @@ def solver(parser: argparse.ArgumentParser) -> None:
 
 def folder(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
+        "--out", type=types.path, default=Path(), metavar="DIR", help=f"{OUT}; {CURRENT}"
+    )
+
+
+def folder_or_output(parser: argparse.ArgumentParser) -> None:
+    """The folder for pictures, or standard output for one picture."""
+    parser.add_argument(
         "--out",
-        type=Path,
+        type=types.path_or_output,
         default=Path(),
         metavar="DIR",
-        help="the folder to write into; default: the current one",
+        help=f"{OUT}, or - for standard output, which takes one picture; {CURRENT}",
     )

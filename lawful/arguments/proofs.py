@@ -7,7 +7,7 @@ from pathlib import Path
 from lawful import argument_types as types
 
 from .command_parser import Subparsers, command
-from .option_groups import TARGET, folder, scope, scoped, solver
+from .option_groups import TARGET, folder, folder_or_output, scope, scoped, solver
 
 
 def prove(commands: Subparsers) -> None:
@@ -34,7 +34,7 @@ def prove(commands: Subparsers) -> None:
     )
     parser.add_argument(
         "--smtlib",
-        type=Path,
+        type=types.path,
         metavar="DIR",
         help="write each obligation as an SMT-LIB script for other solvers",
     )
@@ -56,7 +56,7 @@ def lock(commands: Subparsers) -> None:
     scope(parser)
     parser.add_argument(
         "--file",
-        type=Path,
+        type=types.path,
         default=Path("lawful.lock"),
         metavar="FILE",
         help="the file to keep them in; default lawful.lock",
@@ -159,6 +159,6 @@ def diff(commands: Subparsers) -> None:
         default="",
         help="draw both versions in one diagram: lost red with a minus, won green with a plus",
     )
-    folder(parser)
+    folder_or_output(parser)
     scope(parser)
     solver(parser)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from lawful import argument_types as types
 
 from .command_parser import CommandParser, Subparsers, command
@@ -25,12 +23,12 @@ def replay(commands: Subparsers) -> None:
     )
     parser.add_argument(
         "--mapping",
-        type=Path,
+        type=types.path,
         metavar="FILE",
         help="a TOML or JSON file that says how to read traces of other programs (docs/replay.md)",
     )
     store = "write the traces into a new folder, sorted, and replay that: see docs/replay.md"
-    parser.add_argument("--store", type=Path, metavar="DIR", help=store)
+    parser.add_argument("--store", type=types.path, metavar="DIR", help=store)
     parser.add_argument(
         "--older",
         action="append",
@@ -74,14 +72,14 @@ def replay(commands: Subparsers) -> None:
 def _results(parser: CommandParser) -> None:
     """What a replay keeps, writes and compares."""
     parser.add_argument(
-        "--report", type=Path, metavar="FILE.html", help="write the result as an HTML page"
+        "--report", type=types.path, metavar="FILE.html", help="write the result as an HTML page"
     )
     resume = "go on from the states that an earlier replay kept: see docs/replay.md"
-    parser.add_argument("--resume", type=Path, metavar="FILE", help=resume)
+    parser.add_argument("--resume", type=types.path, metavar="FILE", help=resume)
     keep = "keep the state of each instance, for the replay of later rows"
-    parser.add_argument("--keep", type=Path, metavar="FILE", help=keep)
+    parser.add_argument("--keep", type=types.path, metavar="FILE", help=keep)
     tests = "write for the first deviation of each kind a test that fails until the machine fits"
-    parser.add_argument("--pytest", type=Path, metavar="DIR", help=tests)
+    parser.add_argument("--pytest", type=types.path, metavar="DIR", help=tests)
     parser.add_argument(
         "--against",
         action="append",
@@ -90,7 +88,7 @@ def _results(parser: CommandParser) -> None:
         help="an older version of a machine: say what is newly illegal and newly legal",
     )
     metrics = "write the counts as metrics, in the text format of OpenMetrics"
-    parser.add_argument("--metrics", type=Path, metavar="FILE", help=metrics)
+    parser.add_argument("--metrics", type=types.path, metavar="FILE", help=metrics)
 
 
 def infer_mapping(commands: Subparsers) -> None:
@@ -99,8 +97,8 @@ def infer_mapping(commands: Subparsers) -> None:
     what = "JSON lines or documents, logfmt, CSV, XES, OTLP/JSON or ITF"
     parser.add_argument("traces", metavar="TRACES", nargs="+", help=what)
     parser.add_argument("target", metavar="TARGET", help=TARGET)
-    out = "write the mapping, as TOML, into a file"
-    parser.add_argument("--out", type=Path, metavar="FILE.toml", help=out)
+    out = "write the mapping, as TOML, into a file; - is standard output alone"
+    parser.add_argument("--out", type=types.path_or_output, metavar="FILE.toml", help=out)
 
 
 def learn_scope(commands: Subparsers) -> None:
@@ -110,6 +108,6 @@ def learn_scope(commands: Subparsers) -> None:
     parser.add_argument("traces", metavar="TRACES", nargs="+", help=what)
     parser.add_argument("target", metavar="TARGET", help=TARGET)
     mapping = "how to read traces of other programs (docs/replay.md)"
-    parser.add_argument("--mapping", type=Path, metavar="FILE", help=mapping)
+    parser.add_argument("--mapping", type=types.path, metavar="FILE", help=mapping)
     most = "explore at most so many states within the scope that was learned (10,000)"
     parser.add_argument("--max-states", type=types.positive, default=10_000, metavar="N", help=most)

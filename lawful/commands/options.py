@@ -151,13 +151,15 @@ class ProveOptions:
 
 @dataclass(frozen=True, slots=True)
 class DrawOptions:
+    """`out` is the folder for pictures; None: the one picture goes to standard output."""
+
     targets: Sequence[str]
     scope: Sequence[str]
     what: Literal["states", "graph", "trace"]
     only: Sequence[str]
     format: Format | None
     max_states: int | None
-    out: Path
+    out: Path | None
     itf: Path | None
 
 
@@ -250,6 +252,8 @@ class CertifyOptions:
 
 @dataclass(frozen=True, slots=True)
 class DiffOptions:
+    """`out`: as of DrawOptions."""
+
     old: str
     target: str
     renamed: Sequence[str]
@@ -259,7 +263,7 @@ class DiffOptions:
     no_loss: bool
     approve: Sequence[str]
     format: str
-    out: Path
+    out: Path | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ import json
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -165,20 +166,49 @@ class Output:
         if self.json == "-":
             _print(json.dumps(document, indent=1), self.stdout)
             return
-        if not self.quiet:
+        if text and not self.quiet:
             text = printable(text)
             _print(colour.coloured(text) if self._in_colour() else text, sys.stdout)
         if self.json:
             files.save(Path(self.json), files.json_text(document))
 
+    @contextlib.contextmanager
+    def pictures(self, folder: Path | None) -> Iterator[Path]:
+        """The folder to write pictures into. Without one, the picture that was written goes to
+        standard output.
+
+        Raises CommandError where there are several, or standard output takes the answer.
+        """
+        if folder is not None:
+            files.folder(folder)
+            yield folder
+            return
+        if self.json == "-":
+            raise CommandError("--out - and --json - both write to standard output")
+        with tempfile.TemporaryDirectory() as made:
+            yield Path(made)
+            drawn = sorted(Path(made).iterdir())
+            if len(drawn) > 1:
+                names = ", ".join(path.name for path in drawn)
+                raise CommandError(
+                    f"--out - takes one picture, and there are {len(drawn)}: {names}"
+                )
+            for path in drawn:
+                _print(path.read_bytes(), self.stdout)
+
     def _in_colour(self) -> bool:
         return self.command in COLOURED and colour.wanted(sys.stdout)
 
 
-def _print(text: str, file: TextIO) -> None:
-    """Print the whole text. A reader who closes the pipe early, as `head` does, is no error."""
+def _print(text: str | bytes, file: TextIO) -> None:
+    """Print the whole text, or write the whole picture. A reader who closes the pipe early, as
+    `head` does, is no error."""
     try:
-        print(text, file=file, flush=True)
+        if isinstance(text, bytes):
+            file.buffer.write(text)
+        else:
+            print(text, file=file)
+        file.flush()
     except OSError as error:
         # Python flushes what is left of the text when the process ends, which would fail again.
         with contextlib.suppress(OSError), open(os.devnull, "w") as nowhere:

@@ -8,6 +8,7 @@ import pytest
 
 from lawful.argument_parser import COMMANDS, parser
 from lawful.arguments.command_parser import Usage
+from lawful.command_table import command_rows
 
 Printed = pytest.CaptureFixture[str]
 
@@ -63,3 +64,30 @@ def test_a_folder_that_is_not_mounted_is_refused(option: str, text: str, capsys:
     assert told.endswith(
         f"{text}: expected a path, or file:///path; another file system has to be mounted"
     )
+
+
+OUTPUT_OR_PATH = {("draw", "--out"), ("diff", "--out"), ("infer-mapping", "--out")}
+WORDS = {"replay": ["x", "x"], "infer-mapping": ["x", "x"], "learn-scope": ["x", "x"]}
+WORDS |= {"diff": ["x", "x"], "export": ["x", "--tla"], "completion": ["bash"], "lsp": []}
+
+
+def test_a_dash_is_no_name_of_a_file(capsys: Printed) -> None:
+    """Only the few options that say so take it for standard output; `./-` is a file."""
+    named = [
+        (row.name, word.names[0])
+        for row in command_rows()
+        for word in row.options
+        if word.value.startswith(("FILE", "DIR")) and word.names[0] != "--json"
+    ]
+    assert len(named) == 79
+    for command, option in named:
+        words = [command, option, "./-", *WORDS.get(command, ["x"])]
+        assert Path("-") in vars(parser(words).parse_args(words)).values()
+        words[2] = "-"
+        if (command, option) in OUTPUT_OR_PATH:
+            assert parser(words).parse_args(words).out is None
+            continue
+        with pytest.raises(Usage):
+            parser(words).parse_args(words)
+        told = capsys.readouterr().err.splitlines()[-1]
+        assert told.endswith(f"{option}: -: expected a path; write ./- for one of this name")

@@ -109,7 +109,9 @@ def test_a_property_of_another_kind_is_lost(tmp_path: Path, pair: tuple[str, str
     assert main(["diff", pair[0], str(weaker), "--no-loss", "--approve", "few", "--quiet"]) == 0
 
 
-def test_both_versions_are_one_diagram(pair: tuple[str, str], tmp_path: Path) -> None:
+def test_both_versions_are_one_diagram(
+    pair: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     out = ["--quiet", "--out", str(tmp_path / "pictures")]
     main(["diff", *pair, "--format", "mermaid", *out])
     text = (tmp_path / "pictures" / "Door.diff.mmd").read_text(encoding="utf-8")
@@ -123,6 +125,10 @@ def test_both_versions_are_one_diagram(pair: tuple[str, str], tmp_path: Path) ->
     ]
     assert 'state "+ LOCKED" as LOCKED' in text
     assert 'state "\N{MINUS SIGN} STUCK" as STUCK' in text
+    capsys.readouterr()
+    main(["diff", *pair, "--format", "mermaid", "--out", "-"])
+    printed = capsys.readouterr()
+    assert (printed.out, printed.err.splitlines()[0]) == (text, "Door -> Door")
     main(["diff", *pair, "--format", "dot", *out])
     lines = (tmp_path / "pictures" / "Door.diff.dot").read_text(encoding="utf-8").splitlines()
     coloured = {

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from lawful.commands.draw import OF_EACH
 from lawful.spec.errors import Unsupported
 from tests.lawful.test_cli import SENDER, declared, run
 
@@ -181,3 +182,50 @@ def test_only_some_states_are_drawn(tmp_path: Path, capsys: pytest.CaptureFixtur
         "",
         useless,
     )
+
+
+def test_one_picture_goes_to_standard_output(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The picture alone: what a module prints, and the answer, are on standard error."""
+    text = NOWHERE.replace("n: Nat = 9", "n: Nat = 0").replace("n < 3", "n < 2")
+    target = declared(tmp_path, "print('hello')\n" + text)
+    for what in ("states", "graph", "trace"):
+        format = OF_EACH[what][-1]
+        given = ("draw", target, "--what", what, "--format", format, "--out")
+        code, out, _ = run(*given, str(tmp_path / what), capsys=capsys)
+        (path,) = (tmp_path / what).iterdir()
+        assert (code, out) == (0, f"hello\n{path}\n")
+        before = sorted(tmp_path.iterdir())
+        monkeypatch.chdir(tmp_path)
+        drawn = path.read_text(encoding="utf-8")
+        assert run(*given, "-", capsys=capsys) == (0, drawn, "hello\n")
+        assert sorted(tmp_path.iterdir()) == before
+    run(*given, "-", "--json", str(tmp_path / "answer.json"), capsys=capsys)
+    rows = json.loads((tmp_path / "answer.json").read_text(encoding="utf-8"))["machines"]
+    assert [(row["property"], row["path"]) for row in rows] == [("small", "-")]
+    both = "--out - and --json - both write to standard output\n"
+    assert run(*given, "-", "--json", "-", capsys=capsys)[::2] == (5, f"hello\n{both}")
+
+
+def test_several_pictures_are_not_mixed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    two = NOWHERE + NOWHERE.replace("Nowhere", "Elsewhere")
+    given = ("draw", declared(tmp_path, two), "--format", "mermaid", "--out", "-")
+    wrong = "--out - takes one picture, and there are 2: Elsewhere.mmd, Nowhere.mmd\n"
+    assert run(*given, capsys=capsys) == (5, "", wrong)
+    nothing = ("draw", "tests.classics.peterson", "--what", "trace", "--out", "-")
+    said = "Peterson has no counterexample within its scope\n"
+    assert run(*nothing, capsys=capsys) == (0, "", said)
+    assert [path.suffix for path in tmp_path.iterdir()] == [".py"]
+
+
+def test_standard_output_has_the_format_that_was_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A file may have another suffix where Graphviz is missing; `> picture.svg` may not."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    missing = "Graphviz's program `dot` is not installed; --format dot needs no Graphviz\n"
+    assert run("draw", JUGS, "--out", "-", capsys=capsys) == (5, "", missing)
