@@ -22,7 +22,7 @@ from lawful.spec.text.reasons import text as value_text
 from lawful.spec.text.version_changes import VersionChange, version_changes
 from lawful.spec.verdicts import PROVED
 
-from .draw import SUFFIX
+from .draw import SUFFIX, named, shown
 from .errors import CommandError
 from .exit_codes import ExitCode
 from .options import DiffOptions
@@ -58,11 +58,9 @@ def diff(options: DiffOptions, output: Output) -> int:
     lines = [text(found), *(f"lost without --approve: {name}" for name in losses)]
     row = to_json(found)
     row["unapproved"] = [*losses]
-    if drawn is not None and options.out is None:
-        row["picture"] = "-"
-    elif drawn is not None:
-        lines.append(f"{drawn.path}{f'  ({drawn.note})' if drawn.note else ''}")
-        row["picture"] = str(drawn.path)
+    if drawn is not None:
+        lines += shown(drawn, options)
+        row["picture"] = named(drawn, options)
     output.answer("\n".join(lines), [row])
     return ExitCode.VIOLATED if losses else exit_code(found)
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from lawful.diagrams import sequence
@@ -28,7 +29,7 @@ from lawful.targets import Chosen, scoped
 from . import exports, files
 from .errors import CommandError
 from .exit_codes import ExitCode
-from .options import DrawOptions
+from .options import DiffOptions, DrawOptions
 from .output import Output
 
 GRAPHS: tuple[Format, ...] = ("svg", "png", "pdf", "dot")
@@ -42,35 +43,49 @@ def draw(options: DrawOptions, output: Output) -> int:
     format = _format(options)
     _refuse_what_has_no_use(options, output)
     names = _names(output.chosen(options.targets, scoped=options.what != "states"))
+    with _plain_errors(), output.pictures(options.out) as folder:
+        pictures = [(c, [*_drawn(c, folder / name, options, format)]) for c, name in names.items()]
+    text = "\n".join(line for cls, drawn in pictures for line in _lines(cls, drawn, options))
+    output.answer(text, [_row(c, *each, options) for c, drawn in pictures for each in drawn])
+    return ExitCode.AS_EXPECTED
+
+
+@contextmanager
+def _plain_errors() -> Generator[None]:
     try:
-        with output.pictures(options.out) as folder:
-            pictures = [
-                (cls, [*_drawn(cls, folder / name, options, format)]) for cls, name in names.items()
-            ]
+        yield
     except Missing as missing:
         raise CommandError(f"{missing}; --format dot needs no Graphviz") from missing
     except (RenderError, Unsupported, ValueError) as error:
         raise CommandError(str(error)) from error
-    kept = options.out is not None
-    text = "\n".join(line for cls, drawn in pictures for line in _lines(cls, drawn, kept))
-    output.answer(text, [_row(cls, *each, kept) for cls, drawn in pictures for each in drawn])
-    return ExitCode.AS_EXPECTED
 
 
 # What a picture is about, beside its machine, and the picture.
 About = tuple[dict[str, Json], Drawn]
 
 
-def _lines(cls: type[Machine], drawn: Sequence[About], kept: bool) -> Iterator[str]:
-    """What was drawn; of pictures that are not `kept`, only that there is none."""
+def shown(drawn: Drawn, options: DrawOptions | DiffOptions) -> Iterator[str]:
+    """The line about a picture; none where it is on standard output."""
+    if options.out is not None:
+        yield f"{drawn.path}{f'  ({drawn.note})' if drawn.note else ''}"
+
+
+def named(drawn: Drawn, options: DrawOptions | DiffOptions) -> str:
+    """Where a picture is."""
+    return "-" if options.out is None else str(drawn.path)
+
+
+def _lines(cls: type[Machine], drawn: Sequence[About], options: DrawOptions) -> Iterator[str]:
     if not drawn:
         yield f"{cls.__name__} has no counterexample within its scope"
-    for _, each in drawn if kept else ():
-        yield f"{each.path}{f'  ({each.note})' if each.note else ''}"
+    for _, each in drawn:
+        yield from shown(each, options)
 
 
-def _row(cls: type[Machine], about: dict[str, Json], drawn: Drawn, kept: bool) -> Json:
-    path = str(drawn.path) if kept else "-"
+def _row(
+    cls: type[Machine], about: dict[str, Json], drawn: Drawn, options: DrawOptions
+) -> dict[str, Json]:
+    path = named(drawn, options)
     return {"machine": cls.__name__, **about, "path": path, "format": drawn.format}
 
 
@@ -137,6 +152,6 @@ def _drawn(cls: type[Machine], stem: Path, options: DrawOptions, format: Format)
                     if options.itf is not None:
                         found = exports.counterexample(options.itf, machine.resolved.machine, p)
                         files.save_all(found, options.itf)
-                    shown = sequence.text(cls.__name__, p.trace.steps, p.trace.loop, why)
+                    story = sequence.text(cls.__name__, p.trace.steps, p.trace.loop, why)
                     path = Path(f"{stem}.{p.name}.{suffix}")
-                    yield {"property": p.name}, write(path, shown, format)
+                    yield {"property": p.name}, write(path, story, format)
