@@ -60,6 +60,55 @@ def fresh(value: ir.Expr) -> bool:
             return False
 
 
+def holds_values(kind: t.Type) -> bool:
+    """Whether what a container has, of a map also what its keys lead to, is immutable."""
+    item = kind.value if isinstance(kind, t.Map) else t.element(kind)
+    return item is not None and t.immutable(item)
+
+
+def keeps(place: ir.Expr, value: ir.Expr) -> bool:
+    """Whether a value to be stored holds containers of the place that it replaces, each once, and
+    of no other: `self.m = {k: q for k, q in self.m.items() if q}`."""
+    if t.contains(value.type, t.Part):
+        return False
+    match value:
+        case ir.Comp(element=element, clauses=(clause,)):
+            return _taken(place, element, clause)
+        case ir.Comp():
+            return False
+        case ir.Op(op="concat", args=(first, second)):
+            return (fresh(second) and _elements(place, first)) or (
+                fresh(first) and _elements(place, second)
+            )
+        case _:
+            return value != place and _elements(place, value)
+
+
+def _elements(place: ir.Expr, value: ir.Expr) -> bool:
+    """Whether a collection has elements of the place, each at most once."""
+    match value:
+        case ir.Op(op="list_of" | "slice" | "sorted" | "reversed", args=(of, *_)):
+            return _elements(place, of)
+        case ir.Comp() | ir.Op(op="concat"):
+            return keeps(place, value)
+        case _:
+            return viewed(value) == place
+
+
+def _taken(place: ir.Expr, element: ir.Expr, clause: ir.Clause) -> bool:
+    """Whether each round gives another element of the place, or a container that is new."""
+    match element:
+        case ir.If(then=then, other=other):
+            return _taken(place, then, clause) and _taken(place, other, clause)
+        case ir.Local(name=name):
+            return name == clause.names[-1] and _elements(place, clause.over)
+        case ir.Item(of=of, key=ir.Local(name=name)) if of == place or fresh(of):
+            # What one name gives twice stands at one key of the new map.
+            return isinstance(of.type, t.Map) and (name,) == clause.names
+        case _:
+            return fresh(element)
+
+
 def own_container(b: Body, value: ir.Expr, place: Place) -> None:
     """Note that a value to be stored is a container that another place already contains."""
     if isinstance(value, ir.Self):

@@ -13,7 +13,7 @@ from ..analysis.walk import everything, free_locals
 from ..errors import Place, a, nearest
 from ..syntax import tree
 from . import expressions
-from .aliasing import changeable, own_container
+from .aliasing import changeable, holds_values, own_container
 from .builtins import FUNCTIONS
 from .context import MISSING, Body, Interface, read_of
 from .methods import arguments, call_of
@@ -197,15 +197,9 @@ def _update(b: Body, node: tree.Apply, of: ir.Expr) -> Effect | None:
     args = arguments(b, node, params)
     for arg in args:
         # What is taken out of a container and is immutable has no second name.
-        if not (op in ("update", "extend") and _holds_values(arg.type)):
+        if not (op in ("update", "extend") and holds_values(arg.type)):
             own_container(b, arg, arg.place)
     return result, lambda into: ir.Update(place, of, op, args, into)
-
-
-def _holds_values(kind: t.Type) -> bool:
-    """Whether what a container has, of a map also what its keys lead to, is immutable."""
-    item = kind.value if isinstance(kind, t.Map) else t.element(kind)
-    return item is not None and t.immutable(item)
 
 
 def _none(node: tree.Expression) -> tree.Expression:

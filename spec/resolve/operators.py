@@ -132,7 +132,7 @@ def _merged(place: Place, left: ir.Expr, right: ir.Expr) -> ir.Expr | None:
     if not t.alike(mine.key, theirs.key):
         return None
     wide = mine if t.fits(theirs.value, mine.value) else theirs
-    if not t.fits(mine.value, wide.value) or not t.immutable(wide.value):
+    if not t.fits(mine.value, wide.value):
         return None
     key = ir.Local(place, mine.key, "_key")
     views = [

@@ -17,7 +17,9 @@ from . import conditions, expressions
 from .aliasing import (
     changeable,
     fresh,
+    holds_values,
     is_view,
+    keeps,
     kept_view,
     own_container,
     read_in_rounds,
@@ -76,7 +78,7 @@ def _set(b: Body, node: tree.Set) -> list[ir.Stmt]:
             return _into(b, node, changing, place)
     value = expressions.expr(b, node.value, place.type)
     own = local_of(value) if isinstance(value, ir.Local) and not b.loops else None
-    if own not in b.owned:
+    if own not in b.owned and not keeps(place, value):
         own_container(b, value, node.value.place)
     b.replaced(place)
     if own in b.owned:
@@ -356,6 +358,8 @@ def _augment(b: Body, node: tree.Augment) -> list[ir.Stmt]:
     hint = place.type if isinstance(place.type, t.Seq | t.Map) else None
     hint = replace(hint, total=False) if isinstance(hint, t.Map) else hint  # Some keys are enough.
     value = _added(b, node, hint)
+    if not holds_values(value.type):
+        own_container(b, value, node.value.place)
     read = expressions.narrowed(b, place)
     result = binary(b, node.place, node.op, (read, value))
     if not t.fits(result.type, place.type):
