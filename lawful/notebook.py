@@ -7,17 +7,22 @@ the control states of a class; after `%load_ext lawful.notebook` a class shows t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any, Protocol
 
 from lawful.checks.explore import CheckResult, explore
 from lawful.checks.explore.limits import Limits
 from lawful.checks.explorer.explorer_page import diagram as picture
+from lawful.checks.replay.mapping import read_mapping
+from lawful.checks.replay.program import ReplayProgram
+from lawful.checks.replay.validation import ReplayResult
+from lawful.checks.replay.validation import replay as replay_traces
 from lawful.runtime.instance import Machine
 from lawful.spec.resolve import resolve
 
 from .targets import scoped
 
-__all__ = ["Diagram", "check", "diagram", "load_ipython_extension"]
+__all__ = ["Diagram", "check", "diagram", "load_ipython_extension", "replay"]
 
 
 class Diagram:
@@ -27,7 +32,7 @@ class Diagram:
     """
 
     def __init__(self, machine: type[Machine]) -> None:
-        shown = picture(resolve(machine).machine)
+        shown = picture(resolve(_declared(machine)).machine)
         self.svg = shown if shown.startswith("<svg") else None
         self.note = None if self.svg else shown
 
@@ -43,6 +48,15 @@ def diagram(machine: type[Machine]) -> Diagram:
     return Diagram(machine)
 
 
+def _declared(machine: object) -> type[Machine]:
+    """The class itself. Raises TypeError for what is no class of a machine: a cell may hand over an
+    instance, or the class of its states."""
+    if isinstance(machine, type) and _is_whole(machine):
+        return machine
+    kind = "a class" if isinstance(machine, type) else f"an instance of {type(machine).__name__}"
+    raise TypeError(f"expected a class that is declared as a Machine, not {kind}: {machine!r}")
+
+
 def check(
     machine: type[Machine], *, scope: Sequence[str] = (), max_seconds: float | None = None
 ) -> CheckResult:
@@ -50,9 +64,21 @@ def check(
 
     Raises `DeclarationError`, and `TargetError` for a scope that it does not have.
     """
-    found = scoped(machine, scope)
+    found = scoped(_declared(machine), scope)
     limits = Limits(seconds=max_seconds)
     return explore(found.flat, found.world, found.expects, limits=limits)
+
+
+def replay(
+    machine: type[Machine], *traces: str | Path, mapping: str | Path | None = None
+) -> ReplayResult:
+    """Replay recorded events, as `lawful replay` does; `mapping` is the file of `--mapping`.
+
+    Raises `DeclarationError`, and `ReplayError` where the traces or the mapping cannot be read.
+    """
+    read = None if mapping is None else read_mapping(mapping)
+    program = ReplayProgram((resolve(_declared(machine)).machine,), mapping=read)
+    return replay_traces(traces, program)
 
 
 class _Formatter(Protocol):

@@ -288,7 +288,7 @@ class WalkShell(cmd.Cmd):
         else:
             known = ", ".join([*self.exports, "json"])
             raise WrongCommand(f"export takes a kind and a file; the kinds are {known}")
-        if file.strip():
+        if file.strip() not in ("", "-"):
             try:
                 File(file.strip()).write_text(text, encoding="utf-8")
             except OSError as error:

@@ -16,9 +16,9 @@ class CheckedMachines:
     def __init__(self) -> None:
         self._answers: dict[tuple[Path, str], Row] = {}
 
-    def keep(self, path: Path, machine: str, fingerprint: str | None, answer: Row) -> None:
-        """Note the answer for the declaration of this fingerprint."""
-        self._answers[path, machine] = {**answer, "of": fingerprint}
+    def keep(self, path: Path, machine: str, answer: Row) -> None:
+        """Note the answer, which has the fingerprint of the declaration that was checked."""
+        self._answers[path, machine] = answer
 
     def verdict(self, path: Path, machine: Row, member: str) -> str | None:
         """The last verdict of a property, and whether the declaration has changed since."""
@@ -48,7 +48,7 @@ class CheckedMachines:
 
     @staticmethod
     def _age(answer: Row | None, machine: Row) -> str:
-        same = answer is not None and answer["of"] == machine["fingerprint"]
+        same = answer is not None and answer["fingerprint"] == machine["fingerprint"]
         return "" if same else " (of an earlier text)"
 
 

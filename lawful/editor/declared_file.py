@@ -2,13 +2,15 @@
 
     python -m lawful.editor.declared_file < {"path", "text"} > answer
 
-    answer   := {"problems": [problem], "machines": [machine], "error": text or null}
+    answer   := {"problems": [problem], "machines": [machine], "stopped": stopped or null}
     problem  := {"number", "what", "found", "expected", "rewrite",
                  "line", "start", "end_line", "end"}
     machine  := {"name", "line", "fingerprint" or null, "members": [member]}
+    stopped  := {"why", "line", "start", "end_line", "end"}
     member   := {"name", "kind", "line", "doc"}
 
-Lines count from 0, columns in characters. Importing a declaration runs its module: the language
+Lines count from 0, columns in characters. `stopped`: the text cannot be run, so nothing is known of
+it. Importing a declaration runs its module: the language
 server starts this as a process of its own, which it can end.
 """
 
@@ -19,6 +21,7 @@ import linecache
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from traceback import extract_tb
 
 from lawful import targets
 from lawful.runtime.instance import Machine
@@ -37,12 +40,26 @@ def judged(path: Path, text: str) -> dict[str, Json]:
     try:
         machines, problems = targets.all_of_text(path, text)
     except targets.TargetError as error:
-        return {"problems": [], "machines": [], "error": str(error)}
+        return {"problems": [], "machines": [], "stopped": _stopped(error.__cause__, path)}
     except DeclarationError as error:  # A decorator raises it: the module ended there.
         machines, problems = [], list(error.problems)
     here = [_problem(each, lines) for each in problems if each.place.file == str(path)]
     rows: list[Json] = [_machine(cls) for cls in machines]
-    return {"problems": [*here], "machines": rows, "error": None}
+    return {"problems": [*here], "machines": rows, "stopped": None}
+
+
+def _stopped(error: BaseException | None, path: Path) -> Json:
+    """Where in the file Python stopped, and why."""
+    line, start = 1, 0
+    if isinstance(error, SyntaxError) and error.filename == str(path):
+        line, start = error.lineno or 1, max(0, (error.offset or 1) - 1)
+    elif error is not None:
+        places = [f for f in extract_tb(error.__traceback__) if f.filename == str(path)]
+        line = places[-1].lineno or 1 if places else 1
+    text = error.msg if isinstance(error, SyntaxError) else str(error)
+    place: dict[str, Json] = {"line": line - 1, "start": start}
+    why = f"{type(error).__name__}: {text}"
+    return {"why": why, **place, "end_line": line - 1, "end": start + 1}
 
 
 def _problem(each: Problem, lines: list[str]) -> Json:

@@ -33,6 +33,18 @@ READ_SECONDS = 20.0  # For reading a file; a module that waits for something wou
 
 Row = Mapping[str, Any]
 
+UNREAD: Row = {
+    "problems": [],
+    "machines": [],
+    "stopped": {
+        "line": 0,
+        "start": 0,
+        "end_line": 0,
+        "end": 1,
+        "why": f"its import takes more than {READ_SECONDS:g} s, or ends the process",
+    },
+}
+
 
 def lsp(options: LspOptions, output: Output) -> int:
     """Serve an editor on standard input and output until it ends."""
@@ -68,12 +80,9 @@ class Editor:
     def register(self) -> None:
         """Tell the library what there is. It notes names in what it calls: methods take none."""
         t, feature, command = self.types, self.server.feature, self.server.command
-        for name in (
-            t.TEXT_DOCUMENT_DID_OPEN,
-            t.TEXT_DOCUMENT_DID_CHANGE,
-            t.TEXT_DOCUMENT_DID_SAVE,
-        ):
+        for name in (t.TEXT_DOCUMENT_DID_OPEN, t.TEXT_DOCUMENT_DID_CHANGE):
             feature(name)(partial(self._changed))
+        feature(t.TEXT_DOCUMENT_DID_SAVE)(partial(self._saved))
         feature(t.TEXT_DOCUMENT_DID_CLOSE)(partial(self._closed))
         feature(t.TEXT_DOCUMENT_HOVER)(partial(self._hover))
         feature(t.TEXT_DOCUMENT_CODE_LENS)(partial(self._lenses))
@@ -86,7 +95,14 @@ class Editor:
 
     async def _changed(self, params: Any) -> None:
         """Read the file once nobody types for a moment; an older reading ends."""
-        uri = params.text_document.uri
+        self._renew(params.text_document.uri)
+
+    async def _saved(self, params: Any) -> None:
+        """Read every open file: others may import what is saved."""
+        for uri in {params.text_document.uri, *self.files}:
+            self._renew(uri)
+
+    def _renew(self, uri: str) -> None:
         file = self.files.setdefault(uri, File())
         if file.reading is not None:
             file.reading.cancel()
@@ -105,21 +121,25 @@ class Editor:
         request = json.dumps({"path": document.path, "text": text})
         words = [sys.executable, "-m", "lawful.editor.declared_file"]
         told, _ = await ended(words, request, READ_SECONDS)
-        answer: dict[str, Any] = json.loads(told) if told else {"problems": [], "machines": []}
+        answer: dict[str, Any] = json.loads(told) if told else dict(UNREAD)
         if not answer["machines"] and file.answer:
             answer["machines"] = file.answer["machines"]  # While it cannot be read.
         file.text, file.answer = text, answer
-        self._publish(uri, [self._diagnostic(each) for each in answer["problems"]])
+        place = partial(self._range, document)
+        problems = [self._diagnostic(each, place(each)) for each in answer["problems"]]
+        if answer["stopped"] is not None and "lawful" in text:  # Else it declares nothing.
+            problems.append(self._not_run(answer["stopped"], place(answer["stopped"])))
+        self._publish(uri, problems)
 
     def _publish(self, uri: str, diagnostics: list[Any]) -> None:
         params = self.types.PublishDiagnosticsParams(uri=uri, diagnostics=diagnostics)
         self.server.text_document_publish_diagnostics(params)
 
-    def _diagnostic(self, problem: Row) -> Any:
+    def _diagnostic(self, problem: Row, place: Any) -> Any:
         found, expected, rewrite = (problem[each] for each in ("found", "expected", "rewrite"))
         text = f"{problem['what']}\nfound: {found}\nexpected: {expected}\nrewrite: {rewrite}"
         return self.types.Diagnostic(
-            range=self._range(problem),
+            range=place,
             message=text,
             severity=self.types.DiagnosticSeverity.Error,
             code=problem["number"],
@@ -127,9 +147,16 @@ class Editor:
             data=dict(problem),
         )
 
-    def _range(self, row: Row) -> Any:
+    def _not_run(self, stopped: Row, place: Any) -> Any:
+        text = f"Python stops here, so nothing of this file is judged: {stopped['why']}"
+        severity = self.types.DiagnosticSeverity.Error
+        return self.types.Diagnostic(place, text, severity=severity, source=SOURCE)
+
+    def _range(self, document: Any, row: Row) -> Any:
+        """The place in the units that the editor counts, such as those of UTF-16."""
         start = self.types.Position(row["line"], row["start"])
-        return self.types.Range(start, self.types.Position(row["end_line"], row["end"]))
+        whole = self.types.Range(start, self.types.Position(row["end_line"], row["end"]))
+        return document.position_codec.range_to_client_units(document.lines, whole)
 
     def _actions(self, params: Any) -> list[Any]:
         """The rewrites of the problems at a place, where one means an exact change."""
@@ -191,17 +218,17 @@ class Editor:
     async def _check(self, uri: str, machine: str) -> str:
         """Check a machine of the saved file; the result is its verdict."""
         path = self._path(uri)
-        row = next((m for m in self._machines(uri) if m["name"] == machine), None)
         words = [sys.executable, "-m", "lawful", "check", f"{path}:{machine}", "--json", "-"]
         told, errors = await ended(
             [*words, "--max-seconds", str(self.options.max_seconds)], "", None
         )
         answer: dict[str, Any] = json.loads(told) if told.startswith("{") else {}
         if not answer.get("machines"):
-            self._say(errors.strip() or f"{machine} cannot be checked")
+            unsaved = "\nThe file that is saved has another text." if self._unsaved(uri) else ""
+            self._say(f"{errors.strip() or f'{machine} cannot be checked'}{unsaved}")
             return "unknown"
         found: Row = answer["machines"][0]
-        self.checked.keep(path, machine, None if row is None else row["fingerprint"], found)
+        self.checked.keep(path, machine, found)
         self._say(f"{machine}: {found['verdict']}, {found['distinct']:,} states")
         self.server.workspace_code_lens_refresh(None)
         return str(found["verdict"])
@@ -225,6 +252,14 @@ class Editor:
         file = self.files.get(uri)
         rows: Sequence[Row] = file.answer.get("machines", ()) if file else ()
         return rows
+
+    def _unsaved(self, uri: str) -> bool:
+        """Whether the editor has another text than the file."""
+        try:
+            saved = self._path(uri).read_text(encoding="utf-8")
+        except (OSError, ValueError):
+            return True
+        return saved != self.server.workspace.get_text_document(uri).source
 
     def _path(self, uri: str) -> Path:
         return Path(self.server.workspace.get_text_document(uri).path)

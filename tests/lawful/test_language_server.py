@@ -81,7 +81,8 @@ class Client:
         self.messages: list[str] = []
         self.library.feature("textDocument/publishDiagnostics")(partial(self.published.put_nowait))
         self.library.feature("window/showMessage")(partial(_noted, self.messages))
-        self.library.feature("window/logMessage")(_ignored)
+        self.log: list[str] = []
+        self.library.feature("window/logMessage")(partial(_noted, self.log))
         self.library.feature("workspace/codeLens/refresh")(_ignored)
 
     async def open(self, path: Path, text: str) -> list[Any]:
@@ -98,6 +99,16 @@ class Client:
             [types.TextDocumentContentChangeWholeDocument(text)],
         )
         self.library.text_document_did_change(params)
+
+    async def save(self, path: Path) -> None:
+        """Say that a file was saved."""
+        document = types.TextDocumentIdentifier(path.as_uri())
+        self.library.text_document_did_save(types.DidSaveTextDocumentParams(document))
+
+    async def close(self, path: Path) -> None:
+        """Say that a file is no longer open."""
+        document = types.TextDocumentIdentifier(path.as_uri())
+        self.library.text_document_did_close(types.DidCloseTextDocumentParams(document))
 
     async def problems(self) -> list[Any]:
         """What the server publishes next."""
@@ -163,6 +174,25 @@ def test_problems_of_all_stages_while_typing_and_their_fixes(tmp_path: Path) -> 
         await client.change(path, GOOD, 2)
         assert await client.problems() == []
         assert not path.exists()  # What is judged is the text of the editor.
+        wide = "self.litres += 1; x = '\N{GRINNING FACE}'; self.liters = 2"
+        await client.change(path, GOOD.replace("self.litres += 1", wide), 3)
+        (found,) = await client.problems()
+        start = 8 + wide.index("self.liters") + 1  # The face counts as two in UTF-16.
+        assert (found.range.start.character, found.range.end.character) == (start, start + 11)
+        assert await client.fixes(path, found) == [("write self.litres", "self.litres")]
+        # What another file imports may have changed when a file is saved.
+        user, base = path.with_name("user.py"), path.with_name("base.py")
+        base.write_text("Tank = 1\n")
+        assert await client.open(user, "import lawful\nfrom base import Tank\n") == []
+        base.write_text("")
+        await client.close(path)
+        assert await client.problems() == []
+        await client.save(base)
+        every = {each.uri: each for each in [await client.published.get() for _ in range(2)]}
+        assert sorted(every) == [base.as_uri(), user.as_uri()]
+        (found,) = every[user.as_uri()].diagnostics
+        assert "nothing of this file is judged: ImportError: cannot import name" in found.message
+        assert found.range.start.line == 1
 
     talk(tmp_path, talking)
 
@@ -190,6 +220,13 @@ def test_hover_lenses_check_and_counterexample(tmp_path: Path) -> None:
         await client.change(path, GOOD.replace("!= 2", "!= 3"), 2)
         assert await client.problems() == []
         assert (await client.hover(path, 11)).endswith("`violated (of an earlier text)`")
+        # A check is of the file, which has another text than the editor.
+        assert await client.run("lawful.check", path.as_uri(), "Tank") == "violated"
+        assert (await client.hover(path, 11)).endswith("`violated (of an earlier text)`")
+        wrong = "lawful.check", path.as_uri(), "Vat"
+        assert await client.run(*wrong) == "unknown"
+        told = "has no machine Vat; it defines: Tank\nThe file that is saved has another text."
+        assert client.log[-1].endswith(told)
 
     talk(tmp_path, talking)
 
@@ -199,10 +236,34 @@ def test_a_file_that_cannot_be_read_keeps_what_was_known(tmp_path: Path) -> None
     async def talking(client: Client, path: Path) -> None:
         assert await client.open(path, GOOD) == []
         await client.change(path, GOOD + "class (", 2)
-        assert await client.problems() == []
+        (found,) = await client.problems()
+        said = "Python stops here, so nothing of this file is judged: SyntaxError: invalid syntax"
+        assert (found.range.start.line, found.message) == (17, said)
         assert await client.lenses(path) == [(3, "check")]
+        await client.change(path, "def (\n", 3)  # Who does not write of lawful has other servers.
+        assert await client.problems() == []
 
     talk(tmp_path, talking)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "start", "why"),
+    [
+        ("x = 1\ny = (\n", 1, 4, "SyntaxError: '(' was never closed"),
+        ("import lawful\nlawful.nobody\n", 1, 0, "module 'lawful' has no attribute 'nobody'"),
+        ("import nowhere_at_all\n", 0, 0, "No module named 'nowhere_at_all'"),
+        ("def f():\n    raise SystemExit(3)\n\nf()\n", 1, 0, "SystemExit: 3"),
+    ],
+)
+def test_a_text_that_cannot_be_run_says_where(
+    text: str, line: int, start: int, why: str, tmp_path: Path
+) -> None:
+    found: Any = declared_file.judged(tmp_path / "stopped.py", text)
+    assert (found["problems"], found["machines"]) == ([], [])
+    assert found["stopped"] is not None
+    stopped = found["stopped"]
+    assert (stopped["line"], stopped["start"]) == (line, start)
+    assert stopped["why"].endswith(why)
 
 
 def test_each_kind_has_a_meaning() -> None:

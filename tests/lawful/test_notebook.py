@@ -10,10 +10,23 @@ from typing import Annotated, Any
 
 import pytest
 
-from lawful import Machine, Nat, Opaque, Scope, State, Timer, invariant, require, transition
+from lawful import (
+    Machine,
+    Nat,
+    Opaque,
+    Scope,
+    State,
+    Timer,
+    invariant,
+    notebook,
+    require,
+    transition,
+)
+from lawful.checks.replay import ReplayError
 from lawful.checks.replay.program import ReplayProgram
 from lawful.checks.replay.validation import replay
 from lawful.notebook import Diagram, check, diagram, load_ipython_extension
+from lawful.runtime.journal import Journal
 from lawful.spec.resolve import resolve
 
 EVIL = "<img src=x onerror=alert(1)>"
@@ -123,6 +136,27 @@ def test_a_replay_shows_verdicts_and_problems(tmp_path: Path) -> None:
     journal.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     shown = replay([journal], ReplayProgram((resolve(Gate).machine,), any_version=True))
     assert html(shown) == REPLAYED
+
+
+def test_a_cell_replays_a_journal(tmp_path: Path) -> None:
+    journal = tmp_path / "journal.jsonl"
+    with Journal(journal) as rows:
+        gate = Gate()
+        rows.attach(gate, "g-1")
+        gate.shut("Ann")
+        gate.open()
+    shown = notebook.replay(Gate, journal)
+    assert "1 instances, 2 events, local engine, 0 rows rejected" in html(shown)
+    assert "<td>fits</td><td>1</td>" in html(shown)
+    with pytest.raises(ReplayError, match="no mapping"):
+        notebook.replay(Gate, journal, mapping=tmp_path / "no mapping.toml")
+
+
+@pytest.mark.parametrize("given", [Door, Gate(), Machine, int, None])
+def test_what_is_no_machine_is_named(given: Any) -> None:
+    for function in (check, diagram, notebook.replay):
+        with pytest.raises(TypeError, match="expected a class that is declared as a Machine"):
+            function(given)
 
 
 def test_a_check_that_stops_says_so() -> None:

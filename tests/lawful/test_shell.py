@@ -171,7 +171,7 @@ start x
 goto 0.x
 export
 export test /nowhere/x
-export sequence
+export sequence -
 """
 STARTS_WALK_SAID = """\
 several starts; take one with `start N`:
