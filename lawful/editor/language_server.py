@@ -259,7 +259,7 @@ class Editor:
             saved = self._path(uri).read_text(encoding="utf-8")
         except (OSError, ValueError):
             return True
-        return saved != self.server.workspace.get_text_document(uri).source
+        return bool(saved != self.server.workspace.get_text_document(uri).source)
 
     def _path(self, uri: str) -> Path:
         return Path(self.server.workspace.get_text_document(uri).path)
