@@ -149,6 +149,9 @@ GATHERING = (FROM_FIRST - {"reversed"}) | FROM_ANY | DISPLAYS | MAP_VIEWS | {"ge
 # What gives something that a container holds, and nothing new.
 HELD = frozenset({"get", "first_or"})
 
+# What takes one element out of a container, or has no value.
+TAKING = frozenset({"pop", "delete", "remove"})
+
 # What an update does where it stands; `gives` says whether it has a value.
 UPDATES: dict[str, frozenset[str]] = {
     "Set": frozenset({"add", "discard", "remove", "update", "clear"}),

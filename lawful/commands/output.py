@@ -8,7 +8,6 @@ import json
 import os
 import re
 import sys
-import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
@@ -185,7 +184,9 @@ class Output:
             return
         if self.json == "-":
             raise CommandError("--out - and --json - both write to standard output")
-        with tempfile.TemporaryDirectory() as made:
+        from tempfile import TemporaryDirectory  # A check starts without it.
+
+        with TemporaryDirectory() as made:
             yield Path(made)
             drawn = sorted(Path(made).iterdir())
             if len(drawn) > 1:

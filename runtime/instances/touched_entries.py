@@ -217,4 +217,6 @@ class Both:
         more = len(self.new) - len(self.old)
         if self.touched.ends == {"last"} and more >= 0:
             return len(self.old), 0
-        return (0, -more) if self.touched.ends == {"first"} and more <= 0 else None
+        if self.touched.ends == {"first"} and more <= 0:
+            return (0, -more) if more else (len(self.new), 0)  # Perhaps nothing was taken.
+        return None

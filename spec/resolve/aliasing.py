@@ -41,7 +41,8 @@ def changeable(b: Body, held: ir.Expr, place: Place) -> bool:
 
 def fresh(value: ir.Expr) -> bool:
     """Whether nothing else can hold the container that the value is, or one inside it."""
-    if t.immutable(value.type) or isinstance(value.type, t.Unknown):
+    given = value.type.item if isinstance(value.type, t.Iter) else value.type
+    if t.immutable(given) or isinstance(value.type, t.Unknown):
         return True
     match value:
         case ir.New() | ir.View() | ir.Call() | ir.Const():

@@ -593,6 +593,12 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
     return [loop]
 
 
+def _while(b: Body, node: tree.While) -> list[ir.Stmt]:
+    from .short_forms.emptied import emptying  # Few machines have such loops.
+
+    return emptying(b, node, _each)
+
+
 def _rounds(b: Body, nodes: tuple[tree.Statement, ...], start: Named) -> tuple[ir.Stmt, ...]:
     """The body of a loop before which locals name what they do at `start`."""
     for name in b.moved & tree.assigned_names(nodes):
@@ -657,6 +663,7 @@ STATEMENTS: dict[type, Callable[[Body, Any], list[ir.Stmt]]] = {
     tree.Choose: _choose,
     tree.Match: lambda b, n: match_statement(b, n, _inner),
     tree.Each: _each,
+    tree.While: _while,
     tree.Give: _give,
     tree.Claim: _claim,
     tree.Skip: lambda b, n: [],

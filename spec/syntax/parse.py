@@ -40,7 +40,7 @@ COMPARISON: dict[type[ast.cmpop], str] = {
 }
 UNARY: dict[type[ast.unaryop], str] = {ast.Not: "not", ast.USub: "-", ast.UAdd: "+"}
 REWRITES: dict[type[ast.AST], str] = {
-    ast.While: "use `for` over a range or a collection: a body must end by itself",
+    ast.While: short_forms.ENDLESS,
     ast.Try: "ask before: `require(k in self.m)` instead of catching the KeyError",
     ast.With: "a body only computes; let the caller of the event do this",
     ast.Await: "a body only computes; return an output that the caller performs",
@@ -458,6 +458,18 @@ def _choose(p: Parser, node: ast.If) -> tree.Statement:
     return tree.Choose(p.place(node), p.expr(node.test), p.block(node.body), p.block(node.orelse))
 
 
+def _while(p: Parser, node: ast.While) -> tree.Statement:
+    if node.orelse:
+        p.refuse("L102", node.orelse[0], "a while loop without else")
+    test = p.expr(node.test)
+    if not any(short_forms.emptied(test)):
+        p.refuse("L102", node, "a loop that ends by itself")
+    p.loops.append(None)
+    body = p.block(node.body)
+    p.loops.pop()
+    return tree.While(p.place(node), test, body)
+
+
 def _match(p: Parser, node: ast.Match) -> tree.Statement:
     cases: list[tree.Case] = []
     for case in node.cases:
@@ -510,6 +522,7 @@ STATEMENTS: dict[type[ast.stmt], Callable[[Parser, Any], tree.Statement]] = {
     ast.If: _choose,
     ast.Match: _match,
     ast.For: lambda p, n: p.loop(n, None),
+    ast.While: _while,
     ast.Return: _give,
     ast.Assert: lambda p, n: tree.Claim(p.place(n), p.expr(n.test)),
     ast.Pass: lambda p, n: tree.Skip(p.place(n)),

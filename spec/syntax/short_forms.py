@@ -12,6 +12,10 @@ from typing import Protocol
 from ..errors import Place
 from . import tree
 
+ENDLESS = (
+    "use `for` over a range or a collection; or `while q:` with a body that takes an element from q"
+    " in each round, q.pop(0), and puts none in"
+)
 FIRST_OF_PARSER = 1000  # Resolution numbers its own locals from 1 on.
 
 
@@ -115,6 +119,23 @@ def with_else(p: Parser, node: ast.For) -> Iterator[tree.Statement]:
     yield tree.Set(place, done, tree.Literal(place, True), None)
     yield p.loop(node, done)
     yield tree.Choose(place, done, p.block(node.orelse), ())
+
+
+def emptied(test: tree.Expression) -> Iterator[tree.Expression]:
+    """What may be a container that is not empty where this test of a `while` loop is true."""
+    match test:
+        case tree.Both(args=args):
+            for each in args:
+                yield from emptied(each)
+        case tree.Name() | tree.Attribute() | tree.Subscript():
+            yield test
+        case tree.Compare(
+            first=tree.Apply(function=tree.Name(name="len"), args=(of,)),
+            rest=((op, tree.Literal(value=value)),),
+        ) if (op, value) in ((">", 0), ("!=", 0), (">=", 1)):
+            yield from emptied(of)
+        case _:
+            pass
 
 
 def _breaks(node: ast.AST) -> bool:

@@ -1,7 +1,7 @@
 """What `parse` gives: the syntax of a declaration in our own words, names not yet looked up.
 
 Method := params, body: Statement*
-Statement := Set | Augment | Delete | Evaluate | Choose | Match | Each | Give | Claim | Skip
+Statement := Set | Augment | Delete | Evaluate | Choose | Match | Each | While | Give | Claim | Skip
            | Leave | Next
 Expression := Literal | Name | Attribute | Subscript | Cut | Apply | Binary | Unary | Compare
             | Both | Either | Conditional | Display | Pairs | Comprehension | Interpolated
@@ -246,6 +246,12 @@ class Each(Tree):
 
 
 @dataclass(frozen=True, slots=True)
+class While(Tree):
+    test: Expression
+    body: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Give(Tree):
     value: Expression | None
 
@@ -271,7 +277,19 @@ class Next(Tree):
 
 
 Statement = (
-    Set | Augment | Delete | Evaluate | Choose | Match | Each | Give | Claim | Skip | Leave | Next
+    Set
+    | Augment
+    | Delete
+    | Evaluate
+    | Choose
+    | Match
+    | Each
+    | While
+    | Give
+    | Claim
+    | Skip
+    | Leave
+    | Next
 )
 
 
@@ -330,6 +348,8 @@ def _assigned(stmt: Statement) -> Iterator[str]:
             yield from assigned_names((*then, *other))
         case Each(names=names, body=body):
             yield from names
+            yield from assigned_names(body)
+        case While(body=body):
             yield from assigned_names(body)
         case Match(cases=cases):
             for case in cases:

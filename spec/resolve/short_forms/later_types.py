@@ -37,7 +37,7 @@ def _assignments(body: Iterable[tree.Statement]) -> Iterator[tree.Set]:
                 yield stmt
             case tree.Choose(then=then, other=other):
                 yield from _assignments((*then, *other))
-            case tree.Each(body=inside):
+            case tree.Each(body=inside) | tree.While(body=inside):
                 yield from _assignments(inside)
             case tree.Match(cases=cases):
                 for case in cases:

@@ -54,7 +54,12 @@ def _gone_through(node: tree.Tree) -> Iterator[tree.Expression]:
             yield over
         case tree.Compare(rest=rest):
             yield from (side for op, side in rest if op in ("in", "not in"))
-        case tree.Choose(test=test) | tree.Conditional(test=test) | tree.Claim(test=test):
+        case (
+            tree.Choose(test=test)
+            | tree.While(test=test)
+            | tree.Conditional(test=test)
+            | tree.Claim(test=test)
+        ):
             yield test
         case tree.Unary(op="not", of=of):
             yield of

@@ -15,6 +15,7 @@ from tests.spec import texts
 FILES = (
     "bodies",
     "iterated",
+    "emptied",
     "inner_containers",
     "kept_views",
     "loop_values",
