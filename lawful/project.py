@@ -16,12 +16,14 @@ Paths are relative to the file. A budget of the command line comes before those 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
 from lawful.runtime.instance import Machine
+from lawful.spec.analysis.composition import judged
 from lawful.spec.quick_dataclass import dataclass, field
+from lawful.spec.resolve import resolve
 from lawful.spec.verdicts import FAILED
 from lawful.spec.words import Expected
 
@@ -53,14 +55,29 @@ class Project:
     machines: Mapping[str, Settings] = field(default_factory=dict[str, Settings])
 
     def of(self, cls: type[Machine]) -> Settings:
-        """The settings of a machine: its own, and for what they leave open those of all."""
+        """The settings of a machine: its own, and for what they leave open those of all.
+
+        Raises TargetError where a verdict is expected of what the machine does not have.
+        """
         own, general = self.machines.get(cls.__name__, Settings()), self.general
+        if own.expects:
+            self._require_known(cls, own.expects)
         return Settings(
             (*general.scope, *own.scope),
             general.max_seconds if own.max_seconds is None else own.max_seconds,
             general.max_states if own.max_states is None else own.max_states,
             own.expects,
         )
+
+    def _require_known(self, cls: type[Machine], expects: Iterable[str]) -> None:
+        """Raises TargetError where a verdict is expected of no property of the machine."""
+        known = judged(resolve(cls).machine)
+        for name in expects:
+            if name not in known:
+                have = f"{cls.__name__} has no property {name}; it has: {', '.join(sorted(known))}"
+                raise TargetError(
+                    f"{self.file}: [tool.lawful.machine.{cls.__name__}]: expect: {have}"
+                )
 
     def where(self, target: str) -> str:
         """A target of the file as one for the current folder: its paths are relative to the file.

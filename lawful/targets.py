@@ -27,6 +27,7 @@ from lawful.spec.values.world import World
 from lawful.spec.words import Expected, Scope
 
 from .declaring_files import declaring_files
+from .module_roots import enter
 
 T = TypeVar("T")
 NO_SCOPE = "it has no scope, and a sort or a Nat needs one"
@@ -117,7 +118,7 @@ def chosen(
         )
     if name:
         with deferred():
-            module = _module(where)
+            module = _read(where)
         if not _is_machine(getattr(module, name, None)):
             known = ", ".join(_defined(module)) or "none"
             raise TargetError(f"{where} has no machine {name}; it defines: {known}")
@@ -299,16 +300,25 @@ def _modules(where: str) -> Iterator[tuple[str, ModuleType]]:
     """The module of this name or file; of a package or folder, all that may declare machines."""
     if Path(where).is_dir():
         for path in declaring_files(Path(where)):
-            yield str(path), _module(str(path))
+            yield str(path), _read(str(path))
         return
-    package = _module(where)
+    package = _read(where)
     yield where, package
     for folder in vars(package).get("__path__", ()):
         for path in declaring_files(Path(folder)):
             names = path.relative_to(folder).with_suffix("").parts
             inner = ".".join((where, *(names[:-1] if names[-1] == "__init__" else names)))
             if inner != where:
-                yield inner, _module(inner)
+                yield inner, _read(inner)
+
+
+def _read(where: str) -> ModuleType:
+    """The module, whose machines are resolved while their imports are what Python finds: the next
+    target may have a module of the same name."""
+    module = _module(where)
+    for cls in _defined(module).values():
+        _refused(cls, resolve)
+    return module
 
 
 def _module(where: str) -> ModuleType:
@@ -324,8 +334,8 @@ def _module(where: str) -> ModuleType:
             raise TargetError(f"{where} is not a Python file")
         loader = spec.loader
         module = importlib.util.module_from_spec(spec)
+        enter(path.resolve().parent)
         sys.modules[path.stem] = module
-        sys.path.insert(0, str(path.resolve().parent))
         _run(lambda: loader.exec_module(module), where)
         return module
     if "" not in sys.path:
@@ -344,7 +354,7 @@ def _in_package(path: Path) -> tuple[str, Path | None]:
 
 def _of_package(name: str, root: Path, path: Path) -> ModuleType:
     """Import a file as a module of its package, so that its relative imports work."""
-    sys.path.insert(0, str(root))
+    enter(root)
     module = _run(lambda: importlib.import_module(name), str(path))
     if module.__file__ is None or not path.samefile(module.__file__):
         raise TargetError(

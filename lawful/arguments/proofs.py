@@ -51,9 +51,7 @@ def prove(commands: Subparsers) -> None:
 
 def lock(commands: Subparsers) -> None:
     help = "keep verdicts and counts of machines in a file, or report which of them are stale"
-    parser = command(commands, "lock", help)
-    parser.add_argument("target", metavar="TARGET", help=TARGET)
-    scope(parser)
+    parser = scoped(command(commands, "lock", help))
     parser.add_argument(
         "--file",
         type=types.path,

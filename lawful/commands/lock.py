@@ -43,16 +43,43 @@ VERSION = 1
 
 def lock(options: LockOptions, output: Output) -> int:
     """Renew the entries of the target's machines in the file, or say which of them are stale."""
-    chosen = output.chosen([options.target])
+    chosen = output.chosen(options.targets)
     machines = {_name(each, options.scope): each.cls for each in chosen}
     kept = read(options.file)
+    gone = _gone(kept, chosen, output.asked(options.targets))
     if options.stale and not options.scope:
         machines |= {
             name: each.cls for each in chosen for name in kept if name.startswith(_name(each, [""]))
         }
     if options.stale:
-        return _report_stale(machines, kept, output)
-    return _renew(machines, kept, options, output)
+        return _report_stale(machines, kept, gone, output)
+    return _renew(machines, kept, gone, options, output)
+
+
+def _gone(kept: Mapping[str, Entry], chosen: Sequence[Chosen], asked: Sequence[str]) -> list[str]:
+    """The entries that the targets had, and whose machine they have no longer."""
+    found = {_place(each.target) for each in chosen}
+    whole = [each for each in asked if ":" not in each]
+    entries = {name: name.partition(" --scope ")[0] for name in kept}
+    return [
+        name
+        for name, entry in entries.items()
+        if _place(entry) not in found
+        and any(_is_below(entry.rpartition(":")[0], each) for each in whole)
+    ]
+
+
+def _place(target: str) -> tuple[str | Path, str]:
+    """The module or file of a machine, and its name: equal for two paths to one file."""
+    where, _, name = target.rpartition(":")
+    return Path(where).resolve() if where.endswith(".py") else where, name
+
+
+def _is_below(where: str, target: str) -> bool:
+    """Whether a file or module is a target, or in the folder or package that is one."""
+    if where.endswith(".py"):
+        return Path(where).is_relative_to(target)
+    return f"{where}.".startswith(f"{target}.")
 
 
 def _name(chosen: Chosen, scope: Sequence[str]) -> str:
@@ -61,9 +88,13 @@ def _name(chosen: Chosen, scope: Sequence[str]) -> str:
 
 
 def _report_stale(
-    machines: Mapping[str, type[Machine]], kept: Mapping[str, Entry], output: Output
+    machines: Mapping[str, type[Machine]],
+    kept: Mapping[str, Entry],
+    gone: Sequence[str],
+    output: Output,
 ) -> ExitCode:
     reasons = {name: stale(kept.get(name), cls) for name, cls in machines.items()}
+    reasons |= dict.fromkeys(gone, "is gone: no target has it, with a scope")
     lines = [f"{name} {why}" for name, why in reasons.items() if why]
     rows: list[Json] = [{"machine": name, "stale": bool(why)} for name, why in reasons.items()]
     output.answer("\n".join(lines) or "nothing is stale", rows)
@@ -73,6 +104,7 @@ def _report_stale(
 def _renew(
     machines: Mapping[str, type[Machine]],
     kept: Mapping[str, Entry],
+    gone: Sequence[str],
     options: LockOptions,
     output: Output,
 ) -> int:
@@ -87,7 +119,9 @@ def _renew(
         differences = list(changes(kept.get(name), entries[name])) or ["as before"]
         lines += [name, *(f"  {each}" for each in (*differences, *_surprises(explored)))]
         found.append((cls, explored))
-    write(options.file, {**kept, **entries})
+    lines += [f"{name}\n  gone" for name in gone]
+    rest = {name: row for name, row in kept.items() if name not in gone}
+    write(options.file, {**rest, **entries})
     output.answer("\n".join(lines), [{"machine": name, **row} for name, row in entries.items()])
     if options.itf is not None:
         files.save_all(_traces(options.itf, found), options.itf)

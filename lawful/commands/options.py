@@ -224,7 +224,7 @@ class ExportOptions:
 
 @dataclass(frozen=True, slots=True)
 class LockOptions:
-    target: str
+    targets: Sequence[str]
     scope: Sequence[str]
     file: Path
     stale: bool

@@ -8,7 +8,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -95,7 +95,7 @@ class Output:
         Raises CommandError where there is no target and no project.
         """
         found: dict[tuple[str, str], targets.Chosen] = {}
-        for target in given or self._of_project():
+        for target in self.asked(given):
             machines, skipped = targets.chosen(
                 target,
                 scoped=scoped,
@@ -110,9 +110,26 @@ class Output:
         for each in found.values():
             for text in uncalled(each.cls):
                 self.note(text)
+        if not given and self.project is not None:
+            self._note_unknown({each.cls.__name__ for each in found.values()}, self.project)
         return list(found.values())
 
-    def _of_project(self) -> list[str]:
+    def _note_unknown(self, found: Collection[str], project: Project) -> None:
+        """Say which tables of the project are of no machine: a name may be mistyped."""
+        known = {*found, *(left.machine for left in self.skipped)}
+        for name in project.machines:
+            if name not in known:
+                self.note(
+                    f"[tool.lawful.machine.{name}]: the project's targets have no such machine"
+                )
+
+    def asked(self, given: Sequence[str]) -> Sequence[str]:
+        """The targets that are given, or else those of the project.
+
+        Raises CommandError where there are none.
+        """
+        if given:
+            return given
         project = self.project
         if project is None or not project.targets:
             raise CommandError(

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from .. import ir
 from .. import types as t
 from ..quick_dataclass import dataclass
+from ..verdicts import BUILT_IN
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,13 @@ def machines_in(whole: ir.Machine) -> Iterator[Inner]:
     """The machine, then for each of its variables the parts there, outer before inner."""
     parts = {part.name: part for part in whole.parts}
     return _inside(parts, whole, ())
+
+
+def judged(whole: ir.Machine) -> set[str]:
+    """The names of all that has a verdict: the properties, those of parts too, and what every
+    machine has."""
+    own = {each.prefix + p.name for each in machines_in(whole) for p in each.machine.properties}
+    return {*own, *BUILT_IN}
 
 
 def _inside(parts: dict[str, ir.Machine], machine: ir.Machine, path: Path) -> Iterator[Inner]:

@@ -7,12 +7,12 @@ from typing import cast
 
 from .. import ir
 from .. import types as t
-from ..analysis.composition import machines_in
+from ..analysis.composition import judged
 from ..analysis.walk import everything, inlined, statements, written
 from ..errors import Place, Problems, a, nearest
 from ..syntax.declare import Declared, declared
 from ..syntax.members import Members
-from ..verdicts import BUILT_IN, Verdict
+from ..verdicts import Verdict
 from ..words import Expect, Expected
 from .assumptions import assumptions_read_parameters
 from .clocks import clocks_fit
@@ -193,8 +193,7 @@ def _drops_name_members(machine: ir.Machine, members: Members, problems: Problem
 
 
 def _expectations_fit(machine: ir.Machine, members: Members, problems: Problems) -> None:
-    known = {m.prefix + p.name for m in machines_in(machine) for p in m.machine.properties}
-    known.update(BUILT_IN)
+    known = judged(machine)
     verdicts = [verdict.value for verdict in Verdict]
     for place, expects in _expectations(members, declared(members.chain[-1])):
         for name, given in expects.items():

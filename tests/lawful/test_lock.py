@@ -66,6 +66,32 @@ def test_what_is_established_is_kept(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert capsys.readouterr().out == "nothing is stale\n"
 
 
+def test_a_machine_that_is_gone_is_stale_until_it_is_locked_anew(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    targets = [written(tmp_path, name, 2) for name in ("one", "two")]
+    (tmp_path / "pyproject.toml").write_text('[tool.lawful]\ntargets = ["one", "two"]\n')
+    assert main(["lock", "--quiet"]) == 0
+    assert main(["lock", "--stale"]) == 0
+    two = tmp_path / "two" / "up.py"
+    two.write_text(two.read_text().replace("class Up", "class Down"))
+    capsys.readouterr()
+    assert main(["lock", "--stale"]) == main(["lock", "two", "--stale"]) == 1
+    told = (
+        "two/up.py:Down is not in the file\ntwo/up.py:Up is gone: no target has it, with a scope\n"
+    )
+    assert capsys.readouterr().out == told * 2
+    assert main(["lock", "one", "--stale"]) == 0
+    assert main(["lock", targets[0], "one", "--stale"]) == 1
+    assert capsys.readouterr().out.endswith(f"{targets[0]}:Up is not in the file\n")
+    capsys.readouterr()
+    assert main(["lock"]) == 0
+    said = "one/up.py:Up\n  as before\ntwo/up.py:Down\n  new\ntwo/up.py:Up\n  gone\n"
+    assert capsys.readouterr().out == said
+    assert main(["lock", "--stale"]) == 0
+
+
 def test_each_scope_has_an_entry(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

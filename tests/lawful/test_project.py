@@ -159,6 +159,7 @@ def test_scopes_and_budgets_are_those_of_the_project(
         ('machine.Door.expect.a = "fails"', "expect: found 'fails', expected holds, undefined, vi"),
         ("machine.Door.targets = []", "[tool.lawful.machine.Door] has no key targets; it has: "),
         ("scope = [", "pyproject.toml cannot be read: "),
+        ('machine.Door.expect.few = "holds"', "expect: Door has no property few; it has: ambiguou"),
     ],
 )
 def test_a_wrong_table_is_an_error_of_usage(
@@ -168,6 +169,15 @@ def test_a_wrong_table_is_an_error_of_usage(
     code, out, err = run("check", f"{shop.name}.door", capsys=capsys)
     assert (code, out) == (5, "")
     assert said in err
+
+
+def test_a_table_of_no_machine_is_told(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    project(shop, "[tool.lawful.machine.Dor]", "max-seconds = 3")
+    told = "[tool.lawful.machine.Dor]: the project's targets have no such machine"
+    _, found = answer("check", "--only", "deadlock", capsys=capsys)
+    assert found["notes"] == [told]
+    _, found = answer("check", f"{shop.name}.door", capsys=capsys)
+    assert "notes" not in found  # Other targets may have it.
 
 
 def test_a_target_of_the_project_that_is_not_there(

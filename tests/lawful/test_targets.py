@@ -29,6 +29,64 @@ class Lamp(Enum):
 """
 
 
+TANK = """
+from lawful import Machine, Nat, Record, Scope, invariant, transition
+
+Size = Nat
+
+class Item(Record):
+    n: "Size"
+
+class Tank(Machine):
+    last: Item = Item(0)
+
+    @transition
+    def put(self, item: Item) -> None:
+        self.last = item
+
+    @invariant
+    def few(self) -> bool:
+        return self.last.n < 9
+
+    scope = Scope(Nat=range(0, 4))
+"""
+BIG = "from {of}base import Tank\n\nclass Big(Tank):\n    pass\n"
+
+
+@pytest.mark.parametrize("packaged", [False, True])
+def test_two_revisions_import_their_own_modules(
+    packaged: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The older one's module is in memory under the name that the newer one imports."""
+    old, new = (tmp_path / which / "wares_of_two_revisions" for which in ("old", "new"))
+    lost = TANK[: TANK.index("    @invariant")] + TANK[TANK.index("    scope") :]
+    for folder, text in ((old, TANK), (new, lost.replace("Size", "Amount"))):
+        folder.mkdir(parents=True)
+        (folder / "base.py").write_text(text, encoding="utf-8")
+        (folder / "big.py").write_text(BIG.format(of="." * packaged), encoding="utf-8")
+        for _ in range(packaged):
+            (folder / "__init__.py").touch()
+    pair = str(old / "big.py"), str(new / "big.py")
+    assert main(["diff", *pair, "--no-loss", "--json", "-"]) == 1
+    (row,) = json.loads(capsys.readouterr().out)["machines"]
+    assert row["unapproved"] == ["few"]
+    assert main(["check", *reversed(pair), "--json", "-"]) == 0
+    found = json.loads(capsys.readouterr().out)["machines"]
+    assert [m["properties"][-1]["name"] for m in found] == ["ambiguous", "few"]
+
+
+def test_two_modules_of_one_name_are_resolved_each_by_itself(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A record's fields are read by the names of its own module, not of the last of its name."""
+    for folder, text in (("a", TANK), ("b", TANK.replace("Size", "Amount"))):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "tank.py").write_text(text, encoding="utf-8")
+    assert main(["check", str(tmp_path), "--json", "-"]) == 0
+    found = json.loads(capsys.readouterr().out)["machines"]
+    assert [(m["machine"], m["distinct"]) for m in found] == [("Tank", 4), ("Tank", 4)]
+
+
 def test_a_file_of_a_package_has_the_package_s_imports(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
