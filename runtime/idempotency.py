@@ -60,7 +60,7 @@ class Answers:
             raise ValueError(f"keys are kept for some time, not for {expiry} seconds")
         self.transactions = transactions
         self.expiry = expiry
-        self._calls: dict[int, _Call] = {}  # By threads.
+        self.calls: dict[int, _Call] = {}  # Those that are not over, by threads.
 
     def once(
         self,
@@ -72,14 +72,14 @@ class Answers:
     ) -> T:
         """See `Store.once`."""
         me = threading.get_ident()
-        if me in self._calls:
+        if me in self.calls:
             raise RuntimeError("a call with a key is not over in this thread")
         call = _call(logged, key, step, args, named)
         found = self._found(call)
         if found is not None:
             answer: T = self._answer(call, *found)
             return answer
-        self._calls[me] = call
+        self.calls[me] = call
         try:
             return step(*args, **named)
         except _Answered:
@@ -94,19 +94,19 @@ class Answers:
                 self.transactions.run(lambda: self._put(call, "refused", said))
             raise
         finally:
-            del self._calls[me]
+            del self.calls[me]
 
     def write(self, logged: StoredInstance, done: Stepped) -> Callable[[], None] | None:
         """What the transaction of this event writes besides its rows, if it was called with a
         key."""
-        call = self._calls.get(threading.get_ident()) if self._calls else None
+        call = self.calls.get(threading.get_ident())
         if call is None or call.kept or call.logged is not logged or done.event != call.way.event:
             return None
         return lambda: self._put(call, done.outcome, _output(done.output, call))
 
     def done(self) -> None:
         """The transaction of the call's event is committed."""
-        call = self._calls.get(threading.get_ident())
+        call = self.calls.get(threading.get_ident())
         if call is not None:
             call.kept = True
 

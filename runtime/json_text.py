@@ -7,7 +7,7 @@ texter(kind, form)(value)     the text of form(value), for some types without ma
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable
 from json import encoder as library
 from typing import Any
 
@@ -16,7 +16,6 @@ from lawful.spec.values.world import EXACT
 
 Form = Callable[[Any], Any]
 Texter = Callable[[Any], str]
-Column = tuple[str, Texter]  # The start of a member of an object, `"name":`, and its text.
 
 _ENCODER = json.JSONEncoder(separators=(",", ":"))
 _make: Any = getattr(library, "c_make_encoder", None)  # Only of CPython.
@@ -68,14 +67,3 @@ def texter(kind: t.Type, form: Form) -> Texter:
 def head_of(name: str) -> str:
     """The start of a member of an object."""
     return f"{text_of(name)}:"
-
-
-def column(name: str, kind: t.Type, form: Form) -> Column:
-    """A member of an object, which has values of this type."""
-    return head_of(name), texter(kind, form)
-
-
-def object_text(columns: Sequence[Column], values: Iterable[Any]) -> str:
-    """The text of an object with these members."""
-    rows = zip(columns, values, strict=True)
-    return "{" + ",".join([head + text(value) for (head, text), value in rows]) + "}"

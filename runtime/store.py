@@ -380,27 +380,29 @@ class Store:
     def write(self, logged: StoredInstance, done: Stepped) -> None:
         """Write the row of an event, which the caller undoes if this raises. Internal."""
         at, transactions = logged.at, self.transactions
-        answer = self._answers.write(logged, done)
-        if done.transition is None:
+        transition, before = done.record[3], at.sum
+        answer = self._answers.write(logged, done) if self._answers.calls else None
+        if transition is None:
             if answer is not None:
                 transactions.run(answer)
                 self._answers.done()
             return
         database, sql = transactions.database, transactions.sql
-        row, after = logged.event(done, done.transition)
+        execute, name = database.execute, logged.name
+        row, after = logged.event(done, transition, before)
         total = after.sum
-        output = logged.output(done, after) if done.instance.__plan__.name in self.outbox else None
+        output = logged.output(done, after) if self.outbox else None
         whole = logged.wants_snapshot(after, self.snapshot_every)
         after = after._replace(rows=0, bytes=0) if whole else after
 
         def write() -> None:
-            head = after.seq, total, after.due, logged.name, at.seq, at.sum
-            if database.execute(sql.head, head).rowcount != 1:
-                there = database.execute(sql.event_sum, (logged.name, after.seq)).fetchone()
-                raise gone_elsewhere(logged.name, *[f": it has event {after.seq}"] * bool(there))
-            database.execute(sql.event, (*row, total))
+            head = after.seq, total, after.due, name, at.seq, before
+            if execute(sql.head, head).rowcount != 1:
+                there = execute(sql.event_sum, (name, after.seq)).fetchone()
+                raise gone_elsewhere(name, *[f": it has event {after.seq}"] * bool(there))
+            execute(sql.event, (*row, total))
             if output is not None:
-                database.execute(sql.put_output, output)
+                execute(sql.put_output, output)
             if answer is not None:
                 answer()
             if whole:
@@ -408,8 +410,8 @@ class Store:
 
         transactions.own()
         logged.next = after
-        logged.kept = database.asking(sql.kept, (logged.name, after.seq, total))
-        transactions.run(write)
+        logged.kept = database.asking(sql.kept, (name, after.seq, total))
+        transactions.run_owned(write)
         logged.at = after
         if answer is not None:
             self._answers.done()

@@ -172,6 +172,10 @@ class Transactions:
         lock is one of C, and a handler begins with its only call.
         """
         self.own()
+        return self.run_owned(act)
+
+    def run_owned(self, act: Callable[[], T]) -> T:
+        """The same after `own`."""
         me = threading.get_ident()
         if self._thread == me:  # It would wait for itself.
             if self.block is None or self._inside:

@@ -11,26 +11,28 @@ an event follows from the snapshot and the rows, whatever the machine has become
 
 from __future__ import annotations
 
+import ast
 import functools
 import json
 import time as clocks
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol
-from weakref import WeakKeyDictionary
 
 from lawful.spec import types as t
 from lawful.spec.values.world import Encoder, encoder
 
+from .compile.python_ast import assign, name
 from .databases.database import StoreError
-from .databases.tables import checksum, sum_of_event, sum_of_snapshot
+from .databases.tables import COLUMNS, checksum, digest, sum_of_snapshot
 from .instances.access import behaviour_of, deadlines_of, fingerprint_of
 from .instances.armed_timers import armed_timers
 from .instances.container_changes import Teller
 from .instances.observers import Observed
+from .instances.row_code import Function, Piece, RowCode, joined
 from .instances.snapshots import keep, plain, snapshot, written
-from .json_text import Column, column, object_text, text_of
+from .json_text import text_of
 from .kernel.event_record import Stepped
-from .kernel.plan import Plan, Way
+from .kernel.plan import Plan
 from .store_rows import Armed, Position, unwritten
 from .store_transactions import Transactions
 
@@ -44,6 +46,7 @@ class Writer(Protocol):
     """The store that an instance is in."""
 
     transactions: Transactions
+    outbox: frozenset[str]
 
     def write(self, logged: StoredInstance, done: Stepped) -> None:
         """Write the row of an event, or raise."""
@@ -100,40 +103,37 @@ class StoredInstance:
         deadline = min(deadlines_of(self.entry), default=None)
         return None if deadline is None else wall + (deadline - now)
 
-    def event(self, done: Stepped, transition: str) -> tuple[tuple[Any, ...], Position]:
-        """The row of an event without its checksum, and the position after it. StoreError for a
-        value that cannot be written."""
-        plan, at = self.entry.__plan__, self.at
-        seq, wall, time = at.seq + 1, clocks.time(), float(done.time)
+    def event(self, done: Stepped, transition: str, last: str) -> tuple[tuple[Any, ...], Position]:
+        """The row of an event without its checksum, and the position after it; `last` is the
+        checksum of the event before. StoreError for a value that cannot be written."""
+        plan, at, of = self.entry.__plan__, self.at, done.record
+        seq, wall, time = at.seq + 1, clocks.time(), float(of[8])
         timers, due = at.timers, at.due
         new: dict[str, float] = {}
         if plan.timed and (plan.families or any(_of_timers(plan.fields[n]) for n in done.inside)):
-            timers = self.started(done.time)
+            timers = self.started(of[8])
             before = set(at.timers)
             new = {armed[0]: armed[2] for armed in timers if armed not in before}
             due = self.due(wall, time)
-        forms = _forms_of(plan)
-        way = forms.ways[transition]
         try:
-            args = object_text(forms.args[done.way.name], done.given)
-            changed = f'{{"variables":{forms.teller.text(done)}'
-            if new:
-                changed += f',"started":{text_of(new)}'
-            if way.grows:
-                changed += f',"universe":{text_of(self.entry.__environment__.universe.texts())}'
-            changed += "}"
+            rest = f',"started":{text_of(new)}' if new else ""
+            if of[1].grows:
+                rest += f',"universe":{text_of(self.entry.__environment__.universe.texts())}'
+            rows = plan.store_rows or _rows_of(plan)
+            row, whole = rows[of[1].name, transition, of[9]](
+                done, self.name, seq, time, wall, rest, last
+            )
         except ValueError as error:  # An integer of more digits than Python writes.
             raise unwritten(f"{self.name}: {transition}", error) from error
-        row = self.name, seq, time, wall, forms.behaviour, transition, args, done.after, changed
-        size = at.bytes + len(args) + len(changed)
-        total = sum_of_event(at.sum, row)
-        return row, Position(seq, time, wall, timers, bytes.fromhex(total), at.rows + 1, size, due)
+        size = at.bytes + len(row[6]) + len(row[8])
+        return row, Position(seq, time, wall, timers, digest(whole), at.rows + 1, size, due)
 
     def output(self, done: Stepped, at: Position) -> tuple[Any, ...] | None:
-        """The row of an event's output, which waits from now on; None if there is no output."""
-        if done.output is None:
-            return None
+        """The row of an event's output, which waits from now on; None if there is no output, or
+        where nobody delivers the outputs of this machine."""
         plan = self.entry.__plan__
+        if done.output is None or plan.name not in self.store.outbox:
+            return None
         try:
             text = text_of(written(done.output, plan.ways[done.event].output, plan))
         except ValueError as error:
@@ -166,42 +166,48 @@ def _of_timers(kind: t.Type) -> bool:
     return isinstance(kind.value if isinstance(kind, t.Map) else kind, t.Timer)
 
 
-class _Args(dict[str, tuple[Column, ...]]):
-    """The texts of the arguments of a machine's ways, by their names."""
+class _Rows(RowCode):
+    """The functions that make the rows of a machine's events, each with what its checksum is of
+    (see `databases.tables`).
 
-    def __init__(self, ways: Mapping[str, Way], form: Callable[[t.Type], Encoder]) -> None:
-        super().__init__()
-        self.ways = ways
-        self.form = form
+    def tell_send(done, name, seq, time, wall, rest, sum):
+        ...
+        args = '{}'
+        changed = f'{{"variables":{changed}{rest}}}'
+        after = None
+        row = name, seq, time, wall, 'b2c4...', 'send', args, after, changed
+        return row, f"('{sum}', {name!r}, {seq}, {time!r}, {wall!r}, ...)"
+    """
 
-    def __missing__(self, way: str) -> tuple[Column, ...]:
-        params = self.ways[way].params
-        made = self[way] = tuple(column(name, kind, self.form(kind)) for name, kind in params)
-        return made
+    PARAMS = ("name", "seq", "time", "wall", "rest", "sum")
+
+    def body(self, function: Function) -> list[ast.stmt]:
+        """Make the texts of the row, and return both."""
+        given = [name(each) for each in COLUMNS[:4]]
+        fixed = [ast.Constant(behaviour_of(self.plan)), ast.Constant(function.transition)]
+        made = [name(each) for each in COLUMNS[6:9]]
+        shown: list[list[Piece]] = [
+            [", ", ast.FormattedValue(each, ord("r"))] for each in (*given, *made)
+        ]
+        shown.insert(4, [f", {ast.unparse(each)}" for each in fixed])
+        whole = joined("('", name("sum"), "'", *(piece for row in shown for piece in row), ")")
+        changed = joined('{"variables":', name("changed"), name("rest"), "}")
+        return [
+            assign(name("args"), joined(*function.args())),
+            assign(name("after"), function.control_name("after")),
+            assign(name("changed"), changed),
+            assign(name("row"), ast.Tuple([*given, *fixed, *made], ast.Load())),
+            ast.Return(ast.Tuple([name("row"), whole], ast.Load())),
+        ]
 
 
-class _Forms:
-    """What makes the rows of all instances of a machine."""
-
-    def __init__(self, plan: Plan) -> None:
-        form = functools.partial(_form_of, plan)
-        self.teller = Teller(plan, form)
-        self.ways = plan.steps
-        self.args = _Args(self.ways, form)
-        self.behaviour = behaviour_of(plan)
+def _rows_of(plan: Plan) -> _Rows:
+    teller = Teller(plan, functools.partial(form_of, plan))
+    made = plan.store_rows = _Rows(plan, teller)
+    return made
 
 
-_KNOWN: WeakKeyDictionary[type[Any], _Forms] = WeakKeyDictionary()
-
-
-def _forms_of(plan: Plan) -> _Forms:
-    known = _KNOWN.get(plan.cls)
-    if known is None:
-        known = _KNOWN[plan.cls] = _Forms(plan)
-    return known
-
-
-def _form_of(plan: Plan, kind: t.Type) -> Encoder:
+def form_of(plan: Plan, kind: t.Type) -> Encoder:
     """What makes the JSON form of variables of this type, in a snapshot as of time 0."""
     match kind:
         case t.Part():

@@ -5,7 +5,7 @@ def turn(self, watch, given):
     row_log, writes = watch.log, False
     try:
         <timer, body, target, bounds>
-        done._of = ...
+        done.record = ...
         row_log.kept = ()
         writes = True
         row_log.write(done)

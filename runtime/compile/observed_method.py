@@ -7,7 +7,7 @@ def turn(self, watch, given):
     old_count, old_state = ...
     try:
         <timer, body, target, bounds>
-        done._of = self, way, ..., old_state, old_count, self._state, self._count
+        done.record = self, way, ..., old_state, old_count, self._state, self._count
         watch._untold += ((watch.observers, done),)
         return None
     except BaseException as error: ...
@@ -118,7 +118,7 @@ class ObservedMethod(Method):
             name(self.names.local("time")),
             *values,
         ]
-        record = assign(attribute(name(self.done), "_of"), ast.Tuple(of, ast.Load()))
+        record = assign(attribute(name(self.done), "record"), ast.Tuple(of, ast.Load()))
         return [record, *self.queued()]
 
     def queued(self) -> list[ast.stmt]:

@@ -23,7 +23,7 @@ from lawful.spec.ir import Json
 from lawful.spec.values.unlike import unlike_keys, unlike_span
 from lawful.spec.values.world import rank
 
-from ..json_text import Form, head_of, text_of, texter
+from ..json_text import Form, Texter, head_of, text_of, texter
 from ..kernel.before_images import ABSENT, BeforeImage, ListBefore, Recorded
 from ..kernel.dispatch import UNSET
 from ..kernel.event_record import ChangedParts, Stepped
@@ -66,6 +66,9 @@ class Teller:
         """The same as text."""
         if self.plan.families:
             return text_of(self.changes(done))
+        of = done.record
+        if len(of) == 13 and of[12] is not None and len(of[12]) == 4 and of[10] is of[11]:
+            return self._one_place(of[9][0], of[12], of[11])
         members: list[str] = []
         for name, old, new, place in done.rows:
             told = self.known.get(name) or self._known(name)
@@ -82,6 +85,24 @@ class Teller:
             if text:
                 members.append(self.heads[name] + text)
         return "{" + ",".join(members) + "}"
+
+    def _one_place(self, name: str, place: Recorded, new: Any) -> str:
+        """The same of an event that may write one variable alone, and did nothing but change one
+        place of the container in it: most events of containers are such."""
+        told = self.known.get(name) or self._known(name)
+        text = told.placed(place, new)
+        if text is None:
+            text = told.text(new)
+        return f"{{{self.heads[name]}{text}}}" if text else "{}"
+
+    def is_plain(self, name: str) -> bool:
+        """Whether the new value of a variable is always told whole, and nothing else."""
+        told = self.known.get(name) or self._known(name)
+        return told.__class__ is Told
+
+    def texter(self, kind: t.Type) -> Texter:
+        """The function that makes the text of values of this type."""
+        return texter(kind, self.forms(kind))
 
     def _known(self, name: str) -> Told:
         kind = self.plan.fields[name]

@@ -8,55 +8,43 @@ writes the file adds both (`row_checksums`).
 
 from __future__ import annotations
 
+import ast
 import time as clocks
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from ..json_text import (
-    Column,
-    Texter,
-    column,
-    object_text,
-    text_of,
-    text_of_name,
-    text_of_time,
-    texter,
-)
+from ..compile.python_ast import name
+from ..json_text import text_of
 from ..kernel.event_record import Stepped
-from ..kernel.plan import Plan
 from ..kernel.state import State
 from .access import behaviour_of
-from .journal_rows import VERSION, Hidden, RowWriter, Written, former
+from .journal_rows import VERSION, Hidden, RowWriter, Written
+from .row_code import Function, RowCode, joined
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """The parts of all lines of one transition, called by one way."""
+class _Lines(RowCode):
+    """The functions that make the lines of a machine's events."""
 
-    head: str
-    args: tuple[Column, ...]
-    output: Texter
+    PARAMS = ("head", "seq", "wall")
 
-
-class _Lines(dict[tuple[str, str | None], _Line]):
-    """The parts of lines of one machine, by ways and transitions."""
-
-    def __init__(self, plan: Plan) -> None:
-        super().__init__()
-        self.plan = plan
-
-    def __missing__(self, key: tuple[str, str | None]) -> _Line:
-        plan, (name, transition) = self.plan, key
-        step = plan.steps[name]
-        event = plan.steps[step.event]
-        args = tuple(column(param, kind, former(kind)) for param, kind in step.params)
-        head = {"machine": plan.name, "fingerprint": behaviour_of(plan), "event": event.name}
-        text = text_of({**head, "transition": transition})
-        output = texter(event.output, former(event.output))
-        made = self[key] = _Line(f',{text[1:-1]},"args":', args, output)
-        return made
+    def body(self, function: Function) -> list[ast.stmt]:
+        """Return the line."""
+        fixed = {
+            "machine": self.plan.name,
+            "fingerprint": behaviour_of(self.plan),
+            "event": function.event.name,
+            "transition": function.transition,
+        }
+        line = joined(
+            *(name("head"), name("seq"), ',"time":', *function.time()),
+            *(f',{text_of(fixed)[1:-1]},"args":', *function.args()),
+            *(',"outcome":"done","before":', *function.control("before")),
+            *(',"after":', *function.control("after")),
+            *(',"changed":', name("changed"), ',"output":', *function.output()),
+            *(',"why":null,"wall":', name("wall")),
+        )
+        return [ast.Return(line)]
 
 
 _KNOWN: WeakKeyDictionary[type[Any], _Lines] = WeakKeyDictionary()
@@ -76,7 +64,7 @@ class LineWriter(RowWriter):
     ) -> None:
         super().__init__(entry, instance, self._row, hidden, refused)
         self.put = put
-        self.lines = _KNOWN.setdefault(type(entry), _Lines(self.plan))
+        self.lines = _KNOWN.setdefault(type(entry), _Lines(self.plan, self.forms.teller))
         self.head = f'{{"v":{VERSION},"instance":{text_of(instance)},"seq":'
         self.as_text = hidden is None and self.clock is None
 
@@ -84,17 +72,11 @@ class LineWriter(RowWriter):
         self.put(self, text_of(row)[:-1])
 
     def stepped(self, done: Stepped) -> None:
-        if not self.as_text or done.outcome != "done":
+        of, at = done.record, self.at
+        if not self.as_text or of[7] is not None or of[3] is None:  # Refused, or ignored.
             super().stepped(done)
             return
-        line, at = self.lines[done.way.name, done.transition], self.at
-        changed = self.forms.teller.text(done)
+        line = self.lines[of[1].name, of[3], of[9]]
+        text = line(done, self.head, at.seq, repr(clocks.time()))
         self.next = Written(at.seq + 1, at.tick, done)
-        self.put(
-            self,
-            f'{self.head}{at.seq},"time":{text_of_time(done.time)}'
-            f'{line.head}{object_text(line.args, done.given)},"outcome":"done"'
-            f',"before":{text_of_name(done.before)},"after":{text_of_name(done.after)}'
-            f',"changed":{changed},"output":{line.output(done.output)}'
-            f',"why":null,"wall":{text_of_time(clocks.time())}',
-        )
+        self.put(self, text)

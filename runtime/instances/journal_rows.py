@@ -129,7 +129,7 @@ class RowWriter:
         self.refused = refused
         self.plan = plan_of(type(entry))
         self.fingerprint = behaviour_of(self.plan)
-        self.forms = _forms_of(self.plan)
+        self.forms = forms_of(self.plan)
         self.clock = clock_of(self.plan.machine)
         self.at = self.next = Written(0, 0, None)
         self.waiting: deque[Stepped] = deque()
@@ -291,7 +291,8 @@ def _field(plan: Plan, name: str) -> _Field:
 _KNOWN: WeakKeyDictionary[type[Any], _Forms] = WeakKeyDictionary()
 
 
-def _forms_of(plan: Plan) -> _Forms:
+def forms_of(plan: Plan) -> _Forms:
+    """What makes the rows of the instances of this machine."""
     known = _KNOWN.get(plan.cls)
     if known is None:
         known = _KNOWN[plan.cls] = _Forms(plan)
@@ -335,12 +336,12 @@ def _but_clocks(state: State) -> dict[str, Json]:
 
 def variables(state: State) -> dict[str, Json]:
     """The JSON form of all variables."""
-    return _fields(state, _forms_of(state.__plan__).variables)
+    return _fields(state, forms_of(state.__plan__).variables)
 
 
 def _part(state: State) -> dict[str, Json]:
     """The JSON form of all variables and parameters."""
-    forms = _forms_of(state.__plan__)
+    forms = forms_of(state.__plan__)
     return _fields(state, (*forms.variables, *forms.parameters))
 
 

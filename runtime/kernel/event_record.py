@@ -74,14 +74,14 @@ class Stepped(Generic[M_co]):
     reads them (a part is a copy). `reasons`: the reasons of a refusal. `time`: seconds of the
     instance's clock.
 
-    Inside, `_of` is a tuple: instance, way, arguments, the transition that ran, the control states
-    before and after, output, refusal, time, the variables that may differ, their values before,
-    those after, and the places that were changed in containers. `_inside` is there once
-    it was read, or from the start where parts may have changed, and then `_parts`, too; `_args` and
-    `_changed` are there once they were read. A slot for each would take longer.
+    For the runtime's own use, `record` is a tuple: instance, way, arguments, the transition that
+    ran, the control states before and after, output, refusal, time, the variables that may differ,
+    their values before, those after, and the places that were changed in containers. `_inside` is
+    there once it was read, or from the start where parts may have changed, and then `_parts`, too;
+    `_args` and `_changed` are there once they were read. A slot for each would take longer.
     """
 
-    __slots__ = ("_args", "_changed", "_inside", "_of", "_parts")
+    __slots__ = ("_args", "_changed", "_inside", "_parts", "record")
 
     def __init__(self, of: Fields) -> None:
         params = tuple((name, t.NOTHING) for name in of.args)
@@ -90,7 +90,7 @@ class Stepped(Generic[M_co]):
         refused = Refused("", of.event, "", of.reasons) if of.outcome == "refused" else None
         controls = SimpleNamespace(name=of.before), SimpleNamespace(name=of.after)
         known = way, tuple(of.args.values()), ran, *controls, of.output, refused, of.time
-        self._of: tuple[Any, ...] = of.instance, *known, ()
+        self.record: tuple[Any, ...] = of.instance, *known, ()
         self._inside: Changes = {}
         self._changed = of.changed
 
@@ -112,7 +112,7 @@ class Stepped(Generic[M_co]):
         done: Stepped[Any] = object.__new__(cls)
         now = state.__environment__.now()
         writes = way.writes if values else ()
-        done._of = state, way, given, ran, *controls, output, refused, now, writes, *values
+        done.record = state, way, given, ran, *controls, output, refused, now, writes, *values
         return done
 
     def with_parts(self, parts: Mapping[str, ChangedParts], inside: Changes) -> Stepped[M_co]:
@@ -123,49 +123,49 @@ class Stepped(Generic[M_co]):
 
     @property
     def instance(self) -> M_co:
-        instance: M_co = self._of[0]
+        instance: M_co = self.record[0]
         return instance
 
     @property
     def event(self) -> str:
-        event: str = self._of[1].event
+        event: str = self.record[1].event
         return event
 
     @property
     def transition(self) -> str | None:
-        _, way, _, ran, _, _, _, refused, *_ = self._of
+        _, way, _, ran, _, _, _, refused, *_ = self.record
         name: str | None = way.name if refused is not None and way.name != way.event else ran
         return name
 
     @property
     def args(self) -> Mapping[str, Any]:
         if not hasattr(self, "_args"):
-            self._args = bind(self._of[1].params, self._of[2])
+            self._args = bind(self.record[1].params, self.record[2])
         return self._args
 
     @property
     def way(self) -> Way:
         """What was called; for the runtime's own use."""
-        way: Way = self._of[1]
+        way: Way = self.record[1]
         return way
 
     @property
     def given(self) -> tuple[Any, ...]:
         """The arguments in the order of the way's parameters; for the runtime's own use."""
-        given: tuple[Any, ...] = self._of[2]
+        given: tuple[Any, ...] = self.record[2]
         return given
 
     @property
     def outcome(self) -> Outcome:
-        return "refused" if self._of[7] is not None else "done" if self._of[3] else "ignored"
+        return "refused" if self.record[7] is not None else "done" if self.record[3] else "ignored"
 
     @property
     def before(self) -> str | None:
-        return getattr(self._of[4], "name", None)
+        return getattr(self.record[4], "name", None)
 
     @property
     def after(self) -> str | None:
-        return getattr(self._of[5], "name", None)
+        return getattr(self.record[5], "name", None)
 
     @property
     def changed(self) -> Mapping[str, Any]:
@@ -182,16 +182,16 @@ class Stepped(Generic[M_co]):
 
     @property
     def output(self) -> Any:
-        return self._of[6]
+        return self.record[6]
 
     @property
     def reasons(self) -> tuple[Reason, ...]:
-        refused: Refused | None = self._of[7]
+        refused: Refused | None = self.record[7]
         return () if refused is None else refused.reasons
 
     @property
     def time(self) -> float:
-        time: float = self._of[8]
+        time: float = self.record[8]
         return time
 
     @property
@@ -213,7 +213,7 @@ class Stepped(Generic[M_co]):
         """The same as rows (variable, value before, value after, place). Where an event did nothing
         to a container but change one place, the value before is the container, and `place` what was
         recorded there; else `place` is None. Not of an event that may have changed parts."""
-        of = self._of
+        of = self.record
         writes: tuple[str, ...] = of[9]
         many = len(writes)
         half, end = 10 + many, 10 + 2 * many
@@ -232,7 +232,7 @@ class Stepped(Generic[M_co]):
         value before is an image where the event changed a container in place."""
         if hasattr(self, "_inside"):
             return self._inside
-        of = self._of
+        of = self.record
         writes: tuple[str, ...] = of[9]
         out: dict[str, tuple[Any, Any]] = {}
         at, many = 10, len(writes)

@@ -191,6 +191,7 @@ class Plan:
     part_of: Callable[..., Any] = print
     maker_of: Callable[..., Any] = print
     maker: Callable[..., Any] | None = None
+    store_rows: Any = None  # What makes the rows of a store, from the first one on.
     _named: dict[frozenset[str], dict[str, tuple[str, ...]]] = field(
         default_factory=dict[frozenset[str], dict[str, tuple[str, ...]]]
     )

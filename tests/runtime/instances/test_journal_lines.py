@@ -1,22 +1,29 @@
-"""Lines are the texts of the rows that are made as data."""
+"""Lines, and the rows of stores, are the texts of rows that are made as data."""
 
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Annotated, Any, Literal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lawful import Machine, Nat, State, event, require, transition
+from lawful import Machine, Nat, Opaque, State, event, require, transition
+from lawful.runtime.databases.tables import sum_of_event
 from lawful.runtime.instances import container_changes
 from lawful.runtime.instances.container_changes import Teller
 from lawful.runtime.instances.journal_lines import LineWriter
 from lawful.runtime.instances.journal_rows import RowWriter, former
+from lawful.runtime.instances.row_code import Function
 from lawful.runtime.json_text import text_of
 from lawful.runtime.kernel.event_record import Stepped
+from lawful.runtime.kernel.plan import Plan
+from lawful.runtime.store_rows import Position
+from lawful.runtime.stored_instance import StoredInstance, form_of
 from lawful.runtime.timers import Clock, SimulatedClock
 from tests.runtime.declarations.every_variable import Desk, Parcel, Who
 from tests.runtime.instances import test_container_changes as containers
@@ -30,20 +37,42 @@ def noon(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("time.time", lambda: 43_200.5)
 
 
+class Kept:
+    """In the place of a store."""
+
+    transactions: Any = None
+    outbox = frozenset[str]()
+
+    def write(self, logged: StoredInstance, done: Stepped) -> None: ...
+
+
 class Both:
     """Writes the rows of an instance in both ways."""
 
     def __init__(self, machine: Any, instance: str = "ä\n") -> None:
         self.texts, self.lines = list[str](), list[str]()
-        self.told = list[tuple[str, str]]()
+        self.told = list[tuple[Any, Any]]()
         rows = RowWriter(machine, instance, self.row)
         lines = LineWriter(machine, instance, self.line)
-        teller = Teller(machine.lawful.plan, former)
+        plan: Plan = machine.lawful.plan
+        forms = partial(form_of, plan)
+        teller, teller_of_store = Teller(plan, former), Teller(plan, forms)
+        self.stored = StoredInstance(Kept(), machine, instance, Position(0, 0.0, 0.0, (), b""))
 
         def hear(done: Stepped) -> None:
             rows.stepped(done)
             lines.stepped(done)
             self.told.append((teller.text(done), text_of(teller.changes(done))))
+            if done.outcome == "done":
+                assert done.transition is not None
+                row, at = self.stored.event(done, done.transition, "ab")
+                args = zip(done.way.params, done.given, strict=True)
+                given = {name: forms(kind)(value) for (name, kind), value in args}
+                changed = {"variables": teller_of_store.changes(done)}
+                if any(after not in self.stored.at.timers for after in at.timers):
+                    changed["started"] = json.loads(row[8])["started"]
+                self.told.append((row[6:], (text_of(given), done.after, text_of(changed))))
+                self.told.append((at.sum, sum_of_event("ab", row)))
 
         machine.lawful.observe(hear)
 
@@ -96,6 +125,9 @@ def test_lines_of_every_type_of_variable() -> None:
     assert both.agree() == 3
 
 
+Text = Annotated[str, Opaque("Text")]
+
+
 class Gear(State):
     FIRST = "first"
     ZWEITER_ÄÖ = "second"  # noqa: PLC2401  # JSON escapes it
@@ -132,6 +164,28 @@ class Gears(Machine):
         return self.state
 
 
+class Plug(Machine):
+    """Its control states are texts; its names are those that generated code has."""
+
+    state: Literal["in", "it's \\ out"] = "in"
+    name: int = 0
+    call: bool = False
+    changed: Gear = Gear.FIRST
+
+    @transition()
+    def changes(self, seq: bool, wall: Gear, name_text: Text, rest: Literal["a", "b"]) -> str:
+        require(self.state == "in", "it is out")
+        self.state = "it's \\ out"
+        self.call = seq
+        self.changed = wall
+        self.name += 1
+        return f"{rest}'"
+
+    @transition()
+    def done(self, head: int) -> None:
+        self.name = head
+
+
 class Wheel(Machine):
     turns: Nat = 0
 
@@ -166,6 +220,15 @@ def test_lines_of_scalars_outputs_and_parts(cls: type[Gears], acts: list[tuple[i
         if isinstance(gears, Engine):
             gears.roll()
     assert both.agree() >= 2 * len(acts)
+
+
+@pytest.mark.parametrize("text", ["", "it's", '"', "\ud800\n\\"])
+def test_lines_of_texts_and_of_names_that_rows_have(text: str) -> None:
+    plug = Plug()
+    both = Both(plug, "it's")
+    plug.changes(True, Gear.ZWEITER_ÄÖ, text, "b")
+    plug.done(2**60)
+    assert both.agree() == 2
 
 
 class Places(Machine):
@@ -209,8 +272,20 @@ class Places(Machine):
     def regroup(self, k: int) -> None:
         self.groups[k] = self.groups[0] | {k + 50}
 
+    @transition()
+    def within(self, k: int) -> None:
+        if k in self.groups:
+            self.groups[k].add(77)
+
+    @transition()
+    def renew(self, k: int) -> None:
+        self.counts = {i: 1 for i in range(10)}
+        self.counts[k] = 2
+
 
 CHANGED = {
+    "within": "{}",
+    "renew": f'{{"counts":{{"$map":[{",".join(f"[{i},1]" for i in range(10))},[90,2]]}}}}',
     "add": '{"ids":{"$changed":{"added":[90],"removed":[]}}}',
     "discard": "{}",
     "put": '{"counts":{"$changed":{"set":[[90,7]],"removed":[]}}}',
@@ -267,3 +342,22 @@ def test_an_interrupt_leaves_a_teller_as_good_as_new() -> None:
         assert teller.text(kept[0]) == '{"counts":{"$changed":{"set":[[3,7]],"removed":[]}}}'
 
     assert at_every_place((container_changes.__file__,), play) > 10
+
+
+LINE = """\
+def tell_turn(done, head, seq, wall):
+    _, _, (), _, before, after, output, _, time, _, old_turns, new_turns = done.record
+    changed = ''
+    if old_turns is not new_turns and old_turns != new_turns:
+        changed += f',"turns":{(+new_turns if -EXACT <= new_turns <= EXACT else\
+ text_of_new_turns(new_turns))}'
+    changed = f'{{{changed[1:]}}}'
+    return f'{head}{seq},"time":{time_text(time)},"machine":"Wheel","fingerprint":"...",\
+"event":"turn","transition":"turn","args":{{}},"outcome":"done","before":null,"after":null,\
+"changed":{changed},"output":null,"why":null,"wall":{wall}'"""
+
+
+def test_the_code_of_a_line() -> None:
+    lines = LineWriter(Wheel(), "a", Both.line).lines  # type: ignore[arg-type]  # it is not called
+    shown = Function(lines, ("turn", "turn", ("turns",))).source()
+    assert shown.replace(Wheel.lawful.fingerprint.behaviour, "...") == LINE
