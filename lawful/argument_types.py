@@ -95,6 +95,13 @@ def port(text: str) -> int:
     raise argparse.ArgumentTypeError(f"{text!r}: expected a port from 0 to 65535")
 
 
+def other_port(text: str) -> int:
+    """A port of this machine at which somebody else listens."""
+    if text.isascii() and text.isdigit() and 0 < int(text) < 65536:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r}: expected a port from 1 to 65535")
+
+
 def count(text: str) -> int:
     """A whole number, 0 or above."""
     if text.isascii() and text.isdigit():

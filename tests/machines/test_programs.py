@@ -18,6 +18,7 @@ from lawful.runtime.journal import read
 Program = Callable[[Sequence[str]], int]
 
 PORT = "expected a port from 0 to 65535"
+OTHER_PORT = "expected a port from 1 to 65535"
 ADDRESS = "expected NAME=PORT, a port from 1 to 65535"
 PROBABILITY = "expected a probability from 0 to 1"
 COUNT = "expected 0 or more"
@@ -54,9 +55,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (run_diffusion, "demo --peers 0", "invalid choice: 0"),
         (run_diffusion, "demo --faults 2", PROBABILITY),
         (run_cluster, "bus --port 99999", PORT),
-        (run_cluster, "broker A --bus 99999", PORT),
+        (run_cluster, "broker A --bus 0", OTHER_PORT),
         (run_cluster, "broker A --bus 1 --slice -1", SECONDS),
-        (run_cluster, "publish q --to 99999", PORT),
+        (run_cluster, "publish q --to 99999", OTHER_PORT),
         (run_cluster, "publish q --to 1 --messages -1", COUNT),
         (run_cluster, "consume q --to 1 --credit 0", "expected 1 or more"),
         (run_windows, "serve --port 99999", PORT),

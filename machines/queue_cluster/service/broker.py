@@ -44,7 +44,7 @@ from .frames import (
 from .node import LocalNode, prepare
 from .settings import Config, Options
 from .sliding_window import SlidingWindow
-from .wire import Raw, coder, decoder, encode
+from .wire import Raw, check_broker, coder, decoder, encode
 
 PARSE_SAID, PARSE_TOLD = decoder(Said), decoder(Told)
 CODE_SAID, CODE_TOLD = coder(Said), coder(Told)
@@ -58,7 +58,8 @@ class Broker:
     def __init__(
         self, name: str, bus: int, config: Config | None = None, options: Options | None = None
     ) -> None:
-        """`bus`: its port on 127.0.0.1."""
+        """`bus`: its port on 127.0.0.1. Errors: ValueError for a name that no broker has."""
+        check_broker(name)
         self.name = name
         self.counts: Counter[str] = Counter()
         self.node: LocalNode | None = None

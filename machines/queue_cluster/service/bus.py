@@ -46,10 +46,9 @@ from .frames import (
     Told,
 )
 from .settings import Config
-from .wire import LONGEST_NAME, Decoder, Raw, coder, decoder, encode
+from .wire import LONGEST_BROKER, Decoder, Raw, coder, decoder, encode
 
 Link = Connection[FromMember]
-LONGEST_BROKER = LONGEST_NAME - 20  # Characters of its name: its lives are numbered.
 PARSE_MULTICAST, PARSE_TOLD = decoder(Multicast), decoder(Told)
 
 

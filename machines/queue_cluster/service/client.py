@@ -20,6 +20,7 @@ from itertools import count
 from typing import Self
 
 from ...services import LOOPBACK
+from ...services.framing import WireError
 from ...services.round_robin import RoundRobin
 from ..messages import Exchange, QueueName
 from .connection import Connection
@@ -45,6 +46,7 @@ from .frames import (
 )
 from .node import alternate_of
 from .settings import Config
+from .wire import encode_checked
 
 
 class CommandFailed(Exception):
@@ -66,6 +68,8 @@ class Client:
         self.node = ""
         self.cluster = 0
         self._numbers = count(1)
+        self._longest_body = config.longest_body
+        self._over = "the connection to the broker has ended"
         self._window = asyncio.Semaphore(window)
         self._answers: dict[int, asyncio.Future[None]] = {}
         self._deliveries: deque[Delivered] = deque()
@@ -111,6 +115,10 @@ class Client:
         that are rejected; it is made, too. Errors: as of all commands, CommandFailed and
         ConnectionLost."""
         q = QueueName(queue)
+        if alternate is not None:  # Either all of it can be done, or nothing is.
+            self._line(BindQueue(0, alternate_of(q), QueueName(alternate)))
+            if alternate == queue:
+                raise CommandFailed(f"the queue {queue} is not its own alternate")
         await self._ask(lambda number: DeclareQueue(number, q))
         if alternate is not None:
             await self.declare(alternate)
@@ -164,11 +172,22 @@ class Client:
     async def _ask(self, command: Callable[[int], Command]) -> None:
         async with self._window:
             if not self._link.alive:
-                raise ConnectionLost("the connection to the broker has ended")
+                raise ConnectionLost(self._over)
             number = next(self._numbers)
+            line = self._line(command(number))
             answer = self._answers[number] = asyncio.get_running_loop().create_future()
-            self._link.send(command(number))
+            self._link.send_line(line)
             await answer
+
+    def _line(self, command: Command) -> bytes:
+        """The command as a line. Errors: CommandFailed where the broker would not read it, so that
+        its answer would not say to which command; TypeError for a body that is no bytes."""
+        if isinstance(command, Publish | Send) and len(command.body) > self._longest_body:
+            raise CommandFailed(f"a message has at most {self._longest_body} bytes")
+        try:
+            return encode_checked(command, Command)
+        except WireError as error:
+            raise CommandFailed(str(error)) from None
 
     def _take(self, answer: Answer) -> None:
         match answer:
@@ -193,11 +212,15 @@ class Client:
 
     def _fail(self, number: int, error: Exception) -> None:
         waits = self._welcome if number == 0 else self._answers.pop(number, None)
+        if number == 0 and isinstance(
+            error, CommandFailed
+        ):  # It is about no command, or about all.
+            self._over = f"the connection to the broker has ended: {error}"
         if waits is not None and not waits.done():
             waits.set_exception(error)
 
     def _end(self) -> None:
         self._came.set()
         for number in (0, *self._answers):
-            self._fail(number, ConnectionLost("the connection to the broker has ended"))
+            self._fail(number, ConnectionLost(self._over))
         self._welcome.cancel()

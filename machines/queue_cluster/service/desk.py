@@ -34,7 +34,7 @@ from .frames import (
     Unsubscribe,
     Welcome,
 )
-from .node import LocalNode, Then
+from .node import LocalNode, Then, alternate_of
 from .settings import Config
 from .subscription import Subscription
 
@@ -156,6 +156,8 @@ class Desk:
         match command:
             case DeclareQueue(number=number, queue=q):
                 self._declare(node, number, q)
+            case BindQueue(exchange=exchange, queue=q) if exchange == alternate_of(q):
+                raise _Useless(f"the queue {q} is not its own alternate")
             case BindQueue(number=number, exchange=exchange, queue=q):
                 self._has_room(len(node.replica.bindings), self._config.queues, "bindings")
                 self._ask(number, partial(node.bind, exchange, q))

@@ -14,7 +14,7 @@ import asyncio
 import contextlib
 import signal
 import sys
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,7 @@ from .demo import Demo, demonstrate
 from .settings import Config, Options
 
 FAILED, USAGE = 1, 5
+AT_ONCE = 256  # Messages that are published and not answered.
 
 
 def main(words: Sequence[str]) -> int:
@@ -64,7 +65,7 @@ def _parser() -> argparse.ArgumentParser:
     bus.add_argument("--port", type=types.port, default=0, help="default: any free port")
     broker = commands.add_parser("broker", help="be a broker, until interrupted")
     broker.add_argument("name")
-    broker.add_argument("--bus", type=types.port, required=True, help="the port of the bus")
+    broker.add_argument("--bus", type=types.other_port, required=True, help="the port of the bus")
     broker.add_argument(
         "--port", type=types.port, default=0, help="for clients; default: any free port"
     )
@@ -73,14 +74,14 @@ def _parser() -> argparse.ArgumentParser:
     broker.add_argument("--journal", type=Path, help="write the machines' events into this file")
     publish = commands.add_parser("publish", help="publish messages, or the lines that come in")
     publish.add_argument("queue")
-    publish.add_argument("--to", type=types.port, required=True, help="the port of a broker")
+    publish.add_argument("--to", type=types.other_port, required=True, help="the port of a broker")
     publish.add_argument(
         "--messages", type=types.count, help="how many; default: each line of the input"
     )
     publish.add_argument("--alternate", help="the queue that gets what is rejected")
     consume = commands.add_parser("consume", help="print messages and accept them")
     consume.add_argument("queue")
-    consume.add_argument("--to", type=types.port, required=True, help="the port of a broker")
+    consume.add_argument("--to", type=types.other_port, required=True, help="the port of a broker")
     consume.add_argument("--messages", type=types.count, help="end after so many")
     consume.add_argument(
         "--credit", type=types.positive, default=10, help="unsettled at a time; default 10"
@@ -163,16 +164,29 @@ async def _publish(queue: str, to: int, messages: int | None, alternate: str | N
     client = await Client.connect(to)
     await client.declare(queue, alternate=alternate)
     count = 0
-    if messages is None:
-        for line in sys.stdin:
-            await client.send(queue, line.rstrip("\n").encode())
-            count += 1
-    else:
-        await asyncio.gather(*(client.send(queue, b"%d" % number) for number in range(messages)))
-        count = messages
-    print(f"published {count} to {queue} through {client.node}")
+    try:
+        for bodies in _batches(messages):
+            sent = [client.send(queue, body) for body in bodies]
+            answers = await asyncio.gather(*sent, return_exceptions=True)
+            count += answers.count(None)
+            for error in answers:
+                if error is not None:
+                    raise error
+    finally:
+        print(f"published {count} to {queue} through {client.node}")
     client.close()
     return 0
+
+
+def _batches(messages: int | None) -> Iterator[list[bytes]]:
+    """What is published, as much at a time as waits for answers: numbers, or each line of the input
+    by itself, since the next one may be long in coming."""
+    if messages is None:
+        for line in sys.stdin.buffer:
+            yield [line.removesuffix(b"\n")]
+        return
+    for first in range(0, messages, AT_ONCE):
+        yield [b"%d" % number for number in range(first, min(first + AT_ONCE, messages))]
 
 
 async def _consume(
@@ -189,10 +203,13 @@ async def _consume(
             count += 1
             again = " (redelivered)" if message.redelivered else ""
             print(f"{message.message} {message.body.decode(errors='replace')}{again}", flush=True)
+            settling = [task for task in settling if not task.done() or task.result()]
             settling.append(asyncio.create_task(settle(message)))
         await asyncio.gather(*settling)
+    if count != messages:
+        raise ConnectionLost("the connection to the broker has ended")
     client.close()
-    return 0 if messages in (None, count) else FAILED
+    return 0
 
 
 async def _demo(**given: Any) -> int:

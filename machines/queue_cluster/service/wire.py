@@ -35,6 +35,7 @@ from ...services.framing import WireError
 
 LARGEST_NUMBER = 2**53
 LONGEST_NAME = 200  # Characters.
+LONGEST_BROKER = LONGEST_NAME - 20  # Of a broker's name: its lives are numbered.
 
 Coder = Callable[[Any], Any]
 Decoder = Callable[[Any, str], Any]
@@ -44,6 +45,21 @@ Raw = typing.NewType("Raw", object)
 def encode(frame: object, kinds: object) -> bytes:
     """The frame as a line. `kinds`: the union that it belongs to."""
     return json.dumps(coder(kinds)(frame), separators=(",", ":")).encode() + b"\n"
+
+
+def encode_checked(frame: object, kinds: object) -> bytes:
+    """The same. Errors: WireError for a frame that its reader would not take, but for the size of
+    its body; TypeError for a body that is no bytes."""
+    data = coder(kinds)(frame)
+    decoder(kinds)({**data, "body": ""} if "body" in data else data, type(frame).__name__)
+    return json.dumps(data, separators=(",", ":")).encode() + b"\n"
+
+
+def check_broker(name: str) -> None:
+    """Errors: ValueError for a name that no broker has."""
+    decoder(str)(name, "the broker's name")
+    if len(name) > LONGEST_BROKER:
+        raise WireError(f"a broker's name has at most {LONGEST_BROKER} characters")
 
 
 def decode(line: bytes, kinds: object) -> Any:

@@ -33,6 +33,7 @@ from functools import partial
 from lawful import Refused
 from lawful.runtime.deadlines import Deadlines
 from lawful.runtime.instances.access import Fired
+from lawful.runtime.timers import SteadyClock
 
 from ..declaration import Conn, ReceiverEntryFixed, SenderEntryFixed
 from ..messages import Ack, Close, Data, Dropped, Message, SendFirst, XmitReq
@@ -62,7 +63,7 @@ class Unicast:
         self.name = name
         self._config = config
         self._options = options
-        self._clock = options.clock or LoopClock()
+        self._clock = LoopClock() if options.clock is None else SteadyClock(options.clock)
         self._epoch = time.time_ns() // 1_000 if options.epoch is None else options.epoch
         self._peers: dict[str, Peer] = {}
         self._busy: dict[str, Peer] = {}  # With a round to come.

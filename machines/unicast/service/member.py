@@ -21,7 +21,7 @@ from ...services import LOOPBACK
 from ..messages import Dropped
 from .endpoint import EndpointClosed, Unicast
 from .relay import Faults, Relay
-from .settings import Config, Options
+from .settings import LARGEST_EPOCH, Config, Options
 
 CONNECTIONS = 2**32  # More than one life has.
 BRISK = Config(xmit_interval=0.05, ack_interval=0.05, conn_expiry_timeout=30.0)
@@ -52,10 +52,15 @@ def next_epoch(file: Path | None) -> int:
     epoch = time.time_ns() // 1_000
     if file is not None:
         if file.exists():
+            if not (file.is_file() or file.is_dir()):
+                raise ValueError(f"{file}: expected a file that keeps what is written")
             text = file.read_text(encoding="utf-8", errors="backslashreplace").strip()
             if not (text.isascii() and text.isdecimal()):
                 raise ValueError(f"{file}: expected the number of a life, found {text[:40]!r}")
             epoch = max(epoch, int(text) + CONNECTIONS)
+            if epoch > LARGEST_EPOCH:
+                most = LARGEST_EPOCH - CONNECTIONS
+                raise ValueError(f"{file}: expected at most {most}, found {text[:40]}")
         beside = file.with_name(f"{file.name}.new")
         beside.write_text(f"{epoch}\n", encoding="utf-8")
         beside.replace(file)
@@ -114,7 +119,7 @@ async def serve(member: Member) -> bool:
                 await unicast.flushed(peer)
 
             done = await _converse(member, unicast, talk, reception, ended)
-            stats = unicast.stats()
+        stats = unicast.stats()  # Of all that was told to be in doubt, also at the end.
     finally:
         if journal is not None:
             journal.close()

@@ -16,6 +16,7 @@ from ..messages import Dropped
 from .wire import LARGEST_DATAGRAM, LONGEST_PAYLOAD
 
 LARGEST_WINDOW = 4_096  # Messages; more unacknowledged ones no endpoint may have.
+LARGEST_EPOCH = 2**63  # As many connection ids again are left for one life.
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class Config:
 
 
 class Clock(Protocol):
-    """What entries take the time from: seconds that never decrease."""
+    """What entries take the time from: seconds. While it goes back, no time passes."""
 
     def now(self) -> float: ...
 
@@ -121,6 +122,7 @@ class Options:
     also told of payloads that the peer acknowledged and did not take, since they have more parts
     than it takes: these are lost, unless another life of it has got them. What it raises is told to
     the event loop's exception handler, counted as `raised`, and does no harm.
+    Errors: ValueError for an epoch that leaves no room in datagrams for connection ids.
     """
 
     clock: Clock | None = None
@@ -128,6 +130,10 @@ class Options:
     epoch: int | None = None
     on_dropped: Callable[[str, Dropped], None] | None = None
     key: bytes = b""
+
+    def __post_init__(self) -> None:
+        if self.epoch is not None and not 0 <= self.epoch <= LARGEST_EPOCH:
+            raise ValueError(f"an epoch is from 0 to {LARGEST_EPOCH}, not {self.epoch}")
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ Nothing here sleeps in the hope that something has happened meanwhile.
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 from collections.abc import Awaitable, Callable
 
@@ -218,6 +219,54 @@ def test_what_a_client_may_not_do_is_refused_and_changes_nothing() -> None:
     clustered("A", work)
 
 
+def test_a_command_that_no_broker_would_read_is_refused_at_once() -> None:
+    """Else nobody would answer it: what is wrong with a line is told of no number."""
+
+    async def work(cluster: Cluster) -> None:
+        client = await Client.connect(cluster.ports[0])
+        refused: dict[str, Callable[[], Awaitable[None]]] = {
+            "DeclareQueue.queue: expected a string of 1 to 200 .* found ''": (
+                lambda: client.declare("")
+            ),
+            "DeclareQueue.queue: expected characters": lambda: client.declare("\ud800"),
+            "BindQueue.exchange: expected": lambda: client.declare("q" * 199, alternate="spoilt"),
+            "BindQueue.queue: expected": lambda: client.declare("q", alternate="a" * 201),
+            "Send.queue: expected": lambda: client.send("q" * 201, b""),
+            "Subscribe.credit: expected a whole number": lambda: client.subscribe("q", -1),
+            "a message has at most 1000000 bytes": lambda: client.publish("x", bytes(1_000_001)),
+        }
+        for why, act in refused.items():
+            with pytest.raises(CommandFailed, match=why):
+                await act()
+        with pytest.raises(TypeError):
+            await client.send("q", "text")  # type: ignore[arg-type]  # What is tried.
+        assert cluster.brokers[0].stats().get("queues", 0) == 0
+        await client.declare("q")
+        with pytest.raises(ConnectionLost, match=": a line has at most 4137 bytes"):
+            await client.send("q", bytes(100_000))
+
+    clustered("A", work)
+
+
+def test_a_queue_is_not_its_own_alternate() -> None:
+    """What it rejected would come to it again, which the machine refuses."""
+
+    async def work(cluster: Cluster) -> None:
+        client = await Client.connect(cluster.ports[0])
+        with pytest.raises(CommandFailed, match="the queue q is not its own alternate"):
+            await client.declare("q", alternate="q")
+        assert cluster.brokers[0].stats().get("queues", 0) == 0
+        await client.declare("q")
+        with pytest.raises(CommandFailed, match="the queue q is not its own alternate"):
+            await client.bind("alternate:q", "q")
+        await client.send("q", b"one")
+        await client.subscribe("q")
+        await client.reject(await taken(client))
+        assert cluster.brokers[0].stats()["messages"] == 0
+
+    clustered("A", work)
+
+
 async def answers(port: int, data: bytes, count: int) -> list[dict[str, object]]:
     """What a broker answers to these bytes, after its Welcome; all, if it hangs up."""
     reader, writer = await asyncio.open_connection(LOOPBACK, port)
@@ -281,7 +330,55 @@ def test_a_configuration_out_of_its_range_is_an_error(name: str, value: float) -
         Config(**{name: value})  # type: ignore[arg-type]  # each has its type
 
 
+@pytest.mark.parametrize("name", ["", "x" * 181, "\ud800"])
+def test_a_broker_without_a_name_that_the_bus_takes_is_an_error(name: str) -> None:
+    """It would ask to join for ever."""
+
+    async def work() -> None:
+        with pytest.raises(ValueError, match="the broker's name: expected|at most 180 characters"):
+            Broker(name, 1)
+
+    asyncio.run(work())
+
+
 # The program.
+
+
+def run_at(port: int, words: str, monkeypatch: pytest.MonkeyPatch, given: bytes = b"") -> int:
+    """The exit code of the program, which uses the broker at this port and reads this input."""
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given)))
+    return main([*words.split(), f"--to={port}"])
+
+
+def test_the_program_tells_what_was_published_and_that_the_broker_has_gone(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def work(cluster: Cluster) -> None:
+        port = cluster.ports[0]
+        lines = b"a\n\xff\nc\n" + bytes(101) + b"\ne\n"
+        assert await asyncio.to_thread(run_at, port, "publish q", monkeypatch, lines) == 1
+        client = await Client.connect(port)
+        await client.subscribe("q")
+        assert [(await taken(client)).body for _ in range(3)] == [b"a", b"\xff", b"c"]
+        client.close()
+        waiting = asyncio.create_task(
+            asyncio.to_thread(run_at, port, "consume q --credit=1", monkeypatch)
+        )
+        while cluster.brokers[0].stats()["messages"]:  # Until it has accepted all.
+            await asyncio.sleep(0)
+        cluster.brokers[0].close()
+        assert await waiting == 1
+
+    clustered("A", work)
+    lost = "lawful run queue_cluster: the connection to the broker has ended"
+    assert capsys.readouterr().out.splitlines() == [
+        "published 3 to q through A.0001",
+        "lawful run queue_cluster: a message has at most 100 bytes",
+        "A.0001/0 a (redelivered)",
+        "A.0001/1 \N{REPLACEMENT CHARACTER} (redelivered)",
+        "A.0001/2 c (redelivered)",
+        lost,
+    ]
 
 
 @pytest.mark.nightly

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -72,6 +73,42 @@ def test_an_epoch_grows_when_the_clock_is_set_back(
     with pytest.raises(ValueError, match="epoch: expected the number of a life, found 'nonsense'"):
         next_epoch(tmp_path / "epoch")
     assert (tmp_path / "epoch").read_text() == "nonsense"
+
+
+def test_an_epoch_that_leaves_no_connection_ids_is_refused(tmp_path: Path) -> None:
+    """Datagrams have 64 bits for the id of a connection."""
+    with pytest.raises(ValueError, match=f"an epoch is from 0 to {2**63}, not {2**63 + 1}"):
+        Options(epoch=2**63 + 1)
+    with pytest.raises(ValueError, match="an epoch is from 0 to"):
+        Options(epoch=-1)
+    (tmp_path / "epoch").write_text(str(2**63))
+    found = f"epoch: expected at most {2**63 - CONNECTIONS}, found {2**63}"
+    with pytest.raises(ValueError, match=found):
+        next_epoch(tmp_path / "epoch")
+    assert (tmp_path / "epoch").read_text() == str(2**63)
+
+
+def test_an_epoch_is_kept_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A device that never ends would be read for ever, and a pipe waited for."""
+    monkeypatch.chdir(tmp_path)  # The names of sockets are short.
+    with socket.socket(socket.AF_UNIX) as other:
+        other.bind("other")
+        with pytest.raises(ValueError, match="other: expected a file that keeps what is written"):
+            next_epoch(Path("other"))
+    assert [each.name for each in tmp_path.iterdir()] == ["other"]
+
+
+def test_what_was_in_doubt_at_the_end_is_not_acknowledged(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Nobody listens at port 1: both messages are told to be in doubt when the member ends."""
+    assert main(["member", "A", "--peer=B=1", "--messages=2", "--seconds=0.2"]) == 1
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "B does not answer: 2 messages in doubt",
+        "from B: nothing",
+        "to B: 0 acknowledged, 2 in doubt",
+        "dropped: nothing",
+    ]
 
 
 class Full:
