@@ -335,7 +335,7 @@ def test_a_broker_without_a_name_that_the_bus_takes_is_an_error(name: str) -> No
     """It would ask to join for ever."""
 
     async def work() -> None:
-        with pytest.raises(ValueError, match="the broker's name: expected|at most 180 characters"):
+        with pytest.raises(ValueError, match=r"the broker's name: expected|at most 180 characters"):
             Broker(name, 1)
 
     asyncio.run(work())

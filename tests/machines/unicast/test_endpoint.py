@@ -279,3 +279,27 @@ async def test_a_port_may_be_chosen_again_after_a_restart() -> None:
             assert await heard(again, 1) == [b"2"]
         with pytest.raises(OSError, match="in use"):
             await Unicast.open("C", QUICK, port=address[1])
+
+
+class SetBack:
+    """A clock that somebody sets."""
+
+    def __init__(self) -> None:
+        self.behind = 0.0
+
+    def now(self) -> float:
+        return asyncio.get_running_loop().time() - self.behind
+
+
+@timed
+async def test_a_receiver_whose_clock_goes_back_acknowledges_in_time() -> None:
+    """The sender is acknowledged long before the clock has caught up, and nothing is in doubt."""
+    clock = SetBack()
+    async with joined(options=Options(clock=clock)) as (a, b, _):
+        for number in range(4):
+            clock.behind += 1_000.0  # Where an ack of what was sent before is still to come.
+            await b.send("A", b"%d" % number)
+            assert await heard(a, 1) == [b"%d" % number]
+        await b.flushed("A")
+        assert b.stats().in_doubt == 0
+        assert b.stats().connections["A"].acked == 4

@@ -123,30 +123,6 @@ async def test_an_application_that_does_not_listen_holds_its_peer_back() -> None
         await sending
 
 
-class SetBack:
-    """A clock that somebody sets."""
-
-    def __init__(self) -> None:
-        self.behind = 0.0
-
-    def now(self) -> float:
-        return asyncio.get_running_loop().time() - self.behind
-
-
-@timed
-async def test_a_receiver_whose_clock_goes_back_acknowledges_in_time() -> None:
-    """The sender is acknowledged long before the clock has caught up, and nothing is in doubt."""
-    clock = SetBack()
-    async with joined(options=Options(clock=clock)) as (a, b, _):
-        for number in range(4):
-            clock.behind += 1_000.0  # Where an ack of what was sent before is still to come.
-            await b.send("A", b"%d" % number)
-            assert await heard(a, 1) == [b"%d" % number]
-        await b.flushed("A")
-        assert b.stats().in_doubt == 0
-        assert b.stats().connections["A"].acked == 4
-
-
 async def _send_all(end: Unicast, count: int) -> None:
     for number in range(count):
         await end.send("B", b"%d" % number)
