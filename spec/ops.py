@@ -149,9 +149,6 @@ GATHERING = (FROM_FIRST - {"reversed"}) | FROM_ANY | DISPLAYS | MAP_VIEWS | {"ge
 # What gives something that a container holds, and nothing new.
 HELD = frozenset({"get", "first_or"})
 
-# What takes one element out of a container, or has no value.
-TAKING = frozenset({"pop", "delete", "remove"})
-
 # What an update does where it stands; `gives` says whether it has a value.
 UPDATES: dict[str, frozenset[str]] = {
     "Set": frozenset({"add", "discard", "remove", "update", "clear"}),
@@ -160,6 +157,17 @@ UPDATES: dict[str, frozenset[str]] = {
     "Bag": frozenset({"clear"}),
     "Timer": frozenset({"start", "stop"}),
 }
+# Methods of Python that change a container where it stands, too, and are short for assignments.
+SHORT_UPDATES = frozenset(
+    {
+        "difference_update",
+        "intersection_update",
+        "symmetric_difference_update",
+        "sort",
+        "reverse",
+        "setdefault",
+    }
+)
 # Undefined where there is no such element or item.
 PARTIAL_UPDATES = frozenset({"remove", "pop", "delete"})
 # What changes one element, the one that the first operand names.

@@ -1,17 +1,27 @@
 """Families of machines, `dict[K, M]`: their members are places of the state and no values.
 
 A loop over `values()` or `items()` of a family goes through its keys, and its variable names the
-member at the key; so does a clause of a comprehension.
+member at the key; so does a clause of a comprehension. A loop that changes the containers which a
+map or list has, `for q in self.rows.values(): q.append(x)`, names them in the same way.
 """
 
 from __future__ import annotations
 
 from .. import ir
 from .. import types as t
-from ..analysis.places import in_machine
+from ..analysis.changed_places import changes
+from ..analysis.places import in_machine, in_state, may_pass
+from ..analysis.walk import statements
 from ..errors import Place, a
+from ..ops import SHORT_UPDATES, UPDATES
 from ..quick_dataclass import dataclass
+from ..syntax import tree
+from .aliasing import read_in_rounds
 from .context import Body
+
+CHANGING = SHORT_UPDATES.union(
+    *UPDATES.values()
+)  # Methods that change a container where it stands.
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +57,75 @@ def round_of(b: Body, over: ir.Expr, item: t.Type, names: tuple[str, ...]) -> Ro
             return Round(held, (key,), key_type, {names[-1]: member})
         case _:
             return Round(over, names, item, {})
+
+
+def round_of_changed(
+    b: Body, over: ir.Expr, names: tuple[str, ...], body: tuple[tree.Statement, ...]
+) -> Round | None:
+    """The loop through the keys of a map, or the places of a list, if its body changes containers
+    of it by the loop's variable; None of other loops."""
+    if names[-1] in tree.assigned_names(body) or not changes_in_place(body, names[-1]):
+        return None
+    match over:
+        case ir.Op(op="values", args=(held,)) if len(names) == 1:
+            key = _key_name(b, names[0])
+        case ir.Op(op="items", args=(held,)) if len(names) == 2:
+            key = names[0]
+        case ir.Op(op="enumerate", args=(held,)) if len(names) == 2:
+            key = names[0]
+        case ir.Expr(type=t.Seq()) if len(names) == 1:
+            key, held = _key_name(b, names[0]), over
+        case _:
+            return None
+    kind = held.type
+    if not isinstance(kind, t.Map | t.Seq) or not in_state(held):
+        return None
+    item = kind.value if isinstance(kind, t.Map) else kind.item
+    if not isinstance(item, t.Seq | t.Set | t.Map | t.Bag):
+        return None
+    key_type = kind.key if isinstance(kind, t.Map) else t.INT
+    place = ir.Item(over.place, item, held, ir.Local(over.place, key_type, key))
+    members: dict[str, ir.Expr] = {names[-1]: place}
+    if isinstance(kind, t.Map):
+        return Round(held, (key,), key_type, members)
+    pair = t.Tuple((t.INT, item))
+    numbered = ir.Op(over.place, t.Iter(pair, True), "enumerate", (held,))
+    return Round(numbered, (key, _key_name(b, key)), pair, members)
+
+
+def judge_members(b: Body, turn: Round, body: tuple[ir.Stmt, ...]) -> None:
+    """Note where a round replaces what the containers that the loop names are in: Python's loop
+    goes on through the old one."""
+    for name, member in turn.members.items():
+        if not isinstance(member, ir.Item) or isinstance(member.type, t.Part):
+            continue
+        for stmt in statements(body):
+            for change in changes(stmt, b.scene.functions()):
+                place = change.place
+                if place is None or (change.below and may_pass(member.of, place, below=False)):
+                    read_in_rounds(b, [(name, stmt.place)], {name})
+                    return
+
+
+def changes_in_place(body: tuple[tree.Statement, ...], name: str) -> bool:
+    """Whether a body changes the container that a name refers to, or one inside it."""
+    for node in tree.nodes(body):
+        match node:
+            case tree.Apply(function=tree.Attribute(of=of, name=method)) if method in CHANGING:
+                place: tree.Expression = of
+            case (
+                tree.Set(target=tree.Subscript(of=of))
+                | tree.Augment(target=tree.Subscript(of=of))
+                | tree.Delete(target=tree.Subscript(of=of))
+            ):
+                place = of
+            case _:
+                continue
+        while isinstance(place, tree.Subscript):
+            place = place.of
+        if isinstance(place, tree.Name) and place.name == name:
+            return True
+    return False
 
 
 def _key_name(b: Body, member: str) -> str:

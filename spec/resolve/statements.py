@@ -27,7 +27,7 @@ from .aliasing import (
 from .changing_calls import Effect, effect, may_change
 from .context import Body, Named, facts_if, read_of, unpacked
 from .declared.serials import declared
-from .families import name_members, round_of
+from .families import judge_members, name_members, round_of, round_of_changed
 from .matching import match_statement
 from .methods import refused
 from .operators import binary
@@ -545,7 +545,7 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
         or loose_lists.gathered(b, node.over)
         or expressions.iterable(b, node.over)
     )
-    turn = round_of(b, over, item, node.names)
+    turn = round_of_changed(b, over, node.names, node.body) or round_of(b, over, item, node.names)
     over, names = turn.over, turn.names
     bound = unpacked(turn.item, names)
     if bound is None:
@@ -575,6 +575,7 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
             "use another name for this",
         )
     body = _rounds(b, node.body, start)
+    judge_members(b, turn, body)
     b.facts, b.steady = facts, steady
     loop = ir.Loop(node.place, names, over, body)
     if not t.ordered(over.type) and not isinstance(over.type, t.Unknown):

@@ -11,7 +11,8 @@ Expression := Literal | Name | Attribute | Subscript | Cut | Apply | Binary | Un
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from dataclasses import fields
+from typing import TYPE_CHECKING, cast
 
 from ..errors import Place, Problem
 from ..quick_dataclass import dataclass
@@ -331,6 +332,17 @@ class Class(Tree):
     assigned: tuple[tuple[str, Place], ...]
     lambdas: tuple[tuple[str, Function], ...]
     bases: tuple[Place, ...] = ()
+
+
+def nodes(value: object) -> Iterator[Tree]:
+    """A node and all that is in it, or all that is in several."""
+    if isinstance(value, Tree):
+        yield value
+        for each in fields(value):
+            yield from nodes(getattr(value, each.name))
+    elif isinstance(value, tuple):
+        for item in cast(tuple[object, ...], value):
+            yield from nodes(item)
 
 
 def assigned_names(body: tuple[Statement, ...]) -> frozenset[str]:

@@ -34,4 +34,4 @@ class Peer(Machine):
         self.known[True] = 2
         del self.flags[True]
         for each in self.sets.values():
-            each.add(1)
+            each |= {1}

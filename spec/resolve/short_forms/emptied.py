@@ -10,7 +10,7 @@ from ... import types as t
 from ...analysis.changed_places import Change, changes
 from ...analysis.places import is_place, may_pass
 from ...analysis.walk import free_locals, inlined, statements
-from ...ops import TAKING
+from ...ops import PARTIAL_UPDATES
 from ...syntax import short_forms, tree
 from .. import expressions
 from ..context import Body
@@ -109,7 +109,7 @@ def _fills(change: Change, stmt: ir.Stmt, place: ir.Expr) -> bool:
 
 
 def _takes(stmt: ir.Stmt, place: ir.Expr) -> bool:
-    return isinstance(stmt, ir.Update) and stmt.target == place and stmt.op in TAKING
+    return isinstance(stmt, ir.Update) and stmt.target == place and stmt.op in PARTIAL_UPDATES
 
 
 def _always(

@@ -4,6 +4,7 @@ for: `self.q.sort()`, `self.s.difference_update(t)`, `self.m.setdefault(k, v)`."
 from __future__ import annotations
 
 from ... import types as t
+from ...ops import SHORT_UPDATES
 from ...syntax import tree
 from .. import expressions
 from ..context import Body
@@ -14,7 +15,6 @@ SET_OPERATORS = {
     "symmetric_difference_update": "^",
 }
 CONTAINERS = {"set", "frozenset", "list", "tuple", "dict", "Counter"}
-NAMES = frozenset(SET_OPERATORS) | {"sort", "reverse", "setdefault"}
 
 
 def in_place(b: Body, call: tree.Apply) -> tuple[tree.Statement, ...] | None:
@@ -32,7 +32,7 @@ def in_place(b: Body, call: tree.Apply) -> tuple[tree.Statement, ...] | None:
         method = tree.Attribute(function.place, value, function.name)
         again = tree.Apply(call.place, method, call.args, call.keywords)
         return (*added, tree.Evaluate(call.place, again))
-    if function.name not in NAMES:
+    if function.name not in SHORT_UPDATES:
         return None
     return _longer(b, call, function)
 

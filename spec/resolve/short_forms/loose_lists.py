@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
-from typing import cast
 
 from ... import ir
 from ... import types as t
@@ -26,23 +24,13 @@ FOLDS = frozenset({"len", "sorted", "min", "max", "sum", "set", "frozenset", "bo
 def loosely_used(body: Iterable[tree.Statement]) -> frozenset[str]:
     """The names that a body assigns once, and of which it reads nothing that depends on order."""
     told, harmless, assigned = Counter[str](), Counter[str](), Counter[str]()
-    for node in _nodes(tuple(body)):
+    for node in tree.nodes(tuple(body)):
         if isinstance(node, tree.Name):
             told[node.name] += 1
         harmless.update(each.name for each in _gone_through(node) if isinstance(each, tree.Name))
         if isinstance(node, tree.Set) and isinstance(node.target, tree.Name):
             assigned[node.target.name] += 1
     return frozenset(n for n, count in assigned.items() if count == 1 == told[n] - harmless[n])
-
-
-def _nodes(value: object) -> Iterator[tree.Tree]:
-    if isinstance(value, tree.Tree):
-        yield value
-        for each in fields(value):
-            yield from _nodes(getattr(value, each.name))
-    elif isinstance(value, tuple):
-        for item in cast(tuple[object, ...], value):
-            yield from _nodes(item)
 
 
 def _gone_through(node: tree.Tree) -> Iterator[tree.Expression]:
