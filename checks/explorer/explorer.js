@@ -3,7 +3,8 @@ const data = JSON.parse(document.getElementById("data").textContent);
 const live = !data.views;
 let path = [], view = null, failed = "", checked = data.checked || null, busy = false;
 /* The random walk that ends the path: its seed, its number of events. And the seed of the next. */
-let walked = null, seed = 1;
+let walked = null, seed = 1, unfolded = false;
+const HOLDS = "holds here";
 function el(tag, text, cls) {
   const e = document.createElement(tag);
   if (text !== undefined) e.textContent = text;
@@ -53,6 +54,13 @@ async function move(to, walk) {
   history.replaceState(null, "", "#" + address());
 }
 function go(to, walk) { return alone(() => move(to, walk)); }
+/* The starts to choose from; where there is one, it is chosen. */
+function begin() {
+  return alone(async () => {
+    await move([]);
+    if (view && view.starts && view.starts.length === 1 && (live || data.views["0"])) await move([0]);
+  });
+}
 function walk(from, by) {
   return alone(async () => {
     const found = await ask("walk", from, "&events=10&seed=" + by);
@@ -115,7 +123,7 @@ function draw() {
   const main = document.getElementById("main");
   main.replaceChildren(el("h1", data.machine + " — explorer"));
   const bar = el("div", undefined, "bar");
-  bar.append(button("restart", () => go([])), button("back", () => go(path.slice(0, -1)), !path.length));
+  bar.append(button("restart", begin), button("back", () => go(path.slice(0, -1)), !path.length));
   if (live) bar.append(
     button("random walk (10 events)", () => walk(path, seed)), seedField(),
     button("check the whole scope", check, checked));
@@ -208,14 +216,28 @@ function drawRefused(into) {
   }
   no.append(rows);
 }
+/* What fails stands first. Many that hold are folded: they would push away what one looks for. */
 function drawProperties(into) {
-  const s = box(into, "Properties at this point"), t = el("table");
-  for (const p of view.properties) {
+  const s = box(into, "Properties at this point"), rows = view.properties;
+  const holding = rows.filter((p) => p.now === HOLDS), folded = holding.length > 8;
+  const failing = rows.filter((p) => p.now === "fails"), shown = rows.filter((p) => p.now !== "fails" && !(folded && p.now === HOLDS));
+  s.append(propertyTable([...failing, ...shown]));
+  if (!folded) return;
+  const more = el("details");
+  more.open = unfolded;
+  more.addEventListener("toggle", () => { unfolded = more.open; });
+  more.append(el("summary", holding.length + " hold here", "good"), propertyTable(holding));
+  s.append(more);
+}
+function propertyTable(rows) {
+  const t = el("table");
+  for (const p of rows) {
     const r = el("tr"), cls = p.now === "fails" ? "bad" : p.now === "not of one state" ? "soft" : "good";
-    r.append(el("td", p.name), el("td", p.kind, "soft"), el("td", p.now + (p.why ? ": " + p.why : ""), cls));
+    r.append(el("td", p.name), el("td", p.kind, "soft short"));
+    r.append(el("td", p.now + (p.why ? ": " + p.why : ""), cls + (p.why ? "" : " short")));
     t.append(r);
   }
-  s.append(t);
+  return t;
 }
 function drawPath(into) {
   const s = box(into, "Path"), list = el("ul");
@@ -258,11 +280,11 @@ function address() {
 }
 function goToAddress() {
   const found = /^([0-9]+(?:[.][0-9]+)*)?(?:&seed=([0-9]{1,9})&events=([0-9]{1,4}))?$/.exec(location.hash.slice(1));
-  if (!found || !found[1]) return go([]);
+  if (!found || !found[1]) return begin();
   const to = found[1].split(".").map(Number);
   const by = found[2] && Number(found[3]) < to.length ? { seed: Number(found[2]), events: Number(found[3]) } : null;
   if (by) seed = by.seed;
   return go(to, by);
 }
 addEventListener("hashchange", () => { if (location.hash.slice(1) !== address()) goToAddress(); });
-goToAddress().then(() => { if (!view) go([]); });
+goToAddress().then(() => { if (!view) begin(); });

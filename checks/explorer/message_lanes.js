@@ -55,10 +55,11 @@ function arrived(m, at, y, show) {
   const g = shape("g", { class: m.to === null ? "gone" : "way" });
   const from = at.has(m.from) ? at.get(m.from) : LEFT, start = y(m.sent), end = y(m.ended);
   const to = at.has(m.to) ? at.get(m.to) : from + 60;
-  const bend = from === to ? 70 : 0, middle = (from + to) / 2 + bend * 0.75;
+  const bend = from === to ? 70 : 0, middle = (from + to) / 2;
   g.append(shape("path", { d: `M${from} ${start} C${from + bend} ${start} ${to + bend} ${end} ${to} ${end}`, class: "line" }));
   g.append(head(to, end, m.to === null ? null : to + bend - from >= 0 && from !== to ? 1 : -1));
-  g.append(shape("text", { x: middle, y: (start + end) / 2 - 4, class: "said" }, cut(show(m.item), 28), told(m, show)));
+  const own = from === to, x = own ? from + bend * 0.75 + 6 : middle, cls = own ? "said own" : "said";
+  g.append(shape("text", { x, y: (start + end) / 2 + (own ? 4 : -4), class: cls }, cut(show(m.item), 28), told(m, show)));
   return g;
 }
 /* The end of an arrow; a cross where no part received the message. */

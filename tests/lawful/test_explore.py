@@ -252,7 +252,7 @@ def test_the_live_page_is_walked_in_a_browser(server: ExplorerServer, browser: B
     browser.click("shut()")
     assert browser.fragment() == "0.0.0.0"
     browser.click("restart")
-    browser.click("start()")
+    assert browser.fragment() == "0"  # There is one start.
     browser.run("document.querySelector('input').value = 7")
     browser.run("document.querySelector('input').dispatchEvent(new Event('change'))")
     browser.click("random walk (10 events)")
@@ -273,6 +273,30 @@ def test_the_live_page_is_walked_in_a_browser(server: ExplorerServer, browser: B
     browser.click("check the whole scope")
     browser.click("go to it")
     assert browser.fragment() == "0.0.0.0"
+
+
+@pytest.mark.nightly
+def test_many_properties_that_hold_are_folded(browser: Browser, tmp_path: Path) -> None:
+    path, file = tmp_path / "many_explored.py", tmp_path / "many.html"
+    more = [
+        f"    @invariant\n    def p{n}(self) -> bool:\n        return self.n < 9\n"
+        for n in range(8)
+    ]
+    path.write_text(TURN.replace("    deadlock_ok", "\n".join([*more, "    deadlock_ok"])))
+    assert main(["explore", str(path), "--html", str(file), "--quiet"]) == 0
+    browser.open(file.as_uri())
+    assert browser.fragment() == "0"
+    rows = "[...document.querySelectorAll('{} tr')].map((r) => r.firstChild.textContent)"
+    holding = ["deadlock", "below_two", *(f"p{n}" for n in range(8))]
+    assert browser.run(rows.format("details")) == holding
+    folded = "document.querySelector('details table').checkVisibility()"
+    assert "10 hold here" in browser.text()
+    assert browser.run(folded) is False
+    browser.run("document.querySelector('summary').click()")
+    assert browser.run(folded) is True
+    browser.open(f"{file.as_uri()}#0.0.0.0")
+    first = "document.querySelector('details').previousSibling.firstChild.firstChild.textContent"
+    assert browser.run(first) == "below_two"  # It fails.
 
 
 PAIR = """
