@@ -80,7 +80,7 @@ def test_every_property_is_an_item_with_its_verdict(tmp_path: Path) -> None:
         of_machines += [("doors.Count", f"check {name}[Nat=0..4]") for name in ("explored", *OWN)]
         all_cases = [("test_file", "test_of_a_file"), *of_machines, ("Bare", "check")]
         assert [(c.attrib["classname"], c.attrib["name"]) for c in cases] == all_cases
-        assert f"collected {len(all_cases)} items" in told[warm]
+        assert f"collecting ... collected {len(all_cases)} items" in told[warm]
         (failed,) = [case for case in cases if case.find("failure") is not None]
         (skipped,) = [case for case in cases if case.find("skipped") is not None]
         assert (failed.attrib["name"], skipped.attrib["classname"]) == (
