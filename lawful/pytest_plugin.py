@@ -72,7 +72,7 @@ def pytest_collection_modifyitems(
         made = list(_items(session))
         items.extend(made)
         # The terminal counts what reports tell of: `collected 45 items / 36 deselected`.
-        report = pytest.CollectReport("lawful", "passed", None, made)
+        report = pytest.CollectReport("lawful", "passed", None, [*made])
         config.hook.pytest_collectreport(report=report)
 
 
