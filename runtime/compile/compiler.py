@@ -33,6 +33,7 @@ from .helper_writes import LAST, LOG, LOGGED, SUPER, HelperWrites
 from .method import Method
 from .part_steps import PartCall, part_calls
 from .python_ast import located
+from .short_helpers import with_short_helpers
 from .statements import Body
 
 M = TypeVar("M", bound=Method)
@@ -324,7 +325,8 @@ class Compiler:
         return part_calls(tr, body, self.reach, self.resolved.parts)
 
     def body(self, tr: ir.Transition, parts: dict[int, PartCall]) -> GuardedBody:
-        body = self.erased(tr.function)
+        file = tr.function.place.file
+        body = with_short_helpers(self.erased(tr.function), self.function_of, self.body_of, file)
         returns = sum(isinstance(s, ir.Return) for s in statements(body))
         # A refusal reports the arguments as they were given, so the method may not assign them.
         lost = assigned(body) & {n for n, _ in tr.function.params}

@@ -22,14 +22,19 @@ class Door(State):
 class Gate(Machine):
     state: Door = Door.OPEN
     passed: Nat = 0
+    last: Nat = 0
     log: dict[Nat, Nat] = {}
 
     @transition(source=Door.OPEN)
     def enter(self, who: Nat) -> Nat:
         require(who > 0, "nobody")
         self.passed += 1  # enter's body
+        self.keep(who)
         self.note(who)
         return self.log[who]
+
+    def keep(self, whom: Nat) -> None:
+        self.last = whom  # keep's body
 
     def note(self, who: Nat) -> None:
         """Remember."""
@@ -72,7 +77,8 @@ def test_a_breakpoint_on_a_bodys_line_is_hit() -> None:
     gate = Gate()
     hit = lines_hit(lambda: gate.enter(3))
     assert hit[line_of("# enter's body")] == "enter"
-    assert hit[line_of("# note's body")] == "note"
+    assert hit[line_of("# keep's body")] == "keep"
+    assert hit[line_of("# note's body")] == "enter"  # A short helper that changes a container.
     assert line_of("# look's body") not in hit
 
 
@@ -97,16 +103,16 @@ def service() -> None:
 
 
 def test_a_debugger_stops_and_coverage_marks_what_a_service_runs() -> None:
-    ran, never = line_of("# note's body"), line_of("# look's body")
+    kept, ran, never = (line_of(f"# {name}'s body") for name in ("keep", "note", "look"))
     debugger, before = Stops(), sys.gettrace()
-    for line in (ran, never):
+    for line in (kept, ran, never):
         assert debugger.set_break(__file__, line) is None
     try:
         debugger.runcall(service)
     finally:
         debugger.clear_all_breaks()
         sys.settrace(before)
-    assert debugger.stops == [("note", ran)]
+    assert debugger.stops == [("keep", kept), ("enter", ran)]
     measured = coverage.Coverage(data_file=None, config_file=False, include=[__file__])
     measured.set_option("run:core", "ctrace")  # One that can be nested in another's measuring.
     measured.start()
@@ -116,18 +122,18 @@ def test_a_debugger_stops_and_coverage_marks_what_a_service_runs() -> None:
         measured.stop()
         sys.settrace(before)
     marked = set(measured.get_data().lines(__file__) or ())
-    assert {line_of("# enter's body"), ran, line_of('"nobody")')} <= marked
+    assert {line_of("# enter's body"), kept, ran, line_of('"nobody")')} <= marked
     assert never not in marked
 
 
 def test_at_a_breakpoint_self_is_the_machine() -> None:
     seen: list[int] = []
-    at = line_of("# note's body")
+    at = line_of("# keep's body")
 
     def trace(frame: FrameType, event: str, _: object) -> Any:
-        if event == "line" and frame.f_lineno == at and frame.f_code.co_name == "note":
+        if event == "line" and frame.f_lineno == at and frame.f_code.co_name == "keep":
             seen.append(frame.f_locals["self"].passed)
-            seen.append(frame.f_locals["who"])
+            seen.append(frame.f_locals["whom"])
         return trace
 
     gate, before = Gate(), sys.gettrace()
