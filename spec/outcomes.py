@@ -34,8 +34,9 @@ def joined(reasons: Sequence[Reason]) -> str:
     return "; ".join(f"{', '.join(names)}: {text}" for text, names in by_text.items())
 
 
-# What `Refused` is made of: machine, event, state, reasons.
-Wording = Callable[[], tuple[str, str, str, Sequence[Reason]]]
+# A function that gives what `Refused` is made of, and what it takes.
+Wording = tuple[Callable[..., tuple[str, str, str, Sequence[Reason]]], Any, Any, Any, Any]
+WORDED = ("machine", "event", "state", "reasons")
 
 
 class Refused(Exception):
@@ -45,13 +46,16 @@ class Refused(Exception):
     raises words them when something of it is read for the first time: callers often read nothing.
     """
 
+    __slots__ = ("_later",)  # A dictionary of attributes takes longer than the rest of a refusal.
+
     machine: str
     event: str
     state: str
     reasons: tuple[Reason, ...]
-    _later: Wording | None = None
+    _later: Wording | None
 
     def __init__(self, machine: str, event: str, state: str, reasons: Sequence[Reason]) -> None:
+        self._later = None
         self.machine = machine
         self.event = event
         self.state = state
@@ -60,10 +64,10 @@ class Refused(Exception):
         super().__init__(f"{event}: {shown}")
 
     @classmethod
-    def later(cls, refusal: Wording) -> Refused:
-        """A refusal that is worded when it is read; `refusal` gives what `__init__` takes."""
+    def later(cls, wording: Wording) -> Refused:
+        """A refusal that is worded when it is read."""
         made = cls.__new__(cls)
-        made._later = refusal
+        made._later = wording
         return made
 
     def untraced(self) -> Refused:
@@ -75,14 +79,14 @@ class Refused(Exception):
     def _word(self) -> None:
         """Word the reasons, once."""
         if self._later is not None:
-            Refused.__init__(self, *self._later())
-            self._later = None
+            make, *given = self._later
+            Refused.__init__(self, *make(*given))
 
     if not TYPE_CHECKING:  # Type checkers know the four attributes.
 
         def __getattr__(self, name: str) -> Any:
             """An attribute that `__init__` gives, of a refusal that is not worded yet."""
-            if name not in Refused.__annotations__ or self._later is None:
+            if name not in WORDED or self._later is None:
                 raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
             self._word()
             return getattr(self, name)

@@ -125,7 +125,8 @@ class Compiler:
         of_parts = [key for key in held if t.part_of(fields[key]) is not None]
         families = {key: isinstance(fields[key], t.Map) for key in of_parts}
         slots, control = tuple(map(slot, held)), control_name(m)
-        return Plan(self.resolved, fields, held, slots, families, control)
+        at = control and slot(control)
+        return Plan(self.resolved, fields, held, slots, families, control, at)
 
     # Functions.
 

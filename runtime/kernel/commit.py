@@ -6,7 +6,6 @@ with one candidate calls the other functions of this module where it needs them.
 
 from __future__ import annotations
 
-import functools
 import linecache
 import os
 from collections.abc import Iterable, Sequence
@@ -239,7 +238,7 @@ def unserved(state: State, way: Way, args: tuple[Any, ...]) -> Any:
             rows.append((name, row))
     except (*FAULTS, Refusal) as error:
         return chosen_again(error, state, way, args)
-    raise Refused.later(functools.partial(_worded, state.__plan__, way, control(state), rows))
+    raise Refused.later((_worded, state.__plan__, way, control(state), rows))
 
 
 def chosen_again(error: BaseException, state: State, way: Way, args: tuple[Any, ...]) -> Any:
@@ -251,7 +250,7 @@ def chosen_again(error: BaseException, state: State, way: Way, args: tuple[Any, 
 def refusal(state: State, way: Way, site: Site, why: str, *values: Any) -> Refused:
     """The refusal of the only transition, as the caller sees it."""
     rows = ((way.candidates[0].name, (site, why, values)),)
-    return Refused.later(functools.partial(_worded, state.__plan__, way, control(state), rows))
+    return Refused.later((_worded, state.__plan__, way, control(state), rows))
 
 
 def _worded(
@@ -289,13 +288,17 @@ def _refused(error: Refusal, state: State, way: Way) -> Refused:
     Who keeps it keeps the error, and so must not keep the frames of the step, too.
     """
     error.__traceback__ = None
-    plan, at, first = state.__plan__, control(state), way.candidates[0].name
+    return Refused.later((_reworded, state.__plan__, way, control(state), error))
 
-    def said() -> tuple[str, str, str, tuple[Reason, ...]]:
-        reasons = error.reasons if isinstance(error, AllRefused) else (error.reason(first),)
-        return plan.name, way.event, getattr(at, "name", ""), reasons
 
-    return Refused.later(said)
+def _reworded(
+    plan: Plan, way: Way, at: Any, error: Refusal
+) -> tuple[str, str, str, tuple[Reason, ...]]:
+    """What a refusal says that was raised inside a step."""
+    name = getattr(at, "name", "")
+    if isinstance(error, AllRefused):
+        return plan.name, way.event, name, error.reasons
+    return plan.name, way.event, name, (error.reason(way.candidates[0].name),)
 
 
 def _without_value(error: BaseException) -> str:

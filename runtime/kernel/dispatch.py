@@ -183,8 +183,8 @@ def _ambiguous(state: State, way: Way, both: tuple[Candidate, Candidate]) -> Amb
 
 def control(state: State) -> Any:
     """The control state; None for a machine that has none."""
-    at = state.__plan__.control
-    return None if at is None else getattr(state, slot(at), None)  # It may not have started.
+    at = state.__plan__.control_slot
+    return None if at is None else getattr(state, at, None)  # It may not have started.
 
 
 def control_name(state: State) -> str | None:

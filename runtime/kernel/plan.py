@@ -156,6 +156,7 @@ class Plan:
     slots: tuple[str, ...]
     families: dict[str, bool]
     control: str | None = None
+    control_slot: str | None = None
     ways: dict[str, Way] = field(default_factory=dict[str, Way])
     starts: dict[str, Way] = field(default_factory=dict[str, Way])
     growth: dict[str, Way] = field(default_factory=dict[str, Way])

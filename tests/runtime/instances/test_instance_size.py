@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gc
 import pickle
 import struct
 import subprocess
@@ -181,6 +182,17 @@ def test_nothing_of_one_instance_is_told_of_another() -> None:
         (2, "start", "done"),
         (0, "work", "done"),
     ]
+
+
+def test_a_refusal_that_nobody_reads_has_no_dictionary() -> None:
+    def held(error: Refused) -> list[type]:
+        return [type(each) for each in gc.get_referents(error) if isinstance(each, dict)]
+
+    with pytest.raises(Refused) as caught:
+        Job().work()
+    assert held(caught.value) == []
+    assert caught.value.event == "work"
+    assert held(caught.value) == [dict]
 
 
 IMPORTED = """
