@@ -22,7 +22,7 @@ from .short_forms.enum_integers import has_order
 from .short_forms.first_elements import first_element
 from .short_forms.judged_lists import judged_list
 from .short_forms.keyed_orders import by_itself, has_key, keyed, least_member
-from .short_forms.maps_from_keys import from_keys
+from .short_forms.maps_from_keys import from_keys, of_pairs
 from .short_forms.numbered_elements import numbered
 
 Caller = Callable[[Body, tree.Apply, t.Type | None], ir.Expr]
@@ -154,9 +154,11 @@ def _dict(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         return ir.Op(node.place, kind, "map", ())
     if not only(b, node, 1):
         return b.wrong(node.place)
+    if (pairs := of_pairs(b, node)) is not None:
+        return expressions.expr(b, pairs, expected)
     of = expressions.expr(b, node.args[0])
     if not isinstance(of.type, t.Map):
-        return refused(b, node, "dict(m) of a map", "L203")
+        return refused(b, node, "dict(m) of a map, dict(zip(keys, values))", "L203")
     own = dataclasses.replace(of.type, mutable=True)
     return ir.Op(node.place, own, "dict_of", (of,))
 

@@ -133,7 +133,7 @@ INSTEAD: dict[Any, str] = {
     iter: "write next((e for x in xs if p), default)",
     round: "use integers",
     float: "leave it out: a timer starts with an integer, too; elsewhere count in integers",
-    pow: "multiply, or make it a constant of the module",
+    pow: "write a ** 2, or make it a constant of the module",
     repr: "write str(x): text is only made and returned",
     type: "write isinstance(x, Ack), or match",
     hash: "compare the values themselves",
@@ -343,6 +343,8 @@ def _method(
         kind = type(of.type).__name__
         known = sorted({*(m for k, m in METHODS if k == kind), *UPDATES.get(kind, ())} - {"delete"})
         instead = f"write a function of the module: {name}(...)" if kind == "Record" else ""
+        if kind == "Opaque":
+            instead = "its content is not known: give the event what you ask, such as admin: bool"
         if kind == "Text":
             instead = f"leave out .{name}(...), and change the text where it is used; known texts"
             instead += " (of an enum's members) have it"

@@ -348,6 +348,11 @@ def _written(node: tree.Expression) -> int | None:
 
 def _cut(b: Body, node: tree.Cut, expected: t.Type | None) -> ir.Expr:
     of = expr(b, node.of)
+    if node.backwards and not isinstance(of.type, t.Unknown):
+        builtin = "list" if isinstance(of.type, t.Seq) and of.type.mutable else "tuple"
+        turned = tree.Apply(node.place, tree.Name(node.place, "reversed"), (node.of,), ())
+        made = tree.Apply(node.place, tree.Name(node.place, builtin), (turned,), ())
+        return expr(b, made, expected)
     if isinstance(of.type, t.Tuple):
         bounds = [None if end is None else _written(end) for end in (node.low, node.high)]
         both_or_neither = bounds.count(None) == (node.low, node.high).count(None)

@@ -223,7 +223,10 @@ def _items(
     if len(kinds) != len(given):
         if not isinstance(subject.type, t.Unknown):
             found, expected = f"a pattern of {len(given)} items", f"{a(subject.type)}"
-            b.problem("L203", place, found, expected, "match a tuple by a pattern as long as it is")
+            rewrite = "match a tuple by a pattern as long as it is"
+            if isinstance(subject.type, t.Seq):
+                rewrite = f"test the length, then unpack: if len(q) == {len(given)}: a, b = q"
+            b.problem("L203", place, found, expected, rewrite)
         return b.wrong(place)
     tests: list[ir.Expr] = []
     for i, (kind, patterns) in enumerate(zip(kinds, given, strict=True)):

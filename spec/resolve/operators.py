@@ -189,6 +189,8 @@ def _instead(op: str, sides: tuple[t.Type, t.Type]) -> str:
     opaque = _opaque(sides)
     if opaque is not None:
         return opaque
+    if op == "*" and any(isinstance(side, t.Seq) for side in sides):
+        return "write [x for _ in range(n)]"
     if op == "%" and isinstance(sides[0], t.Text):
         return 'write an f-string: f"{name} waits"'
     if any(isinstance(side, t.Float) for side in sides):

@@ -13,6 +13,7 @@ from ..analysis.places import in_machine, in_state, is_place, local_of, viewed
 from ..analysis.walk import ends, everything
 from ..errors import Place, a
 from ..syntax import tree
+from ..syntax.short_forms import items_of
 from . import conditions, expressions
 from .aliasing import (
     changeable,
@@ -219,6 +220,8 @@ def _unpack(b: Body, node: tree.Set, target: tree.Display) -> list[ir.Stmt]:
     if len(written) == len(target.items) and node.annotation is None:
         return _one_by_one(b, node, [*zip(target.items, written, strict=True)])
     value = expressions.expr(b, node.value)
+    if isinstance(value.type, t.Seq) and t.immutable(value.type.item):
+        return _of_sequence(b, node, target, value)
     items = value.type.items if isinstance(value.type, t.Tuple) else ()
     if len(items) != len(target.items):
         if not isinstance(value.type, t.Unknown):
@@ -243,6 +246,25 @@ def _unpack(b: Body, node: tree.Set, target: tree.Display) -> list[ir.Stmt]:
             )
     taken = ir.Unpack(node.place, tuple(x.name for x in temporaries), value)
     return [taken, *_distributed(b, node, target.items, temporaries)]
+
+
+def _of_sequence(b: Body, node: tree.Set, target: tree.Display, value: ir.Expr) -> list[ir.Stmt]:
+    """`lo, hi = q`: the items of a list, which has no value where there are more or fewer."""
+    place, count = node.value.place, len(target.items)
+    whole = b.temporary(value.type, place)
+    test = None if _sorted_items(node.value) == count else "=="
+    items = items_of(place, tree.Name(place, whole.name), count, test, range(count))
+    again = tree.Set(node.place, target, tree.Display(place, "tuple", items), None)
+    return [ir.Assign(node.place, whole, value), *_unpack(b, again, target)]
+
+
+def _sorted_items(node: tree.Expression) -> int | None:
+    """How many items `sorted((a, b))` has, where they are written out."""
+    match node:
+        case tree.Apply(function=tree.Name(name="sorted"), args=(tree.Display(kind=kind) as of,)):
+            return None if kind == "set" else len(of.items)
+        case _:
+            return None
 
 
 def _one_by_one(

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..errors import Place, Problems
-from . import short_forms, tree
+from . import powers, short_forms, tree
 from .source import place_of
 
 ARITHMETIC: dict[type[ast.operator], str] = {
@@ -54,7 +54,7 @@ REWRITES: dict[type[ast.AST], str] = {
     ast.YieldFrom: "return a tuple or a frozenset",
     ast.TryStar: "ask before: `require(k in self.m)` instead of catching the KeyError",
     ast.Div: "use // and %: integers are exact in every engine",
-    ast.Pow: "multiply: x * x; of a variable exponent make a table: POWERS = (1, 2, 4, 8)",
+    ast.MatchSequence: "test the length, then unpack: if len(q) > 1: first, *rest = q",
     ast.NamedExpr: "assign it in a statement of its own",
     ast.Global: "keep it in a variable of the machine",
     ast.Import: "import at the top of the module",
@@ -236,6 +236,8 @@ def _subscript(p: Parser, node: ast.Subscript) -> tree.Expression:
     of = p.expr(node.value)
     if isinstance(node.slice, ast.Slice):
         cut = node.slice
+        if ast.unparse(cut) == "::-1":
+            return tree.Cut(p.place(node), of, None, None, backwards=True)
         if cut.step is not None:
             p.problems.add(
                 "L103",
@@ -261,14 +263,18 @@ def _apply(p: Parser, node: ast.Call) -> tree.Expression:
 
 
 def _binary(p: Parser, node: ast.BinOp) -> tree.Expression:
+    place, left, right = p.place(node), p.expr(node.left), p.expr(node.right)
+    found = powers.short(node.op, place, left, right)
+    if found is not None:
+        return found
     op = ARITHMETIC.get(type(node.op))
     if op is None or (op == "/" and _of_self(node)):
-        rewrite = REWRITES.get(type(node.op), "use + - * // %")
-        p.problems.add(
-            "L103", p.place(node), ast.unparse(node)[:80], "one of + - * // % | & ^", rewrite
-        )
+        expected = "one of + - * // % | & ^, a constant power or shift"
+        rewrite = powers.rewrite(node.op, left, right)
+        rewrite = rewrite or REWRITES.get(type(node.op), "use + - * // %")
+        p.problems.add("L103", place, ast.unparse(node)[:80], expected, rewrite)
         op = "+"
-    return tree.Binary(p.place(node), op, p.expr(node.left), p.expr(node.right))
+    return tree.Binary(place, op, left, right)
 
 
 def _of_self(node: ast.expr) -> bool:
@@ -431,11 +437,16 @@ def _annotated(p: Parser, node: ast.AnnAssign) -> tree.Statement:
 
 
 def _augment(p: Parser, node: ast.AugAssign) -> tree.Statement:
-    op = ARITHMETIC.get(type(node.op))
+    op, target, value = ARITHMETIC.get(type(node.op)), p.expr(node.target), p.expr(node.value)
     if op is None:
-        p.refuse("L102", node, "one of += -= *= //= %= |= &= ^=")
+        found = powers.short(node.op, p.place(node), target, value)
+        if found is not None and powers.is_plain(target):
+            return tree.Set(p.place(node), target, found, None)
+        rewrite = powers.rewrite(node.op, target, value) or "write it out: x = x @ y"
+        expected = "one of += -= *= //= %= |= &= ^=, a constant power or shift"
+        p.problems.add("L102", p.place(node), ast.unparse(node)[:80], expected, rewrite)
         op = "+"
-    return tree.Augment(p.place(node), op, p.expr(node.target), p.expr(node.value))
+    return tree.Augment(p.place(node), op, target, value)
 
 
 def _delete(p: Parser, node: ast.Delete) -> tree.Statement:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import ast
 import copy
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from ..errors import Place
@@ -54,40 +54,49 @@ def several_targets(p: Parser, node: ast.Assign) -> Iterator[tree.Statement]:
 
 
 def starred(node: ast.stmt) -> ast.Tuple | ast.List | None:
-    """The targets of `first, *rest = q` or `*rest, last = q`; None of other assignments."""
+    """The targets of `first, *rest = q`, of which one has a star; None of other assignments."""
     if not isinstance(node, ast.Assign) or len(node.targets) != 1:
         return None
     target = node.targets[0]
     if not isinstance(target, ast.Tuple | ast.List) or len(target.elts) < 2:
         return None
     stars = [i for i, each in enumerate(target.elts) if isinstance(each, ast.Starred)]
-    return target if stars in ([0], [len(target.elts) - 1]) else None
+    return target if len(stars) == 1 else None
 
 
 def unpacking(
     p: Parser, node: ast.Assign, target: ast.Tuple | ast.List
 ) -> Iterator[tree.Statement]:
-    """The items at one end one by one, and a list of the others; then the assignments."""
+    """The items at the ends one by one, and a list of the others; then the assignments."""
     place, last = p.place(node), len(target.elts) - 1
-    at_end = isinstance(target.elts[-1], ast.Starred)
+    star = next(i for i, each in enumerate(target.elts) if isinstance(each, ast.Starred))
     whole = p.expr(node.value)
     if not isinstance(whole, tree.Name):
         local = fresh(p, node)
         yield tree.Set(place, local, whole, None)
         whole = local
-    assigned: list[tuple[tree.Expression, tree.Expression]] = []
-    for i, each in enumerate(target.elts):
-        if not isinstance(each, ast.Starred):
-            at = tree.Literal(place, i if at_end else i - last - 1)
-            assigned.append((p.expr(each), tree.Subscript(place, whole, at)))
-            continue
-        ends = (tree.Literal(place, last), None) if at_end else (None, tree.Literal(place, -last))
-        rest = tree.Cut(place, whole, *ends)
-        listed = tree.Apply(place, tree.Name(place, "list"), (rest,), ())
-        assigned.append((p.expr(each.value), listed))
-    targets = tree.Display(place, "tuple", tuple(one for one, _ in assigned))
-    values = tree.Display(place, "tuple", tuple(value for _, value in assigned))
-    yield tree.Set(place, targets, values, None)
+    low = tree.Literal(place, star) if star else None
+    high = tree.Literal(place, star - last) if star < last else None
+    rest = tree.Apply(place, tree.Name(place, "list"), (tree.Cut(place, whole, low, high),), ())
+    numbers = [*range(star), *range(star - last, 0)]
+    # At one end alone an item that is missing has no value by itself.
+    items = items_of(place, whole, last, ">=" if 0 < star < last else None, numbers)
+    targets = [each.value if isinstance(each, ast.Starred) else each for each in target.elts]
+    values = tree.Display(place, "tuple", (*items[:star], rest, *items[star:]))
+    yield tree.Set(place, tree.Display(place, "tuple", p.exprs(targets)), values, None)
+
+
+def items_of(
+    place: Place, whole: tree.Name, count: int, test: str | None, numbers: Sequence[int]
+) -> tuple[tree.Expression, ...]:
+    """The items of a list with these numbers; where its length compares otherwise with `count`, as
+    `test` says, the first has no value."""
+    at: list[tree.Expression] = [tree.Literal(place, number) for number in numbers]
+    if test is not None:
+        length = tree.Apply(place, tree.Name(place, "len"), (whole,), ())
+        fits = tree.Compare(place, length, ((test, tree.Literal(place, count)),))
+        at[0] = tree.Conditional(place, fits, at[0], length)
+    return tuple(tree.Subscript(place, whole, each) for each in at)
 
 
 def spread(p: Parser, node: ast.Set | ast.List, kind: str) -> tree.Expression:

@@ -50,11 +50,12 @@ class Subscript(Tree):
 
 @dataclass(frozen=True, slots=True)
 class Cut(Tree):
-    """A slice `of[low:high]`."""
+    """A slice `of[low:high]`, or `of[::-1]`, which is `backwards`."""
 
     of: Expression
     low: Expression | None
     high: Expression | None
+    backwards: bool = False
 
 
 @dataclass(frozen=True, slots=True)

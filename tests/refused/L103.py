@@ -9,7 +9,7 @@ class Window(Machine):
 
     @transition()
     def grow(self, by: int) -> None:
-        self.size = self.size / 2 + by**2
+        self.size = self.size / 2 + 2**by
         self.waiting = [*self.waiting, (last := by)]
         self.size = ~by
 

@@ -36,7 +36,7 @@ class Peer(Machine):
     @transition()
     def order(self) -> None:
         self.queue = sorted(self.nodes) + (1, 2)
-        first, second = self.queue
+        first, second = self.sent, self.sent, self.sent
         views = enumerate(self.queue)
 
     @transition()

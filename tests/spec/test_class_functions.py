@@ -156,6 +156,8 @@ class Pair(NamedTuple):
     x: int
 
 
+Who = Annotated[str, Opaque("Who")]
+
 """
 INSTEAD = {
     "log.info('took')": "a body only computes: return it",
@@ -165,12 +167,24 @@ INSTEAD = {
     "return Point(1).x": "make it a Record: class Point(Record)",
     "return Pair(1).x": "make it a Record: class Pair(Record)",
     "return '%s' % self.n": "write an f-string",
+    "return 2 ** self.n": "make a table of the module, POWERS = (1, 2, 4, 8)",
+    "return 1 << self.n": "make a table of the module, POWERS = (1, 2, 4, 8)",
+    "return self.n ** 9": "write it in steps: x = a ** 8; then x * x",
+    "return self.n ** 0": "write 1",
+    "return self.take() ** 2": "assign it to a local first: x = ...; then x ** 2",
+    "self.n **= self.n": "make a table of the module, POWERS = (1, 2, 4, 8)",
+    "self.n @= 2": "write it out: x = x @ y",
+    "return ([1] * self.n)[0]": "write [x for _ in range(n)]",
+    "return pow(self.n, 2)": "write a ** 2",
+    "match [self.n]:\n            case [x]: return x": "test the length, then unpack",
+    "match [self.n]:\n            case [x, *y]: return x": "test the length, then unpack",
+    "return self.who.startswith('a')": "its content is not known: give the event what you ask",
 }
 
 
 @pytest.mark.parametrize("body", INSTEAD)
 def test_a_refused_call_has_the_rewrite_for_it(body: str) -> None:
-    fields = "    n: int = 0\n    m: dict[Env, int] = {}\n"
+    fields = "    n: int = 0\n    m: dict[Env, int] = {}\n    who: Who\n"
     text = f"{CALLED}class M(Machine):\n{fields}    @transition\n    def go(self) -> int:\n"
     found = [problem.rewrite for problem in texts.problems(f"{text}        {body}\n")]
     assert any(INSTEAD[body] in rewrite for rewrite in found), found

@@ -167,6 +167,6 @@ def test_what_a_first_look_meets_is_told_once() -> None:
     """A helper that is refused is refused in the second look, too."""
     body = "new = []\nfor x in self.xs: new.append(self._bad(x))\nself.xs = new\nreturn 0"
     text = (
-        text_of([("int", body)]) + "\n    def _bad(self, x: int) -> int:\n        return x ** 2\n"
+        text_of([("int", body)]) + "\n    def _bad(self, x: int) -> int:\n        return 2 ** x\n"
     )
     assert [each.number for each in texts.problems(text)].count("L103") == 1

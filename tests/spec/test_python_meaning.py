@@ -13,6 +13,19 @@ from tests.spec.beside_python import STATES, Both, both_of, compare, text_of
 
 # The type of the output, and the body.
 BODIES = [
+    ("int", "return self.xs[0] ** 2 + (len(self.xs) - 2) ** 3 - 2**5"),
+    ("int", "n = self.xs[0]; n **= 2; self.xs[0] **= 3; return n - self.xs[0] ** 1"),
+    ("int", "return (self.xs[0] << 3) - (self.xs[0] >> 1) + (3 << 4)"),
+    ("tuple[int, ...]", "self.xs = self.xs[::-1]; return tuple(self.ys[::-1])"),
+    ("tuple[int, ...]", "return (len(self.xs), 3)[::-1] + STEPS[::-1]"),
+    ("int", "lo, hi = sorted((self.xs[0], len(self.xs))); return hi - lo"),
+    ("int", "self.xs[0], self.xs[-1] = self.xs; return self.xs[0]"),
+    ("int", "a, b, c = self.ys; self.xs.append(c); return a - b"),
+    ("int", "first, *self.ys, last = self.xs; return first - last"),
+    ("int", "a, b, *mid, z = self.xs; self.ys = mid; return a - b + z"),
+    ("int", "self.m = dict(zip(self.xs, self.ys)); return len(self.m)"),
+    ("int", "self.m = dict(enumerate(self.xs, 1)); return self.m[1]"),
+    ("int", "self.m = dict((x % 2, x) for x in self.xs); return len(self.m)"),
     ("int", "return 1 if self.kept else 0"),
     ("int", "for x in list(self.s):\n    if x > 1: self.s.discard(x)\nreturn len(self.s)"),
     ("int", "for k in list(self.m):\n    if k > 0: del self.m[k]\nreturn len(self.m)"),
@@ -272,6 +285,24 @@ def test_a_machine_does_what_python_does(both: Both, drawn: dict[str, Any]) -> N
     compare(both, WHOLE, drawn)
 
 
+UNPACKED = [
+    ("int", "first, *mid, last = self.xs; return first - last"),
+    ("int", "a, b, *mid, z = self.xs; return len(mid)"),
+    ("int", "a, *mid, y, z = self.xs; return len(mid)"),
+    ("int", "a, b = self.xs; return a - b"),
+    ("int", "a, b, *c = self.xs; return a - b"),
+    ("int", "*c, y, z = self.xs; return z - y"),
+    ("int", "lo, hi = sorted([self.xs[0], 1]); return lo"),
+]
+
+
+@pytest.mark.parametrize("count", range(5))
+def test_a_list_of_another_length_is_not_unpacked(count: int) -> None:
+    empty = {"q": [], "ys": [], "m": {}, "s": set[int](), "bag": [], "rows": {}}
+    drawn = {**empty, "kept": None, "last": None, "xs": [3, 1, 2, 0][:count]}
+    compare(both_of(UNPACKED), UNPACKED, drawn)
+
+
 REFUSED = [
     "for x in list(self.s):\n    self.xs.append(x)\nreturn 0",
     "for k in list(self.m):\n    if len(self.m) > 1: del self.m[k]\nreturn 0",
@@ -291,13 +322,11 @@ REFUSED = [
     "return sum(i for i, x in enumerate(self.xs, 1, 2))",
     "return [*self.s][0]",
     "return [*self.xs, *self.m.values()][0]",
-    "[a, *b, c] = self.xs; return a",
     "return min(self.s, key=lambda x: abs(x))",  # Which of two comes first depends on the order.
     "return sorted(self.m.values(), key=lambda x: -x)[0]",
     "return max(self.q, key=lambda j: j).n",  # A record has no order.
     "return [x for x in self.xs if (y := x) > 0][0]",
     "if self.xs and (n := self.xs[0]) > 0: return 1\nelse: return n",
-    "a, *b, c = self.xs; return a",
     "for x in self.s:\n    if x > 0: return x\nreturn 0",
     # A later round reads what an earlier one assigned: whether it has a value depends on the order.
     "y = 0\nfor x in self.s:\n    if x // (5 - y) == 0: y = 5\nreturn y",

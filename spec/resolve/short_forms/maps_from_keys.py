@@ -1,4 +1,4 @@
-"""`dict.fromkeys(keys, value)`: each key has the one value."""
+"""`dict.fromkeys(keys, value)`: each key has the one value. `dict(zip(keys, values))`."""
 
 from __future__ import annotations
 
@@ -38,3 +38,25 @@ def from_keys(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
             "write a comprehension: {k: set() for k in keys}",
         )
     return found
+
+
+def of_pairs(b: Body, node: tree.Apply) -> tree.Comprehension | None:
+    """`dict(zip(keys, values))` and `dict((k, v) for ...)` as `{k: v for ...}`: there, too, the
+    last value of a key counts. None of other arguments."""
+    match node.args[0]:
+        case tree.Apply(function=tree.Name(name="zip" | "enumerate" as name), args=args) if (
+            name == "enumerate" or len(args) == 2
+        ):
+            names = f"_key_{b.fresh}", f"_each_{b.fresh}"
+            b.fresh += 1
+            key, value = (tree.Name(node.place, each) for each in names)
+            clause = tree.For(node.place, names, node.args[0], ())
+            return tree.Comprehension(node.place, "map", value, key, (clause,))
+        case (
+            tree.Comprehension(
+                kind="generator" | "list", element=tree.Display(kind="tuple", items=(key, value))
+            ) as each
+        ):
+            return tree.Comprehension(node.place, "map", value, key, each.clauses)
+        case _:
+            return None

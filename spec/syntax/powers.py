@@ -1,0 +1,85 @@
+"""`a ** 2` and `a << 1`: an integer to a constant power, and times or through a power of two."""
+
+from __future__ import annotations
+
+import ast
+import functools
+from collections.abc import Callable
+
+from ..errors import Place
+from . import tree
+
+MOST_FACTORS, MOST_BITS = 8, 64
+HARMLESS = ("len", "abs", "min", "max", "int")
+TABLE = "make a table of the module, POWERS = (1, 2, 4, 8), and write POWERS[n]"
+ONCE = "assign it to a local first: x = ...; then x ** 2"
+
+
+def short(
+    op: ast.operator, place: Place, left: tree.Expression, right: tree.Expression
+) -> tree.Expression | None:
+    """What a power or a shift stands for; None where that is not known, and of other operators."""
+    read = READ.get(type(op))
+    exponent = _written(right)
+    return None if read is None or exponent is None else read(place, left, exponent)
+
+
+def rewrite(op: ast.operator, left: tree.Expression, right: tree.Expression) -> str | None:
+    """What to write in place of a power or a shift that is none; None of other operators."""
+    if type(op) not in READ:
+        return None
+    exponent = _written(right)
+    if isinstance(op, ast.Pow) and exponent is not None and not is_plain(left):
+        return ONCE
+    if exponent is None:
+        return f"only a number that is written out may stand here; {TABLE}"
+    if not exponent:
+        return "write 1"
+    return f"write it in steps: x = a ** {MOST_FACTORS}; then x * x"
+
+
+def _power(place: Place, left: tree.Expression, exponent: int) -> tree.Expression | None:
+    base = _written(left)
+    if base is not None and exponent <= MOST_BITS:
+        return tree.Literal(place, base**exponent)
+    if exponent == 1:
+        return left
+    if not (1 < exponent <= MOST_FACTORS and is_plain(left)):
+        return None
+    factors = [left] * exponent
+    return functools.reduce(lambda a, b: tree.Binary(place, "*", a, b), factors)
+
+
+def _up(place: Place, left: tree.Expression, bits: int) -> tree.Expression | None:
+    base = _written(left)
+    if base is not None and bits <= MOST_BITS:
+        return tree.Literal(place, base << bits)
+    if bits > MOST_BITS:
+        return None
+    return tree.Binary(place, "*", left, tree.Literal(place, 2**bits))
+
+
+def _down(place: Place, left: tree.Expression, bits: int) -> tree.Expression | None:
+    if bits > MOST_BITS:
+        return None
+    return tree.Binary(place, "//", left, tree.Literal(place, 2**bits))
+
+
+Reader = Callable[[Place, tree.Expression, int], tree.Expression | None]
+READ: dict[type[ast.operator], Reader] = {ast.Pow: _power, ast.LShift: _up, ast.RShift: _down}
+
+
+def _written(node: tree.Expression) -> int | None:
+    """The integer from 0 on that is written out here."""
+    if isinstance(node, tree.Literal) and type(node.value) is int and node.value >= 0:
+        return node.value
+    return None
+
+
+def is_plain(node: tree.Expression) -> bool:
+    """Whether it may be evaluated several times: it calls nothing that may change anything."""
+    return all(
+        not isinstance(each, tree.Apply)
+        or (isinstance(each.function, tree.Name) and each.function.name in HARMLESS)
+        for each in tree.nodes(node)
+    )
