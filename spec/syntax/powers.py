@@ -7,10 +7,10 @@ import functools
 from collections.abc import Callable
 
 from ..errors import Place
+from ..ops import CHEAP
 from . import tree
 
 MOST_FACTORS, MOST_BITS = 8, 64
-HARMLESS = ("len", "abs", "min", "max", "int")
 TABLE = "make a table of the module, POWERS = (1, 2, 4, 8), and write POWERS[n]"
 ONCE = "assign it to a local first: x = ...; then x ** 2"
 
@@ -80,6 +80,6 @@ def is_plain(node: tree.Expression) -> bool:
     """Whether it may be evaluated several times: it calls nothing that may change anything."""
     return all(
         not isinstance(each, tree.Apply)
-        or (isinstance(each.function, tree.Name) and each.function.name in HARMLESS)
+        or (isinstance(each.function, tree.Name) and each.function.name in CHEAP)
         for each in tree.nodes(node)
     )
