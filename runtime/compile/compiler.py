@@ -33,7 +33,6 @@ from .helper_writes import LAST, LOG, LOGGED, SUPER, HelperWrites
 from .method import Method
 from .part_steps import PartCall, part_calls
 from .python_ast import located
-from .short_helpers import with_short_helpers
 from .statements import Body
 
 M = TypeVar("M", bound=Method)
@@ -44,12 +43,10 @@ class _Functions(dict[str, Any]):
     """The compiled helpers and properties, each compiled when it is first looked up."""
 
     def __init__(self, compiler: Compiler) -> None:
-        super().__init__()
         self.compiler = compiler
 
     def __missing__(self, key: str) -> Any:
-        self[key] = self.compiler.function(key)
-        return self[key]
+        return self.setdefault(key, self.compiler.function(key))
 
 
 class Compiler:
@@ -326,8 +323,11 @@ class Compiler:
         return part_calls(tr, body, self.reach, self.resolved.parts)
 
     def body(self, tr: ir.Transition, parts: dict[int, PartCall]) -> GuardedBody:
-        file = tr.function.place.file
-        body = with_short_helpers(self.erased(tr.function), self.function_of, self.body_of, file)
+        body = self.erased(tr.function)
+        if any(isinstance(s, ir.Do) for s in statements(body)):
+            from .short_helpers import with_short_helpers  # The first machine starts without it.
+
+            body = with_short_helpers(body, self.function_of, self.body_of, tr.function.place.file)
         returns = sum(isinstance(s, ir.Return) for s in statements(body))
         # A refusal reports the arguments as they were given, so the method may not assign them.
         lost = assigned(body) & {n for n, _ in tr.function.params}

@@ -32,7 +32,8 @@ PYTHON: dict[type[t.Type], type[Any]] = {
     t.Set: frozenset,
     t.Map: FrozenMap,
 }
-PLACED = t.Timer | t.Clock | t.Part  # Never copied: a part or clock belongs to its variable.
+# What is copied. A part or clock belongs to its variable, and a tuple of containers is never kept.
+CONTAINER = t.Set | t.Map | t.Seq | t.Bag
 
 
 COMPARED: dict[str, type[ast.cmpop]] = {
@@ -84,7 +85,7 @@ class Expressions:
         made = self.expr(e)
         if isinstance(e.type, t.Map) and e.type.mutable and t.immutable(place):
             return located(call(self.use(FrozenMap), made), e.place)
-        if not t.immutable(e.type) and not _fresh(e) and not isinstance(e.type, PLACED):
+        if isinstance(e.type, CONTAINER) and not t.immutable(e.type) and not _fresh(e):
             return located(call(self.use(copier(e.type)), made), e.place)
         if isinstance(e.type, t.Iter):
             return located(call(self.use(tuple), made), e.place)

@@ -1,11 +1,12 @@
-"""Reads of a loop's value, or of an argument, after a change of the container that it is, and loops
-that go on after a change of what they go through.
+"""Reads of a loop's value, of an argument or of a local after a change of the container that it is,
+and loops that go on after a change of what they go through.
 
 `for row in self.table:` names a container of the state by `row`. In Python a later change of
 `self.table[0]` is seen through `row`; in the IR `row` is the value that was there when the loop
 began. The two agree where no read of `row` follows such a change, in this round or a later one.
-The same holds of the parameter of a helper that is given `self.table[0]`, and of the container that
-a loop goes through: Python takes each next element from the container as it is then.
+The same holds of the parameter of a helper that is given `self.table[0]`, of `row` after
+`row = self.table.get(k, [])`, and of the container that a loop goes through: Python takes each next
+element from the container as it is then.
 """
 
 from __future__ import annotations
@@ -122,7 +123,15 @@ class _Walk:
                 for change in changes(stmt, self.functions):
                     self._mark(change, old)
                     self._mark_rounds(stmt, change, old)
+                if isinstance(stmt, ir.Assign) and isinstance(stmt.target, ir.Local):
+                    self._name(stmt.target, stmt.value)
                 return old - assigned((stmt,))
+
+    def _name(self, target: ir.Local, value: ir.Expr) -> None:
+        """Note where the container may be that a local is given: `q = self.rows.get(k, [])`."""
+        places = tuple(filter(in_state, _places(value, self.values)))
+        if places and not t.immutable(target.type) and not target.name.startswith("_"):
+            self.values[target.name] = _Value(places, None)
 
     def _branch(self, branch: ir.Branch, old: set[str]) -> set[str] | None:
         before, reached = self.different, set[str]()

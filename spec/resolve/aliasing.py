@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Sequence
 
 from .. import ir
@@ -9,9 +10,13 @@ from .. import types as t
 from ..analysis.loop_values import Outdated
 from ..analysis.places import part_on_the_way, root, viewed
 from ..errors import Place, a
-from ..ops import HELD, MAP_VIEWS
+from ..ops import HELD, MAP_VIEWS, SHORT_UPDATES, UPDATES
 from ..syntax import tree
 from .context import Body
+
+CHANGING = SHORT_UPDATES.union(
+    *UPDATES.values()
+)  # Methods that change a container where it stands.
 
 
 def changeable(b: Body, held: ir.Expr, place: Place) -> bool:
@@ -108,6 +113,40 @@ def _taken(place: ir.Expr, element: ir.Expr, clause: ir.Clause) -> bool:
             return isinstance(of.type, t.Map) and (name,) == clause.names
         case _:
             return fresh(element)
+
+
+def looks(b: Body, name: str, value: ir.Expr) -> bool:
+    """Whether a local only reads what another place holds: `q = self.rows.get(k, [])`, where
+    nothing else assigns the local, and the body changes nothing by it."""
+    if t.contains(value.type, t.Part) or t.contains(value.type, t.Timer):
+        return False
+    if not (isinstance(value, ir.If) or (isinstance(value, ir.Op) and value.op in HELD)):
+        return False
+    if name in b.locals:
+        return False
+    anew = Counter(name for node in tree.nodes(b.written) for name in tree.assigned_by(node))
+    return anew[name] == 1 and not changes_in_place(b.written, name)
+
+
+def changes_in_place(body: tuple[tree.Statement, ...], name: str) -> bool:
+    """Whether a body changes the container that a name refers to, or one inside it."""
+    for node in tree.nodes(body):
+        match node:
+            case tree.Apply(function=tree.Attribute(of=of, name=method)) if method in CHANGING:
+                place: tree.Expression = of
+            case (
+                tree.Set(target=tree.Subscript(of=of))
+                | tree.Augment(target=tree.Subscript(of=of))
+                | tree.Delete(target=tree.Subscript(of=of))
+            ):
+                place = of
+            case _:
+                continue
+        while isinstance(place, tree.Subscript):
+            place = place.of
+        if isinstance(place, tree.Name) and place.name == name:
+            return True
+    return False
 
 
 def own_container(b: Body, value: ir.Expr, place: Place) -> None:

@@ -22,7 +22,7 @@ from .short_forms.enum_integers import has_order
 from .short_forms.first_elements import first_element
 from .short_forms.judged_lists import judged_list
 from .short_forms.keyed_orders import by_itself, has_key, keyed, least_member
-from .short_forms.maps_from_keys import from_keys, of_pairs
+from .short_forms.maps_from_keys import first_of_each, from_keys, of_pairs
 from .short_forms.numbered_elements import numbered
 
 Caller = Callable[[Body, tree.Apply, t.Type | None], ir.Expr]
@@ -104,6 +104,8 @@ def _collected(builtin: str, op: str) -> Caller:
         if not only(b, node, 1):
             return b.wrong(node.place)
         argument = node.args[0]
+        if builtin in ("list", "tuple"):
+            argument = first_of_each(b, argument) or argument
         if _is_folded(argument):
             inner: ir.CompKind = "set" if builtin in ("set", "frozenset") else "tuple"
             inside = t.Set(wanted, True) if wanted is not None else None

@@ -22,8 +22,7 @@ def truth(b: Body, node: tree.Expression) -> ir.Expr:
         case t.Int():
             return ir.Op(found.place, t.BOOL, "ne", (found, ir.Const(found.place, t.INT, 0)))
         case t.Set() | t.Seq() | t.Map() | t.Bag() | t.Iter():
-            count = ir.Op(found.place, t.INT, "len", (found,))
-            return ir.Op(found.place, t.BOOL, "gt", (count, ir.Const(found.place, t.INT, 0)))
+            return _filled(found)
         case t.Union() | t.Record() | t.Sort() | t.Enum() if _true_unless_none(
             b, (whole := _widest(found)).type
         ):
@@ -37,12 +36,25 @@ def truth(b: Body, node: tree.Expression) -> ir.Expr:
             given = ir.Op(found.place, t.BOOL, "not", (none,))
             counts = ir.Op(found.place, t.BOOL, "ne", (number, zero))
             return ir.And(found.place, t.BOOL, (given, counts))
+        case t.Union(options=(kind, t.Nothing()) | (t.Nothing(), kind)) if isinstance(
+            kind, t.Set | t.Seq | t.Map | t.Bag
+        ):
+            none = ir.IsA(found.place, t.BOOL, found, (t.NOTHING,))
+            given = ir.Op(found.place, t.BOOL, "not", (none,))
+            filled = _filled(ir.Narrow(found.place, kind, found))
+            return ir.And(found.place, t.BOOL, (given, filled))
         case _:
             pass
     if not t.fits(found.type, t.BOOL):
         misfit(b, found.place, found.type, t.BOOL)
         return b.wrong(node.place)
     return found
+
+
+def _filled(found: ir.Expr) -> ir.Expr:
+    """Whether a collection is not empty."""
+    count = ir.Op(found.place, t.INT, "len", (found,))
+    return ir.Op(found.place, t.BOOL, "gt", (count, ir.Const(found.place, t.INT, 0)))
 
 
 def is_range(value: ir.Expr) -> bool:

@@ -13,15 +13,10 @@ from ..analysis.changed_places import changes
 from ..analysis.places import in_machine, in_state, may_pass
 from ..analysis.walk import statements
 from ..errors import Place, a
-from ..ops import SHORT_UPDATES, UPDATES
 from ..quick_dataclass import dataclass
 from ..syntax import tree
-from .aliasing import read_in_rounds
+from .aliasing import changes_in_place, read_in_rounds
 from .context import Body
-
-CHANGING = SHORT_UPDATES.union(
-    *UPDATES.values()
-)  # Methods that change a container where it stands.
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,27 +100,6 @@ def judge_members(b: Body, turn: Round, body: tuple[ir.Stmt, ...]) -> None:
                 if place is None or (change.below and may_pass(member.of, place, below=False)):
                     read_in_rounds(b, [(name, stmt.place)], {name})
                     return
-
-
-def changes_in_place(body: tuple[tree.Statement, ...], name: str) -> bool:
-    """Whether a body changes the container that a name refers to, or one inside it."""
-    for node in tree.nodes(body):
-        match node:
-            case tree.Apply(function=tree.Attribute(of=of, name=method)) if method in CHANGING:
-                place: tree.Expression = of
-            case (
-                tree.Set(target=tree.Subscript(of=of))
-                | tree.Augment(target=tree.Subscript(of=of))
-                | tree.Delete(target=tree.Subscript(of=of))
-            ):
-                place = of
-            case _:
-                continue
-        while isinstance(place, tree.Subscript):
-            place = place.of
-        if isinstance(place, tree.Name) and place.name == name:
-            return True
-    return False
 
 
 def _key_name(b: Body, member: str) -> str:

@@ -348,8 +348,7 @@ def _either(b: Body, node: tree.Either, expected: t.Type | None) -> ir.Expr:
 
 
 def _given_side(b: Body, node: tree.Either, expected: t.Type | None) -> ir.Expr | None:
-    """`x or y` as `x if x else y`, where x is an integer, or a record that may be None: what counts
-    as true is no None. None where x is a bool, or a container, which has to be copied."""
+    """`x or y` as `x if x else y`: what counts as true is no None. None where x is a bool."""
     first, *rest = node.args
     after = rest[0] if len(rest) == 1 else replace(node, args=tuple(rest))
     kept, asked = len(b.scene.problems.found), b.asked
@@ -358,7 +357,7 @@ def _given_side(b: Body, node: tree.Either, expected: t.Type | None) -> ir.Expr 
         if len(b.scene.problems.found) > kept:
             return b.wrong(node.place)
         b.asked = asked
-        if isinstance(found.type, t.Bool | t.Unknown) or not t.immutable(found.type):
+        if isinstance(found.type, t.Bool | t.Unknown) or t.contains(found.type, t.Part):
             return None
         test = truth(b, first)
         some = tuple(o for o in t.options(found.type) if not isinstance(o, t.Nothing))

@@ -22,6 +22,7 @@ from .aliasing import (
     is_view,
     keeps,
     kept_view,
+    looks,
     own_container,
     read_in_rounds,
 )
@@ -186,10 +187,12 @@ def _assign_local(
         kept_view(b, target.name, node.value.place)
     elif wanted is None and t.contains(value.type, t.Unknown) and not _has_refused(value):
         _untyped(b, node.place, target.name, value.type)
-    own_container(b, value, node.value.place)
+    looked = looks(b, target.name, value)
+    if not looked:
+        own_container(b, value, node.value.place)
     kind = wanted or t.widened(value.type)
     b.bind({target.name: kind})
-    if not t.immutable(kind):
+    if not t.immutable(kind) and not looked:
         b.owned.add(target.name)
     local = ir.Local(target.place, kind, target.name)
     b.replaced(local)

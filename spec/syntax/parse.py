@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..errors import Place, Problems
-from . import powers, short_forms, tree
+from . import short_forms, tree
 from .source import place_of
 
 ARITHMETIC: dict[type[ast.operator], str] = {
@@ -264,11 +264,13 @@ def _apply(p: Parser, node: ast.Call) -> tree.Expression:
 
 def _binary(p: Parser, node: ast.BinOp) -> tree.Expression:
     place, left, right = p.place(node), p.expr(node.left), p.expr(node.right)
-    found = powers.short(node.op, place, left, right)
-    if found is not None:
-        return found
     op = ARITHMETIC.get(type(node.op))
     if op is None or (op == "/" and _of_self(node)):
+        from . import powers  # Few machines have them.
+
+        found = powers.short(node.op, place, left, right)
+        if found is not None:
+            return found
         expected = "one of + - * // % | & ^, a constant power or shift"
         rewrite = powers.rewrite(node.op, left, right)
         rewrite = rewrite or REWRITES.get(type(node.op), "use + - * // %")
@@ -439,6 +441,8 @@ def _annotated(p: Parser, node: ast.AnnAssign) -> tree.Statement:
 def _augment(p: Parser, node: ast.AugAssign) -> tree.Statement:
     op, target, value = ARITHMETIC.get(type(node.op)), p.expr(node.target), p.expr(node.value)
     if op is None:
+        from . import powers  # Few machines have them.
+
         found = powers.short(node.op, p.place(node), target, value)
         if found is not None and powers.is_plain(target):
             return tree.Set(p.place(node), target, found, None)

@@ -352,23 +352,32 @@ def assigned_names(body: tuple[Statement, ...]) -> frozenset[str]:
 
 
 def _assigned(stmt: Statement) -> Iterator[str]:
+    yield from assigned_by(stmt)
     match stmt:
+        case Choose(then=then, other=other):
+            yield from assigned_names((*then, *other))
+        case Each(body=body) | While(body=body):
+            yield from assigned_names(body)
+        case Match(cases=cases):
+            for case in cases:
+                yield from assigned_names(case.body)
+        case _:
+            pass
+
+
+def assigned_by(node: Tree) -> Iterator[str]:
+    """The names that one statement assigns, without the statements inside it."""
+    match node:
         case Set(target=target) | Augment(target=target):
             for each in target.items if isinstance(target, Display) else (target,):
                 if isinstance(each, Name):
                     yield each.name
-        case Choose(then=then, other=other):
-            yield from assigned_names((*then, *other))
-        case Each(names=names, body=body):
+        case Each(names=names):
             yield from names
-            yield from assigned_names(body)
-        case While(body=body):
-            yield from assigned_names(body)
         case Match(cases=cases):
             for case in cases:
                 for pattern in case.patterns:
                     yield from captured(pattern)
-                yield from assigned_names(case.body)
         case _:
             pass
 

@@ -14,7 +14,10 @@ class Peer(Machine):
         self.acked = self.sent
         self.windows[1] = self.sent
         either = self.sent if len(self.acked) > 0 else self.acked
+        either.add(1)
         window = self.windows.get(1)
+        if window is not None:
+            window.add(2)
 
     @transition()
     def gone(self) -> None:

@@ -151,7 +151,7 @@ REFUSED = {
     "self.s = self.s.union(self.q)\nreturn 0": "L203",
     "self.s = self.s.union(5)\nreturn 0": "L203",
     # A container has to be copied, and 0 is no None.
-    "xs = self.xs or self.ys\nreturn len(xs)": "L203",
+    "xs = self.xs or self.ys\nxs.append(1)\nreturn len(xs)": "L211",
     "return self.xs.pop(0) or 1": "L102",
     "return any(j for j in self.q)": "L203",
 }

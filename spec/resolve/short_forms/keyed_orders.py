@@ -43,7 +43,8 @@ def keyed(b: Body, node: tree.Apply, builtin: str) -> ir.Expr:
     by = _by(b, node, words.get("key"), (builtin, item))
     if by is None:
         return b.wrong(node.place)
-    if not t.ordered(over.type) and _tells_apart(by[1], by[0]):
+    items = isinstance(over, ir.Op) and over.op == "items"
+    if not t.ordered(over.type) and _tells_apart(by[1], by[0], items):
         over = _listed(b, over, item)
     found = _Keyed(b, node.place, builtin, over, item)
     if builtin == "sorted":
@@ -85,11 +86,16 @@ def _listed(b: Body, over: ir.Expr, item: t.Type) -> ir.Expr:
     return ir.Comp(over.place, t.Seq(item, False), "tuple", each, None, (clause,))
 
 
-def _tells_apart(key: ir.Expr, name: str) -> bool:
-    """Whether no two members of an enum have this key: it has the rank of the member in it."""
+def _tells_apart(key: ir.Expr, name: str, items: bool) -> bool:
+    """Whether no two elements have this key: it has the rank of the member of an enum in it, or, of
+    a map's items, the item's key."""
     match key:
         case ir.Op(op="tuple", args=args):
-            return any(_tells_apart(arg, name) for arg in args)
+            return any(_tells_apart(arg, name, items) for arg in args)
+        case ir.Item(of=ir.Local(name=own), key=ir.Const(value=0)):
+            return items and own == name
+        case ir.Op(op="neg", args=(of,)):
+            return _tells_apart(of, name, items)
         case ir.Item(of=ir.Op(op="map", args=args), key=ir.Local(name=own)) if own == name:
             ranks = [rank.value for rank in args[1::2] if isinstance(rank, ir.Const)]
             return 2 * len(set(ranks)) == len(args)

@@ -1,4 +1,5 @@
-"""`dict.fromkeys(keys, value)`: each key has the one value. `dict(zip(keys, values))`."""
+"""`dict.fromkeys(keys, value)`: each key has the one value. `dict(zip(keys, values))`.
+`list(dict.fromkeys(q))`: the elements of a list, each where it stands first."""
 
 from __future__ import annotations
 
@@ -60,3 +61,21 @@ def of_pairs(b: Body, node: tree.Apply) -> tree.Comprehension | None:
             return tree.Comprehension(node.place, "map", value, key, each.clauses)
         case _:
             return None
+
+
+def first_of_each(b: Body, node: tree.Expression) -> tree.Expression | None:
+    """`dict.fromkeys(q)` whose keys are wanted in order, as a comprehension; None of others."""
+    match node:
+        case tree.Apply(function=function, args=(of,), keywords=()):
+            if b.static(function) != dict.fromkeys:
+                return None
+        case _:
+            return None
+    place = node.place
+    index, each = (tree.Name(place, f"_{kind}_{b.fresh}") for kind in ("index", "each"))
+    b.fresh += 1
+    numbered = tree.Apply(place, tree.Name(place, "enumerate"), (of,), ())
+    before = tree.Cut(place, of, None, index)
+    new = tree.Compare(place, each, (("not in", before),))
+    clause = tree.For(place, (index.name, each.name), numbered, (new,))
+    return tree.Comprehension(place, "list", each, None, (clause,))

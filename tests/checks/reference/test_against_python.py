@@ -18,6 +18,7 @@ FILES = (
     "emptied",
     "inner_containers",
     "kept_views",
+    "looked_up",
     "loop_names",
     "loop_values",
     "machines",
