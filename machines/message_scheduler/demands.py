@@ -12,6 +12,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "it assigns the numbers of requests, and matches replies to them",
         "system.Messaging.told_what_happened",
         "system.Messaging.nobody_is_told_wrong",
+        "system.MessagingOpen.what_comes_is_taken",
     ),
     "R4": (
         "senders are told of disconnects, and get new peers without asking",
@@ -126,6 +127,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
     ),
     "R32": (
         "stop fails receivers, discards senders, and accepts none any more",
+        "system.MessagingOpen.all_is_over_when_everybody_is_told",
         "system.Messaging.results_come_first",
         "system.Messaging.who_waits_is_called",
         "system.Messaging.nothing_begins_after_stop",

@@ -27,6 +27,7 @@ from lawful import (
 )
 
 from .declaration import (
+    Body,
     ChannelId,
     Discard,
     Failure,
@@ -269,6 +270,29 @@ class MessagingFair(Messaging):
         results=2,
         due=2,
     )
+
+
+class MessagingOpen(Messaging):
+    """What the scheduler takes at any time, and when all is over."""
+
+    @invariant
+    def what_comes_is_taken(self, peer: Peer, number: Nat, type: Type, body: Body) -> bool:
+        """Any frame, also a late one; that a peer leaves; whoever is withdrawn: also in a callback
+        and after `stop` (R3, R4, R10, R23, R30)."""
+        return (
+            can(self.scheduler.receive, peer, number, type, body)
+            and can(self.scheduler.disconnect, peer)
+            and all(can(self.scheduler.withdraw_sender, t) for t in Token)
+            and can(self.scheduler.withdraw_receiver, number)
+        )
+
+    @invariant
+    def all_is_over_when_everybody_is_told(self) -> bool:
+        """After `stop`, and not before the last callback has returned (R31, R32)."""
+        told = self.callback is None and len(self.due) + len(self.waiting) == 0
+        return self.scheduler.over() == (self.stopped and told)
+
+    scope = Scope(Peer=1, Type=1)
 
 
 class MessagingFixed(Messaging):

@@ -165,8 +165,10 @@ class Threads(Machine):
 
     @invariant
     def nothing_is_called_after_stop_returned(self) -> bool:
-        """(R31, R32)"""
-        return not self.ended or self.scheduler.over()
+        """Nor is anybody still being called, or about to be (R31, R32)."""
+        calls = any(a in (At.CALLING, At.INSIDE) for a in self.at.values())
+        waits = len(self.scheduler.results) + len(self.scheduler.queue) > 0
+        return not (self.ended and (calls or waits))
 
     @invariant
     def nobody_is_forgotten(self) -> bool:

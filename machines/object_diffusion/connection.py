@@ -133,7 +133,8 @@ class Connection(Machine, abstract=True):
         require(not self.has_ended(), "the connection has ended")
         offered = self.peer.interesting(frozenset(self.pool))
         require(len(objects) > 0 or len(offered) == 0, "something could be requested")
-        self.peer.decide(frozenset(self.pool), objects)
+        decision = self.peer.decide(frozenset(self.pool), objects)
+        assert decision == self.peer.decision
 
     @transition(fair="weak")
     def read(self) -> None:

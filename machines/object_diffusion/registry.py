@@ -176,6 +176,11 @@ class Peers(Machine, abstract=True):
             if p in self.peers
         )
 
+    @step_property
+    def the_lock_is_free_before_it_is_taken(self, after: "Peers") -> bool:
+        """Also by the peer that has it, for another object (O15, O26)."""
+        return self.lock is None or after.lock is None or after.lock == self.lock
+
     @invariant
     def inserting_is_on_its_way(self) -> bool:
         """The holder of the lock is connected, and has the object (O15, O26)."""
@@ -414,4 +419,11 @@ class AnyPeers(Peers):
         max_num_objects_inflight_per_peer=(1,),
         max_num_objects_inflight_total=(1,),
         max_num_ids_req=(1,),
+    )
+    # A peer has two objects on the way to the pool.
+    inserting = Scope(
+        Peer=1,
+        ObjectId=2,
+        max_num_objects_inflight_per_peer=(2,),
+        max_num_ids_req=(2,),
     )

@@ -154,6 +154,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "dispatching.DispatchingFixed",
         "promises.BrokersFixed.handling_ends_no_consumer",
         "promises.BrokersLive.who_is_busy_ends",
+        "subscribers.SubscribersFixed.an_owner_delivers",
     ),
     "Q32": (
         "at most one owner, and none if nobody is interested",

@@ -122,7 +122,7 @@ class ReceiverInTime(ReceiverEntryFixed):
             return True
         return after.acked - self.acked >= self.ack_interval
 
-    @transition(source=Conn.CLOSING, target=Conn.CLOSED)
+    @transition()
     def remove(self) -> None:
         self.silence = self.clock.now - self.heard
         super().remove()
@@ -195,23 +195,25 @@ class SenderInTime(SenderEntryFixed):
             self.changed = self.clock.now
         super().ack(m)
 
-    @transition(source=Conn.OPEN, target=Conn.CLOSING)
+    @transition()
     def close(self) -> None:
-        self.active = self.clock.now
+        """A close that changes nothing does not begin the time-out again."""
+        if self.state == Conn.OPEN:
+            self.active = self.clock.now
         super().close()
 
-    @transition(source=Conn.OPEN, target=Conn.CLOSING)
+    @transition()
     def expire(self) -> None:
         self.silence = self.clock.now - self.active
         self.active = self.clock.now
         super().expire()
 
-    @transition(source=Conn.CLOSING, target=Conn.CLOSED)
+    @transition()
     def remove(self) -> Close:
         self.lasted = self.clock.now - self.active
         return super().remove()
 
-    @transition(source=Conn.CLOSING, target=Conn.CLOSED)
+    @transition()
     def give_up(self) -> Dropped:
         self.lasted = self.clock.now - self.active
         return super().give_up()

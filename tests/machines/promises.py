@@ -136,6 +136,11 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
             "the application closes and nothing happens",
         ),
         Promise(
+            "closing once more does not prolong a connection",
+            "in_time.SenderInTime.closed_in_time",
+            "the close time-out begins again when the application closes once more",
+        ),
+        Promise(
             "what the application closed ends",
             "interruptions.LinkClosed.what_is_closed_ends",
             "what the application closed stays CLOSING",
@@ -191,6 +196,11 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
             "only the holder of the pool's lock inserts",
             "registry.Registry.only_the_holder_inserts",
             "what is inserted leaves the way to the pool of all peers",
+        ),
+        Promise(
+            "the pool's lock is free before it is taken, also by its holder",
+            "registry.Registry.the_lock_is_free_before_it_is_taken",
+            "the holder of the lock takes it for another object",
         ),
     ),
     "queue_cluster": (
@@ -253,6 +263,11 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
             "a node asks for another turn if it has consumers, and only then",
             "subscribers.SubscribersFixed.a_release_says_who_waits",
             "a node without consumers asks for another turn",
+        ),
+        Promise(
+            "several consumers of an owner take messages at a time",
+            "subscribers.SubscribersFixed.an_owner_delivers",
+            "one consumer at a time takes a message",
         ),
         Promise(
             "a consumer hears that a message comes again",
@@ -367,6 +382,16 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
             "callbacks never overlap",
             "threads.Threads.callbacks_never_overlap",
             "callbacks overlap",
+        ),
+        Promise(
+            "a response may come late, and is no error",
+            "system.MessagingOpen.what_comes_is_taken",
+            "a late response is refused",
+        ),
+        Promise(
+            "stop is over when everybody was told, and not before",
+            "system.MessagingOpen.all_is_over_when_everybody_is_told",
+            "all is over before the senders are discarded",
         ),
     ),
 }

@@ -53,7 +53,7 @@ PROVED = {
     "object_diffusion.attribution:RoundsFixed": (3, 0),
     "object_diffusion.connection:ConnectionFixed": (41, 0),
     "object_diffusion.declaration:InboundPeerFixed": (29, 0),
-    "object_diffusion.system:DiffusionFixed": (53, 0),
+    "object_diffusion.system:DiffusionFixed": (54, 0),
     "queue_cluster.declaration:QueueOwnerFixed": (22, 0),
     "queue_cluster.dispatching:DispatchingFixed": (7, 0),
     "read_only_windows.closing:PoolFixed": (27, 0),

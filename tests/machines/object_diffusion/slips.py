@@ -81,6 +81,16 @@ SLIPS = (
         "the_lock_is_given_back",
     ),
     Slip(
+        "the holder of the lock takes it for another object",
+        "registry",
+        '        require(self.lock is None, "the pool is locked")\n',
+        "        lock = self.lock\n"
+        '        require(lock is None or lock.peer == p, "the pool is locked")\n',
+        "AnyPeers",
+        "inserting",
+        "the_lock_is_free_before_it_is_taken",
+    ),
+    Slip(
         "the time limit of a reply begins again with each request",
         "callbacks",
         "        if len(self.pending) == 0:\n            self.reply.start(self.reply_timeout)",

@@ -1,4 +1,5 @@
-"""The mutants of the registry that a service embeds, its entries included: who notices each."""
+"""The mutants of what a service embeds: who notices each. The registry, its entries included, and
+an outbound peer, which its caller judges."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from lawful.machines.object_diffusion.attribution import Attribution, RoundsFixed
+from lawful.machines.object_diffusion.callers import OutboundCalled
 from lawful.machines.object_diffusion.connection import ConnectionFixed
 from lawful.machines.object_diffusion.declaration import InboundPeerFixed
 from lawful.machines.object_diffusion.in_time import DiffusionInTime
@@ -44,6 +46,12 @@ TABLE = Table(
         Asked(DiffusionFixed, "redundant", called=NODE, bounds=TWO),
     ),
 )
+OUTBOUND = Table(
+    Path(__file__).with_name("outbound_mutants.txt"),
+    OutboundCalled,
+    ("Outbound",),
+    (Asked(OutboundCalled),),
+)
 
 
 # What is not equivalent and survives, by its row and change, with the reason.
@@ -69,7 +77,17 @@ def test_the_table_has_every_mutant_and_a_reason_for_each_that_survives() -> Non
     assert len(survived) <= tried * 2 // 100
 
 
+def test_of_an_outbound_peer_one_mutant_survives_and_does_the_same() -> None:
+    """`ids` is empty where it returns `()` in its place, by the guard before."""
+    OUTBOUND.rewritten()
+    table, every = OUTBOUND.kept(), OUTBOUND.every()
+    assert list(table) == list(every)
+    survived = [each for name, each in every.items() if table[name] == SURVIVED]
+    assert [each.what for each in survived] == ["announce: () for ids"]
+    assert len(table) == 91
+
+
 @pytest.mark.nightly
-@each_question(TABLE)
+@each_question(TABLE, OUTBOUND)
 def test_mutants_are_noticed_as_the_table_says(question: Question) -> None:
     assert question.answered() == question.said()

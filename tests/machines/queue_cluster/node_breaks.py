@@ -241,4 +241,13 @@ NODE_BREAKS = (
         "a_release_says_who_waits",
         machine="SubscribersFixed",
     ),
+    Break(
+        "one consumer at a time takes a message",
+        "Q31",
+        "ownership",
+        "require(self.busy < self.consumers_here,",
+        "require(self.busy < min(1, self.consumers_here),",
+        "an_owner_delivers",
+        machine="SubscribersFixed",
+    ),
 )

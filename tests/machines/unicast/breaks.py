@@ -286,6 +286,17 @@ SLIPS = (
         "SenderCalled",
         "asserts",
     ),
+    Break(
+        "U19",
+        "the close time-out begins again when the application closes once more",
+        '    twice = ignore("close", source=(Conn.CLOSING, Conn.CLOSED),',
+        '    @transition(source=Conn.CLOSING, event="close")\n'
+        "    def again(self) -> None:\n"
+        "        self.idle.start(self.conn_close_timeout)\n\n"
+        '    twice = ignore("close", source=Conn.CLOSED,',
+        "SenderInTime",
+        "closed_in_time",
+    ),
 )
 
 # What the network, the application or another life of an end does.

@@ -1,0 +1,70 @@
+"""The parameters of what services embed have the values of the documents, or of a declaration's
+text where its document has none."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+
+from lawful import Machine
+from lawful.machines.message_scheduler.declaration import Scheduler
+from lawful.machines.object_diffusion.registry import Registry
+from lawful.machines.queue_cluster.declaration import QueueOwnerFixed
+from lawful.machines.queue_cluster.joining import Updatee
+from lawful.machines.read_only_windows.declaration import WindowFixed
+from lawful.machines.read_only_windows.service.settings import Config
+from lawful.machines.read_only_windows.transaction import Transaction
+from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryFixed
+from lawful.spec import ir
+from lawful.spec.resolve import resolve
+
+# The options of `read-only-transactions.md` [seed:152-157].
+OF_THE_DOCUMENT = {
+    "read_only_transaction_num_threads": 0,
+    "read_write_window_time": 500,
+    "read_only_window_time": 200,
+    "read_only_transaction_threshold": 0,
+    "read_only_window_margin": 5,
+    "max_read_only_transaction_time": 150,
+}
+# Reaping is on; acks are 500 ms apart [seed:56].
+OF_AN_ENTRY = {"conn_expiry_timeout": 120.0, "conn_close_timeout": 60.0, "reaping": True}
+
+
+@pytest.mark.parametrize(
+    ("cls", "expected"),
+    [
+        (WindowFixed, {**OF_THE_DOCUMENT, "latency": 10}),
+        (Transaction, {"max_read_only_transaction_time": 150}),
+        (SenderEntryFixed, OF_AN_ENTRY),
+        (ReceiverEntryFixed, {**OF_AN_ENTRY, "ack_interval": 0.5}),
+        (Scheduler, {"least": 2**24, "greatest": 2**32 - 1}),
+        (QueueOwnerFixed, {"slice_seconds": 0.02}),
+        (Updatee, {"ring": 0}),
+        (
+            Registry,
+            {
+                "target_object_redundancy": 3,
+                "max_num_objects_outstanding": 100,
+                "max_num_objects_inflight_per_peer": 50,
+                "max_num_objects_inflight_total": 500,
+                "max_num_ids_req": 10,
+                "reply_timeout": 10,
+            },
+        ),
+    ],
+    ids=lambda given: getattr(given, "__name__", ""),
+)
+def test_parameters_have_these_values_if_none_are_given(
+    cls: type[Machine], expected: dict[str, Any]
+) -> None:
+    parameters = resolve(cls).machine.parameters
+    found = {p.name: p.default.value for p in parameters if isinstance(p.default, ir.Const)}
+    assert found == expected
+
+
+def test_an_executor_has_the_options_of_the_document() -> None:
+    config = asdict(Config())
+    assert {name: config[name] for name in OF_THE_DOCUMENT} == OF_THE_DOCUMENT
