@@ -18,6 +18,7 @@ LARGE: dict[tuple[str, str], Counts] = {
     ("message_scheduler.system:MessagingFixed", "senders"): (4_405, 55_180, 26),
     ("object_diffusion.declaration:InboundPeerFixed", "wide"): (1_551, 6_224, 36),
     ("object_diffusion.registry:Registry", "several"): (62_222, 560_076, 40),
+    ("object_diffusion.registry:AnyPeers", "inserting"): (1_592, 10_182, 30),
     ("object_diffusion.system:DiffusionFixed", "redundant"): (6_404, 25_935, 37),
     ("object_diffusion.system:DiffusionFixed", "pipelined"): (11_149, 47_048, 44),
     ("object_diffusion.system:DiffusionFixed", "large"): (97_647, 379_174, 61),
