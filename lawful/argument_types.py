@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import unquote
 
+MOST_HELD = 1_000_000
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 
 
@@ -107,6 +108,13 @@ def count(text: str) -> int:
     if text.isascii() and text.isdigit():
         return int(text)
     raise argparse.ArgumentTypeError(f"{text!r}: expected 0 or more")
+
+
+def held(text: str) -> int:
+    """How many things a program holds in memory."""
+    if text.isascii() and text.isdigit() and int(text) <= MOST_HELD:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"{text!r}: expected 0 to {MOST_HELD}")
 
 
 def pause(text: str) -> float:

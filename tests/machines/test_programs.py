@@ -20,6 +20,7 @@ Program = Callable[[Sequence[str]], int]
 PORT = "expected a port from 0 to 65535"
 OTHER_PORT = "expected a port from 1 to 65535"
 ADDRESS = "expected NAME=PORT, a port from 1 to 65535"
+HELD = "expected 0 to 1000000"
 PROBABILITY = "expected a probability from 0 to 1"
 COUNT = "expected 0 or more"
 SECONDS = "expected seconds above 0"
@@ -43,13 +44,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (run_scheduler, "fetch =7001", ADDRESS),
         (run_scheduler, "fetch A=99999", ADDRESS),
         (run_scheduler, "fetch A=1 A=2", "A is there twice: at port 1 and at port 2"),
-        (run_scheduler, "fetch A=1 --objects -3", COUNT),
+        (run_scheduler, "fetch A=1 --objects -3", HELD),
+        (run_scheduler, "peer A --channels 65536", "'H' format requires 0 <= number <= 65535"),
         (run_scheduler, "fetch A=1 --timeout 0", SECONDS),
         (run_scheduler, "fetch A=1 --timeout 5000", "<= 3600.0 seconds, not 5000.0"),
         (run_scheduler, "fetch A=1 --seconds nan", SECONDS),
         (run_scheduler, "demo --faults 2", PROBABILITY),
         (run_diffusion, "peer A --port 99999", PORT),
-        (run_diffusion, "peer A --objects -5", COUNT),
+        (run_diffusion, "peer A --objects 1000001", HELD),
         (run_diffusion, "node A=99999 --pool p", ADDRESS),
         (run_diffusion, "node A=1 A=2 --pool p", "A is there twice"),
         (run_diffusion, "demo --peers 0", "invalid choice: 0"),
@@ -80,6 +82,16 @@ def test_words_out_of_their_range_are_named(
     assert program(words.split()) == 5
     said = capsys.readouterr()
     assert text in said.out + said.err
+    assert list(folder.iterdir()) == []
+
+
+@pytest.mark.parametrize("program", [run_scheduler, run_diffusion, run_cluster, run_unicast])
+def test_a_name_that_nobody_can_say_is_refused(
+    program: Program, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = {run_cluster: ["broker", "", "--bus=1"], run_unicast: ["member", ""]}
+    assert program(words.get(program, ["peer", ""])) == 5
+    assert "1 to 2" in capsys.readouterr().out
     assert list(folder.iterdir()) == []
 
 

@@ -114,7 +114,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _task(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--objects", type=types.count, default=100, help="default 100")
+    parser.add_argument("--objects", type=types.held, default=100, help="default 100")
     parser.add_argument(
         "--timeout", type=types.seconds, default=1.0, help="seconds for each request"
     )

@@ -78,6 +78,8 @@ class Responder(Peer["_Talk"]):
     """A peer. `counts` has what came (`requests`, `notifications`, `malformed`) and each fate."""
 
     def __init__(self, name: str, behaviour: Behaviour, seed: int = 0) -> None:
+        """Errors: ValueError for a name, or a number of channels, that no Hello has room for."""
+        encode(Hello(name, behaviour.channels))
         super().__init__(name, seed)
         self.behaviour = behaviour
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
+from collections.abc import Callable
+from functools import partial
 from typing import Protocol
 
 from ...services.framing import Frames, Oversized, WireError
@@ -34,6 +36,8 @@ class Home(Protocol):
     def collect(self, p: Peer, reply: ReplyIds | Objects) -> bool: ...
 
     def changed(self) -> None: ...
+
+    def fail(self, error: Exception) -> None: ...
 
 
 class Connection(asyncio.Protocol):
@@ -64,6 +68,17 @@ class Connection(asyncio.Protocol):
         )
 
     def data_received(self, data: bytes) -> None:
+        self._guarded(partial(self._read, data))
+
+    def _guarded(self, action: Callable[[], None]) -> None:
+        """Do it; an error, such as a journal's, ends the node. The event loop would end the
+        connection alone, and not even tell of an OSError."""
+        try:
+            action()
+        except Exception as error:
+            self._node.fail(error)
+
+    def _read(self, data: bytes) -> None:
         try:
             for content in self._frames.feed(data):
                 if not self.alive:
@@ -79,7 +94,7 @@ class Connection(asyncio.Protocol):
     def resume_writing(self) -> None:
         self._full = False
         if self._peer is not None:
-            self._go_on(self._peer)
+            self._guarded(partial(self._go_on, self._peer))
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._watch is not None:
@@ -87,7 +102,7 @@ class Connection(asyncio.Protocol):
         self._replies.clear()
         self.lost.set()
         if self._peer is not None:
-            self._node.unregister(self._peer)
+            self._guarded(partial(self._node.unregister, self._peer))
 
     @property
     def alive(self) -> bool:
@@ -133,6 +148,9 @@ class Connection(asyncio.Protocol):
         entry = self._node.registry.peers.get(p)
         if entry is None:
             return
+        if isinstance(reply, Objects) and reply.longest > self._node.config.longest_object:
+            self.give_up("oversized")
+            return
         if entry.state == Status.ACTING and entry.collects():
             if self._collected(p, reply):
                 self._go_on(p)
@@ -152,6 +170,9 @@ class Connection(asyncio.Protocol):
 
     def act(self) -> None:
         """Carry out the decision, all of it (O17, O18)."""
+        self._guarded(self._act)
+
+    def _act(self) -> None:
         p, registry = self._peer, self._node.registry
         if p is None or not registry.lawful.may("read_decision", p):
             return

@@ -41,9 +41,9 @@ class Node:
 
     `counts`, since it was made. Of objects: `added`, `known` (a second copy), `invalid`. Of
     connections: `connected`, `disconnected`, `dials_failed`. Of peers that were given up: `silent`,
-    `malformed`, `oversized`, `unexpected` (a frame that answers nothing), `refused` (a reply that
-    the machine refuses), `flood` (more replies than requests), `unknown` (another name), `mute`
-    (it did not say its name).
+    `malformed`, `oversized` (a frame, or an object), `unexpected` (a frame that answers nothing),
+    `refused` (a reply that the machine refuses), `flood` (more replies than requests), `unknown`
+    (another name), `mute` (it did not say its name).
     """
 
     def __init__(
@@ -68,6 +68,7 @@ class Node:
         self._changed = asyncio.Event()
         self._arrived = asyncio.Event()
         self._closing = asyncio.Event()
+        self._error: Exception | None = None  # What has ended `run`.
 
     def _registry(self) -> Registry:
         config = self.config
@@ -89,7 +90,7 @@ class Node:
     async def run(self) -> None:
         """Dial, decide and insert until `close`; then all connections are closed.
 
-        Errors: whatever the pool raises, for instance of a full disk.
+        Errors: whatever the pool or the journal raises, for instance of a full disk.
         """
         jobs = [self._keep(name, port) for name, port in self._peers.items()]
         tasks = [
@@ -104,6 +105,13 @@ class Node:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+        if self._error is not None:
+            raise self._error
+
+    def fail(self, error: Exception) -> None:
+        """End `run` with this error, the first of several."""
+        self._error = self._error or error
+        self._closing.set()
 
     def close(self) -> None:
         """End `run`."""

@@ -75,6 +75,8 @@ class OutboundPeer(Peer["_Talk"]):
     each fate; `heard` the requests for objects, if somebody listens."""
 
     def __init__(self, name: str, behaviour: Behaviour | None = None, seed: int = 0) -> None:
+        """Errors: ValueError for a name that no Hello has room for."""
+        encode(Hello(name))
         super().__init__(name, seed)
         self.behaviour = behaviour or Behaviour()
         self.objects: dict[ObjectId, bytes] = {}

@@ -31,7 +31,8 @@ class SqlitePool:
     and `valid` finds nothing wrong.
 
     With more than `most` objects the oldest is dropped. An object that was added is on the disk
-    when `add` returns. Errors: sqlite3.Error, of a file that is none of SQLite or a full disk.
+    when `add` returns. Errors: sqlite3.Error, of a file that is none of SQLite or has another
+    table of this name, or of a full disk.
     """
 
     def __init__(
@@ -39,14 +40,12 @@ class SqlitePool:
     ) -> None:
         self._valid = valid
         self._most = most
-        self._file = sqlite3.connect(path, isolation_level=None)
-        self._file.execute("PRAGMA journal_mode = WAL")
-        self._file.execute(
-            "CREATE TABLE IF NOT EXISTS objects"
-            " (n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL)"
-        )
-        found = self._file.execute("SELECT id FROM objects ORDER BY n")
-        self._ids = {ObjectId(name): None for (name,) in found}  # The oldest first.
+        try:
+            self._file = _opened(path)
+            found = self._file.execute("SELECT id, length(body) FROM objects ORDER BY n")
+            self._ids = {ObjectId(name): None for name, _ in found}  # The oldest first.
+        except sqlite3.Error as error:
+            raise sqlite3.OperationalError(f"{path}: {error}") from error
 
     def __len__(self) -> int:
         return len(self._ids)
@@ -80,3 +79,17 @@ class SqlitePool:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+def _opened(path: Path | str) -> sqlite3.Connection:
+    file = sqlite3.connect(path, isolation_level=None)
+    try:
+        file.execute("PRAGMA journal_mode = WAL")
+        file.execute(
+            "CREATE TABLE IF NOT EXISTS objects"
+            " (n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, body BLOB NOT NULL)"
+        )
+    except sqlite3.Error:
+        file.close()
+        raise
+    return file

@@ -77,7 +77,7 @@ def _parser() -> argparse.ArgumentParser:
     peer.add_argument("name")
     peer.add_argument("--port", type=types.port, default=0, help="default: any free port")
     peer.add_argument(
-        "--objects", type=types.count, default=100, help="how many it has; default 100"
+        "--objects", type=types.held, default=100, help="how many it has; default 100"
     )
     peer.add_argument("--delay", type=types.pause, default=0.0, help="seconds before each answer")
     peer.add_argument(
@@ -90,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     peer.add_argument("--seed", type=int, default=0)
     node = commands.add_parser("node", help="download from peers until the pool has enough")
     node.add_argument("peers", nargs="+", type=types.address, metavar="NAME=PORT")
-    node.add_argument("--objects", type=types.count, default=100, help="how many; default 100")
+    node.add_argument("--objects", type=types.held, default=100, help="how many; default 100")
     node.add_argument("--pool", type=Path, required=True, help="a file of SQLite")
     node.add_argument("--redundancy", type=int, default=1, help="copies at once; default 1")
     node.add_argument("--reply-timeout", type=int, default=10, help="seconds; default 10")
@@ -102,7 +102,7 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument(
         "--peers", type=int, choices=range(1, len(NAMES) + 1), default=3, help="how many; default 3"
     )
-    demo.add_argument("--objects", type=types.count, default=300, help="default 300")
+    demo.add_argument("--objects", type=types.held, default=300, help="default 300")
     demo.add_argument(
         "--faults", type=types.probability, default=0.0, help="share of bad answers of all but A"
     )

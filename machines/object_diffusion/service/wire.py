@@ -54,6 +54,11 @@ class Objects:
         """The IDs that the reply is for."""
         return frozenset(x for x, _ in self.bodies)
 
+    @property
+    def longest(self) -> int:
+        """Bytes of the longest body."""
+        return max((len(body) for _, body in self.bodies), default=0)
+
 
 Frame = Hello | RequestIds | RequestObjects | ReplyIds | Objects
 

@@ -7,7 +7,9 @@ import asyncio
 import contextlib
 import random
 import signal
+import sqlite3
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ from lawful.machines.object_diffusion.service.program import main
 from lawful.machines.object_diffusion.service.settings import Config, Options
 from lawful.machines.object_diffusion.service.wire import decode, encode, name_of
 from lawful.machines.services.framing import WireError
+from lawful.runtime.instance import Machine
 from lawful.runtime.journal import Journal
 from lawful.runtime.simulation.event_loop import SimulatedLoop
 from lawful.runtime.simulation.network import Network
@@ -226,6 +229,77 @@ def test_an_error_says_where_and_what_was_expected(content: bytes, message: str)
     with pytest.raises(WireError) as error:
         decode(content)
     assert str(error.value) == message
+
+
+class Full:
+    """A journal whose disk is full after so many rows."""
+
+    def __init__(self, rows: int) -> None:
+        self.left = rows
+
+    def attach(self, entry: Machine, instance: str) -> Callable[[], None]:
+        return entry.lawful.observe(self._row)
+
+    def _row(self, _: object) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise OSError("no space left")
+
+
+@pytest.mark.parametrize("rows", [0, 1, 2, 3, 5, 7, 9, 11])
+def test_a_node_whose_journal_fails_ends_whatever_it_did(rows: int) -> None:
+    """The event loop keeps quiet about an OSError of a connection; the node would wait for ever."""
+
+    async def download() -> None:
+        peer = OutboundPeer("A")
+        peer.offer(b"one")
+        config = Config(redial=60.0, reply_timeout=2**31)
+        node = Node(
+            SqlitePool(":memory:"), {"A": await peer.open()}, config, Options(journal=Full(rows))
+        )
+        async with asyncio.timeout(PATIENCE):
+            with pytest.raises(OSError, match="no space left"):
+                await node.run()
+        peer.close()
+
+    asyncio.run(download())
+
+
+def test_an_object_above_the_longest_costs_its_peer_the_connection() -> None:
+    async def download() -> tuple[Counter[str], list[bool]]:
+        pool = SqlitePool(":memory:")
+        peer = OutboundPeer("A")
+        bodies = [bytes(100), bytes(101)]
+        config = Config(redial=60.0, longest_object=100, ids_per_request=1)
+        names = [peer.offer(body) for body in bodies]
+        node = Node(pool, {"A": await peer.open()}, config)
+        running = asyncio.create_task(node.run())
+        async with asyncio.timeout(PATIENCE):
+            while not node.counts["disconnected"] and len(pool) < 2:
+                await asyncio.sleep(0.01)
+        node.close()
+        await running
+        peer.close()
+        return node.counts, [pool.has(name) for name in names]
+
+    counts, held = asyncio.run(download())
+    assert counts == {"connected": 1, "added": 1, "oversized": 1, "disconnected": 1}
+    assert held == [True, False]
+
+
+@pytest.mark.parametrize("name", ["", "x" * 256])
+def test_a_peer_has_a_name_that_it_can_say(name: str) -> None:
+    with pytest.raises(ValueError, match="a name has 1 to 255 bytes of UTF-8"):
+        OutboundPeer(name)
+
+
+def test_a_file_that_is_no_pool_is_named(tmp_path: Path) -> None:
+    with contextlib.closing(sqlite3.connect(tmp_path / "pool")) as other:
+        other.execute("CREATE TABLE objects (id)")
+    with pytest.raises(sqlite3.OperationalError, match="pool: no such column: body"):
+        SqlitePool(tmp_path / "pool")
+    with pytest.raises(sqlite3.OperationalError, match="none/pool: unable to open database file"):
+        SqlitePool(tmp_path / "none" / "pool")
 
 
 def test_a_pool_keeps_its_objects_and_drops_the_oldest(tmp_path: Path) -> None:
