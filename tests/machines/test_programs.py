@@ -89,7 +89,10 @@ def test_words_out_of_their_range_are_named(
 def test_a_name_that_nobody_can_say_is_refused(
     program: Program, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = {run_cluster: ["broker", "", "--bus=1"], run_unicast: ["member", ""]}
+    words: dict[Program, list[str]] = {
+        run_cluster: ["broker", "", "--bus=1"],
+        run_unicast: ["member", ""],
+    }
     assert program(words.get(program, ["peer", ""])) == 5
     assert "1 to 2" in capsys.readouterr().out
     assert list(folder.iterdir()) == []
