@@ -67,6 +67,7 @@ RUNNING = {
     "checks/explore/compiled/plain.py",
     "lawful/targets.py",
     "runtime/compile/generated_code.py",
+    "runtime/instances/row_code.py",
     "runtime/interop/text.py",
     "spec/ops.py",
     "spec/quick_dataclass.py",

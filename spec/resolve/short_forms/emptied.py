@@ -22,7 +22,8 @@ def emptying(
     """The loop as one over a range, with a problem where nothing shows that it ends."""
     found = next(_containers(b, node.test), None)
     if found is None:
-        _endless(b, node)
+        if any(short_forms.emptied(node.test)):  # Of other tests the parser has said it.
+            _endless(b, node)
         return []
     written, place = found
     here = node.place
