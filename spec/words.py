@@ -130,6 +130,12 @@ class Record:
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
+        for name in ("__eq__", "__hash__"):
+            if name in vars(cls):
+                raise TypeError(
+                    f"{cls.__name__}.{name}: records are equal where all their fields are; compare"
+                    " the fields that count instead"
+                )
         made: Any = dataclasses.dataclass(frozen=True)(cls)
         cls._fields = tuple(f.name for f in dataclasses.fields(made))
 

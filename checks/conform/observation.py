@@ -181,6 +181,8 @@ def plain(value: Any, kind: t.Type, world: World) -> Any:
             return world.enums[name](value)
         case t.Sort(name=name) if isinstance(value, world.sorts[name]):
             return value
+        case t.Text() if isinstance(value, str):
+            return value
         case t.Opaque() if type(value).__hash__ is not None:
             return value
         case t.Record(name=name, fields=fields) if isinstance(value, world.records[name]):

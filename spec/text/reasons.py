@@ -115,7 +115,7 @@ def spoken(value: Any, kind: t.Type) -> str:
         return str(value)
     if isinstance(kind, t.Iter) and not kind.ordered:
         value = tuple(in_order(value))
-    return text(form(value, kind))
+    return _text(form(value, kind))
 
 
 def text(value: ir.Json) -> str:

@@ -27,11 +27,52 @@ EXAMPLES: dict[type[t.Type], object] = {t.Int: 0, t.Float: 0.0, t.Text: ""}
 
 
 def _interpolated(b: Body, node: tree.Interpolated, expected: t.Type | None) -> ir.Expr:
-    parts = tuple(expr(b, _spoken(part)) for part in node.parts)
+    parts = tuple(_as_text(b, expr(b, _spoken(part))) for part in node.parts)
     for part in parts:
         if t.contains(part.type, t.Part):
             gathered(b, part.place, part.type)
     return ir.Format(node.place, t.TEXT, parts)
+
+
+def _as_text(b: Body, of: ir.Expr) -> ir.Expr:
+    """A value in an f-string. A member of an enum that has texts of its own, a `StrEnum` say, is
+    looked up in a table of them: an engine that has only the IR does not have the class."""
+    none = t.NOTHING in t.options(of.type)
+    kind = t.union(tuple(o for o in t.options(of.type) if o != t.NOTHING)) if none else of.type
+    classes = [b.scene.enums[o.name] for o in t.options(kind) if type(o) is t.Enum]
+    own = [cls for cls in classes if any(str(m) != f"{cls.__name__}.{m.name}" for m in cls)]
+    told = any(format(member) != str(member) for cls in classes for member in cls) or any(
+        _speaks(b.scene.records[o.name]) for o in t.options(kind) if isinstance(o, t.Record)
+    )
+    if told or (own and not isinstance(kind, t.Enum)):
+        b.problem(
+            "L103",
+            of.place,
+            f"{a(of.type)} in text, of which the class says how it is written",
+            "a value that Python writes in its usual way",
+            "write what is meant: x.name, x.value, or each field",
+        )
+        return b.wrong(of.place)
+    if not own:
+        return of
+    texts = ((ir.Const(of.place, kind, m.name), ir.Const(of.place, t.TEXT, str(m))) for m in own[0])
+    table = ir.Op(
+        of.place,
+        t.Map(kind, t.TEXT, mutable=True, total=True),
+        "map",
+        tuple(each for row in texts for each in row),
+    )
+    if not none:
+        return ir.Item(of.place, t.TEXT, table, of)
+    there = ir.Item(of.place, t.TEXT, table, ir.Narrow(of.place, kind, of))
+    absent = ir.IsA(of.place, t.BOOL, of, (t.NOTHING,))
+    return ir.If(of.place, t.TEXT, absent, ir.Const(of.place, t.TEXT, "None"), there)
+
+
+def _speaks(cls: type) -> bool:
+    """Whether a record has a method of its own that makes its text."""
+    own = any(name in vars(each) for each in cls.__mro__[:-1] for name in ("__str__", "__format__"))
+    return own or not hasattr(cls.__repr__, "__wrapped__")  # A dataclass wraps the one it makes.
 
 
 def _spoken(node: tree.Expression) -> tree.Expression:

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
 
-from lawful import PropertyViolated, Refused
+from lawful import Machine, PropertyViolated, Record, Refused, transition
 from lawful.checks.conform.observation import Unseen
 from lawful.checks.conform.oracle import entry_points
 from lawful.runtime.instances.access import InstanceAccess
@@ -328,4 +328,40 @@ def test_a_fault_has_its_name() -> None:
     assert lines[-2:] == [
         "the machine violates bounds: n: -1 is below 0",
         "the implementation raises PropertyViolated: Faults.take: asserts: what",
+    ]
+
+
+class Greeting(Record):
+    text: str
+
+
+class Greeter(Machine):
+    """Its outputs have text."""
+
+    far: bool = False
+
+    @transition
+    def greet(self, far: bool) -> tuple[Greeting, str]:
+        self.far = far
+        return Greeting(f"hello {far}"), "there" if far else "here"
+
+
+class GreeterByHand:
+    def __init__(self, where: str) -> None:
+        self.far = False
+        self.where = where
+
+    def greet(self, far: bool) -> tuple[Greeting, str]:
+        self.far = far
+        return Greeting(f"hello {far}"), self.where if far else "here"
+
+
+def test_outputs_may_have_text() -> None:
+    run(Greeter, lambda clock: GreeterByHand("there"))
+    said = told(Greeter, lambda clock: GreeterByHand("nowhere"))
+    assert said == [
+        "Greeter, in this event:",
+        "    greet(True)",
+        "output: expected (Greeting(text='hello True'), 'there'), "
+        "found (Greeting(text='hello True'), 'nowhere')",
     ]

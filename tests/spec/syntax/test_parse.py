@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from lawful import Record
 from lawful.spec.errors import DeclarationError, Place, Problem
 from lawful.spec.syntax import tree
 from lawful.spec.syntax.declare import declared
@@ -171,3 +172,11 @@ def test_the_names_that_a_body_assigns() -> None:
     )
     (method,) = declared(texts.machine(text)).tree.methods
     assert tree.assigned_names(method.body) == {"a", "b", "c", "d", "e", "f", "g"}
+
+
+def test_a_record_has_no_equality_of_its_own() -> None:
+    def equal(self: object, other: object) -> bool:
+        return True
+
+    with pytest.raises(TypeError, match=r"^R\.__eq__: records are equal where all their fields"):
+        type("R", (Record,), {"__eq__": equal})
