@@ -8,7 +8,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import TextIO
 
@@ -189,7 +189,7 @@ class Output:
             files.save(Path(self.json), files.json_text(document))
 
     @contextlib.contextmanager
-    def pictures(self, folder: Path | None) -> Iterator[Path]:
+    def pictures(self, folder: Path | None) -> Generator[Path]:
         """The folder to write pictures into. Without one, the picture that was written goes to
         standard output.
 

@@ -67,8 +67,12 @@ def test_a_folder_that_is_not_mounted_is_refused(option: str, text: str, capsys:
 
 
 OUTPUT_OR_PATH = {("draw", "--out"), ("diff", "--out"), ("infer-mapping", "--out")}
-WORDS = {"replay": ["x", "x"], "infer-mapping": ["x", "x"], "learn-scope": ["x", "x"]}
-WORDS |= {"diff": ["x", "x"], "export": ["x", "--tla"], "completion": ["bash"], "lsp": []}
+WORDS = {
+    **dict.fromkeys(("replay", "infer-mapping", "learn-scope", "diff"), ["x", "x"]),
+    "export": ["x", "--tla"],
+    "completion": ["bash"],
+    "lsp": [],
+}
 
 
 def test_a_dash_is_no_name_of_a_file(capsys: Printed) -> None:

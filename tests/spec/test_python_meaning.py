@@ -298,8 +298,8 @@ UNPACKED = [
 
 @pytest.mark.parametrize("count", range(5))
 def test_a_list_of_another_length_is_not_unpacked(count: int) -> None:
-    empty = {"q": [], "ys": [], "m": {}, "s": set[int](), "bag": [], "rows": {}}
-    drawn = {**empty, "kept": None, "last": None, "xs": [3, 1, 2, 0][:count]}
+    empty: dict[str, Any] = {"q": [], "ys": [], "m": {}, "s": set[int](), "bag": [], "rows": {}}
+    drawn: dict[str, Any] = {**empty, "kept": None, "last": None, "xs": [3, 1, 2, 0][:count]}
     compare(both_of(UNPACKED), UNPACKED, drawn)
 
 

@@ -87,7 +87,12 @@ class Shelf(Machine):
 
     def choose(self, key: int, n: int) -> None:
         self.known.discard(key)
-        self.queue.append(min((n for key in (1, 2)), default=key))
+        self.queue.append(
+            min(
+                (n for key in (1, 2)),  # pyright: ignore[reportUnusedVariable]  # it hides `key`
+                default=key,
+            )
+        )
 
     def loop(self, n: int) -> None:
         for each in (1, 2):
@@ -112,7 +117,9 @@ class Wider(Gate):
         self.note(who)
 
 
-AFTER = {  # What each event leaves of (4, 2): the four variables.
+AFTER: dict[
+    str, tuple[set[int], dict[int, int], list[int], int]
+] = {  # What each event leaves of (4, 2): the four variables.
     "put": ({4}, {2: 4}, [], 1),
     "turned": ({2}, {4: 2}, [], 1),
     "several": ({1, 2, 4}, {2: 1, 7: 4}, [4], 2),
