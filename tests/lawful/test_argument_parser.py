@@ -68,7 +68,7 @@ def test_a_folder_that_is_not_mounted_is_refused(option: str, text: str, capsys:
 
 OUTPUT_OR_PATH = {("draw", "--out"), ("diff", "--out"), ("infer-mapping", "--out")}
 WORDS = {
-    **dict.fromkeys(("replay", "infer-mapping", "learn-scope", "diff"), ["x", "x"]),
+    **{key: ["x", "x"] for key in ("replay", "infer-mapping", "learn-scope", "diff")},
     "export": ["x", "--tla"],
     "completion": ["bash"],
     "lsp": [],
