@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 
-from lawful import Machine, ignore, require, transition
+from lawful import Machine, Nat, ignore, require, transition
 from lawful.runtime import store as stores
 from lawful.runtime import store_transactions, stored_instance
 from lawful.runtime.instances import observers
@@ -228,3 +230,28 @@ def test_so_is_one_of_a_machine_with_timers() -> None:
             assert machine.count == sum(machine.added)
 
     assert at_every_place(FILES, play) > 30
+
+
+class Waiting(Machine):
+    queue: list[Nat] = [*range(5, 40)]
+
+    @transition
+    def serve(self, upto: Nat) -> None:
+        for _ in range(2):
+            if self.queue and self.queue[0] <= upto:
+                self.queue.pop(0)
+
+
+def test_a_long_queue_is_restored_whether_or_not_an_event_took_its_first(tmp_path: Path) -> None:
+    """The rows are read: another store opens a copy of the file, as after a kill."""
+    path, copy = tmp_path / "queue.db", tmp_path / "copy"
+    with Store(path) as store:
+        waiting = store.add(Waiting(), "a")
+        for upto in (1, 5, 2, 7):
+            waiting.serve(upto)
+        copy.mkdir()
+        for each in tmp_path.glob("queue.db*"):
+            shutil.copy(each, copy / each.name)
+        with Store(copy / path.name) as other:
+            assert list(other.restore(Waiting, "a").queue) == list(range(8, 40))
+        assert list(waiting.queue) == list(range(8, 40))
