@@ -25,6 +25,7 @@ from ..analysis.walk import everything
 from ..errors import Place, Problems
 from ..quick_dataclass import dataclass, field
 from ..syntax import tree
+from ..syntax.changes import changes
 from ..syntax.declare import Names
 
 Mode = Literal["transition", "initial", "property", "helper", "default"]
@@ -255,14 +256,25 @@ class Body:
             if not mentions(e, held) and not (computed and _calls(e))
         }
 
-    def facts_of_locals_without(self, names: frozenset[str]) -> dict[ir.Expr, t.Type]:
-        """The facts about locals that no assignment to these names can change."""
+    def facts_through(
+        self, facts: Mapping[ir.Expr, t.Type], nodes: tuple[tree.Statement, ...]
+    ) -> dict[ir.Expr, t.Type]:
+        """Those of the facts that hold before, in the middle of and after these statements."""
+        changed = changes(nodes)
+        writes = Writes(dict.fromkeys(changed.attributes), True, changed.anything)
+        own = self.scene.own.methods
+        for name in changed.methods:
+            if name in own and own[name].kind == "helper":
+                self.scene.helper(name)  # So that it is among the functions.
+        reach = Reach(self.scene.functions(), (), frozenset())
+        for name in changed.methods:
+            writes.add(reach.of_function(name))
         return {
             place: fact
-            for place, fact in self.facts.items()
-            if isinstance(place, ir.Local | ir.Field)
-            if isinstance(of := root(place), ir.Local)
-            if of.name not in names and t.immutable(of.type)
+            for place, fact in facts.items()
+            if not _reads(place, changed.names)
+            if isinstance(place, ir.Local) or _steady(place)
+            if isinstance(root(place), ir.Local) or not _written(place, writes)
         }
 
     def forget_state(self, call: ir.Stmt) -> None:
@@ -304,6 +316,13 @@ class Body:
         self.dead |= {
             name for name, path in self.aliases.items() if may_pass(viewed(path), target, below)
         }
+
+
+def _steady(place: ir.Expr) -> bool:
+    """Whether a place has another value only where a variable or a local is assigned."""
+    held = [e for e in everything((place,)) if isinstance(e, ir.Field | ir.Local)]
+    computed = any(isinstance(e, ir.Call) for e in everything((place,)))
+    return not computed and all(t.immutable(e.type) for e in held)
 
 
 def _written(e: ir.Expr, writes: Writes) -> bool:

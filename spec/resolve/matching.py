@@ -45,8 +45,7 @@ def match_statement(b: Body, node: tree.Match, block: Block) -> list[ir.Stmt]:
         if left.nothing:
             break
     b.come_together(start, ways if left.nothing else [*ways, start])
-    changed = tree.assigned_names(tuple(s for case in node.cases for s in case.body))
-    b.facts = {k: v for k, v in before.items() if isinstance(k, ir.Local) and k.name not in changed}
+    b.facts = b.facts_through(before, (node,))
     return [ir.Assign(node.place, subject, value), *_branches(chain, left.nothing)]
 
 

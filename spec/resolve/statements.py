@@ -585,7 +585,7 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
     before, start = b.locals.keys() & bound.keys(), b.named()
     b.bind(bound)
     # What a round may change is not known when the next one begins, nor after the last.
-    facts = b.facts_of_locals_without(tree.assigned_names((node,)))
+    facts = b.facts_through(b.facts, (node,))
     b.facts = dict(facts)
     steady = set(b.steady)
     name_members(b, turn.members)

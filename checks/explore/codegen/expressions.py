@@ -178,7 +178,12 @@ class Expressions(Writer):
             case ir.Item(of=of, key=key):
                 return self.item_place(*self.place(of), key)
             case ir.Narrow(of=of):
-                return self.place(of)
+                layout, at = self.place(of)
+                if not isinstance(layout, Sum):
+                    return layout, at
+                # Of one alternative the cells are those in the union: a change there is a change.
+                held = narrowed(self, Value(layout, at), e.type)
+                return held.layout, self.placed(held)
             case _:
                 made = self.value(e)
                 part_of_state = isinstance(made.layout, MachineLayout)

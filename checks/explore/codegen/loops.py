@@ -55,7 +55,7 @@ def _source(f: Expressions, e: ir.Expr, owned: bool) -> AbstractContextManager[I
             return _domain(f, item)
         case ir.Op(op=op) if op in ITERATIONS:
             return ITERATIONS[op](f, e, owned)
-        case ir.Narrow(of=of):
+        case ir.Narrow(of=of) if not isinstance(of.type, t.Union):
             return _source(f, of, owned)
         case _:
             return held(f, f.value(e), owned)

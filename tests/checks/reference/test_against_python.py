@@ -23,6 +23,7 @@ FILES = (
     "loop_values",
     "machines",
     "moved",
+    "narrowed",
     "numbers",
     "steps",
     "texts",
