@@ -23,6 +23,7 @@ def test_all_engines_agree(path: Path, tmp_path: Path) -> None:
         found = examine(text, Random(f"everyday {seed}"), hits, tmp_path, solved=seed == 0)
         assert not found
     assert hits.rows["total machines"] == 2
+    assert not [row for row in hits.rows if row.startswith("not packed")]
 
 
 COLOR = "class Color(Enum):\n    RED = 1\n    BLUE = 2\n"
