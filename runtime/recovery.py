@@ -26,7 +26,7 @@ from .instances.enforcement import judge, judgeable
 from .instances.merging import Merging
 from .instances.snapshots import elements_in, taken
 from .kernel.dispatch import control_name
-from .store_rows import Position, json_of, seconds_of, started_in
+from .store_rows import Position, json_of, packed, seconds_of, started_in
 from .store_transactions import Transactions
 from .stored_instance import StoredInstance, Writer
 
@@ -67,7 +67,7 @@ class Found:
             row = self.rows[-1]
             seq, last, wall, chain = row["seq"], row["time"], row["wall"], row["sum"]
         last, wall = seconds_of(self.name, last, wall)
-        return Position(seq, last, wall, (), bytes.fromhex(chain), rows)
+        return Position(seq, last, wall, (), packed(chain), rows)
 
 
 def events_of(
@@ -167,7 +167,7 @@ class Recovery(Generic[M]):
             what = f"{found.name} with another universe, {other}, and events of the other one"
             raise StoreError(f"{what}: restore it with that one, and snapshot it, first")
         last, wall = seconds_of(found.name, last, wall)
-        at = Position(seq, last, wall, (), bytes.fromhex(chained))
+        at = Position(seq, last, wall, (), packed(chained))
         old = StoredInstance(self.store, entry, found.name, at)
         _put_started(old, dict(started_in(found.name, started)))
         for row in found.rows:
@@ -253,5 +253,4 @@ def _once_more(old: StoredInstance, row: dict[str, Any], past: _Instant, policy:
     if after != row["after"] or row["seq"] != old.at.seq + 1:
         raise StoreError(f"{where}: it led to {row['after']}, and now to {after}")
     timers = old.started(past.at)
-    packed = bytes.fromhex(row["sum"])
-    old.at = Position(row["seq"], row["time"], row["wall"], timers, packed, old.at.rows + 1)
+    old.at = Position(row["seq"], row["time"], row["wall"], timers, packed(row["sum"]), old.at.rows + 1)

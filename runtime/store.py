@@ -45,7 +45,7 @@ from .kernel.event_record import Stepped
 from .kernel.signal_handlers import let_out, of_a_handler
 from .kernel.state import Closed
 from .recovery import Policy, Recovery, events_of, found
-from .store_rows import Armed, Due, Position, check_name
+from .store_rows import Armed, Due, Position, check_name, packed
 from .store_transactions import CLOSED, Transactions
 from .stored_instance import StoredInstance, gone_elsewhere
 from .timers import Clock
@@ -209,7 +209,7 @@ class Store:
             raise ValueError(f"the instance for {name} is kept already")
         machine = entry.lawful.plan.name
         now, begins = float(entry.__environment__.now()), beginning(name, machine)
-        at = Position(0, now, clocks.time(), (), bytes.fromhex(begins))
+        at = Position(0, now, clocks.time(), (), packed(begins))
         logged = StoredInstance(self, entry, name, at)
         due = logged.due(at.wall, now)
         logged.at = at._replace(timers=logged.started(now), due=due)

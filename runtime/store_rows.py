@@ -20,7 +20,7 @@ class Position(NamedTuple):
     last: float
     wall: float
     timers: tuple[Armed, ...]
-    packed: bytes  # The checksum of the row of that event; as text it takes twice the memory.
+    packed: int  # The checksum of the row of that event; as text it takes twice the memory.
     rows: int = 0
     bytes: int = 0
     due: float | None = None
@@ -28,7 +28,12 @@ class Position(NamedTuple):
     @property
     def sum(self) -> str:
         """The checksum of the row of its last event."""
-        return self.packed.hex()
+        return f"{self.packed:032x}"
+
+
+def packed(total: str) -> int:
+    """A checksum in the form in which a position keeps it."""
+    return int.from_bytes(bytes.fromhex(total))
 
 
 class Due(NamedTuple):

@@ -125,8 +125,9 @@ class StoredInstance:
             )
         except ValueError as error:  # An integer of more digits than Python writes.
             raise unwritten(f"{self.name}: {transition}", error) from error
+        total = int.from_bytes(digest(whole))
         size = at.bytes + len(row[6]) + len(row[8])
-        return row, Position(seq, time, wall, timers, digest(whole), at.rows + 1, size, due)
+        return row, Position(seq, time, wall, timers, total, at.rows + 1, size, due)
 
     def output(self, done: Stepped, at: Position) -> tuple[Any, ...] | None:
         """The row of an event's output, which waits from now on; None if there is no output, or

@@ -57,7 +57,7 @@ class Both:
         plan: Plan = machine.lawful.plan
         forms = partial(form_of, plan)
         teller, teller_of_store = Teller(plan, former), Teller(plan, forms)
-        self.stored = StoredInstance(Kept(), machine, instance, Position(0, 0.0, 0.0, (), b""))
+        self.stored = StoredInstance(Kept(), machine, instance, Position(0, 0.0, 0.0, (), 0))
 
         def hear(done: Stepped) -> None:
             rows.stepped(done)
