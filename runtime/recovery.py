@@ -253,4 +253,6 @@ def _once_more(old: StoredInstance, row: dict[str, Any], past: _Instant, policy:
     if after != row["after"] or row["seq"] != old.at.seq + 1:
         raise StoreError(f"{where}: it led to {row['after']}, and now to {after}")
     timers = old.started(past.at)
-    old.at = Position(row["seq"], row["time"], row["wall"], timers, packed(row["sum"]), old.at.rows + 1)
+    old.at = Position(
+        row["seq"], row["time"], row["wall"], timers, packed(row["sum"]), old.at.rows + 1
+    )

@@ -67,12 +67,12 @@ class Expressions:
 
     def expr(self, e: ir.Expr) -> ast.expr:
         """The expression as Python; a map that it makes is immutable, so that it can be a key."""
-        made = self.plainly(e)
+        made = located(EMIT[e.__class__](self, e), e.place)
         return located(call(self.use(FrozenMap), made), e.place) if _makes_map(e) else made
 
     def plainly(self, e: ir.Expr) -> ast.expr:
         """The expression as Python; a map that it makes stays a mutable dict."""
-        return located(EMIT[type(e)](self, e), e.place)
+        return located(EMIT[e.__class__](self, e), e.place)
 
     def exprs(self, given: Iterable[ir.Expr]) -> list[ast.expr]:
         return [self.expr(e) for e in given]

@@ -18,29 +18,29 @@ COMPOUND = frozenset(
     for cls in vars(ast).values()
     if isinstance(cls, type) and issubclass(cls, ast.AST) and (cls._fields or cls._attributes)
 )
+LOAD = ast.Load()  # One for all names: nothing changes it.
+LEAVES = frozenset({ast.Constant, ast.Name, ast.Pass})  # Nothing in them has a position.
 
 
 def located(node: Node, place: Place) -> Node:
     """The node; it and its children without a position get that of `place`."""
-    where = {
-        "lineno": place.line,
-        "col_offset": place.column,
-        "end_lineno": place.end_line,
-        "end_col_offset": place.end_column,
-    }
+    if "lineno" in node.__dict__:
+        return node
+    line, column, end, end_column = place.line, place.column, place.end_line, place.end_column
     waiting: list[Any] = [node]
-    while waiting:
-        each = waiting.pop()
+    for each in waiting:  # It grows.
         held: dict[str, Any] = each.__dict__
-        if "lineno" in held:
-            continue
-        for value in held.values():
-            if value.__class__ is list:
-                waiting += [inside for inside in value if inside.__class__ in COMPOUND]
-            elif value.__class__ in COMPOUND:
-                waiting.append(value)
+        if each.__class__ not in LEAVES:
+            for value in held.values():
+                if value.__class__ is list:
+                    waiting += [
+                        x for x in value if x.__class__ in COMPOUND and "lineno" not in x.__dict__
+                    ]
+                elif value.__class__ in COMPOUND and "lineno" not in value.__dict__:
+                    waiting.append(value)
         if each._attributes:  # Some nodes, as `comprehension`, have no position of their own.
-            held.update(where)
+            held["lineno"], held["col_offset"] = line, column
+            held["end_lineno"], held["end_col_offset"] = end, end_column
     return node
 
 
@@ -59,11 +59,11 @@ def _copied(value: Any) -> Any:
 
 
 def name(id: str) -> ast.Name:
-    return ast.Name(id, ast.Load())
+    return ast.Name(id, LOAD)
 
 
 def attribute(of: ast.expr, attr: str) -> ast.Attribute:
-    return ast.Attribute(of, attr, ast.Load())
+    return ast.Attribute(of, attr, LOAD)
 
 
 def call(function: str | ast.expr, *args: ast.expr) -> ast.Call:

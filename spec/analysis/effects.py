@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import operator
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from .. import ir
 from .. import types as t
@@ -147,13 +149,14 @@ def all_names(machine: ir.Machine) -> set[str]:
     """Every name that a body of the user's may use."""
     found: set[str] = set()
     for node in everything((machine,)):
-        match node:
-            case ir.Local(name=key):
-                found.add(key)
-            case ir.Clause(names=keys) | ir.Loop(names=keys) | ir.Unpack(names=keys):
-                found.update(keys)
-            case ir.Function(params=params) | ir.Event(params=params):
-                found.update(n for n, _ in params)
-            case _:
-                pass
+        if (names := NAMING.get(node.__class__)) is not None:
+            found.update(names(node))
     return found
+
+
+# The names that the nodes of a class have, for a machine has many nodes and few of these.
+NAMING: dict[type, Callable[[Any], Iterable[str]]] = {
+    ir.Local: lambda node: (node.name,),
+    **dict.fromkeys((ir.Clause, ir.Loop, ir.Unpack), operator.attrgetter("names")),
+    **dict.fromkeys((ir.Function, ir.Event), lambda node: (name for name, _ in node.params)),
+}
