@@ -25,7 +25,6 @@ from ..analysis.walk import everything
 from ..errors import Place, Problems
 from ..quick_dataclass import dataclass, field
 from ..syntax import tree
-from ..syntax.changes import changes
 from ..syntax.declare import Names
 
 Mode = Literal["transition", "initial", "property", "helper", "default"]
@@ -260,6 +259,8 @@ class Body:
         self, facts: Mapping[ir.Expr, t.Type], nodes: tuple[tree.Statement, ...]
     ) -> dict[ir.Expr, t.Type]:
         """Those of the facts that hold before, in the middle of and after these statements."""
+        from ..syntax.changes import changes  # A machine without loops starts without it.
+
         changed = changes(nodes)
         writes = Writes(dict.fromkeys(changed.attributes), True, changed.anything)
         own = self.scene.own.methods
