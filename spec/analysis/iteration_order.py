@@ -47,9 +47,25 @@ def _direct(key: ir.Expr) -> frozenset[str]:
         case ir.Local(name=name):
             return frozenset({name})
         case ir.Make(args=args) | ir.Op(op="tuple", args=args):
-            return frozenset(name for arg in args for name in _direct(arg))
+            return frozenset(name for arg in args for name in _direct(arg)) | _whole(args)
         case _:
             return frozenset()
+
+
+def _whole(args: Sequence[ir.Expr]) -> frozenset[str]:
+    """The tuples of which every item is among these."""
+    found: dict[ir.Local, set[object]] = {}
+    for arg in args:
+        match arg:
+            case ir.Item(of=ir.Local(type=t.Tuple()) as of, key=ir.Const(value=index)):
+                found.setdefault(of, set()).add(index)
+            case _:
+                pass
+    return frozenset(
+        of.name
+        for of, given in found.items()
+        if isinstance(of.type, t.Tuple) and given >= {*range(len(of.type.items))}
+    )
 
 
 def with_helpers(body: Iterable[ir.Stmt], functions: Sequence[ir.Function]) -> tuple[ir.Stmt, ...]:

@@ -10,6 +10,7 @@ from ..analysis.iteration_order import identity, injective
 from ..analysis.walk import free_locals
 from ..errors import a
 from ..syntax import tree
+from . import tuples
 from .conditions import truth
 from .constants import complete
 from .context import Body, Resolver, facts_if, unpacked
@@ -73,12 +74,32 @@ def clauses(b: Body, given: tuple[tree.For, ...]) -> tuple[tuple[ir.Clause, ...]
             bound = dict.fromkeys(turn.names, t.Unknown())
         b.bind(bound)
         name_members(b, turn.members)
+        _name_inner(b, clause)
         conditions: list[ir.Expr] = []
         for condition in clause.conditions:
             conditions.append(truth(b, condition))
             b.facts.update(facts_if(conditions[-1], True))
         out.append(ir.Clause(clause.place, turn.names, over, tuple(conditions)))
     return tuple(out), in_order
+
+
+def _name_inner(b: Body, clause: tree.For) -> None:
+    """From here on the names of a tuple among the names of a clause are items of that tuple."""
+    for name, names in clause.inner:
+        held = b.aliases.get(name) or ir.Local(clause.place, b.locals[name], name)
+        items = tuples.items_of(held) if isinstance(held.type, t.Tuple) else ()
+        if len(items) == len(names):
+            name_members(b, dict(zip(names, items, strict=True)))
+            continue
+        if not isinstance(held.type, t.Unknown):
+            b.problem(
+                "L203",
+                clause.place,
+                f"{len(names)} names for {a(held.type)}",
+                "as many names as the tuple has items",
+                "give it one name, and read its items",
+            )
+        b.bind(dict.fromkeys(names, t.Unknown()))
 
 
 def comprehension(

@@ -208,14 +208,16 @@ class Body:
 
     @contextmanager
     def binding(self, names: Mapping[str, t.Type]) -> Generator[None]:
-        """Inside, these names are locals."""
+        """Inside, these names are locals. After it each name stands for what it did before."""
         kept = dict(self.locals), dict(self.aliases), self.assigned, self.facts
+        held = set(self.owned), set(self.moved), set(self.dead)
         self.bind(names)
         self.assigned -= names.keys()
         try:
             yield
         finally:
             self.locals, self.aliases, self.assigned, self.facts = kept
+            self.owned, self.moved, self.dead = held
 
     def bind(self, names: Mapping[str, t.Type]) -> None:
         """From here on these names are locals, whatever they were before."""

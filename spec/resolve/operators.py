@@ -21,6 +21,7 @@ from .declared import serials
 from .declared.literals import among
 from .expressions import expr, infer, join, looked_through, misfit
 from .short_forms.enum_integers import as_integer
+from .short_forms.repeated import repeated
 from .short_forms.spans import number_of_span, whole_bounds
 
 NEVER = "these are never equal: compare what can be"
@@ -77,6 +78,8 @@ def binary(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir
             return joined
         case (t.Unknown(), _) | (_, t.Unknown()):
             pass
+        case _ if op == "*" and (several := repeated(b, place, sides)) is not None:
+            return several
         case _ if op == "/":
             b.problem(
                 "L103",
@@ -189,8 +192,6 @@ def _instead(op: str, sides: tuple[t.Type, t.Type]) -> str:
     opaque = _opaque(sides)
     if opaque is not None:
         return opaque
-    if op == "*" and any(isinstance(side, t.Seq) for side in sides):
-        return "write [x for _ in range(n)]"
     if op == "%" and isinstance(sides[0], t.Text):
         return 'write an f-string: f"{name} waits"'
     if any(isinstance(side, t.Float) for side in sides):

@@ -14,7 +14,7 @@ from ..analysis.walk import ends, everything
 from ..errors import Place, a
 from ..syntax import tree
 from ..syntax.short_forms import items_of
-from . import conditions, expressions
+from . import conditions, expressions, tuples
 from .aliasing import (
     changeable,
     fresh,
@@ -247,8 +247,15 @@ def _unpack(b: Body, node: tree.Set, target: tree.Display) -> list[ir.Stmt]:
                 "immutable values",
                 "assign containers one by one",
             )
-    taken = ir.Unpack(node.place, tuple(x.name for x in temporaries), value)
+    taken = _taken_apart(node.place, temporaries, value)
     return [taken, *_distributed(b, node, target.items, temporaries)]
+
+
+def _taken_apart(place: Place, into: Sequence[ir.Local], value: ir.Expr) -> ir.Stmt:
+    """The items of a tuple into locals; `Unpack` with one name means the tuple as it is."""
+    if len(into) == 1:
+        return ir.Assign(place, into[0], *tuples.given(value))
+    return ir.Unpack(place, tuple(x.name for x in into), value)
 
 
 def _of_sequence(b: Body, node: tree.Set, target: tree.Display, value: ir.Expr) -> list[ir.Stmt]:
@@ -282,9 +289,7 @@ def _one_by_one(
     if all(t.immutable(value.type) for value in values):
         whole = t.Tuple(tuple(value.type for value in values))
         packed = ir.Op(node.value.place, whole, "tuple", tuple(values))
-        first: list[ir.Stmt] = [
-            ir.Unpack(node.place, tuple(x.name for x in temporaries), packed),
-        ]
+        first: list[ir.Stmt] = [_taken_apart(node.place, temporaries, packed)]
     else:
         for (target, _), value in zip(both, values, strict=True):
             _kept(b, target, value)

@@ -99,14 +99,29 @@ class Parser:
     def exprs(self, nodes: list[ast.expr]) -> tuple[tree.Expression, ...]:
         return tuple(self.expr(node) for node in nodes)
 
-    def names(self, node: ast.expr) -> tuple[str, ...]:
-        """The names that a loop or an unpacking binds."""
-        if isinstance(node, ast.Name):
-            return (node.id,)
-        if isinstance(node, ast.Tuple) and all(isinstance(e, ast.Name) for e in node.elts):
-            return tuple(e.id for e in node.elts if isinstance(e, ast.Name))
-        self.refuse("L103", node, "a name, or names separated by commas")
-        return ("_",)
+    def names(self, node: ast.expr) -> tuple[tuple[str, ...], tree.Inner]:
+        """The names that a loop binds; a tuple among them has a name of our own, and its own names
+        stand beside."""
+        match node:
+            case ast.Name(id=name):
+                return (name,), ()
+            case ast.Tuple(elts=[_, *_] as elts):
+                names: list[str] = []
+                inner: list[tuple[str, tuple[str, ...]]] = []
+                for each in elts:
+                    own, below = self.names(each)
+                    if isinstance(each, ast.Tuple):
+                        inner.append((short_forms.fresh(self, each).name, own))
+                        own = (inner[-1][0],)
+                    names += own
+                    inner += below
+                if len(names) > 1:
+                    return tuple(names), tuple(inner)
+                whole = short_forms.fresh(self, node).name  # `for (a,) in q` takes a tuple apart.
+                return (whole,), ((whole, tuple(names)), *inner)
+            case _:
+                self.refuse("L103", node, "a name, or names separated by commas")
+                return ("_",), ()
 
     # Statements.
 
@@ -148,11 +163,13 @@ class Parser:
 
     def loop(self, node: ast.For, done: tree.Name | None) -> tree.Each:
         """A loop without its `else`; where `done` is given a `break` makes it False."""
-        names, over = self.names(node.target), self.expr(node.iter)
+        (names, inner), over = self.names(node.target), self.expr(node.iter)
         self.loops.append(done)
         body = self.block(node.body)
         self.loops.pop()
-        return tree.Each(self.place(node), names, over, body)
+        place = self.place(node.target)
+        taken = [short_forms.unpacked(place, *each) for each in inner]
+        return tree.Each(self.place(node), names, over, (*taken, *body))
 
     def body(self, nodes: list[ast.stmt]) -> tuple[str, tuple[tree.Statement, ...]]:
         """The docstring and the rest of a function's body."""
@@ -332,7 +349,7 @@ def _dict(p: Parser, node: ast.Dict) -> tree.Expression:
 
 def _display(kind: str) -> Callable[[Parser, Any], tree.Expression]:
     def read(p: Parser, node: ast.Set | ast.List | ast.Tuple) -> tree.Expression:
-        if not isinstance(node, ast.Tuple) and _starred(node.elts):
+        if _starred(node.elts):
             return short_forms.spread(p, node, kind)
         return tree.Display(p.place(node), kind, p.exprs(node.elts))
 
@@ -345,8 +362,8 @@ def _comprehension(kind: str) -> Callable[[Parser, Any], tree.Expression]:
         for gen in node.generators:
             if gen.is_async:
                 p.refuse("L103", node, "a plain comprehension")
-            names, over = p.names(gen.target), p.expr(gen.iter)
-            clauses.append(tree.For(p.place(gen.target), names, over, p.exprs(gen.ifs)))
+            (names, inner), over = p.names(gen.target), p.expr(gen.iter)
+            clauses.append(tree.For(p.place(gen.target), names, over, p.exprs(gen.ifs), inner))
         key = p.expr(node.key) if kind == "map" else None
         element = p.expr(node.value if kind == "map" else node.elt)
         return tree.Comprehension(p.place(node), kind, element, key, tuple(clauses))

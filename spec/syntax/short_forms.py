@@ -99,8 +99,19 @@ def items_of(
     return tuple(tree.Subscript(place, whole, each) for each in at)
 
 
-def spread(p: Parser, node: ast.Set | ast.List, kind: str) -> tree.Expression:
-    """`[*q, x]` is `[e for e in q] + [x]`, and `{*s, x}` is `{e for e in s} | {x}`."""
+def unpacked(place: Place, name: str, names: tuple[str, ...]) -> tree.Set:
+    """`(a, b)` in the target of a loop, which stands at the beginning of its body."""
+    targets = tuple(tree.Name(place, each) for each in names)
+    return tree.Set(place, tree.Display(place, "tuple", targets), tree.Name(place, name), None)
+
+
+def spread(p: Parser, node: ast.Set | ast.List | ast.Tuple, kind: str) -> tree.Expression:
+    """`[*q, x]` is `[e for e in q] + [x]`, and `{*s, x}` is `{e for e in s} | {x}`; `(*q, x)` is
+    the tuple of such a list."""
+    if isinstance(node, ast.Tuple):
+        as_list = spread(p, ast.copy_location(ast.List(node.elts), node), "list")
+        place = p.place(node)
+        return tree.Apply(place, tree.Name(place, "tuple"), (as_list,), ())
     made: list[tree.Expression] = []
     single: list[ast.expr] = []  # The elements since the last star.
     for each in [*node.elts, None]:
@@ -130,19 +141,37 @@ def with_else(p: Parser, node: ast.For) -> Iterator[tree.Statement]:
     yield tree.Choose(place, done, p.block(node.orelse), ())
 
 
-def emptied(test: tree.Expression) -> Iterator[tree.Expression]:
-    """What may be a container that is not empty where this test of a `while` loop is true."""
+def emptied(
+    test: tree.Expression,
+) -> Iterator[tuple[tree.Expression, tree.Expression | None]]:
+    """What may be a container that is not empty where this test of a `while` loop is true; with it
+    what must be no negative number for that, `most` in `len(q) > most`."""
     match test:
         case tree.Both(args=args):
             for each in args:
                 yield from emptied(each)
         case tree.Name() | tree.Attribute() | tree.Subscript():
-            yield test
+            yield test, None
         case tree.Compare(
-            first=tree.Apply(function=tree.Name(name="len"), args=(of,)),
-            rest=((op, tree.Literal(value=value)),),
-        ) if (op, value) in ((">", 0), ("!=", 0), (">=", 1)):
-            yield from emptied(of)
+            first=tree.Apply(function=tree.Name(name="len"), args=(of,)), rest=((op, than),)
+        ):
+            match op, than:
+                case "!=", tree.Literal(value=0):
+                    yield from emptied(of)
+                case ">", tree.Literal(value=int() as least) if least >= 0:
+                    yield from emptied(of)
+                case ">=", tree.Literal(value=int() as least) if least > 0:
+                    yield from emptied(of)
+                case ">", tree.Name() | tree.Attribute() | tree.Apply():
+                    yield from ((each, than) for each, _ in emptied(of))
+                case _:
+                    pass
+        case tree.Compare(
+            first=first,
+            rest=(("<" | "<=" as op, tree.Apply(function=tree.Name(name="len")) as size),),
+        ):
+            turned = {"<": ">", "<=": ">="}[op]
+            yield from emptied(tree.Compare(test.place, size, ((turned, first),)))
         case _:
             pass
 

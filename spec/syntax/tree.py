@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from ..ir import Plain
 
 
+# The names into which a tuple that a loop gives is taken apart, those of outer tuples first.
+Inner = tuple[tuple[str, tuple[str, ...]], ...]
+
+
 @dataclass(frozen=True, slots=True)
 class Tree:
     place: Place
@@ -118,9 +122,12 @@ class Pairs(Tree):
 
 @dataclass(frozen=True, slots=True)
 class For(Tree):
+    """`inner` are names that are tuples of names themselves: `(a, b)` in `for (a, b), n in m`."""
+
     names: tuple[str, ...]
     over: Expression
     conditions: tuple[Expression, ...]
+    inner: Inner = ()
 
 
 @dataclass(frozen=True, slots=True)

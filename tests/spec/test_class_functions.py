@@ -174,7 +174,6 @@ INSTEAD = {
     "return self.take() ** 2": "assign it to a local first: x = ...; then x ** 2",
     "self.n **= self.n": "make a table of the module, POWERS = (1, 2, 4, 8)",
     "self.n @= 2": "write it out: x = x @ y",
-    "return ([1] * self.n)[0]": "write [x for _ in range(n)]",
     "return pow(self.n, 2)": "write a ** 2",
     "match [self.n]:\n            case [x]: return x": "test the length, then unpack",
     "match [self.n]:\n            case [x, *y]: return x": "test the length, then unpack",

@@ -290,6 +290,22 @@ WRONG = [
     ("self.n = ROW is TABLE", "L203"),
     ("for k in (1, 2): kept = [k]; self.q = kept", "L211"),
     ("self.m = self.m | {Mode.A: 1}", "L203"),
+    ("self.n = len([self.m[1]] * self.n)", "L203"),  # With no element `m[1]` is evaluated, too.
+    ("rows = [[1]] * 2", "L211"),  # Both are one list.
+    ("while len(self.q) > self.n: self.q.pop()", "L102"),  # `n` may be below 0 in a body.
+    ("while len(self.q) >= 0: self.q.pop()", "L102"),
+    ("self.n = sum(a for i, (a, b) in enumerate([ROW]))", "L203"),
+    (
+        "p = {(x, y): x + y for x in self.s for y in self.s}\n"
+        "        self.n = len({(a, a): n for (a, b), n in p.items()})",
+        "L210",
+    ),
+    (
+        "kept = [1]\n        if self.n == 1: self.q = kept\n"
+        "        found = [kept for kept in self.s]\n        self.q.append(2)\n"
+        "        self.n = len(kept)",
+        "L211",
+    ),
     ("raise ValueError('no')", "L102"),
     ("if str(self.n) == '1': self.k = 1", "L203"),
     ("match str(self.n):\n            case '1': self.k = 1", "L203"),

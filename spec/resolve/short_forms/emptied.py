@@ -45,14 +45,26 @@ def emptying(
 
 def _containers(b: Body, test: tree.Expression) -> Iterator[tuple[tree.Expression, ir.Expr]]:
     """The containers that are not empty where the test is true."""
-    for each in short_forms.emptied(test):
+    for each, least in short_forms.emptied(test):
         kept = len(b.scene.problems.found), b.evaluated
         place = expressions.infer(b, each, None)
+        natural = least is None or _natural(b, expressions.infer(b, least, None))
         del b.scene.problems.found[kept[0] :]  # It is resolved, and judged, again.
         b.evaluated = kept[1]
         kind = place.type
-        if isinstance(kind, t.Seq | t.Set | t.Map) and is_place(place) and kind.mutable:
+        if natural and isinstance(kind, t.Seq | t.Set | t.Map) and is_place(place) and kind.mutable:
             yield each, place
+
+
+def _natural(b: Body, found: ir.Expr) -> bool:
+    """Whether this is never below 0: a constant, or a parameter, whose bounds are kept."""
+    match found:
+        case ir.Const(type=t.Int(), value=int() as value):
+            return value >= 0
+        case ir.Field(of=ir.Self(), name=name, type=t.Int(low=int() as low)):
+            return name in b.scene.own.fixed and low >= 0
+        case _:
+            return False
 
 
 def _empties(body: Sequence[ir.Stmt], place: ir.Expr, functions: Sequence[ir.Function]) -> bool:
