@@ -28,6 +28,7 @@ from __future__ import annotations
 
 import glob
 import os
+import stat
 import sys
 import threading
 from collections.abc import Callable
@@ -317,8 +318,9 @@ def _opened(path: Path) -> IO[bytes]:
 
 
 def _lock(file: IO[bytes], path: Path) -> None:
-    """Let nobody else write the file. BlockingIOError where somebody does."""
-    if sys.platform == "win32":
+    """Let nobody else write the file. BlockingIOError where somebody does. A device may be written
+    by several: to lock it would stop strangers."""
+    if sys.platform == "win32" or not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         return
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
