@@ -387,8 +387,9 @@ class Some:
     def _container(self, kind: t.Type) -> Any:
         rng = self.rng
         match kind:
-            case t.Seq(item=item):
-                return tuple(self.of(item) for _ in range(rng.randint(0, 3)))
+            case t.Seq(item=item, most=most):
+                length = rng.randint(0, 3 if most is None else min(3, most))
+                return tuple(self.of(item) for _ in range(length))
             case t.Set(item=item):
                 return frozenset([self.of(item) for _ in range(rng.randint(0, 3))])
             case t.Bag(item=item):
