@@ -17,9 +17,10 @@ from lawful.machines.queue_cluster.messages import QueueName
 from lawful.machines.queue_cluster.service import Client, CommandFailed, ConnectionLost, node
 from lawful.machines.queue_cluster.service.broker import Broker
 from lawful.machines.queue_cluster.service.bus import Bus
-from lawful.machines.queue_cluster.service.frames import Delivered
+from lawful.machines.queue_cluster.service.frames import VERSION, Answer, Delivered, Welcome
 from lawful.machines.queue_cluster.service.program import main
 from lawful.machines.queue_cluster.service.settings import Config
+from lawful.machines.queue_cluster.service.wire import encode
 from lawful.machines.services import LOOPBACK
 from tests.root import PATIENCE
 
@@ -30,7 +31,7 @@ class Cluster:
     """A bus and brokers on free ports; `ports`: of the brokers."""
 
     def __init__(self) -> None:
-        self.bus = Bus(CONFIG)
+        self.bus = Bus(CONFIG, first=1)
         self.brokers: list[Broker] = []
         self.ports: list[int] = []
         self.at = 0
@@ -157,6 +158,34 @@ def test_what_a_lost_broker_had_is_delivered_again_and_a_late_one_learns_all() -
         assert [(m.body, m.redelivered) for m in got] == [(b"one", True), (b"two", False)]
         assert late.node is not None
         assert late.node.owners[QueueName("q")].owner == late.node.me
+
+    clustered("AB", work)
+
+
+def test_a_bus_that_is_started_again_begins_another_cluster_and_clients_can_tell() -> None:
+    """The messages are gone, and no name of a new one is that of an old one."""
+
+    async def work(cluster: Cluster) -> None:
+        client = await Client.connect(cluster.ports[0])
+        await client.declare("q")
+        await client.send("q", b"one")
+        await client.subscribe("q")
+        before = await taken(client)
+        cluster.bus.close()
+        assert await client.next() is None
+        cluster.bus = Bus(CONFIG)
+        await cluster.bus.open(cluster.at)
+        for broker in cluster.brokers:
+            await broker.serving()
+        again, other = [await Client.connect(port) for port in cluster.ports]
+        assert again.cluster == other.cluster != client.cluster
+        assert again.node != client.node
+        await again.declare("q")
+        await again.send("q", b"two")
+        await again.subscribe("q")
+        after = await taken(again)
+        assert (after.body, after.redelivered) == (b"two", False)
+        assert after.message != before.message
 
     clustered("AB", work)
 
@@ -409,3 +438,25 @@ def test_a_client_does_not_wait_for_ever_for_a_broker_that_says_nothing() -> Non
         silent.close()
 
     asyncio.run(work())
+
+
+class Mute(asyncio.Protocol):
+    """A broker that greets, and stands still."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        transport.write(encode(Welcome(VERSION, "A.0001", 1), Answer))
+
+
+def test_a_publisher_gives_up_a_broker_that_stands_still(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def work() -> None:
+        mute = await asyncio.get_running_loop().create_server(Mute, LOOPBACK, 0)
+        port = mute.sockets[0].getsockname()[1]
+        words = "publish q --messages 1 --seconds 0.01"
+        assert await asyncio.to_thread(run_at, port, words, monkeypatch) == 1
+        mute.close()
+
+    asyncio.run(work())
+    assert capsys.readouterr().out == "lawful run queue_cluster: the time is over\n"
