@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 
 from .. import ir
 from .. import types as t
@@ -42,24 +41,6 @@ def changeable(b: Body, held: ir.Expr, place: Place) -> bool:
         "change it where it is kept (self.m[k].add(x)), or copy it first: s = set(...)",
     )
     return False
-
-
-def is_steady(b: Body, key: ir.Expr) -> bool:
-    """Whether a key is a local that nothing assigns while the name of the place is used."""
-    return isinstance(key, ir.Local) and (key.name not in b.assigned or key.name in b.steady)
-
-
-def is_fixed(b: Body, path: ir.Expr) -> bool:
-    """Whether the keys on the path of a place stay what they are here."""
-    return all(isinstance(key, ir.Const) or is_steady(b, key) for key in keys_of(path))
-
-
-def keys_of(path: ir.Expr) -> Iterator[ir.Expr]:
-    """The keys on the path of a place."""
-    while isinstance(path, ir.Field | ir.Item):
-        if isinstance(path, ir.Item):
-            yield path.key
-        path = path.of
 
 
 def fresh(value: ir.Expr) -> bool:
@@ -142,8 +123,13 @@ def looks(b: Body, name: str, value: ir.Expr) -> bool:
         return False
     if name in b.locals:
         return False
-    anew = Counter(name for node in tree.nodes(b.written) for name in tree.assigned_by(node))
-    return anew[name] == 1 and not changes_in_place(b.written, name)
+    once = name in b.joined or times_assigned(b, name) == 1
+    return once and not changes_in_place(b.written, name)
+
+
+def times_assigned(b: Body, name: str) -> int:
+    """How many statements of the body assign a local."""
+    return sum([*tree.assigned_by(node)].count(name) for node in tree.nodes(b.written))
 
 
 def changes_in_place(body: tuple[tree.Statement, ...], name: str) -> bool:

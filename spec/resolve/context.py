@@ -116,8 +116,9 @@ class Body:
     that nothing else assigns. `evaluated` are the places that were read before
     in the same statement; None where that may be any, or may have refused. `asked` is the
     condition that is resolved. `loops` counts the loops round here. The containers of the locals
-    in `moved` are at a place in the state now. `expected` are the types of locals that their first
-    values do not say; `later` are such types as statements show them. `written` are all
+    in `moved` are at a place in the state now; of those in `joined` the second assignment has
+    become the default of their lookup. `expected` are the types of locals that their first values
+    do not say; `later` are such types as statements show them. `written` are all
     statements of the body. `named_reads` are the reads of locals that name a place, in their order;
     `broken` and `continued` is what locals name where `break` and `continue` end a round of the
     present loop.
@@ -140,6 +141,7 @@ class Body:
     asked: tree.Expression | None = None
     loops: int = 0
     moved: set[str] = field(default_factory=set[str])
+    joined: set[str] = field(default_factory=set[str])
     expected: Mapping[str, t.Type] = field(default_factory=dict[str, t.Type])
     written: tuple[tree.Statement, ...] = ()
     later: dict[str, t.Type] = field(default_factory=dict[str, t.Type])

@@ -58,8 +58,7 @@ class ConnectionLost(Exception):
 
 
 class Client:
-    """`node`: the broker's name in this life; `cluster`: its number. Under another
-    number another cluster has begun: what was in the earlier one is gone.
+    """`node`: the broker's name in this life; `cluster`: how often the cluster has begun anew.
 
     At most `window` commands wait for an answer; others wait until one has come.
     """

@@ -19,6 +19,7 @@ FILES = (
     "inner_containers",
     "kept_views",
     "looked_up",
+    "looked_up_places",
     "loop_names",
     "loop_values",
     "machines",
