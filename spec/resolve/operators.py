@@ -21,7 +21,6 @@ from .declared import serials
 from .declared.literals import among
 from .expressions import expr, infer, join, looked_through, misfit
 from .short_forms.enum_integers import as_integer
-from .short_forms.repeated import repeated
 from .short_forms.spans import number_of_span, whole_bounds
 
 NEVER = "these are never equal: compare what can be"
@@ -78,7 +77,7 @@ def binary(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir
             return joined
         case (t.Unknown(), _) | (_, t.Unknown()):
             pass
-        case _ if op == "*" and (several := repeated(b, place, sides)) is not None:
+        case _ if op == "*" and (several := _repeated(b, place, sides)) is not None:
             return several
         case _ if op == "/":
             b.problem(
@@ -125,6 +124,12 @@ def _folded(op: str, sides: tuple[ir.Expr, ir.Expr]) -> float | None:
     except ArithmeticError:
         return None
     return found if isinstance(found, float) and math.isfinite(found) else None
+
+
+def _repeated(b: Body, place: Place, sides: tuple[ir.Expr, ir.Expr]) -> ir.Expr | None:
+    from .short_forms.repeated import repeated  # Few machines repeat a list.
+
+    return repeated(b, place, sides)
 
 
 def _merged(place: Place, left: ir.Expr, right: ir.Expr) -> ir.Expr | None:

@@ -16,6 +16,7 @@ class Peer(Machine):
         either = self.sent if len(self.acked) > 0 else self.acked
         either.add(1)
         window = self.windows.get(1)
+        self.windows[1] = {1}
         if window is not None:
             window.add(2)
 
