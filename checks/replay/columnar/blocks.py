@@ -3,10 +3,13 @@
     bucket int, number long, rows binary
 
 A bucket has some instances, each with all its rows; the checksum of a name says which bucket it is
-in. A block has rows of one bucket that one task read, in the order in which it read them, as a
-record batch of Arrow with the columns of the layout. `number` orders the blocks of a bucket: by
-task, and as that task made them. So a shuffle moves a few large values, and what comes after it
-sorts columns.
+in. A block has rows of one bucket that one task read, by instance, those of one instance in the
+order in which it read them. `number` orders the blocks of a bucket: by task, and as that task made
+them. So a shuffle moves a few large values, and what comes after it sorts columns.
+
+A block is small, because Spark compresses, copies and sends it: the name of an instance stands once
+for all its rows, a column without a value is left out, and integers have as few bytes as the
+largest needs.
 
 A task holds `MOST_ROWS` rows or `MOST_BYTES` before it makes blocks of them. A task that sorts
 blocks writes a run into a file when it holds `MOST_ROWS` rows, whatever their size.
@@ -14,16 +17,18 @@ blocks writes a run into a file when it holds `MOST_ROWS` rows, whatever their s
 
 from __future__ import annotations
 
+import struct
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, Protocol
 
 from ..parquet import arrow
 from . import kernel
 from .layout import INSTANCE, RAW, SEQ
-from .row_order import Runs, in_order
+from .row_order import Runs, in_order, sorted_by
 
 BLOCKS = "bucket int, number long, rows binary"
 BUCKET, NUMBER = "bucket", "number"
@@ -31,6 +36,9 @@ MOST_ROWS = 1 << 20
 MOST_BYTES = 1 << 26
 OUT = 1 << 22  # Bytes of blocks in one batch of the result.
 MOST_BUCKETS = 1 << 16
+# A block: the bytes of the names, how each column is kept, the names, the rows.
+NAMES_BYTES = struct.Struct("<I")
+NOTHING, WHOLE = 0, 4  # A column without a value, and one as it is; others have 1, 2 or 4 bytes.
 
 
 def buckets_of(names: Any, buckets: int) -> Any:
@@ -105,29 +113,25 @@ class Packer:
 
     def flushed(self) -> Iterator[Any]:
         """The blocks of all rows that were taken, in batches of the schema `BLOCKS`."""
-        import numpy as np
-
         if not self.rows:
             return
         pa = arrow()
         table = pa.concat_tables(self.waiting).combine_chunks()
         self.waiting, self.rows, self.bytes = [], 0, 0
+        at = table.schema.get_field_index(INSTANCE)
+        names = table.column(at).combine_chunks().dictionary_encode()
+        table = table.set_column(at, INSTANCE, names)
         buckets, taken = self.placing.placed(table)
-        order = np.argsort(buckets, kind="stable")
+        order = sorted_by(buckets, numbers_of(names))
         if taken is not None:
             order = order[taken[order]]
             if not len(order):
                 return
-        (rows,) = table.take(pa.array(order)).combine_chunks().to_batches()
-        del table
-        ordered = buckets[order]
-        starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]).tolist()
         full: list[tuple[int, Any]] = []
         size = 0
-        for start, end in zip(starts, [*starts[1:], len(order)], strict=True):
-            block = rows.slice(start, end - start).serialize()
-            full.append((int(ordered[start]), block))
-            size += block.size
+        for bucket, block in blocks_of(table, buckets[order], order):
+            full.append((bucket, block))
+            size += len(block)
             if size >= OUT:
                 yield self._batch(full)
                 full, size = [], 0
@@ -136,22 +140,127 @@ class Packer:
         self.next += 1
 
     def _batch(self, blocks: list[tuple[int, Any]]) -> Any:
-        import numpy as np
-
         pa = arrow()
-        ends = np.cumsum([0, *(rows.size for _, rows in blocks)], dtype=np.int32)
-        whole = np.empty(ends[-1], dtype=np.uint8)
-        for (_, rows), start, end in zip(
-            blocks, ends[:-1].tolist(), ends[1:].tolist(), strict=True
-        ):
-            whole[start:end] = np.frombuffer(rows, dtype=np.uint8)
-        buffers = [None, pa.py_buffer(ends), pa.py_buffer(whole)]
         columns = [
             pa.array([bucket for bucket, _ in blocks], pa.int32()),
             pa.array([self.next] * len(blocks), pa.int64()),
-            pa.Array.from_buffers(pa.binary(), len(blocks), buffers),
+            pa.array([block for _, block in blocks], pa.binary()),
         ]
         return pa.RecordBatch.from_arrays(columns, names=[BUCKET, NUMBER, "rows"])
+
+
+def blocks_of(table: Any, buckets: Any, order: Any) -> Iterator[tuple[int, bytes]]:
+    """The blocks of rows of a table whose instances are a dictionary, each with its bucket.
+
+    `order` has the indices of the rows by bucket and instance, `buckets` the bucket of each of
+    them.
+    """
+    import numpy as np
+
+    pa = arrow()
+    names = table.column(INSTANCE).combine_chunks()
+    at = numbers_of(names)[order]
+    differs = np.r_[True, buckets[1:] != buckets[:-1]]
+    starts = np.flatnonzero(differs)
+    runs = np.flatnonzero(differs | np.r_[True, at[1:] != at[:-1]])
+    lengths = np.diff(np.r_[runs, len(order)])
+    told = names.dictionary.take(pa.array(at[runs], mask=at[runs] < 0))
+    heads = pa.record_batch([told, pa.array(lengths.astype(np.int32))], names=["name", "rows"])
+    forms, kept = bytearray(), list[Any]()
+    taken = pa.array(order)
+    for column in table.drop_columns(INSTANCE).columns:
+        form, small = _small(column)
+        forms.append(form)
+        if form != NOTHING:
+            kept.append(small.take(taken).combine_chunks())
+    rows = pa.RecordBatch.from_arrays(kept, names=[*map(str, range(len(kept)))])
+    cuts = [*starts.tolist(), len(order)]
+    firsts = runs.searchsorted(cuts).tolist()
+    for i, (start, end) in enumerate(pairwise(cuts)):
+        head = heads.slice(firsts[i], firsts[i + 1] - firsts[i]).serialize()
+        begin = _padded(NAMES_BYTES.pack(head.size) + forms)
+        body = rows.slice(start, end - start).serialize()
+        yield int(buckets[start]), b"".join((begin, head, body))
+
+
+def numbers_of(names: Any) -> Any:
+    """The indices of a dictionary of names; -1 for none."""
+    return names.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+
+
+def _padded(start: bytes) -> bytes:
+    """The bytes, so many that what follows is aligned as Arrow wants it."""
+    return start + bytes(-len(start) % 8)
+
+
+def _small(column: Any) -> tuple[int, Any]:
+    """How a column is kept, and the column so."""
+    pa = arrow()
+    if column.null_count == len(column):
+        return NOTHING, column
+    if pa.types.is_integer(column.type):
+        found = pa.compute.min_max(column).as_py()
+        for form, kind in enumerate(_integers(), 1):
+            most = 1 << (kind.bit_width - 1)
+            if kind.bit_width < column.type.bit_width and (
+                -most <= found["min"] and found["max"] < most
+            ):
+                return form, column.cast(kind)
+    return WHOLE, column
+
+
+def _integers() -> Sequence[Any]:
+    pa = arrow()
+    return pa.int8(), pa.int16(), pa.int32()
+
+
+class Opener:
+    """Makes rows of blocks again, as batches of a layout's columns with instances as dictionary."""
+
+    def __init__(self, types: Any) -> None:
+        pa = arrow()
+        self.heads = pa.schema([("name", pa.string()), ("rows", pa.int32())])
+        at = types.get_field_index(INSTANCE)
+        assert at == 0  # The columns of a block are all others, in order.
+        self.types = types.set(at, pa.field(INSTANCE, pa.dictionary(pa.int64(), pa.string())))
+        self.kept: dict[bytes, Any] = {}
+
+    def rows(self, block: Any) -> Any:
+        """The rows of a block."""
+        import numpy as np
+
+        pa = arrow()
+        count = len(self.types) - 1
+        (names_bytes,) = NAMES_BYTES.unpack_from(block)
+        forms = bytes(block[NAMES_BYTES.size : NAMES_BYTES.size + count])
+        begin = len(_padded(bytes(NAMES_BYTES.size + count)))
+        names = pa.ipc.read_record_batch(block.slice(begin, names_bytes), self.heads)
+        told = pa.ipc.read_record_batch(block.slice(begin + names_bytes), self._schema(forms))
+        known, lengths = names.column("name"), names.column("rows").to_numpy()
+        at = np.arange(len(lengths)).repeat(lengths)
+        none = None
+        if known.null_count:  # Arrow joins no dictionaries with nulls.
+            none = np.repeat(np.asarray(known.is_null()), lengths)
+            known = known.fill_null("")
+        columns = [pa.DictionaryArray.from_arrays(pa.array(at, mask=none), known)]
+        kept = iter(told.columns)
+        for form, kind in zip(forms, self.types.types[1:], strict=True):
+            column = pa.nulls(len(at), kind) if form == NOTHING else next(kept)
+            columns.append(column if column.type == kind else column.cast(kind))
+        return pa.RecordBatch.from_arrays(columns, schema=self.types)
+
+    def _schema(self, forms: bytes) -> Any:
+        """The types of the columns that are kept."""
+        pa = arrow()
+        if forms not in self.kept:
+            small = (None, *_integers())
+            kinds = [
+                each if form == WHOLE else small[form]
+                for form, each in zip(forms, self.types.types[1:], strict=True)
+                if form != NOTHING
+            ]
+            self.kept[forms] = pa.schema([(str(i), kind) for i, kind in enumerate(kinds)])
+        return self.kept[forms]
 
 
 def rows_of_blocks(batches: Iterable[Any], types: Any, read: Counter[str]) -> Iterator[Any]:
@@ -160,8 +269,7 @@ def rows_of_blocks(batches: Iterable[Any], types: Any, read: Counter[str]) -> It
     `read` counts what rows say that was read. Small buckets are sorted together; of one with more
     than `MOST_ROWS` rows, runs are written into files.
     """
-    pa = arrow()
-    group = _Group(read)
+    group, opener = _Group(read), Opener(types)
     last = -1
     for batch in batches:
         buckets, blocks = batch.column(0).to_pylist(), batch.column(2)
@@ -170,7 +278,7 @@ def rows_of_blocks(batches: Iterable[Any], types: Any, read: Counter[str]) -> It
                 yield from group.sorted()
                 group = _Group(read)
             last = bucket
-            group.add(pa.ipc.read_record_batch(blocks[at].as_buffer(), types))
+            group.add(opener.rows(blocks[at].as_buffer()))
     yield from group.sorted()
 
 
@@ -211,4 +319,4 @@ class _Group:
             for row in table.filter(counts).to_pylist():
                 self.read[row[RAW].decode()] += row[SEQ]
             table = table.filter(pc.invert(counts))
-        return table
+        return table.combine_chunks()

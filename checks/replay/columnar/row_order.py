@@ -17,7 +17,10 @@ from .layout import INSTANCE, SEQ
 
 
 def in_order(table: Any, rows: int) -> Iterator[Any]:
-    """Batches of at most so many rows of a table, sorted; rows of no instance come first."""
+    """Batches of at most so many rows of a table, sorted; rows of no instance come first.
+
+    The names of instances are texts, or a dictionary of them; those of the batches are texts.
+    """
     import numpy as np
 
     pa = arrow()
@@ -27,13 +30,16 @@ def in_order(table: Any, rows: int) -> Iterator[Any]:
     instances = np.r_[ranks, 0][found]
     seqs = table.column(SEQ).combine_chunks().fill_null(-1).to_numpy(zero_copy_only=False)
     order = sorted_by(instances, seqs)
+    at = table.schema.get_field_index(INSTANCE)
+    others = table.drop_columns(INSTANCE)
     for start in range(0, len(order), rows):
         part = pa.array(order[start : start + rows])
-        yield from table.take(part).combine_chunks().to_batches()
+        names = encoded.take(part).dictionary_decode()
+        yield from others.take(part).add_column(at, INSTANCE, names).combine_chunks().to_batches()
 
 
 def sorted_by(first: Any, second: Any) -> Any:
-    """The indices that sort rows by two arrays of 64-bit integers; the sort is stable.
+    """The indices that sort rows by two arrays of integers; the sort is stable.
 
     Where both numbers and the index of the row fit into 63 bits, one array is sorted, and not an
     index by two: NumPy does that with vectors, many times faster.
@@ -43,6 +49,8 @@ def sorted_by(first: Any, second: Any) -> Any:
     rows = len(first)
     if not rows:
         return np.zeros(0, dtype=np.int64)
+    # Where the numbers of an array have fewer bits, a shift would lose some.
+    first, second = (each.astype(np.int64, copy=False) for each in (first, second))
     (low, span), (least, width) = _span(first), _span(second)
     index = rows.bit_length()
     if span + width + index > 63:
@@ -74,7 +82,9 @@ class Runs:
         """Sort a table, and write it as a run, in batches of at most so many rows."""
         pa = arrow()
         path = Path(self.folder.name, str(len(self.paths)))
-        with pa.ipc.new_file(str(path), table.schema) as writer:
+        at = table.schema.get_field_index(INSTANCE)
+        schema = table.schema.set(at, pa.field(INSTANCE, pa.string()))
+        with pa.ipc.new_file(str(path), schema) as writer:
             for batch in in_order(table, rows):
                 writer.write_batch(batch)
         self.paths.append(path)

@@ -55,6 +55,63 @@ def test_the_order_is_that_of_a_stable_sort(pairs: list[tuple[int, int]]) -> Non
     assert sorted_by(first, second).tolist() == sorted(range(len(pairs)), key=pairs.__getitem__)
 
 
+def test_small_integers_are_sorted_as_large_ones() -> None:
+    """Indices of names have 32 bits: 40,000 names and 40,000 rows need 32 bits and the sign."""
+    names = np.arange(40_000, dtype=np.int32)[::-1]
+    buckets = np.zeros(40_000, dtype=np.uint16)
+    assert sorted_by(buckets, names).tolist() == list(range(39_999, -1, -1))
+
+
+NAMES = st.sampled_from(["", "a", "b", "longer than the others"])
+EDGES = [(sign << bits) + by for sign in (1, -1) for bits in (7, 15, 31) for by in (-1, 0)]
+NUMBERS = st.sampled_from([0, 1, *EDGES, 2**63 - 1, -(2**63)])
+ROWS = st.fixed_dictionaries(
+    {
+        "instance": NAMES,
+        "seq": NUMBERS,
+        "event": st.none() | st.sampled_from([0, 127, 128]),
+        "raw": st.none() | st.binary(max_size=3),
+        "place": st.none() | st.just("1 file:///t"),
+        "$.price": st.none() | NUMBERS,
+    }
+)
+
+
+@given(st.lists(ROWS, max_size=12), st.lists(ROWS, max_size=4))
+def test_blocks_have_all_values(rows: list[dict[str, Any]], lost: list[dict[str, Any]]) -> None:
+    """Integers of each width, columns without a value, and an instance without a name beside rows
+    of no instance."""
+    pa: Any = arrow()
+    found = layout_of(counted())
+    assert found is not None
+    types = arrow_types(found)
+    told = rows + [{**row, "instance": None, "seq": None} for row in lost]
+    packer = blocks.Packer(types, blocks.WholeInstances((0,)), 3)
+    made = [*packer.add(pa.Table.from_pylist(told, schema=types)), *packer.flushed()]
+    assert {each for batch in made for each in batch.column("number").to_pylist()} <= {3 << 32}
+    unpacked = [*blocks.rows_of_blocks(made, types, Counter())]
+    assert all(batch.schema.equals(types) for batch in unpacked)
+    names = sorted(rows, key=lambda row: (row["instance"], row["seq"]))
+    assert [row for batch in unpacked for row in batch.to_pylist()] == told[len(rows) :] + names
+
+
+def test_a_block_has_a_name_once_and_integers_of_few_bytes(layout: Layout) -> None:
+    """2 bytes of the number, 1 of the event and 1 of the price of each of 20,000 rows; the rest is
+    less than a byte of each. As they are, the columns have 35 bytes of a row."""
+    pa: Any = arrow()
+    types = arrow_types(layout)
+    told: list[Any] = [
+        {"instance": f"instance {at % 20:02}", "seq": at // 20, "event": 0, "$.price": at % 100}
+        for at in range(20_000)
+    ]
+    table = pa.Table.from_pylist(told, schema=types)
+    packer = blocks.Packer(types, blocks.WholeInstances((0, 1, 2, 3)), 0)
+    made = [*packer.add(table), *packer.flushed()]
+    sizes = [len(row) for batch in made for row in batch.column("rows").to_pylist()]
+    assert len(sizes) == 4
+    assert 4 * 20_000 < sum(sizes) < 5 * 20_000 < table.nbytes // 7
+
+
 @pytest.mark.parametrize("buckets", [64, 1], ids=["small buckets", "a large bucket"])
 @pytest.mark.parametrize("most", [7, 1 << 20], ids=["many blocks", "one of each bucket"])
 def test_rows_come_back_sorted_and_whole(
