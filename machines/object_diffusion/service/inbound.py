@@ -46,6 +46,8 @@ class Connection(asyncio.Protocol):
     def __init__(self, node: Home, name: str) -> None:
         config = node.config
         self.lost = asyncio.Event()
+        self.has_failed = False  # It was given up, or hung up in debt.
+        self.has_brought = False  # An object.
         self._node = node
         self._name = name
         self._frames = Frames(
@@ -117,6 +119,7 @@ class Connection(asyncio.Protocol):
     def give_up(self, why: str) -> None:
         """Count the reason, and hang up."""
         if self.alive:
+            self.has_failed = True
             self._node.counts[why] += 1
             self.close()
 

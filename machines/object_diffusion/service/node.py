@@ -120,6 +120,7 @@ class Node:
     async def _keep(self, name: str, port: int) -> None:
         """Keep a connection to this peer."""
         loop = asyncio.get_running_loop()
+        pause = self.config.redial
         while True:
             connection = Connection(self, name)
             dial = loop.create_connection(partial(_same, connection), LOOPBACK, port)
@@ -131,7 +132,11 @@ class Node:
                 self.counts["dials_failed"] += 1
             finally:
                 connection.close()
-            await asyncio.sleep(self.config.redial)
+            await asyncio.sleep(pause)
+            if connection.has_brought or not connection.has_failed:
+                pause = self.config.redial
+            else:
+                pause = max(pause, min(2 * pause, self.config.longest_redial))
 
     # The decision task.
 
@@ -181,9 +186,12 @@ class Node:
 
     def unregister(self, p: Peer) -> None:
         """A connection has ended; what it brought and the pool has not got is forgotten (O40)."""
-        if self._connections.pop(p, None) is None:
+        connection = self._connections.pop(p, None)
+        if connection is None:
             return
         self.counts["disconnected"] += 1
+        entry = self.registry.peers.get(p)
+        connection.has_failed |= entry is not None and len(entry.inflight_ids) > 0
         self._received = deque(each for each in self._received if each[0] != p)
         if self.registry.lawful.may("unregister", p):
             self.registry.unregister(p)
@@ -225,8 +233,10 @@ class Node:
         may = self.registry.lawful.may
         if outcome != "invalid" and may("on_added_to_pool", p, x):
             self.registry.on_added_to_pool(p, x)
+            self._connections[p].has_brought = True
         if outcome == "invalid" and may("on_rejected", p, x):
             self.registry.on_rejected(p, x)
+            self._connections[p].has_failed = True
             self._connections[p].close()
 
 

@@ -18,8 +18,10 @@ class Config:
 
     The first six are the parameters of `Registry`. `period`: between two rounds of decisions, at
     least. `longest_object`: bytes. `most_objects`: that the pool keeps; then it drops the oldest.
-    `redial`: the pause before a lost connection is made again. `greeting`: until a peer has said
-    its name. `backlog`: bytes that may wait to be sent to one peer; with more, requests to it
+    `redial`: the pause before a lost connection is made again. It doubles, up to `longest_redial`,
+    each time a peer was given up, or hung up in debt, and has brought nothing: so peers that stall
+    by turns do not keep an object from being asked of an honest one. `greeting`: until a peer has
+    said its name. `backlog`: bytes that may wait to be sent to one peer; with more, requests to it
     wait until it reads. Errors: ValueError for a value out of its range.
     """
 
@@ -33,11 +35,12 @@ class Config:
     longest_object: int = 65_536
     most_objects: int = 1_000_000
     redial: float = 1.0
+    longest_redial: float = 600.0
     greeting: float = 10.0
     backlog: int = 65_536
 
     def __post_init__(self) -> None:
-        check_seconds(self, ("period", "redial", "greeting"))
+        check_seconds(self, ("period", "redial", "longest_redial", "greeting"))
         limits = {
             "redundancy": 2**16,
             "outstanding": MOST_IDS,
