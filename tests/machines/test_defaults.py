@@ -10,13 +10,19 @@ import pytest
 
 from lawful import Machine
 from lawful.machines.message_scheduler.declaration import Scheduler
+from lawful.machines.message_scheduler.service.settings import Config as Overlay
+from lawful.machines.object_diffusion.connection import Outbound
+from lawful.machines.object_diffusion.declaration import InboundPeerFixed
 from lawful.machines.object_diffusion.registry import Registry
+from lawful.machines.object_diffusion.service.settings import Config as Node
 from lawful.machines.queue_cluster.declaration import QueueOwnerFixed
 from lawful.machines.queue_cluster.joining import Updatee
+from lawful.machines.queue_cluster.service.settings import Config as Broker
 from lawful.machines.read_only_windows.declaration import WindowFixed
-from lawful.machines.read_only_windows.service.settings import Config
+from lawful.machines.read_only_windows.service.settings import Config as Executor
 from lawful.machines.read_only_windows.transaction import Transaction
 from lawful.machines.unicast.declaration import ReceiverEntryFixed, SenderEntryFixed
+from lawful.machines.unicast.service.settings import Config as Endpoint
 from lawful.spec import ir
 from lawful.spec.resolve import resolve
 
@@ -44,6 +50,16 @@ OF_AN_ENTRY = {"conn_expiry_timeout": 120.0, "conn_close_timeout": 60.0, "reapin
         (QueueOwnerFixed, {"slice_seconds": 0.02}),
         (Updatee, {"ring": 0}),
         (
+            InboundPeerFixed,
+            {
+                "max_num_objects_outstanding": 100,
+                "max_num_objects_inflight": 50,
+                "max_num_ids_req": 10,
+                "reply_timeout": 10,
+            },
+        ),
+        (Outbound, {"max_num_objects_outstanding": 2}),
+        (
             Registry,
             {
                 "target_object_redundancy": 3,
@@ -65,6 +81,29 @@ def test_parameters_have_these_values_if_none_are_given(
     assert found == expected
 
 
-def test_an_executor_has_the_options_of_the_document() -> None:
-    config = asdict(Config())
-    assert {name: config[name] for name in OF_THE_DOCUMENT} == OF_THE_DOCUMENT
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        (Executor, {**OF_THE_DOCUMENT, "latency": 10}),
+        (Endpoint, {"ack_interval": 0.5, "conn_expiry_timeout": 120.0, "conn_close_timeout": 60.0}),
+        (Broker, {"slice_seconds": 0.05}),  # The machine has 0.02.
+        (Overlay, {"least": 2**24, "greatest": 2**32 - 1}),
+        (
+            Node,
+            {
+                "redundancy": 1,  # The machine has 3.
+                "outstanding": 100,
+                "inflight_per_peer": 50,
+                "inflight_total": 500,
+                "ids_per_request": 10,
+                "reply_timeout": 10,
+            },
+        ),
+    ],
+    ids=["windows", "unicast", "cluster", "scheduler", "diffusion"],
+)
+def test_a_service_gives_a_machine_these_values_if_none_are_given(
+    config: type[Any], expected: dict[str, Any]
+) -> None:
+    found = asdict(config())
+    assert {name: found[name] for name in expected} == expected
