@@ -245,6 +245,17 @@ class ClientsFixed(Clients):
         queues=2,
         said=2,
     )
+    # Its queue is destroyed while it is rejected.
+    destroying = Scope(
+        {"MessageId.seq": range(0, 2), "Create.seq": range(0, 1)},
+        Node=1,
+        Nat=range(0, 3),
+        QueueName=2,
+        queued=2,
+        queues=2,
+        said=2,
+        wirings=(1,),
+    )
     # Nobody else is there, so that two messages are few enough.
     alone = Scope({"MessageId.seq": range(0, 2)}, Node=1, Nat=range(0, 3))
     # Two queues and two exchanges come and go. Nothing is published.

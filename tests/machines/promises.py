@@ -220,6 +220,11 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
             "a rejected message stays where it was, too",
         ),
         Promise(
+            "and comes to no other queue once its own is destroyed",
+            "acceptance.ClientsFixed.queues_are_as_said",
+            "what is rejected comes to the alternate queue though its own was destroyed",
+        ),
+        Promise(
             "what is given back keeps its place",
             "promises.BrokersFixed.replicas_have_what_was_said",
             "a message that comes back is the last one",

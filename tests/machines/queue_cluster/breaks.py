@@ -63,6 +63,14 @@ SCOPES: Mapping[str, Mapping[str, object]] = {
         "Nat": range(0, 3),
         "QueueName": 2,
     },
+    "destroying": {
+        "MessageId.seq": range(0, 2),
+        "Create.seq": range(0, 1),
+        "Node": 1,
+        "Nat": range(0, 3),
+        "QueueName": 2,
+        "wirings": (1,),
+    },
 }
 
 

@@ -210,6 +210,17 @@ NODE_BREAKS = (
         "ClientsFixed",
     ),
     Break(
+        "what is rejected comes to the alternate queue though its own was destroyed",
+        "Q27",
+        "replica",
+        "        if self.is_of(sender, m.key):\n            self.remove(m.key)\n"
+        "            self.move(",
+        "        if True:\n            self.remove(m.key)\n            self.move(",
+        "queues_are_as_said",
+        "destroying",
+        "ClientsFixed",
+    ),
+    Break(
         "a message that is routed to the second queue comes to the first",
         "Q24",
         "replica",

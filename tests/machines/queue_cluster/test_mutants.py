@@ -60,7 +60,7 @@ UPDATEE = Table(
         ),
         # A number more, in one place, is still within the scope.
         Asked(ClientsFixed, "rejecting", bounds=("MessageId.seq=0..2", "Reject.seq=0..1")),
-        Asked(ClientsFixed, "rejecting", bounds=("wirings=1",)),
+        Asked(ClientsFixed, "destroying"),
         *(
             Asked(UpdatesFixed, scope)
             for scope in (
