@@ -143,6 +143,13 @@ class Front:
         self.counts[reason] += 1
         return HTTPException(status, text)
 
+    async def refuse(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request on a connection beyond those that the server keeps."""
+        self.counts["overloaded"] += 1
+        answer = self._said(503, {"error": "too many connections"})
+        answer.headers["connection"] = "close"
+        await answer(scope, receive, send)
+
     async def _refused(self, request: Request, error: Exception) -> JSONResponse:
         assert isinstance(error, HTTPException)
         if error.status_code in (404, 405):

@@ -8,8 +8,9 @@ import signal
 import socket
 import threading
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Awaitable, Callable, Generator
 from types import FrameType
+from typing import Any
 
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
@@ -30,10 +31,13 @@ class _Connection(H11Protocol):
     Uvicorn would wait for ever.
 
     The front waits for bodies, and Uvicorn for the next request after an answer. `counts`: of the
-    front. Uvicorn itself answers what is no HTTP, `garbage`.
+    front. Uvicorn itself answers what is no HTTP, `garbage`. One connection too many is `refused`,
+    and closed after its answer; those that were there before go on. Uvicorn's own limit would
+    refuse them all.
     """
 
     counts: Counter[str]
+    refused: Callable[[Any, Any, Any], Awaitable[None]]
     _late: asyncio.TimerHandle | None = None
     _unread: asyncio.TimerHandle | None = None
 
@@ -42,6 +46,8 @@ class _Connection(H11Protocol):
         transport: asyncio.Transport,  # type: ignore[override]  # Uvicorn gives it no other one.
     ) -> None:
         super().connection_made(transport)
+        if len(self.connections) > MOST_CONNECTIONS:
+            self.app = self.refused
         self._late = self.loop.call_later(PATIENCE, transport.close)
 
     def data_received(self, data: bytes) -> None:
@@ -118,6 +124,7 @@ def serve(
 
     class Connection(_Connection):
         counts = front.counts
+        refused = staticmethod(front.refuse)
 
     server = _Server(
         uvicorn.Config(
@@ -126,7 +133,6 @@ def serve(
             lifespan="off",
             ws="none",
             log_level="error",
-            limit_concurrency=MOST_CONNECTIONS,
             timeout_graceful_shutdown=GRACE,
         )
     )

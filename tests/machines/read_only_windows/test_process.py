@@ -24,6 +24,7 @@ from typing import Any
 import pytest
 
 from lawful.machines.read_only_windows.service.front import LONGEST_BODY
+from lawful.machines.read_only_windows.service.http_server import MOST_CONNECTIONS
 from lawful.machines.read_only_windows.service.load_clients import Load, Seen, judge, loaded
 from lawful.machines.services import LOOPBACK
 from tests.root import PATIENCE
@@ -284,6 +285,21 @@ def test_clients_that_do_harm_harm_themselves_alone() -> None:
     assert code == 0
     assert "oversized 2" in said
     assert judge(seen) == []
+
+
+def test_one_connection_too_many_is_refused_and_the_others_go_on() -> None:
+    with running() as node, contextlib.ExitStack() as stack:
+        kept = http.client.HTTPConnection(LOOPBACK, node.port, timeout=PATIENCE)
+        stack.callback(kept.close)
+        kept.request("GET", "/v1/chain/get_info")
+        assert json.loads(kept.getresponse().read())["http"] == {}
+        for _ in range(MOST_CONNECTIONS - 1):
+            stack.enter_context(socket.create_connection((LOOPBACK, node.port), PATIENCE))
+        for _ in range(2):
+            assert node.ask("get_info") == (503, {"error": "too many connections"})
+        kept.request("GET", "/v1/chain/get_info")
+        counts = json.loads(kept.getresponse().read())["http"]
+        assert counts == {"200": 1, "503": 2, "overloaded": 2}
 
 
 def test_a_node_ends_though_clients_stay() -> None:
