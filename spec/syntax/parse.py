@@ -494,8 +494,6 @@ def _while(p: Parser, node: ast.While) -> tree.Statement:
     if node.orelse:
         p.refuse("L102", node.orelse[0], "a while loop without else")
     test = p.expr(node.test)
-    if not any(short_forms.emptied(test)):
-        p.refuse("L102", node, "a loop that ends by itself")
     p.loops.append(None)
     body = p.block(node.body)
     p.loops.pop()

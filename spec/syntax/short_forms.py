@@ -141,39 +141,38 @@ def with_else(p: Parser, node: ast.For) -> Iterator[tree.Statement]:
     yield tree.Choose(place, done, p.block(node.orelse), ())
 
 
-def emptied(
-    test: tree.Expression,
-) -> Iterator[tuple[tree.Expression, tree.Expression | None]]:
-    """What may be a container that is not empty where this test of a `while` loop is true; with it
-    what must be no negative number for that, `most` in `len(q) > most`."""
+def emptied(test: tree.Expression) -> Iterator[tree.Expression]:
+    """What may be a container that is not empty where this test of a `while` loop is true."""
     match test:
         case tree.Both(args=args):
             for each in args:
                 yield from emptied(each)
         case tree.Name() | tree.Attribute() | tree.Subscript():
-            yield test, None
+            yield test
         case tree.Compare(
-            first=tree.Apply(function=tree.Name(name="len"), args=(of,)), rest=((op, than),)
+            first=tree.Apply(function=tree.Name(name="len"), args=(of,)),
+            rest=((">" | ">=" | "!=", _),),
         ):
-            match op, than:
-                case "!=", tree.Literal(value=0):
-                    yield from emptied(of)
-                case ">", tree.Literal(value=int() as least) if least >= 0:
-                    yield from emptied(of)
-                case ">=", tree.Literal(value=int() as least) if least > 0:
-                    yield from emptied(of)
-                case ">", tree.Name() | tree.Attribute() | tree.Apply():
-                    yield from ((each, than) for each, _ in emptied(of))
-                case _:
-                    pass
+            yield from emptied(of)
         case tree.Compare(
-            first=first,
-            rest=(("<" | "<=" as op, tree.Apply(function=tree.Name(name="len")) as size),),
+            rest=(("<" | "<=", tree.Apply(function=tree.Name(name="len"), args=(of,))),),
         ):
-            turned = {"<": ">", "<=": ">="}[op]
-            yield from emptied(tree.Compare(test.place, size, ((turned, first),)))
+            yield from emptied(of)
         case _:
             pass
+
+
+def taken_from(body: tuple[tree.Statement, ...]) -> Iterator[tree.Expression]:
+    """What the statements of a loop themselves may take elements from."""
+    simple = tree.Set | tree.Augment | tree.Evaluate | tree.Delete
+    for node in tree.nodes(tuple(stmt for stmt in body if isinstance(stmt, simple))):
+        match node:
+            case tree.Apply(function=tree.Attribute(of=of, name="pop" | "remove")):
+                yield of
+            case tree.Delete(target=tree.Subscript(of=of)):
+                yield of
+            case _:
+                pass
 
 
 def _breaks(node: ast.AST) -> bool:

@@ -1,5 +1,6 @@
 """`while q: ... q.pop(0)`: a loop that ends, since each round takes an element from a container and
-no round puts one into it. It has at most one round for each element that is there before."""
+no round puts one into it. It has at most one round for each element that is there before, and then
+one that finds none: to take an element there has no value, as in Python."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from ... import ir
 from ... import types as t
 from ...analysis.changed_places import Change, changes
 from ...analysis.places import is_place, may_pass
-from ...analysis.walk import free_locals, inlined, statements
+from ...analysis.walk import everything, free_locals, inlined, statements
 from ...ops import PARTIAL_UPDATES
 from ...syntax import short_forms, tree
 from .. import expressions
@@ -20,10 +21,9 @@ def emptying(
     b: Body, node: tree.While, each: Callable[[Body, tree.Each], list[ir.Stmt]]
 ) -> list[ir.Stmt]:
     """The loop as one over a range, with a problem where nothing shows that it ends."""
-    found = next(_containers(b, node.test), None)
+    found = next(_containers(b, node), None)
     if found is None:
-        if any(short_forms.emptied(node.test)):  # Of other tests the parser has said it.
-            _endless(b, node)
+        _endless(b, node)
         return []
     written, place = found
     here = node.place
@@ -43,28 +43,27 @@ def emptying(
     return made
 
 
-def _containers(b: Body, test: tree.Expression) -> Iterator[tuple[tree.Expression, ir.Expr]]:
-    """The containers that are not empty where the test is true."""
-    for each, least in short_forms.emptied(test):
-        kept = len(b.scene.problems.found), b.evaluated
-        place = expressions.infer(b, each, None)
-        natural = least is None or _natural(b, expressions.infer(b, least, None))
-        del b.scene.problems.found[kept[0] :]  # It is resolved, and judged, again.
-        b.evaluated = kept[1]
-        kind = place.type
-        if natural and isinstance(kind, t.Seq | t.Set | t.Map) and is_place(place) and kind.mutable:
+def _containers(b: Body, node: tree.While) -> Iterator[tuple[tree.Expression, ir.Expr]]:
+    """The containers that the test asks about, then those that the body takes from."""
+    for each in short_forms.emptied(node.test):
+        place = _container(b, each)
+        if place is not None:
+            yield each, place
+    for each in short_forms.taken_from(node.body):
+        place = _container(b, each)
+        # An item may not be there, and the body may end the loop before it takes from it.
+        if place is not None and not any(isinstance(e, ir.Item) for e in everything((place,))):
             yield each, place
 
 
-def _natural(b: Body, found: ir.Expr) -> bool:
-    """Whether this is never below 0: a constant, or a parameter, whose bounds are kept."""
-    match found:
-        case ir.Const(type=t.Int(), value=int() as value):
-            return value >= 0
-        case ir.Field(of=ir.Self(), name=name, type=t.Int(low=int() as low)):
-            return name in b.scene.own.fixed and low >= 0
-        case _:
-            return False
+def _container(b: Body, written: tree.Expression) -> ir.Expr | None:
+    kept = len(b.scene.problems.found), b.evaluated
+    place = expressions.infer(b, written, None)
+    del b.scene.problems.found[kept[0] :]  # It is resolved, and judged, again.
+    b.evaluated = kept[1]
+    kind = place.type
+    held = isinstance(kind, t.Seq | t.Set | t.Map) and is_place(place) and kind.mutable
+    return place if held else None
 
 
 def _empties(body: Sequence[ir.Stmt], place: ir.Expr, functions: Sequence[ir.Function]) -> bool:
@@ -122,7 +121,10 @@ def _fills(change: Change, stmt: ir.Stmt, place: ir.Expr) -> bool:
 
 
 def _takes(stmt: ir.Stmt, place: ir.Expr) -> bool:
-    return isinstance(stmt, ir.Update) and stmt.target == place and stmt.op in PARTIAL_UPDATES
+    """Whether the statement takes an element, or has no value where there is none."""
+    if not (isinstance(stmt, ir.Update) and stmt.target == place and stmt.op in PARTIAL_UPDATES):
+        return False
+    return not (isinstance(place.type, t.Map) and len(stmt.args) > 1)  # `m.pop(k, None)`.
 
 
 def _always(
