@@ -14,15 +14,17 @@ from lawful import Scope
 from lawful.spec.errors import RULES, DeclarationError
 from lawful.spec.lower import lower
 from lawful.spec.resolve import resolve
+from lawful.spec.syntax.declare import deferred
 from tests.spec.texts import last_machine, load
 
 FOLDER = Path(__file__).parent.parent / "refused"
 
 
 def refusal(path: Path) -> str:
-    """What is said of a wrong declaration: at its creation, at first use, or by a check."""
+    """What a command says of a wrong declaration: of its text, its names and types, its scope."""
     try:
-        found = resolve(last_machine(load(path)))
+        with deferred():
+            found = resolve(last_machine(load(path)))
         lower(found.machine, found.scopes.get("scope", Scope()))
     except DeclarationError as error:
         return str(error).replace(f"{path.parent}{os.sep}", "") + "\n"
