@@ -292,8 +292,6 @@ WRONG = [
     ("self.m = self.m | {Mode.A: 1}", "L203"),
     ("self.n = len([self.m[1]] * self.n)", "L203"),  # With no element `m[1]` is evaluated, too.
     ("rows = [[1]] * 2", "L211"),  # Both are one list.
-    ("while len(self.q) > self.n: self.q.pop()", "L102"),  # `n` may be below 0 in a body.
-    ("while len(self.q) >= 0: self.q.pop()", "L102"),
     ("self.n = sum(a for i, (a, b) in enumerate([ROW]))", "L203"),
     (
         "p = {(x, y): x + y for x in self.s for y in self.s}\n"
