@@ -33,6 +33,7 @@ LARGE: dict[tuple[str, str], Counts] = {
     ("queue_cluster.acceptance:ClientsFixed", "wiring"): (30_067, 359_881, 22),
     ("queue_cluster.updates:UpdatesFixed", "wiring"): (8_574, 41_742, 24),
     ("queue_cluster.acceptance:ClientsFixed", "rejecting"): (7_190, 62_822, 31),
+    ("queue_cluster.acceptance:ClientsFixed", "destroying"): (63_580, 590_987, 33),
     ("queue_cluster.acceptance:ClientsFixed", "rewiring"): (919, 4_651, 7),
     ("queue_cluster.updates:UpdatesFixed", "crowded"): (12_860, 95_308, 24),
     ("queue_cluster.updates:UpdatesFixed", "several"): (22_618, 139_722, 25),
