@@ -25,7 +25,7 @@ import resource
 import select
 import signal
 import tempfile
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -63,14 +63,12 @@ class Embedded:
     """The mutants of machines that a service embeds, and who is asked about them.
 
     `classes`: those that the service makes instances of, each followed by the classes of its parts.
-    `witnesses`: by name, in the order in which they are asked. `one_in`: of the mutants that each
-    operator makes, the first of each so many is in the table.
+    `witnesses`: by name, in the order in which they are asked.
     """
 
     file: Path
     classes: tuple[type[Machine], ...]
     witnesses: Mapping[str, Witness]
-    one_in: int = 1
 
     def every(self) -> dict[str, Mutant]:
         """The mutants of the table, by identity; those of a part once."""
@@ -78,12 +76,7 @@ class Embedded:
         for cls in self.classes:
             met = {each.owner for each in alone}
             alone += (each for each in mutants(resolve(cls).machine) if each.owner not in met)
-        made, table = Counter[str](), dict[str, Mutant]()
-        for name, each in zip(identities(alone), alone, strict=True):
-            if made[each.change.operator] % self.one_in == 0:
-                table[name] = each
-            made[each.change.operator] += 1
-        return table
+        return dict(zip(identities(alone), alone, strict=True))
 
     def kept(self) -> dict[str, str]:
         """The committed table: by identity, who notices the mutant, and what."""
