@@ -45,6 +45,9 @@ class LineDecoder:
     def batch(self, lines: Sequence[bytes], place: Place = nowhere) -> Any:
         """The columns of these lines, a row each, blank ones left out; `place(i)` is where line `i`
         is."""
+        block = b"\n".join(lines)
+        if _framed(block, len(lines)):
+            return self._of(block, lines, place, framed=True)
         at = [i for i, line in enumerate(lines) if line.strip(BLANK)]
         kept = [lines[i] for i in at]
         if not kept:
@@ -53,15 +56,18 @@ class LineDecoder:
         def told(i: int) -> str | None:
             return place(at[i])
 
-        block = b"\n".join(kept)
+        return self._of(b"\n".join(kept), kept, told, framed=False)
+
+    def _of(self, block: bytes, lines: Sequence[bytes], place: Place, *, framed: bool) -> Any:
+        """The columns of lines of which none is blank; `block` has them all."""
         pa = arrow()
-        if _sure(block, kept):
+        if _sure(block, lines, framed):
             for kind in list(self.instances):
-                found = self._parsed(block, len(kept), kind)
+                found = self._parsed(block, len(lines), kind)
                 if found is not None:
                     self.instances.sort(key=lambda each: each != kind)
-                    return marked(self.layout, found, lambda: pa.array(kept, pa.binary()), told)
-        return self._one_by_one(kept, told)
+                    return marked(self.layout, found, lambda: pa.array(lines, pa.binary()), place)
+        return self._one_by_one(lines, place)
 
     def _parsed(self, block: bytes, rows: int, kind: str) -> Any:
         """The columns as Arrow reads them, without `raw`; None where it refuses the block."""
@@ -157,8 +163,19 @@ def _names(keys: Any) -> Any:
     )
 
 
-def _sure(block: bytes, lines: Iterable[bytes]) -> bool:
-    """Whether Arrow, if it reads the block, reads it as Python does.
+def _framed(block: bytes, lines: int) -> bool:
+    """Whether each of so many lines begins with "{" and ends with "}"; so none is blank.
+
+    It looks at the block and not at each line, which takes Python longer than Arrow parses it.
+    """
+    between = lines - 1
+    if not (block.startswith(b"{") and block.endswith(b"}")):
+        return False
+    return block.count(b"\n") == between and block.count(b"}\n{") == between
+
+
+def _sure(block: bytes, lines: Iterable[bytes], framed: bool) -> bool:
+    """Whether Arrow, if it reads the block, reads it as Python does. `framed`: see `_framed`.
 
     Where each line begins and ends like an object, no object goes over the end of a line. So as
     many objects as lines are one in each.
@@ -169,17 +186,19 @@ def _sure(block: bytes, lines: Iterable[bytes]) -> bool:
         block.decode()
     except UnicodeDecodeError:
         return False
-    return all(map(_plain_object, lines))
+    if not framed and not all(map(_is_framed, lines)):
+        return False
+    return all(_plain(line) for line in lines if len(line) > 2 * DEEP)
 
 
-def _plain_object(line: bytes) -> bool:
-    """Whether a line begins and ends as an object does, is not deep and has no vast number."""
-    if not (line.startswith(b"{") and line.endswith(b"}")):
-        inside = line.strip(BLANK)
-        if not (inside.startswith(b"{") and inside.endswith(b"}")):
-            return False
-    if len(line) <= 2 * DEEP:
-        return True
+def _is_framed(line: bytes) -> bool:
+    """Whether a line begins and ends as an object does."""
+    inside = line.strip(BLANK)
+    return inside.startswith(b"{") and inside.endswith(b"}")
+
+
+def _plain(line: bytes) -> bool:
+    """Whether a line is not deep and has no vast number."""
     return line.count(b"[") + line.count(b"{") <= DEEP and DIGITS.search(line) is None
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from lawful.checks.replay.columnar.json_lines import LineDecoder
 from lawful.checks.replay.columnar.layout import RAW, Layout
-from lawful.checks.replay.rows import decoded
+from lawful.checks.replay.rows import Rejected, decoded
 from tests.checks.replay.test_columnar import the_layout
 
 GOOD = '{"who": {"id": "a"}, "n": 1, "what": "PAY", "price": 3, "way": "CASH"}'
@@ -40,6 +40,8 @@ LINES = [
     GOOD.replace('{"id": "a"}', '{"id": "a", "id": "b"}'),
     GOOD + GOOD,
     GOOD + " " + GOOD,
+    GOOD + "\n" + GOOD,  # Of a data frame: no file has such a line.
+    GOOD + "\n",
     f"[{GOOD}]",
     f" {GOOD} \r",
     GOOD[:-1],
@@ -79,8 +81,19 @@ def test_a_line_is_the_row_that_python_reads(line: str | bytes) -> None:
     layout = the_layout()
     raw = line.encode() if isinstance(line, str) else GOOD.encode().replace(b"a", line)
     for block in ([raw], [GOOD.encode(), raw, GOOD.encode()]):
-        wanted = [decoded(each, layout.mapping.row_of) for each in block if each.strip(b" \r")]
+        wanted = [decoded(each, layout.mapping.row_of) for each in block if each.strip(b" \r\n")]
         assert told_by(layout, LineDecoder(layout).batch(block)) == wanted
+
+
+def test_objects_are_no_rows_where_lines_of_a_data_frame_cut_them() -> None:
+    """There are as many objects as lines, and "}", the end of a line and "{" between them once; but
+    the first line has one and a half."""
+    layout = the_layout()
+    one, half = GOOD.encode(), b"\n" + GOOD.encode()[:-1]
+    block = [one + half, b"}"]
+    wanted = [decoded(each, layout.mapping.row_of) for each in block]
+    assert [type(each) for each in wanted] == [Rejected, Rejected]
+    assert told_by(layout, LineDecoder(layout).batch(block)) == wanted
 
 
 def test_arrow_parses_the_blocks_that_it_can(monkeypatch: pytest.MonkeyPatch) -> None:
