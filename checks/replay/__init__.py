@@ -3,6 +3,7 @@
 from .columnar.trace_store import TraceStore
 from .engine_choice import Engine, EngineChoice
 from .increments.continuation import Increment, replay_increment
+from .increments.joint_increment import JointIncrement, replay_joint_increment
 from .joint.joint_mappings import read_mappings
 from .joint.joint_program import JointProgram, joint_program
 from .mapping import TraceMapping, read_mapping
@@ -22,6 +23,7 @@ __all__ = [
     "Engine",
     "EngineChoice",
     "Increment",
+    "JointIncrement",
     "JointProgram",
     "LinePattern",
     "Policy",
@@ -40,6 +42,7 @@ __all__ = [
     "replay",
     "replay_frame",
     "replay_increment",
+    "replay_joint_increment",
     "replay_store",
     "replay_stream",
     "write_store",

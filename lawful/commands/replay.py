@@ -19,9 +19,15 @@ from lawful.checks.replay import (
     joint_program,
     read_mappings,
     replay_increment,
+    replay_joint_increment,
     validation,
 )
-from lawful.checks.replay.increments.state_files import read_states, states_text
+from lawful.checks.replay.increments.state_files import (
+    joint_states_text,
+    read_joint_states,
+    read_states,
+    states_text,
+)
 from lawful.checks.replay.joint.joint_program import ALONE
 from lawful.checks.replay.mapping import TraceMapping
 from lawful.checks.replay.storing import only_store, write_store
@@ -98,11 +104,11 @@ def _against(
 def _replayed(
     options: ReplayOptions, program: ReplayProgram | JointProgram, demands: Demands, tell: Tell
 ) -> ReplayResult:
+    if options.resume is not None or options.keep is not None:
+        return _increment(options, program, demands, tell)
     if isinstance(program, JointProgram):
         rest = options.engine, options.master, demands
         return validation.replay(options.traces, program, *rest, tell=tell)
-    if options.resume is not None or options.keep is not None:
-        return _increment(options, program, demands, tell)
     engine, master = options.engine, options.master
     if options.store is None:
         return validation.replay(options.traces, program, engine, master, demands, tell=tell)
@@ -111,26 +117,29 @@ def _replayed(
 
 
 def _increment(
-    options: ReplayOptions, program: ReplayProgram, demands: Demands, tell: Tell
+    options: ReplayOptions, program: ReplayProgram | JointProgram, demands: Demands, tell: Tell
 ) -> ReplayResult:
     """Replay from the states of an earlier replay, and keep those after this one."""
     if options.engine == "spark" or options.store is not None:
         raise CommandError("--resume and --keep are for a replay in this process, without a store")
     begun = time.perf_counter()
-    states = {} if options.resume is None else read_states(options.resume)
-    found = replay_increment(options.traces, program, states, tell)
+    if isinstance(program, JointProgram):
+        before = {} if options.resume is None else read_joint_states(options.resume)
+        joint = replay_joint_increment(options.traces, program, before, tell)
+        tallies, kept = joint.tallies, joint_states_text(joint.states)
+    else:
+        states = {} if options.resume is None else read_states(options.resume)
+        found = replay_increment(options.traces, program, states, tell)
+        tallies, kept = found.tallies, states_text(found.states)
     if options.keep is not None:
-        files.save(options.keep, states_text(found.states))
-    seconds = time.perf_counter() - begun
-    return ReplayResult(program, "local", found.tallies, seconds, demands)
+        files.save(options.keep, kept)
+    return ReplayResult(program, "local", tallies, time.perf_counter() - begun, demands)
 
 
 def _alone(options: ReplayOptions) -> None:
     """Raise ReplayError for what is done by one mapping, where there are several."""
     given = {
         "--store": options.store,
-        "--resume": options.resume,
-        "--keep": options.keep,
         "--against": options.against,
     }
     for name, value in given.items():

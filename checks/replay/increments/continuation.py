@@ -100,6 +100,39 @@ class Increment:
     states: Mapping[str, str]
 
 
+class Judgement:
+    """Takes the rows of an increment, in the order of its files, and judges them from the states
+    that the last one left."""
+
+    def __init__(self, program: ReplayProgram, states: Mapping[str, str]) -> None:
+        self.program = program
+        self.states = states
+        self.tallies = Tallies(program.every)
+        self.rows: dict[str, list[Row]] = {name: [] for name in states}
+        self.later = _after(program, states)
+
+    def take(self, row: Row | Rejected) -> None:
+        """Take the next row."""
+        if isinstance(row, Rejected):
+            self.tallies.reject(row)
+            return
+        if self.later and row.seq >= 0:
+            row = dataclasses.replace(row, seq=row.seq + self.later)
+        self.rows.setdefault(row.instance, []).append(row)
+
+    def end(self) -> Increment:
+        """What was found, after the last row."""
+        kept: dict[str, str] = {}
+        for name in sorted(self.rows):
+            going_on = Continuation(self.program, name, self.states.get(name, ""))
+            for row in sorted(self.rows.pop(name), key=lambda each: each.seq):
+                going_on.take(row)
+            verdict = going_on.end()
+            kept[name] = verdict.snapshot
+            self.tallies.add(verdict)
+        return Increment(self.tallies, kept)
+
+
 def replay_increment(
     paths: Iterable[str | Path],
     program: ReplayProgram,
@@ -111,26 +144,12 @@ def replay_increment(
     Instances without a row in it are judged again as they were left. Raises ReplayError where the
     files cannot be read, or a state is of another version of the machine.
     """
-    tallies = Tallies(program.every)
-    rows: dict[str, list[Row]] = {name: [] for name in states}
-    later = _after(program, states)
+    judging = Judgement(program, states)
     for number, row in enumerate(read_rows(program.sources(paths), program)):
         if number % TOLD == 0:
             tell(f"{number:,} rows read")
-        if isinstance(row, Rejected):
-            tallies.reject(row)
-        else:
-            placed = dataclasses.replace(row, seq=row.seq + later) if row.seq >= 0 else row
-            rows.setdefault(row.instance, []).append(placed if later else row)
-    kept: dict[str, str] = {}
-    for name in sorted(rows):
-        going_on = Continuation(program, name, states.get(name, ""))
-        for row in sorted(rows.pop(name), key=lambda each: each.seq):
-            going_on.take(row)
-        verdict = going_on.end()
-        kept[name] = verdict.snapshot
-        tallies.add(verdict)
-    return Increment(tallies, kept)
+        judging.take(row)
+    return judging.end()
 
 
 def _after(program: ReplayProgram, states: Mapping[str, str]) -> int:
