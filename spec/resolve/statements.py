@@ -38,7 +38,7 @@ from .short_forms import later_types, loose_lists
 from .short_forms.copied_iterables import copied
 from .short_forms.early_ends import early_end
 from .short_forms.given_out import given_out
-from .short_forms.in_place_methods import in_place, named_default
+from .short_forms.in_place_methods import in_default, in_place, named_default
 
 
 def block(b: Body, nodes: Sequence[tree.Statement]) -> tuple[ir.Stmt, ...]:
@@ -80,6 +80,8 @@ def _set(b: Body, node: tree.Set) -> list[ir.Stmt]:
     if (named := named_default(b, node.value)) is not None:
         before = [stmt for each in named[0] for stmt in STATEMENTS[type(each)](b, each)]
         return [*before, *_set(b, replace(node, value=named[1]))]
+    if (longer := _in_default(b, node)) is not None:
+        return longer
     if isinstance(target, tree.Display) and target.kind in ("tuple", "list"):
         return _unpack(b, node, target)
     if isinstance(target, tree.Name):
@@ -102,6 +104,16 @@ def _set(b: Body, node: tree.Set) -> list[ir.Stmt]:
     if isinstance(place.type, t.Union) and t.fits(value.type, place.type):
         b.facts[place] = value.type
     return [ir.Assign(node.place, place, value)]
+
+
+def _in_default(b: Body, node: tree.Set | tree.Augment) -> list[ir.Stmt] | None:
+    """What changes an item of what `setdefault` gives; None of other statements."""
+    if not (isinstance(node.target, tree.Subscript) and isinstance(node.target.of, tree.Apply)):
+        return None
+    longer = in_default(b, node)
+    if longer is None:
+        return None
+    return [stmt for each in longer for stmt in STATEMENTS[type(each)](b, each)]
 
 
 def _into(b: Body, node: tree.Set, changing: Effect, place: ir.Expr) -> list[ir.Stmt]:
@@ -385,6 +397,8 @@ def _unpacked_local(b: Body, each: tree.Name, local: ir.Local) -> ir.Expr | None
 
 
 def _augment(b: Body, node: tree.Augment) -> list[ir.Stmt]:
+    if (longer := _in_default(b, node)) is not None:
+        return longer
     if isinstance(node.target, tree.Name) and node.target.name not in b.aliases:
         name = node.target.name
         if name not in b.locals:

@@ -3,12 +3,16 @@ for: `self.q.sort()`, `self.s.difference_update(t)`, `self.m.setdefault(k, v)`."
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from ... import types as t
 from ...ops import SHORT_UPDATES
 from ...syntax import tree
 from .. import expressions
 from ..context import Body
 
+Block = tuple[tree.Statement, ...]
+Put = tuple[Block, tree.Expression]  # What puts a default in, and the place where it then is.
 SET_OPERATORS = {
     "difference_update": "-",
     "intersection_update": "&",
@@ -22,35 +26,59 @@ def in_place(b: Body, call: tree.Apply) -> tuple[tree.Statement, ...] | None:
     function = call.function
     if not isinstance(function, tree.Attribute):
         return None
-    inner = function.of
-    if isinstance(inner, tree.Apply) and isinstance(inner.function, tree.Attribute):
+    if (put := _put_there(b, function.of)) is not None:
         # `self.m.setdefault(k, set()).add(x)`: the key first, then the change of its value.
-        added = in_place(b, inner) if inner.function.name == "setdefault" else None
-        if added is None:
-            return None
-        value = tree.Subscript(inner.place, inner.function.of, inner.args[0])
-        method = tree.Attribute(function.place, value, function.name)
-        again = tree.Apply(call.place, method, call.args, call.keywords)
-        return (*added, tree.Evaluate(call.place, again))
+        again = replace(call, function=replace(function, of=put[1]))
+        return (*put[0], tree.Evaluate(call.place, again))
     if function.name not in SHORT_UPDATES:
         return None
     return _longer(b, call, function)
 
 
-def named_default(
-    b: Body, node: tree.Expression
-) -> tuple[tuple[tree.Statement, ...], tree.Expression] | None:
+def named_default(b: Body, node: tree.Expression) -> Put | None:
     """`s = self.rows.setdefault(k, set())`: the statements that put it there, and its place, which
     the local then names. None of other expressions, and of values that are no containers."""
     match node:
-        case tree.Apply(function=tree.Attribute(of=of, name="setdefault"), args=(key, _)):
+        case tree.Apply(function=tree.Attribute(of=of, name="setdefault"), args=(_, _)):
+            if isinstance(of, tree.Apply):
+                return _put_there(b, node)
             kind = _type_of(b, of)
-            if not isinstance(kind, t.Map) or t.immutable(kind.value):
-                return None
-            before = in_place(b, node)
-            return None if before is None else (before, tree.Subscript(node.place, of, key))
+            held = isinstance(kind, t.Map) and not t.immutable(kind.value)
+            return _put_there(b, node) if held else None
         case _:
             return None
+
+
+def in_default(b: Body, node: tree.Set | tree.Augment) -> Block | None:
+    """`self.m.setdefault(k, {})[j] = v`: the statements that put the map there, and those that
+    assign its item. The value comes first, as in Python. None of other targets."""
+    if not isinstance(node.target, tree.Subscript):
+        return None
+    put = _put_there(b, node.target.of)
+    if put is None:
+        return None
+    target, before = replace(node.target, of=put[1]), list[tree.Statement]()
+    if isinstance(node, tree.Set) and not _certain(node.value):
+        node = replace(node, value=_named(b, node.value, before))
+    return (*before, *put[0], replace(node, target=target))
+
+
+def _put_there(b: Body, node: tree.Expression) -> Put | None:
+    """The statements that put a default in, and where; of one default in another, both."""
+    match node:
+        case tree.Apply(function=tree.Attribute(of=of, name="setdefault") as method, args=(key, _)):
+            outer = _put_there(b, of)
+            if outer is not None:
+                inside = replace(node, function=replace(method, of=outer[1]))
+                return (*outer[0], tree.Evaluate(node.place, inside)), _item(inside, outer[1], key)
+            before = in_place(b, node)
+            return None if before is None else (before, _item(node, of, key))
+        case _:
+            return None
+
+
+def _item(node: tree.Expression, of: tree.Expression, key: tree.Expression) -> tree.Expression:
+    return tree.Subscript(node.place, of, key)
 
 
 def _longer(
@@ -127,6 +155,8 @@ def _certain(node: tree.Expression) -> bool:
             return _certain(of)
         case tree.Display(items=items):
             return all(map(_certain, items))
+        case tree.Pairs(items=rows):
+            return all(_certain(key) and _certain(value) for key, value in rows)
         case tree.Apply(function=tree.Name(name=name), args=args, keywords=()):
             return name in CONTAINERS and all(map(_certain, args))
         case _:
