@@ -86,7 +86,7 @@ def _always_true(b: Body, kind: t.Type) -> bool:
     """Whether Python takes every value of this type for true."""
     cls: type | None = None
     match kind:
-        case t.Sort():
+        case t.Sort() | t.Literal():  # A text of a Literal is not empty.
             return True
         case t.Record(name=name):
             cls = b.scene.records[name]

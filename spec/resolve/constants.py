@@ -14,6 +14,7 @@ from ..analysis.walk import everything
 from ..errors import Place, a
 from ..syntax import tree
 from ..words import Record, Sort, Timer
+from . import tuples
 from .context import Body
 from .declared.serials import declared
 
@@ -70,11 +71,22 @@ def _map(b: Body, value: Mapping[Any, Any], place: Place, kind: t.Type | None) -
     args = tuple(each for each in found if each is not None)
     if len(args) < len(found) or not args:
         return None
+    args = tuple(each for row in zip(args[::2], _evened(args[1::2]), strict=True) for each in row)
     key, of = (_one(tuple(dict.fromkeys(each.type for each in args[i::2]))) for i in (0, 1))
     if key is None or of is None or not t.immutable(key):
         return None
     total = complete(args[::2], key)
     return ir.Op(place, t.Map(key, of, mutable=True, total=total), "map", args)
+
+
+def _evened(args: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
+    """Tuples of several lengths as sequences of one type; other values unchanged."""
+    kinds = [arg.type.items for arg in args if isinstance(arg.type, t.Tuple)]
+    item = _one(tuple(dict.fromkeys(each for kind in kinds for each in kind)))
+    if len(kinds) < len(args) or len({*map(len, kinds)}) < 2 or item is None:
+        return args
+    whole = t.Seq(item, mutable=False, most=max(map(len, kinds)))
+    return tuple(ir.Op(arg.place, whole, "tuple", tuples.given(arg)) for arg in args)
 
 
 def by_member(b: Body, node: tree.Attribute, of: ir.Expr) -> ir.Expr | None:

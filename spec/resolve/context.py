@@ -110,7 +110,8 @@ Resolver = Callable[["Body", Any, "t.Type | None"], ir.Expr]
 class Body:
     """The state of resolving one body; `hoisted` takes the steps that an expression contains.
 
-    `owned` are the locals that hold a container of their own, `aliases` those that name a place;
+    `owned` are the locals that hold a container of their own; of these `made` were given it in this
+    round of the loop on every way, and `older` had a value before a loop. `aliases` name a place;
     of these the `dead` name one that was replaced since. `assigned` is what the body assigns
     anywhere: such a name is never one of the module; but `steady` are variables of loops round here
     that nothing else assigns. `evaluated` are the places that were read before
@@ -131,6 +132,8 @@ class Body:
     output: t.Type
     locals: dict[str, t.Type] = field(default_factory=dict[str, t.Type])
     owned: set[str] = field(default_factory=set[str])
+    made: set[str] = field(default_factory=set[str])
+    older: frozenset[str] = frozenset()
     aliases: dict[str, ir.Expr] = field(default_factory=dict[str, ir.Expr])
     dead: set[str] = field(default_factory=set[str])
     assigned: frozenset[str] = frozenset()
@@ -228,7 +231,19 @@ class Body:
         for name in names:
             self.aliases.pop(name, None)
             self.owned.discard(name)
+            self.made.discard(name)
             self.moved.discard(name)
+
+    def own(self, name: str) -> None:
+        """From here on this local holds a container of its own."""
+        self.owned.add(name)
+        self.made.add(name)
+
+    def may_move(self, name: str) -> bool:
+        """Whether the container that a local holds may be put into the state: in a loop each round
+        has to make one, and none reads that of the round before."""
+        in_round = name in self.made and name not in self.older
+        return name in self.owned and (not self.loops or in_round)
 
     def named(self) -> Named:
         """What locals name here."""

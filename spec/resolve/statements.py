@@ -68,8 +68,10 @@ def _looks_up(node: tree.Statement) -> bool:
 
 def _inner(b: Body, nodes: Sequence[tree.Statement]) -> tuple[ir.Stmt, ...]:
     kept = b.hoisted, b.evaluated, dict(b.aliases)
+    of_round = set(b.made)
     made = block(b, nodes)
     b.hoisted, b.evaluated, before = kept
+    b.made &= of_round
     # A local that names a place does so in its own block alone, and until it is assigned.
     b.aliases = {name: path for name, path in before.items() if b.aliases.get(name) == path}
     return made
@@ -95,11 +97,11 @@ def _set(b: Body, node: tree.Set) -> list[ir.Stmt]:
         if changing is not None:
             return _into(b, node, changing, place)
     value = expressions.expr(b, node.value, place.type)
-    own = local_of(value) if isinstance(value, ir.Local) and not b.loops else None
-    if own not in b.owned and not keeps(place, value):
+    own = value.name if isinstance(value, ir.Local) and b.may_move(value.name) else None
+    if own is None and not keeps(place, value):
         own_container(b, value, node.value.place)
     b.replaced(place)
-    if own in b.owned:
+    if own is not None:
         moved_to(b, own, place)
     if isinstance(place.type, t.Union) and t.fits(value.type, place.type):
         b.facts[place] = value.type
@@ -219,7 +221,7 @@ def _assign_local(
     kind = wanted or t.widened(value.type)
     b.bind({target.name: kind})
     if not t.immutable(kind) and not looked:
-        b.owned.add(target.name)
+        b.own(target.name)
     local = ir.Local(target.place, kind, target.name)
     b.replaced(local)
     if isinstance(kind, t.Union) and value.type != kind:
@@ -376,7 +378,7 @@ def _distributed(
             expressions.misfit(b, node.value.place, local.type, place.type)
         b.replaced(place)
         if isinstance(place, ir.Local) and not t.immutable(place.type):
-            b.owned.add(place.name)
+            b.own(place.name)
         out.append(ir.Assign(node.place, place, local))
     return out
 
@@ -664,9 +666,11 @@ def _rounds(b: Body, nodes: tuple[tree.Statement, ...], start: Named) -> tuple[i
         b.aliases.pop(name, None)  # In a later round it is another container.
     first, outer, entered = len(b.named_reads), (b.broken, b.continued), b.named()
     b.broken, b.continued = [], []
+    older, b.older = b.older, b.older | (b.locals.keys() - b.moved)
     b.loops += 1
     body = _inner(b, nodes)
     b.loops -= 1
+    b.older = older
     again = [*b.continued, *([] if ends(body) else [b.named()])]
     replaced = {name for way in again for name in way.dead} - entered.dead
     read_in_rounds(b, b.named_reads[first:], replaced & start.aliases.keys())

@@ -107,6 +107,8 @@ def scaled(n: Nat, by: Nat = 2, *, more: Nat = 1) -> Nat:
 
 TABLE = [1, 2, 4]
 ROW = (1, 2, 4)
+LISTS = [[1, 4], [2, 3]]
+MIXED = [1, True]
 LEASE = timedelta(seconds=90)
 """
 FIELDS = """
@@ -288,7 +290,26 @@ WRONG = [
     ("require(self.n > 0, f'{self.q or self.s}')", "L203"),
     ("self.n = scaled(2, 2, 3)", "L204"),
     ("self.n = ROW is TABLE", "L203"),
-    ("for k in (1, 2): kept = [k]; self.q = kept", "L211"),
+    ("kept = [0]\n        for k in (1, 2): self.n = len(kept); kept = [k]; self.q = kept", "L211"),
+    (
+        "for k in (1, 2):\n            if k == 1: kept = [k]\n            self.q = kept",
+        "L211",
+    ),
+    (
+        "for k in (1, 2):\n            kept = [k]\n            for j in (1, 2): self.q = kept",
+        "L211",
+    ),
+    ("for k in (1, 2): kept = [k]; self.q = kept\n        self.n = len(kept)", "L211"),
+    (
+        "for k in (1, 2):\n            kept = [k]\n            if self.n: self.q = kept\n"
+        "            kept.append(1)",
+        "L211",
+    ),
+    ("if (1, 2, 4) == TABLE: self.n = 1", "L203"),  # A list equals no tuple.
+    ("if TABLE != ROW: self.n = 1", "L203"),
+    ("if LISTS[self.n] == (1, 4): self.n = 1", "L203"),
+    ("if self.q == LISTS[self.n]: self.n = 1", "L203"),
+    ("if MIXED == (1, True): self.n = 1", "L203"),
     ("self.m = self.m | {Mode.A: 1}", "L203"),
     ("self.n = len([self.m[1]] * self.n)", "L203"),  # With no element `m[1]` is evaluated, too.
     ("rows = [[1]] * 2", "L211"),  # Both are one list.

@@ -12,6 +12,7 @@ from lawful.spec.analysis.partiality import always_defined
 from ..layout.layouts import (
     BOOL,
     INTEGER,
+    VOID,
     BagLayout,
     Index,
     Layout,
@@ -265,6 +266,10 @@ def _contains(f: Expressions, item: ir.Expr, of: ir.Expr) -> str:
         tests = [equal(f, value, part(f, where, i)) for i in range(len(where.layout.items))]
         return f.hold(" or ".join(tests) or "0")
     wanted = _members(where.layout)
+    if wanted == VOID:  # Nothing is in it.
+        f.value(item)
+        f.lines += lines
+        return f.hold("0")
     if t.fits(item.type, type_of(wanted)):
         value = f.into(item, wanted)
         f.lines += lines
