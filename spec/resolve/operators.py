@@ -6,7 +6,6 @@ import math
 import operator
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, cast
 
 from .. import ir
 from .. import types as t
@@ -21,6 +20,7 @@ from .context import Body, Resolver, facts_if, read_of
 from .declared import serials
 from .declared.literals import among
 from .expressions import expr, infer, join, looked_through, misfit
+from .short_forms.constant_lists import constant_list
 from .short_forms.enum_integers import as_integer
 from .short_forms.spans import number_of_span, whole_bounds
 
@@ -219,53 +219,12 @@ def _compare(b: Body, node: tree.Compare, expected: t.Type | None) -> ir.Expr:
     written = (node.first, *(each for _, each in node.rest))
     sides = [expr(b, side) for side in written]
     if any(op in ("==", "!=") for op, _ in node.rest):
-        sides = [_constant_list(b, *both) for both in zip(written, sides, strict=True)]
+        sides = [constant_list(b, *both) for both in zip(written, sides, strict=True)]
     links: list[ir.Expr] = []
     for i, (op, _) in enumerate(node.rest):
         # A chain evaluates each side once; sides change nothing, so they may stand twice.
         links.append(_link(b, op, node, (sides[i], sides[i + 1])))
     return links[0] if len(links) == 1 else ir.And(node.place, t.BOOL, tuple(links))
-
-
-def _constant_list(b: Body, node: tree.Expression, found: ir.Expr) -> ir.Expr:
-    """A constant list, or a part of one, as the list that it is; anything else unchanged. What is
-    inside a constant is a tuple here, so a list there has no equal."""
-    static = b.static(node.of if isinstance(node, tree.Cut) else node)
-    if isinstance(static, list) and isinstance(found.type, t.Seq | t.Tuple):
-        if found.type == t.Tuple(()):
-            return ir.Op(found.place, t.Seq(t.Unknown(), mutable=True), "list", ())
-        made = tuples.as_sequence(found) if isinstance(found.type, t.Tuple) else (found, None)
-        if made is not None and isinstance(made[0].type, t.Seq):
-            kind = t.Seq(made[0].type.item, mutable=True)
-            return ir.Op(found.place, kind, "list_of", (made[0],))
-    elif not (_has_list(_root(b, node)) and isinstance(found.type, t.Seq | t.Tuple)):
-        return found
-    b.problem(
-        "L203",
-        node.place,
-        "== of a list that is in a constant",
-        "lists of one type, or tuples",
-        "make it a tuple in the constant, and compare tuples",
-    )
-    return b.wrong(node.place)
-
-
-def _root(b: Body, node: tree.Expression) -> object:
-    """The constant that an item or a part is of; None of what is none."""
-    while isinstance(node, tree.Subscript | tree.Cut):
-        node = node.of
-    static: object = b.static(node)
-    return static
-
-
-def _has_list(value: object) -> bool:
-    """Whether a list is inside a constant."""
-    inside: list[Any] = []
-    if isinstance(value, dict):
-        inside = [*cast("dict[Any, Any]", value).values()]
-    elif isinstance(value, list | tuple):
-        inside = [*cast("list[Any]", value)]
-    return any(isinstance(each, list) or _has_list(each) for each in inside)
 
 
 def _link(b: Body, op: str, node: tree.Compare, sides: tuple[ir.Expr, ir.Expr]) -> ir.Expr:
