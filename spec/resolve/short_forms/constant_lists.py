@@ -3,7 +3,7 @@ which equals no tuple."""
 
 from __future__ import annotations
 
-from typing import Any, cast
+from typing import Any
 
 from ... import ir
 from ... import types as t
@@ -45,9 +45,10 @@ def _root(b: Body, node: tree.Expression) -> object:
 
 def _has_list(value: object) -> bool:
     """Whether a list is inside a constant."""
+    whole: Any = value
     inside: list[Any] = []
     if isinstance(value, dict):
-        inside = [*cast("dict[Any, Any]", value).values()]
+        inside = [*whole.values()]
     elif isinstance(value, list | tuple):
-        inside = [*cast("list[Any]", value)]
+        inside = [*whole]
     return any(isinstance(each, list) or _has_list(each) for each in inside)
