@@ -20,7 +20,6 @@ from .context import Body, Resolver, facts_if, read_of
 from .declared import serials
 from .declared.literals import among
 from .expressions import expr, infer, join, looked_through, misfit
-from .short_forms.constant_lists import constant_list
 from .short_forms.enum_integers import as_integer
 from .short_forms.spans import number_of_span, whole_bounds
 
@@ -218,7 +217,10 @@ def _unary(b: Body, node: tree.Unary, expected: t.Type | None) -> ir.Expr:
 def _compare(b: Body, node: tree.Compare, expected: t.Type | None) -> ir.Expr:
     written = (node.first, *(each for _, each in node.rest))
     sides = [expr(b, side) for side in written]
-    if any(op in ("==", "!=") for op, _ in node.rest):
+    equated = any(op in ("==", "!=") for op, _ in node.rest)
+    if equated and any(isinstance(side.type, t.Seq | t.Tuple) for side in sides):
+        from .short_forms.constant_lists import constant_list  # Few machines compare lists.
+
         sides = [constant_list(b, *both) for both in zip(written, sides, strict=True)]
     links: list[ir.Expr] = []
     for i, (op, _) in enumerate(node.rest):
