@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
@@ -63,6 +63,28 @@ def transitions_seen(flat: Flat, world: World) -> Walked:
         except NotGenerated as reason:
             found, why = taken(space, lambda: ReferenceSteps(space), TRIED), str(reason)
     return Walked(found.met, why, needed_guards(space, found.states))
+
+
+class Walk:
+    """The walks of a machine, which begin when somebody asks what they meet."""
+
+    def __init__(self, flat: Flat, world: World) -> None:
+        self._of = flat, world
+        self._walked = Walked(frozenset())
+
+    def met(self) -> Collection[str | None]:
+        """The starts and transitions that walks meet."""
+        self._walked = transitions_seen(*self._of)
+        return self._walked.met
+
+    def needed(self) -> Collection[GuardKey]:
+        """The guards that refuse in a state that was met; none where nobody asked for `met`."""
+        return self._walked.needed
+
+    @property
+    def not_generated(self) -> str:
+        """Why the reference engine took all steps, if so."""
+        return self._walked.not_generated
 
 
 class Steps(Protocol):

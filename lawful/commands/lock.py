@@ -19,7 +19,7 @@ from lawful import targets
 from lawful.checks.conform.trace_player import played
 from lawful.checks.explore import CheckResult, Limits, explore
 from lawful.checks.prove import How, prove
-from lawful.checks.prove.nonvacuity import transitions_seen
+from lawful.checks.prove.nonvacuity import Walk
 from lawful.checks.report.lines import expected_text
 from lawful.checks.smt.solver import cache
 from lawful.checks.verdict import exit_code
@@ -185,13 +185,15 @@ def established(
         raise CommandError(str(error)) from error
     tell("proving")
     sizes = {name: size for name, size in machine.scope.bounds.items() if type(size) is int}
+    walk = Walk(machine.flat, machine.world)
     with cache.kept_in(cache.users()):
         proofs = prove(
             machine.resolved.machine,
             sizes=sizes,
             how=How(effort=options.solver.effort),
             progress=tell,
-            transitions_seen=lambda: transitions_seen(machine.flat, machine.world).met,
+            transitions_seen=walk.met,
+            guards_needed=walk.needed,
         )
     counts = ("complete", "distinct", "generated", "depth", "cuts")
     entry: Entry = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
@@ -12,8 +12,7 @@ from itertools import chain
 from lawful import targets
 from lawful.checks.certificate.proof_scripts import ProofScripts
 from lawful.checks.prove import strategy, strengthening
-from lawful.checks.prove.needed_guards import GuardKey
-from lawful.checks.prove.nonvacuity import transitions_seen
+from lawful.checks.prove.nonvacuity import Walk
 from lawful.checks.prove.result import ProofResult
 from lawful.checks.report import ci, ci_proofs, proofs
 from lawful.checks.smt.solver import cache as proof_cache
@@ -153,16 +152,8 @@ def proved(cls: type[Machine], options: ProveOptions, tell: Tell) -> ProofResult
     sizes, machine = sizes_of(cls, options), machine_of(cls, options)
     flat = _explorable(found, scope)
 
-    slow: list[str] = []  # Why the reference engine walked or explored, where it did.
-    needed = set[GuardKey]()  # Empty where nothing was walked.
-
-    def met() -> Collection[str | None]:
-        if flat is None:
-            return ()
-        walked = transitions_seen(flat, found.world)
-        slow.append(walked.not_generated)
-        needed.update(walked.needed)
-        return walked.met
+    walk = None if flat is None else Walk(flat, found.world)
+    slow: list[str] = []  # Why the reference engine explored, where it did.
 
     @cache
     def explored() -> strengthening.Seen | None:
@@ -182,12 +173,13 @@ def proved(cls: type[Machine], options: ProveOptions, tell: Tell) -> ProofResult
             sizes=sizes,
             how=how,
             progress=tell,
-            transitions_seen=met,
-            guards_needed=lambda: needed,
+            transitions_seen=frozenset if walk is None else walk.met,
+            guards_needed=frozenset if walk is None else walk.needed,
             explored=explored,
         )
         open = strengthening.open_of(result)
         seen = explored() if open else None
+        slow.insert(0, "" if walk is None else walk.not_generated)
         result = replace(result, not_generated=next(filter(None, slow), ""))
         if seen is None:
             why = NOT_EXPLORED if open else NOTHING_OPEN

@@ -79,6 +79,7 @@ class InboundPeerUnbounded(InboundPeerFixed):
     expects = Expect(
         what_the_pool_lacks_is_limited=("violated", 16),
         decision_can_be_followed=("violated", 14),
+        what_the_pool_lacks_may_be_requested=("violated", 13),
     )
 
 
@@ -123,6 +124,7 @@ class InboundPeerOverwritten(InboundPeerFixed):
         an_object_is_in_one_place=("violated", 12),
         received_is_what_the_peer_sent=("violated", 12),
         the_longest_prefix_is_acked=("violated", 8),
+        what_the_pool_lacks_may_be_requested=("violated", 13),
         in_flight_is_what_is_pending=("violated", 14),
         pipelines="unknown",
     )

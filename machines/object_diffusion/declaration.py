@@ -6,7 +6,7 @@ functions that made it: the ghost `had` is that content while the decision is un
 `received` what the peer sent of the objects that are not acked.
 """
 
-from lawful import Scope, implies, invariant, reachable, recoverable, step_property
+from lawful import Scope, can, implies, invariant, reachable, recoverable, step_property
 
 from .callbacks import Callbacks, Status, Step
 from .messages import Decision, ObjectId, RequestIds, RequestObjects
@@ -263,6 +263,19 @@ class InboundPeerFixed(InboundPeer):
         remaining = len(self.outstanding_fifo) - decision.ids_to_ack
         blocks = remaining == 0 and self.num_ids_in_flight == 0
         return remaining > 0 if decision.can_pipeline_ids_req else blocks
+
+    @invariant
+    def what_the_pool_lacks_may_be_requested(
+        self, in_pool: frozenset[ObjectId], objects: frozenset[ObjectId]
+    ) -> bool:
+        """Any available objects that the pool lacks, together, up to the limit, and nothing else;
+        but not while the peer acts upon a decision (O11, O24, O33, O36)."""
+        lacking = objects <= self.available_ids and objects.isdisjoint(in_pool)
+        under_way = self.inflight_ids | self.owt_pool | objects
+        room = len(under_way) <= self.max_num_objects_inflight
+        return can(self.decide, in_pool, objects) == (
+            self.state != Status.ACTING and lacking and room
+        )
 
     @step_property
     def steps_are_in_order(self, after: "InboundPeerFixed") -> bool:

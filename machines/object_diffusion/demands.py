@@ -13,6 +13,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "a decision thread reads all states and decides for each peer",
         "registry.Registry.make_decisions",
         "system.Diffusion.loops_are_told",
+        "in_turns.RegistryInTurns.a_round_is_possible_at_any_time",
     ),
     "O4": (
         "how many new IDs to request",
@@ -181,6 +182,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "callbacks.Callbacks.interesting",
         "attribution.Attribution.only_what_is_interesting",
         "declaration.InboundPeer.nothing_is_requested_that_the_pool_has",
+        "declaration.InboundPeerFixed.what_the_pool_lacks_may_be_requested",
     ),
     "O34": (
         "which active peers can provide an object",
@@ -199,6 +201,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "attribution.Attribution.limits_are_kept",
         "registry.Registry.what_the_pool_lacks_is_limited",
         "system.Diffusion.a_round_leaves_nothing_to_ask_for",
+        "in_turns.RegistryInTurns.a_round_asks_for_all_that_it_may",
         "declaration.InboundPeer.what_the_pool_lacks_is_limited",
     ),
     "O37": (

@@ -1,11 +1,14 @@
 """Object diffusion: rounds that have more to request than there is room for.
 
 Source as in `registry.py`. The registry that a service embeds, with one peer and two objects, of
-which one at a time is downloaded (O-B9). `attribution.py` has the same with a stream of objects.
+which one or two at a time are downloaded (O-B9). `attribution.py` has the same with a stream of
+objects.
 """
 
-from lawful import Scope, drop
+from lawful import Scope, can, drop, invariant, step_property
 
+from .callbacks import Status
+from .messages import ObjectId
 from .registry import Registry
 
 
@@ -13,6 +16,42 @@ class RegistryInTurns(Registry):
     """The registry within a scope of its own."""
 
     nobody_else = drop("a_frozen_peer_counts_before_it_asks")
+
+    @invariant
+    def a_round_is_possible_at_any_time(self, in_pool: frozenset[ObjectId]) -> bool:
+        """Whatever the pool has: what is picked is within the limits of each entry (O3, O30)."""
+        return can(self.make_decisions, in_pool)
+
+    @step_property
+    def a_round_begins_as_it_says(self, after: "RegistryInTurns") -> bool:
+        """The object that is noted as the first is requested, if any object can be (O-B9)."""
+        first = after.last
+        return (
+            first is None
+            or first == self.last
+            or any(first in after.on_their_way(p) for p in after.peers)
+            or self.has_no_room()
+        )
+
+    def has_no_room(self) -> bool:
+        """Before any object is picked."""
+        loads = {p: peer.load() + len(self.to_request(p)) for p, peer in self.peers.items()}
+        return sum(loads.values()) >= self.max_num_objects_inflight_total or all(
+            load >= self.max_num_objects_inflight_per_peer for load in loads.values()
+        )
+
+    @step_property
+    def a_round_asks_for_all_that_it_may(self, after: "RegistryInTurns") -> bool:
+        """Up to the limit of each peer, and of all (O36, O38)."""
+        return not any(
+            after.leaves_out(q, peer.had)
+            for p, peer in after.peers.items()
+            if peer.state == Status.UNREAD
+            and p in self.peers
+            and self.peers[p].state == Status.COMPLETED
+            for q in after.peers
+        )
+
     scope = Scope(
         {"on_receive_ids.ids": 2},
         Peer=1,
@@ -22,7 +61,7 @@ class RegistryInTurns(Registry):
         pending=3,
         target_object_redundancy=(1,),
         max_num_objects_outstanding=(2,),
-        max_num_objects_inflight_per_peer=(1,),
-        max_num_objects_inflight_total=(1,),
+        max_num_objects_inflight_per_peer=(1, 2),
+        max_num_objects_inflight_total=(1, 2),
         max_num_ids_req=(1,),
     )

@@ -64,6 +64,10 @@ class Incoming:
         """When the other end has said something for the last time, by the loop's clock."""
         return self._heard if self._reading else self._loop.time()
 
+    def excuse(self, seconds: float) -> None:
+        """So long this process stood still: the other end was not silent meanwhile."""
+        self._heard += seconds
+
     def _step(self) -> bool:
         """Handle the first that has come; whether there is more."""
         come = self._come.popleft()

@@ -108,8 +108,14 @@ def _assigned(stmt: ir.Stmt) -> Iterator[str]:
 
 
 def accumulates(stmt: ir.Assign) -> str | None:
-    """The group of a commutative accumulation `x = x + e`, or None."""
+    """The group of a commutative accumulation `x = x + e`, or None; of one that begins with a
+    default, `m[k] = m.get(k, 0) + 1`, the default belongs to the group."""
     match stmt.value:
+        case ir.Op(op=op, args=args) if op in ops.TABLE and (first := _begun(stmt.target, args)):
+            row, (at, default) = ops.TABLE[op], first
+            if row.accumulates is None or (row.left_only and at):
+                return None
+            return f"{row.accumulates} from {default.value!r}"
         case ir.Op(op=op, args=args) if op in ops.TABLE and args.count(stmt.target) == 1:
             row = ops.TABLE[op]
             if not row.left_only or args[0] == stmt.target:
@@ -117,6 +123,21 @@ def accumulates(stmt: ir.Assign) -> str | None:
         case _:
             pass
     return None
+
+
+def _begun(target: ir.Expr, args: Sequence[ir.Expr]) -> tuple[int, ir.Const] | None:
+    """Which operand is `m.get(k, default)`, where `m[k]` is assigned, and the default."""
+    found = [
+        (at, arg.args[2])
+        for at, arg in enumerate(args)
+        if isinstance(arg, ir.Op) and arg.op == "get" and isinstance(target, ir.Item)
+        if len(arg.args) == 3 and arg.args[:2] == (target.of, target.key)
+    ]
+    match found:
+        case [(at, ir.Const() as default)]:
+            return at, default
+        case _:
+            return None
 
 
 class _Rounds:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from .. import ir
 from .. import types as t
@@ -41,6 +41,24 @@ def changeable(b: Body, held: ir.Expr, place: Place) -> bool:
         "change it where it is kept (self.m[k].add(x)), or copy it first: s = set(...)",
     )
     return False
+
+
+def is_steady(b: Body, key: ir.Expr) -> bool:
+    """Whether a key is a local that nothing assigns while the name of the place is used."""
+    return isinstance(key, ir.Local) and (key.name not in b.assigned or key.name in b.steady)
+
+
+def is_fixed(b: Body, path: ir.Expr) -> bool:
+    """Whether the keys on the path of a place stay what they are here."""
+    return all(isinstance(key, ir.Const) or is_steady(b, key) for key in keys_of(path))
+
+
+def keys_of(path: ir.Expr) -> Iterator[ir.Expr]:
+    """The keys on the path of a place."""
+    while isinstance(path, ir.Field | ir.Item):
+        if isinstance(path, ir.Item):
+            yield path.key
+        path = path.of
 
 
 def fresh(value: ir.Expr) -> bool:

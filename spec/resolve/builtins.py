@@ -13,17 +13,18 @@ from .. import types as t
 from ..errors import Place, a, nearest
 from ..syntax import tree
 from . import conditions, expressions, ordered_sorts
-from .comprehensions import comprehension
+from .comprehensions import comprehension, each_of
 from .constants import constant
 from .context import MISSING, Body, Signature, facts_if
 from .families import gathered
 from .methods import call_of, only, refused
-from .short_forms.enum_integers import has_order
+from .short_forms.enum_integers import as_integer, has_order
 from .short_forms.first_elements import first_element
 from .short_forms.judged_lists import judged_list
 from .short_forms.keyed_orders import by_itself, has_key, keyed, least_member
 from .short_forms.maps_from_keys import first_of_each, from_keys, of_pairs
 from .short_forms.numbered_elements import numbered
+from .short_forms.sorted_items import by_key
 
 Caller = Callable[[Body, tree.Apply, t.Type | None], ir.Expr]
 EVENTS = ("transition", "event")  # What `can` may ask for.
@@ -68,6 +69,10 @@ def _fold(kind: ir.CompKind, op: str, type: t.Type) -> Caller:
             made = comprehension(b, argument, kind, None)
             return dataclasses.replace(made, place=node.place)
         over, item = _values(b, argument)
+        if kind == "sum" and has_order(b, item):
+            return dataclasses.replace(
+                comprehension(b, each_of(argument), kind, None), place=node.place
+            )
         if least:
             item = t.widened(ordered_sorts.compared(b, node.place, (item,), kind))
         elif not t.fits(item, type):
@@ -99,8 +104,10 @@ def _collected(builtin: str, op: str) -> Caller:
         wanted = holder.item if isinstance(holder, t.Set | t.Seq) else None
         if not node.args and not node.keywords and builtin != "sorted":
             return _converted(node.place, builtin, op, (None, wanted or t.Unknown()))
-        if builtin == "sorted" and has_key(node, builtin):
-            return keyed(b, node, builtin)
+        if builtin == "sorted":
+            node = by_key(b, node) or node
+            if has_key(node, builtin):
+                return keyed(b, node, builtin)
         if not only(b, node, 1):
             return b.wrong(node.place)
         argument = node.args[0]
@@ -242,7 +249,7 @@ def _integer(op: str) -> Caller:
     def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         if not only(b, node, 1):
             return b.wrong(node.place)
-        of = expressions.expr(b, node.args[0])
+        of = as_integer(b, expressions.expr(b, node.args[0]))
         if isinstance(of.type, t.Serial):
             expressions.misfit(b, node.place, of.type, t.INT)
             return b.wrong(node.place)

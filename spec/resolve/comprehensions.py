@@ -17,6 +17,8 @@ from .context import Body, Resolver, facts_if, unpacked
 from .expressions import expr, iterable, join, misfit, unordered
 from .families import name_members, round_of
 from .ordered_sorts import compared
+from .short_forms.enum_integers import as_integer
+from .short_forms.sorted_items import round_of_sorted
 
 
 def _display(b: Body, node: tree.Display, expected: t.Type | None) -> ir.Expr:
@@ -58,8 +60,9 @@ def clauses(b: Body, given: tuple[tree.For, ...]) -> tuple[tuple[ir.Clause, ...]
     out: list[ir.Clause] = []
     in_order = True
     for clause in given:
-        over, item = iterable(b, clause.over)
-        turn = round_of(b, over, item, clause.names)
+        turn = round_of_sorted(b, clause.over, clause.names)
+        if turn is None:
+            turn = round_of(b, *iterable(b, clause.over), clause.names)
         over = turn.over
         in_order = in_order and (t.ordered(over.type) or isinstance(over.type, t.Unknown))
         bound = unpacked(turn.item, turn.names)
@@ -67,7 +70,7 @@ def clauses(b: Body, given: tuple[tree.For, ...]) -> tuple[tuple[ir.Clause, ...]
             b.problem(
                 "L203",
                 clause.place,
-                f"{len(turn.names)} names for {a(item)}",
+                f"{len(turn.names)} names for {a(turn.item)}",
                 "one name, or as many as the tuple has items",
                 "unpack tuples only",
             )
@@ -173,12 +176,25 @@ def as_set(b: Body, made: ir.Comp) -> ir.Expr:
     overs = [clause.over for clause in made.clauses]
     if all(t.ordered(over.type) or isinstance(over.type, t.Unknown) for over in overs):
         return made
-    (first, *others), item = made.clauses, made.type.item
-    once = once_each(first.over) and injective(made.element, identity(first.names, first.over))
-    if others or not once or not t.immutable(item):
+    item = made.type.item
+    if not each_once(made) or not t.immutable(item):
         what = "a list or tuple made from an unordered collection"
         unordered(b, made.place, what, _first_unordered(made.clauses))
     return replace(made, kind="set", type=t.Set(item, mutable=True))
+
+
+def each_once(made: ir.Comp) -> bool:
+    """Whether a comprehension over something without an order gives no element twice."""
+    first, *others = made.clauses
+    once = once_each(first.over) and injective(made.element, identity(first.names, first.over))
+    return once and not others
+
+
+def each_of(node: tree.Expression) -> tree.Comprehension:
+    """A generator of the elements of a collection."""
+    name = tree.Name(node.place, "_each")
+    clause = tree.For(node.place, (name.name,), node, ())
+    return tree.Comprehension(node.place, "generator", name, None, (clause,))
 
 
 def once_each(over: ir.Expr) -> bool:
@@ -191,7 +207,8 @@ def once_each(over: ir.Expr) -> bool:
 
 
 def _counted(b: Body, element: ir.Expr) -> ir.Expr:
-    """What a sum adds: an integer, or a bool as 1 or 0."""
+    """What a sum adds: an integer, a member of an IntEnum, or a bool as 1 or 0."""
+    element = as_integer(b, element)
     if isinstance(element.type, t.Bool):
         return ir.Op(element.place, t.INT, "int", (element,))
     if not t.fits(element.type, t.INT):

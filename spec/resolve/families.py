@@ -15,7 +15,7 @@ from ..analysis.walk import statements
 from ..errors import Place, a
 from ..quick_dataclass import dataclass
 from ..syntax import tree
-from .aliasing import changes_in_place, read_in_rounds
+from .aliasing import changes_in_place, keys_of, read_in_rounds
 from .context import Body
 
 
@@ -73,7 +73,7 @@ def round_of_changed(
         case _:
             return None
     kind = held.type
-    if not isinstance(kind, t.Map | t.Seq) or not in_state(held):
+    if not isinstance(kind, t.Map | t.Seq) or not in_state(held) or not stays(held, body):
         return None
     item = kind.value if isinstance(kind, t.Map) else kind.item
     if not isinstance(item, t.Seq | t.Set | t.Map | t.Bag):
@@ -86,6 +86,16 @@ def round_of_changed(
     pair = t.Tuple((t.INT, item))
     numbered = ir.Op(over.place, t.Iter(pair, True), "enumerate", (held,))
     return Round(numbered, (key, _key_name(b, key)), pair, members)
+
+
+def stays(held: ir.Expr, body: tuple[tree.Statement, ...]) -> bool:
+    """Whether the path of a container leads to the same one in each round: its keys are written
+    out, or locals that the body does not assign."""
+    again = tree.assigned_names(body)
+    return all(
+        isinstance(key, ir.Const) or (isinstance(key, ir.Local) and key.name not in again)
+        for key in keys_of(held)
+    )
 
 
 def judge_members(b: Body, turn: Round, body: tuple[ir.Stmt, ...]) -> None:

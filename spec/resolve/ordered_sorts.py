@@ -37,6 +37,8 @@ def instead(kind: t.Type, word: str) -> str:
             return f"declare class {kind}(OrderedSort)"
         case t.Bool():
             return "a bool is not an int here: write `1 if p else 0`"
+        case t.Tuple(items=(key, _)) if word == "sorted" and t.orderable(key):
+            return "go through the keys in their order, for k in sorted(m), and read m[k]"
         case _ if word == "sorted":
             return "sort by a number: sorted((m.seqno, ...) for m in ...), or keep a set"
         case t.Nothing():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 
 from .. import ir
 from .. import types as t
@@ -11,7 +10,7 @@ from ..analysis.places import in_state
 from ..errors import Place, a
 from ..syntax import tree
 from . import expressions
-from .aliasing import changeable
+from .aliasing import changeable, is_fixed, is_steady
 from .changing_calls import may_change
 from .context import Body
 
@@ -79,26 +78,13 @@ def unassignable(b: Body, place: Place, found: str, rewrite: str) -> bool:
     return False
 
 
-def _steady(b: Body, key: ir.Expr) -> bool:
-    """Whether a key is a local that nothing assigns while the name of the place is used."""
-    return isinstance(key, ir.Local) and (key.name not in b.assigned or key.name in b.steady)
-
-
 def moved_to(b: Body, name: str, place: ir.Expr) -> None:
     """The container of a local is at a place in the state now. In this block the local names that
     place, unless a key on its path may have changed; elsewhere it is read no more."""
     b.moved.add(name)
-    if all(isinstance(key, ir.Const) or _steady(b, key) for key in _keys(place)):
+    if is_fixed(b, place):
         b.aliases[name] = place
         b.dead.discard(name)
-
-
-def _keys(path: ir.Expr) -> Iterator[ir.Expr]:
-    """The keys on the path of a place."""
-    while isinstance(path, ir.Field | ir.Item):
-        if isinstance(path, ir.Item):
-            yield path.key
-        path = path.of
 
 
 def names_place(b: Body, name: str) -> bool:
@@ -117,7 +103,7 @@ def name_place(b: Body, target: tree.Name, value: ir.Expr) -> list[ir.Stmt]:
                 return dataclasses.replace(path, of=pinned(of))
             case ir.Item(of=of, key=key):
                 held = pinned(of)
-                if not isinstance(key, ir.Const) and not _steady(b, key):
+                if not isinstance(key, ir.Const) and not is_steady(b, key):
                     local = b.temporary(key.type, key.place)
                     out.append(ir.Assign(key.place, local, key))
                     key = local

@@ -29,7 +29,7 @@ from .aliasing import (
 from .changing_calls import Effect, effect, may_change
 from .context import Body, Named, facts_if, read_of, unpacked
 from .declared.serials import declared
-from .families import judge_members, name_members, round_of, round_of_changed
+from .families import Round, judge_members, name_members, round_of, round_of_changed
 from .matching import match_statement
 from .methods import refused
 from .operators import binary
@@ -39,6 +39,7 @@ from .short_forms.copied_iterables import copied
 from .short_forms.early_ends import early_end
 from .short_forms.given_out import given_out
 from .short_forms.in_place_methods import in_default, in_place, named_default
+from .short_forms.sorted_items import judge_sorted, round_of_sorted
 
 
 def block(b: Body, nodes: Sequence[tree.Statement]) -> tuple[ir.Stmt, ...]:
@@ -599,20 +600,25 @@ def _choose(b: Body, node: tree.Choose) -> list[ir.Stmt]:
     return [ir.Branch(node.place, test, then, other)]
 
 
-def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
+def _round(b: Body, node: tree.Each) -> Round:
     over, item = (
         copied(b, node.over)
         or loose_lists.gathered(b, node.over)
         or expressions.iterable(b, node.over)
     )
-    turn = round_of_changed(b, over, node.names, node.body) or round_of(b, over, item, node.names)
+    return round_of_changed(b, over, node.names, node.body) or round_of(b, over, item, node.names)
+
+
+def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
+    in_order = round_of_sorted(b, node.over, node.names, node.body)
+    turn = in_order or _round(b, node)
     over, names = turn.over, turn.names
     bound = unpacked(turn.item, names)
     if bound is None:
         b.problem(
             "L203",
             node.place,
-            f"{len(names)} names for {a(item)}",
+            f"{len(names)} names for {a(turn.item)}",
             "one name, or as many as the tuple has items",
             "unpack tuples only",
         )
@@ -635,7 +641,7 @@ def _each(b: Body, node: tree.Each) -> list[ir.Stmt]:
             "use another name for this",
         )
     body = _rounds(b, node.body, start)
-    judge_members(b, turn, body)
+    (judge_members if in_order is None else judge_sorted)(b, turn, body)
     b.facts, b.steady = facts, steady
     loop = ir.Loop(node.place, names, over, body)
     if not t.ordered(over.type) and not isinstance(over.type, t.Unknown):

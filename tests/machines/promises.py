@@ -163,6 +163,11 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
             "O33",
         ),
         Promise(
+            "all that a peer offers and the pool lacks may be requested, up to the limit",
+            "declaration.InboundPeerFixed.what_the_pool_lacks_may_be_requested",
+            "only the first ID is offered",
+        ),
+        Promise(
             "the longest prefix is acked",
             "declaration.InboundPeerFixed.the_longest_prefix_is_acked",
             "O29",
@@ -191,6 +196,21 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
             "a decision picks all that could be picked",
             "attribution.Attribution.nothing_more_could_be_picked",
             "O38",
+        ),
+        Promise(
+            "a round requests all that the limits leave room for",
+            "in_turns.RegistryInTurns.a_round_asks_for_all_that_it_may",
+            "a round requests one object of each peer",
+        ),
+        Promise(
+            "a round begins with the object whose turn it is",
+            "in_turns.RegistryInTurns.a_round_begins_as_it_says",
+            "a round requests in the order of the IDs, whatever it says that it begins with",
+        ),
+        Promise(
+            "a round is possible at any time, whatever the pool has",
+            "in_turns.RegistryInTurns.a_round_is_possible_at_any_time",
+            "a round picks more than an entry accepts",
         ),
         Promise(
             "only the holder of the pool's lock inserts",

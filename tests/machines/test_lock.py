@@ -51,9 +51,9 @@ SLOW = {
 # Of what is repaired: how many properties are proved, and how many explored only.
 PROVED = {
     "object_diffusion.attribution:RoundsFixed": (3, 0),
-    "object_diffusion.connection:ConnectionFixed": (41, 0),
-    "object_diffusion.declaration:InboundPeerFixed": (29, 0),
-    "object_diffusion.system:DiffusionFixed": (54, 0),
+    "object_diffusion.connection:ConnectionFixed": (42, 0),
+    "object_diffusion.declaration:InboundPeerFixed": (30, 0),
+    "object_diffusion.system:DiffusionFixed": (55, 0),
     "queue_cluster.declaration:QueueOwnerFixed": (22, 0),
     "queue_cluster.dispatching:DispatchingFixed": (7, 0),
     "read_only_windows.closing:PoolFixed": (27, 0),

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 
 from lawful import Refused
@@ -53,7 +53,7 @@ CODE_SAID, CODE_TOLD = coder(Said), coder(Told)
 class Broker:
     """`name`: without the number of its life. `counts`: of all lives; those of `LocalNode`, of
     connections, and `joined`, `left`, `dials_failed`, `turned_away` and what was refused to
-    clients."""
+    clients. `on_whole(node)`: this broker has all queues now, so that others may end."""
 
     def __init__(
         self, name: str, bus: int, config: Config | None = None, options: Options | None = None
@@ -64,6 +64,7 @@ class Broker:
         self.counts: Counter[str] = Counter()
         self.node: LocalNode | None = None
         self.cluster = 0
+        self.on_whole: Callable[[Node], None] = lambda _: None
         self._bus = bus
         self._config = config or Config()
         self._options = options or Options()
@@ -149,7 +150,7 @@ class Broker:
 
     def _ask(self, link: Connection[FromBus]) -> None:
         link.send(Join(VERSION, self.name))
-        link.keep_alive(Alive())
+        link.keep_alive(Alive(), self._config.patience)
 
     def _leave(self) -> None:
         """This life is over."""
@@ -179,6 +180,8 @@ class Broker:
                     self._handle(node, frame)
             case Hand(told=told) if node is not None:
                 self._hear(node, told)
+            case Ready() if node is not None and node.ready:
+                self.on_whole(node.me)
             case _:
                 self._unexpected(f"no {type(frame).__name__} was expected here")
 
@@ -192,6 +195,7 @@ class Broker:
         self.node = LocalNode(member.node, self, self._config, self._options)
         if member.founder:
             self._serving.set()
+            self.on_whole(member.node)
         else:
             self.node.wait()
 

@@ -19,6 +19,7 @@ needed (Q-B16). The bus itself is one process; if it ends, the cluster ends.
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections import Counter, deque
 from itertools import count
 
@@ -49,6 +50,7 @@ from .settings import Config
 from .wire import LONGEST_BROKER, Decoder, Raw, coder, decoder, encode
 
 Link = Connection[FromMember]
+NUMBERS = 10**12  # Of members, of which a bus draws its first.
 PARSE_MULTICAST, PARSE_TOLD = decoder(Multicast), decoder(Told)
 
 
@@ -58,7 +60,9 @@ class Bus:
     `delayed` (what had to wait for a slow member), `turned_away` (beyond `connections`), and what
     goes wrong on connections; `unexpected` is a line that has no meaning where it came."""
 
-    def __init__(self, config: Config | None = None) -> None:
+    def __init__(self, config: Config | None = None, first: int | None = None) -> None:
+        """`first`: the number of its first member; by default drawn at random, so that a bus that
+        is started again gives no name, and no cluster a number, that another one gave."""
         self.counts: Counter[str] = Counter()
         self._config = config or Config()
         self._servers: list[asyncio.AbstractServer] = []
@@ -74,7 +78,8 @@ class Bus:
         self._impatience: asyncio.TimerHandle | None = None
         self._unplaced: deque[tuple[Node, Raw]] = deque()
         self._places = count()
-        self._lives = count(1)
+        self._lives = count(secrets.randbelow(NUMBERS) if first is None else first)
+        self._cluster = 0  # The number of its first member.
 
     async def open(self, port: int = 0) -> int:
         """Listen on 127.0.0.1, at a free port for 0; the port. Errors: OSError."""
@@ -118,7 +123,7 @@ class Bus:
             self.counts["turned_away"] += 1
             link.abort()
         else:
-            link.keep_alive(Alive())
+            link.keep_alive(Alive(), self._config.silence)
 
     def _take(self, link: Link, frame: FromMember) -> None:
         node = self._nodes.get(link)
@@ -138,6 +143,7 @@ class Bus:
             case Ready() if node is not None and self._is_joining(node):
                 self._joining = None
                 self._ready.append(node)
+                link.send(frame)
                 self._admit()
             case _:
                 self._unexpected(link, f"no {type(frame).__name__} was expected here")
@@ -187,12 +193,15 @@ class Bus:
         while self._waiting and self._joining is None:
             link, name = self._waiting.popleft()
             founder = not self._members
-            node = Node(f"{name}.{next(self._lives):04}")
+            life = next(self._lives)
+            node = Node(f"{name}.{life:04}")
             self._members[node] = link
             self._nodes[link] = node
             self.counts["joined"] += 1
-            self.counts["founded"] += founder
-            link.send(Member(node, self.counts["founded"], founder))
+            if founder:
+                self.counts["founded"] += 1
+                self._cluster = life
+            link.send(Member(node, self._cluster, founder))
             if founder:
                 self._ready.append(node)
             else:

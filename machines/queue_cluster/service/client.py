@@ -58,7 +58,8 @@ class ConnectionLost(Exception):
 
 
 class Client:
-    """`node`: the broker's name in this life; `cluster`: how often the cluster has begun anew.
+    """`node`: the broker's name in this life; `cluster`: its number. Under another
+    number another cluster has begun: what was in the earlier one is gone.
 
     At most `window` commands wait for an answer; others wait until one has come.
     """

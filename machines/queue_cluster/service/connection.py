@@ -3,7 +3,7 @@
 Lines that have come are handled by turns with other connections (`RoundRobin`). While many wait,
 nothing more is read, so that the other end has to wait, too. Whether the other end is there does
 not depend on that: each byte that comes is a sign of life, and nobody is silent while we do not
-read.
+read. Nor while this process stands still: how late its own heartbeat is does not count.
 """
 
 from __future__ import annotations
@@ -55,12 +55,13 @@ class Connection(asyncio.Protocol, Generic[F]):
         self._hung_up = False
         self._faults = 0
         self._written = 0  # Bytes, since the connection was made.
-        self._taken, self._taken_at = 0, 0.0  # Of these, taken by the other end; when it took some.
+        self._taken: int = 0  # Of these, taken by the other end.
+        self._taken_at: float = 0.0  # When it took some.
         self._outgoing: list[bytes] = []
         self._outgoing_bytes = 0
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
-        self._watch: asyncio.TimerHandle | None = None
+        self._silence = 0.0  # After so many seconds of it the other end is given up.
         self._heartbeat: asyncio.TimerHandle | None = None
 
     @property
@@ -94,11 +95,11 @@ class Connection(asyncio.Protocol, Generic[F]):
             self._outgoing_bytes += len(line)
             self.full = self.full or self.waiting > self._config.unsent
 
-    def keep_alive(self, frame: object) -> None:
+    def keep_alive(self, frame: object, silence: float) -> None:
         """From now on send this in each beat, and give the connection up after a silence."""
+        self._silence = silence
         self._taken_at = self._loop.time()
-        self._listen()
-        self._beat(frame)
+        self._beat(frame, self._taken_at)
 
     def close(self) -> None:
         """End the connection after what was sent; what has come is not handled any more."""
@@ -130,9 +131,8 @@ class Connection(asyncio.Protocol, Generic[F]):
         self._tell_room()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        for handle in (self._watch, self._heartbeat):
-            if handle is not None:
-                handle.cancel()
+        if self._heartbeat is not None:
+            self._heartbeat.cancel()
         self._drop()
         self._incoming.put(None)
 
@@ -170,15 +170,19 @@ class Connection(asyncio.Protocol, Generic[F]):
         self._counts[what] += 1
         self.close() if what == "oversized" else self.abort()
 
-    def _listen(self) -> None:
+    def _beat(self, frame: object, due: float) -> None:
+        """Send a sign of life, and look for one."""
         now = self._loop.time()
-        left = self._incoming.heard() + self._config.silence - now
-        if left <= 0:
+        self._incoming.excuse(now - due)
+        self._taken_at += now - due
+        if self._incoming.heard() + self._silence <= now:
             self._give_up("silent")
         elif self._takes_nothing(now):
             self._give_up("overrun")
         else:
-            self._watch = self._loop.call_later(left, self._listen)
+            self.send(frame)
+            due = now + self._config.beat
+            self._heartbeat = self._loop.call_at(due, self._beat, frame, due)
 
     def _takes_nothing(self, now: float) -> bool:
         """Whether bytes wait, and the other end has taken none for long."""
@@ -189,10 +193,6 @@ class Connection(asyncio.Protocol, Generic[F]):
         return self._taken_at + self._config.patience <= now
 
     # What goes out.
-
-    def _beat(self, frame: object) -> None:
-        self.send(frame)
-        self._heartbeat = self._loop.call_later(self._config.beat, self._beat, frame)
 
     def _flush(self) -> None:
         data = b"".join(self._outgoing)

@@ -127,8 +127,8 @@ Command = (
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """The first line. `node`: the broker's name in this life. `cluster`: how often the cluster has
-    begun anew; messages of an earlier one are gone."""
+    """The first line. `node`: the broker's name in this life. `cluster`: its number, another one
+    for each cluster that has begun; messages of an earlier one are gone."""
 
     version: int
     node: str
@@ -226,7 +226,8 @@ class Tell:
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """The sender has all queues: it can update others."""
+    """The sender has all queues: it can update others. The bus says so, too, when it knows: from
+    then on the member stays if its updater leaves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,4 +267,4 @@ class Hand:
     told: Raw
 
 
-FromBus = Member | Place | Hand | Alive
+FromBus = Member | Place | Hand | Ready | Alive

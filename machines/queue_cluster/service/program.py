@@ -79,6 +79,12 @@ def _parser() -> argparse.ArgumentParser:
         "--messages", type=types.count, help="how many; default: each line of the input"
     )
     publish.add_argument("--alternate", help="the queue that gets what is rejected")
+    publish.add_argument(
+        "--seconds",
+        type=types.seconds,
+        default=60.0,
+        help="give up when no answer comes for so long; default 60",
+    )
     consume = commands.add_parser("consume", help="print messages and accept them")
     consume.add_argument("queue")
     consume.add_argument("--to", type=types.other_port, required=True, help="the port of a broker")
@@ -133,6 +139,7 @@ async def _broker(
         config = Config(slice_seconds=slice_seconds)
         broker = Broker(name, bus, config, Options(journal=rows))
         over = asyncio.create_task(_interrupted())
+        broker.on_whole = lambda node: print(f"{node} has all queues", flush=True)
         at = await broker.open(port)
         print(f"{name} listens on {LOOPBACK} port {at}", flush=True)
         await over
@@ -160,14 +167,18 @@ async def _interrupted() -> None:
     await ended
 
 
-async def _publish(queue: str, to: int, messages: int | None, alternate: str | None) -> int:
+async def _publish(
+    queue: str, to: int, messages: int | None, alternate: str | None, seconds: float
+) -> int:
     client = await Client.connect(to)
-    await client.declare(queue, alternate=alternate)
+    async with asyncio.timeout(seconds):
+        await client.declare(queue, alternate=alternate)
     count = 0
     try:
         for bodies in _batches(messages):
             sent = [client.send(queue, body) for body in bodies]
-            answers = await asyncio.gather(*sent, return_exceptions=True)
+            async with asyncio.timeout(seconds):
+                answers = await asyncio.gather(*sent, return_exceptions=True)
             count += answers.count(None)
             for error in answers:
                 if error is not None:

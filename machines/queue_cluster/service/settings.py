@@ -20,16 +20,18 @@ class Config:
     `slice_seconds`: how long a node keeps a queue that others want, too. `beat`: the pause between
     two heartbeats of a broker or the bus; `silence`: a connection on which nothing was heard for so
     long is given up. It is long: a broker that was killed is noticed at once, and one on a busy
-    computer may get no processor for seconds. `redial`: the pause before a broker that is not a
-    member asks again. `patience`: a member that takes nothing of what is sent to it for so long is
-    given up, and so is one that joins while nothing is told to it. `connections`: to one broker at
-    once, or to the bus. `longest_body`: of a message. `backlog`: that wait to be sent on one
-    connection; one with more is given up. `unsent`: bytes that wait to be sent to a member; while
-    there are more, nothing of any member gets a place in the order. `unhandled`: bytes that have
-    come on one connection; while there are more, it is not read. `under_way`: bytes that a broker
-    has said and that have not come back; while as many more wait, its clients are not heard.
-    `outstanding`: commands of one client without an answer. `queues`: at most. `messages`: on one
-    queue, as far as the publisher's broker knows. `credit`: of one subscription at most.
+    computer may get no processor for seconds. Time in which the process itself stands still is not
+    counted. `redial`: the pause before a broker that is not a member asks again. `patience`: a
+    member that takes nothing of what is sent to it for so long is given up, and so is one that
+    joins while nothing is told to it; a broker leaves a bus that is silent for so long.
+    `connections`: to one broker at once, or to the bus. `longest_body`: of a message. `backlog`:
+    that wait to be sent on one connection; one with more is given up. `unsent`: bytes that wait to
+    be sent to a member; while there are more, nothing of any member gets a place in the order.
+    `unhandled`: bytes that have come on one connection; while there are more, it is not read.
+    `under_way`: bytes that a broker has said and that have not come back; while as many more wait,
+    its clients are not heard. `outstanding`: commands of one client without an answer. `queues`: at
+    most. `messages`: on one queue, as far as the publisher's broker knows. `credit`: of one
+    subscription at most.
     `tolerated`: lines on one connection that nobody understands; after one more it is given up.
     Errors: ValueError for a value out of its range.
     """

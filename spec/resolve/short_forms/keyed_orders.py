@@ -20,7 +20,8 @@ from ..ordered_sorts import compared
 from .enum_integers import as_integer, has_order, ranked_text
 
 WORDS = {"sorted": {"key", "reverse"}, "min": {"key", "default"}, "max": {"key", "default"}}
-FIRST = "say which of equal ones comes first: min((key(x), x) for x in s)[1]"
+# The rewrite says which of equal ones comes first.
+FIRST = "end the key with the element, {0}(s, key=lambda x: (key(x), x)); of items with their key"
 
 
 def has_key(node: tree.Apply, builtin: str) -> bool:
@@ -96,9 +97,20 @@ def _tells_apart(key: ir.Expr, name: str, items: bool) -> bool:
             return items and own == name
         case ir.Op(op="neg", args=(of,)):
             return _tells_apart(of, name, items)
-        case ir.Item(of=ir.Op(op="map", args=args), key=ir.Local(name=own)) if own == name:
+        case ir.Item(of=ir.Op(op="map", args=args), key=of) if _is_element(of, name, items):
             ranks = [rank.value for rank in args[1::2] if isinstance(rank, ir.Const)]
             return 2 * len(set(ranks)) == len(args)
+        case _:
+            return False
+
+
+def _is_element(e: ir.Expr, name: str, items: bool) -> bool:
+    """Whether it is the element of this name or, of a map's item, the item's key."""
+    match e:
+        case ir.Item(of=ir.Local(name=own), key=ir.Const(value=0)):
+            return items and own == name
+        case ir.Local(name=own):
+            return own == name
         case _:
             return False
 
@@ -234,7 +246,7 @@ class _Keyed:
                 self.place,
                 f"{self.builtin} of an unordered collection by a key that two may have",
                 "the same result in every order",
-                FIRST,
+                FIRST.format(self.builtin),
             )
         both = t.Tuple((key.type, second.type))
         made = ir.Op(self.place, both, "tuple", (key, second))

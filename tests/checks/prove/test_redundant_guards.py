@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lawful.checks.prove import prove, redundant_guards
 from lawful.checks.prove.nonvacuity import transitions_seen
+from lawful.cli import main
 from lawful.commands import prove as command
 from lawful.commands.options import ProveOptions
 from lawful.spec.lower import lower
@@ -151,15 +153,23 @@ def all_of(row: Any) -> Any:
     return redundant_guards.guards(row)
 
 
-def test_of_a_guard_that_is_needed_nobody_asks_z3(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[int] = []
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """An element for each guard about which Z3 is asked."""
+    found: list[int] = []
 
     def counted(*given: Any) -> Any:
-        asked.append(1)
+        found.append(1)
         return ask(*given)
 
     ask = vars(redundant_guards)["ask"]
     monkeypatch.setattr(redundant_guards, "ask", counted)
+    return found
+
+
+def test_of_a_guard_that_is_needed_nobody_asks_z3(
+    asked: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(command, "workers", lambda: 1)
     cls = texts.last_machine(texts.module(GATES))
     how = ProveOptions((cls.__module__,), method="induction", no_cache=True)
@@ -170,3 +180,13 @@ def test_of_a_guard_that_is_needed_nobody_asks_z3(monkeypatch: pytest.MonkeyPatc
         ("enter", "n != 0"),
         ("shut", "self.inside >= 0"),
     ]
+
+
+def test_lock_asks_z3_of_the_same_guards(
+    asked: list[int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))  # Where nothing is known of any guard.
+    path = tmp_path / "gates.py"
+    path.write_text(texts.HEAD + GATES, encoding="utf-8")
+    assert main(["lock", str(path), "--file", str(tmp_path / "lawful.lock"), "--quiet"]) == 0
+    assert len(asked) == 5

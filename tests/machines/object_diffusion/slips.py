@@ -9,8 +9,8 @@ from tests.machines.breaking import replaced
 
 # Those of which the machines are made, in an order in which each finds what it imports.
 MODULES = (
-    *("messages", "callbacks", "declaration", "attribution", "registry", "system"),
-    "in_time",
+    *("messages", "callbacks", "declaration", "attribution", "registry", "in_turns"),
+    *("system", "in_time"),
 )
 
 
@@ -108,5 +108,54 @@ SLIPS = (
         "DiffusionInTime",
         "scope",
         "nobody_is_given_up_early",
+    ),
+    Slip(
+        "only the first ID is offered",
+        "callbacks",
+        "for x in kept if x in self.available_ids",
+        "for x in kept[:1] if x in self.available_ids",
+        "InboundPeerFixed",
+        "scope",
+        "what_the_pool_lacks_may_be_requested",
+    ),
+    Slip(
+        "nothing is offered while a reply with IDs is under way",
+        "callbacks",
+        "for x in kept if x in self.available_ids",
+        "for x in kept if self.num_ids_in_flight == 0 and x in self.available_ids",
+        "InboundPeerFixed",
+        "scope",
+        "what_the_pool_lacks_may_be_requested",
+    ),
+    Slip(
+        "a round requests in the order of the IDs, whatever it says that it begins with",
+        "registry",
+        "self.acquiring(), self.inflight(), limits, last)",
+        "self.acquiring(), self.inflight(), limits, None)",
+        "RegistryInTurns",
+        "scope",
+        "a_round_begins_as_it_says",
+    ),
+    Slip(
+        "a round requests one object of each peer",
+        "registry",
+        "            self.max_num_objects_inflight_per_peer,\n"
+        "            self.max_num_objects_inflight_total,\n        )\n        interesting",
+        "            1,\n"
+        "            self.max_num_objects_inflight_total,\n        )\n        interesting",
+        "RegistryInTurns",
+        "scope",
+        "a_round_asks_for_all_that_it_may",
+    ),
+    Slip(
+        "a round picks more than an entry accepts",
+        "registry",
+        "            self.max_num_objects_inflight_per_peer,\n"
+        "            self.max_num_objects_inflight_total,\n        )\n        interesting",
+        "            self.max_num_objects_inflight_per_peer + 1,\n"
+        "            self.max_num_objects_inflight_total,\n        )\n        interesting",
+        "RegistryInTurns",
+        "scope",
+        "a_round_is_possible_at_any_time",
     ),
 )

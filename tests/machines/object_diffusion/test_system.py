@@ -33,7 +33,7 @@ from tests.machines.drawn import same_sequences, same_states
     [
         (ConnectionFixed, (9_200, 35_153, 41)),
         (DiffusionFixed, (3_365, 12_432, 38)),
-        (RegistryInTurns, (957, 6_917, 48)),
+        (RegistryInTurns, (3_560, 26_080, 48)),
         pytest.param(*(Registry, (4_961, 31_590, 33)), marks=pytest.mark.nightly),
         pytest.param(*(AnyPeers, (7_904, 61_465, 43)), marks=pytest.mark.nightly),
         (RoundsFixed, (32, 77, 6)),

@@ -76,7 +76,7 @@ class Scene:
         self.clock = Clock(self.world)
         self.watch = Watch()
         self.watch.journal = journal
-        self.bus = Bus(config)
+        self.bus = Bus(config, first=1)
         self.brokers: dict[str, Broker] = {}
         self.gone: list[Broker] = []
         self.faults: Counter[str] = Counter()

@@ -43,7 +43,7 @@ from tests.machines.queue_cluster.simulated import BUSES, CONFIG, Scene
 from tests.machines.simulated_runs import play
 
 PATIENT = replace(CONFIG, patience=2.0, unsent=3_000)
-DEAF = replace(CONFIG, silence=1_000.0)  # Gives nobody up.
+DEAF = 1_000.0  # Seconds of silence after which the liar gives up.
 MANY = CONFIG.tolerated + 1
 
 
@@ -59,7 +59,7 @@ class Liar:
     def __init__(self) -> None:
         self.node = Node("none")
         kinds, longest = (FromBus, FromMember), CONFIG.longest_stall
-        self.link = Link(DEAF, kinds, longest, Counter(), RoundRobin())
+        self.link = Link(CONFIG, kinds, longest, Counter(), RoundRobin())
         self.link.on_frame = self._take
 
     def _take(self, frame: FromBus) -> None:
@@ -69,7 +69,7 @@ class Liar:
     async def join(self, name: str = "L") -> None:
         """Ask to become a member, and say nothing more than that it lives."""
         await asyncio.get_running_loop().create_connection(lambda: self.link, "", BUSES + 2)
-        self.link.keep_alive(Alive())
+        self.link.keep_alive(Alive(), DEAF)
         self.link.send(Join(VERSION, name))
         await asyncio.sleep(0.5)
 

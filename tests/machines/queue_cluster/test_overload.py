@@ -44,7 +44,7 @@ class Processes:
     def __init__(self, slowness: tuple[float, ...]) -> None:
         self.world = World(1, limit=300.0)
         self.brokers: list[Broker] = []
-        self.bus = Bus(NARROW)
+        self.bus = Bus(NARROW, first=1)
         self.slow = [Slow(self.world, seconds) for seconds in slowness]
         self.most_unsent = self.most_unhandled = 0  # Bytes.
         self._network = Network(self.world)

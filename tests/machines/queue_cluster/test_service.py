@@ -6,7 +6,6 @@ Nothing here sleeps in the hope that something has happened meanwhile.
 from __future__ import annotations
 
 import asyncio
-import io
 import json
 from collections.abc import Awaitable, Callable
 
@@ -17,61 +16,9 @@ from lawful.machines.queue_cluster.messages import QueueName
 from lawful.machines.queue_cluster.service import Client, CommandFailed, ConnectionLost, node
 from lawful.machines.queue_cluster.service.broker import Broker
 from lawful.machines.queue_cluster.service.bus import Bus
-from lawful.machines.queue_cluster.service.frames import Delivered
-from lawful.machines.queue_cluster.service.program import main
 from lawful.machines.queue_cluster.service.settings import Config
 from lawful.machines.services import LOOPBACK
-from tests.root import PATIENCE
-
-CONFIG = Config(redial=0.02, longest_body=100, queues=4, messages=5, credit=10, tolerated=2)
-
-
-class Cluster:
-    """A bus and brokers on free ports; `ports`: of the brokers."""
-
-    def __init__(self) -> None:
-        self.bus = Bus(CONFIG)
-        self.brokers: list[Broker] = []
-        self.ports: list[int] = []
-        self.at = 0
-
-    async def open(self, names: str) -> None:
-        self.at = await self.bus.open()
-        for name in names:
-            await self.add(name)
-
-    async def add(self, name: str) -> Broker:
-        broker = Broker(name, self.at, CONFIG)
-        self.brokers.append(broker)
-        self.ports.append(await broker.open())
-        await broker.serving()
-        return broker
-
-    def close(self) -> None:
-        for broker in self.brokers:
-            broker.close()
-        self.bus.close()
-
-
-def clustered(names: str, work: Callable[[Cluster], Awaitable[None]]) -> None:
-    """Do something with brokers of these names."""
-
-    async def run() -> None:
-        cluster = Cluster()
-        try:
-            async with asyncio.timeout(PATIENCE):
-                await cluster.open(names)
-                await work(cluster)
-        finally:
-            cluster.close()
-
-    asyncio.run(run())
-
-
-async def taken(client: Client) -> Delivered:
-    message = await client.next()
-    assert message is not None
-    return message
+from tests.machines.queue_cluster.over_sockets import CONFIG, Cluster, clustered, taken
 
 
 def test_a_message_goes_from_one_broker_to_another() -> None:
@@ -157,6 +104,34 @@ def test_what_a_lost_broker_had_is_delivered_again_and_a_late_one_learns_all() -
         assert [(m.body, m.redelivered) for m in got] == [(b"one", True), (b"two", False)]
         assert late.node is not None
         assert late.node.owners[QueueName("q")].owner == late.node.me
+
+    clustered("AB", work)
+
+
+def test_a_bus_that_is_started_again_begins_another_cluster_and_clients_can_tell() -> None:
+    """The messages are gone, and no name of a new one is that of an old one."""
+
+    async def work(cluster: Cluster) -> None:
+        client = await Client.connect(cluster.ports[0])
+        await client.declare("q")
+        await client.send("q", b"one")
+        await client.subscribe("q")
+        before = await taken(client)
+        cluster.bus.close()
+        assert await client.next() is None
+        cluster.bus = Bus(CONFIG)
+        await cluster.bus.open(cluster.at)
+        for broker in cluster.brokers:
+            await broker.serving()
+        again, other = [await Client.connect(port) for port in cluster.ports]
+        assert again.cluster == other.cluster != client.cluster
+        assert again.node != client.node
+        await again.declare("q")
+        await again.send("q", b"two")
+        await again.subscribe("q")
+        after = await taken(again)
+        assert (after.body, after.redelivered) == (b"two", False)
+        assert after.message != before.message
 
     clustered("AB", work)
 
@@ -339,64 +314,6 @@ def test_a_broker_without_a_name_that_the_bus_takes_is_an_error(name: str) -> No
             Broker(name, 1)
 
     asyncio.run(work())
-
-
-# The program.
-
-
-def run_at(port: int, words: str, monkeypatch: pytest.MonkeyPatch, given: bytes = b"") -> int:
-    """The exit code of the program, which uses the broker at this port and reads this input."""
-    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(given)))
-    return main([*words.split(), f"--to={port}"])
-
-
-def test_the_program_tells_what_was_published_and_that_the_broker_has_gone(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    async def work(cluster: Cluster) -> None:
-        port = cluster.ports[0]
-        lines = b"a\n\xff\nc\n" + bytes(101) + b"\ne\n"
-        assert await asyncio.to_thread(run_at, port, "publish q", monkeypatch, lines) == 1
-        client = await Client.connect(port)
-        await client.subscribe("q")
-        assert [(await taken(client)).body for _ in range(3)] == [b"a", b"\xff", b"c"]
-        client.close()
-        waiting = asyncio.create_task(
-            asyncio.to_thread(run_at, port, "consume q --credit=1", monkeypatch)
-        )
-        while cluster.brokers[0].stats()["messages"]:  # Until it has accepted all.
-            await asyncio.sleep(0)
-        cluster.brokers[0].close()
-        assert await waiting == 1
-
-    clustered("A", work)
-    lost = "lawful run queue_cluster: the connection to the broker has ended"
-    assert capsys.readouterr().out.splitlines() == [
-        "published 3 to q through A.0001",
-        "lawful run queue_cluster: a message has at most 100 bytes",
-        "A.0001/0 a (redelivered)",
-        "A.0001/1 \N{REPLACEMENT CHARACTER} (redelivered)",
-        "A.0001/2 c (redelivered)",
-        lost,
-    ]
-
-
-@pytest.mark.nightly
-def test_the_demo_kills_a_broker_and_every_promise_is_kept(
-    capfd: pytest.CaptureFixture[str],
-) -> None:
-    words = ["demo", "--messages", "90", "--kill", "1", "--seed", "1"]
-    assert main([*words, "--seconds", str(PATIENCE)]) == 0
-    said = capfd.readouterr().out
-    assert "seed 1: kill A" in said
-    assert "every promise was kept" in said
-
-
-def test_words_that_are_no_command_say_so(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["publish", "q"]) == 5
-    assert "--to" in capsys.readouterr().err
-    assert main(["publish", "q", "--to", "1"]) == 5
-    assert "lawful run queue_cluster: " in capsys.readouterr().out
 
 
 def test_a_client_does_not_wait_for_ever_for_a_broker_that_says_nothing() -> None:

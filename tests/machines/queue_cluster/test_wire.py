@@ -121,6 +121,7 @@ FROM_BUS: st.SearchStrategy[object] = st.one_of(
     st.builds(frames.Member, NODES, NUMBERS, st.booleans()),
     st.builds(frames.Place, NUMBERS, NODES, RAW),
     st.builds(frames.Hand, NODES, RAW),
+    st.just(frames.Ready()),
     st.just(frames.Alive()),
 )
 FORMATS = {
