@@ -14,12 +14,19 @@ NO_TEXT = "text is opaque: compare what it is made of, or the members of an Enum
 
 def texts_are_not_compared(machine: ir.Machine, members: Members, problems: Problems) -> None:
     """Note each line that has a collection told apart by text, or compares text."""
-    told = {(problem.place.file, problem.place.line) for problem in problems.found}
+    told: set[object] = {(problem.place.file, problem.place.line) for problem in problems.found}
     for node in everything([machine]):
         found, line = _compared(node), (node.place.file, node.place.line)
-        if found is not None and line not in told:
-            told.add(line)
+        kind = None if found is None else _kind(node, found)
+        if found is not None and line not in told and kind not in told:
+            told |= {line, *([] if kind is None else [kind])}
             problems.add("L203", node.place, found, "values without text", NO_TEXT)
+
+
+def _kind(node: ir.Node, found: str) -> str | None:
+    """What is noted once of a machine: a collection that text tells apart. Of comparisons each is
+    noted."""
+    return found if isinstance(node, ir.Expr) and _told_apart(node.type) is not None else None
 
 
 def _compared(node: ir.Node) -> str | None:

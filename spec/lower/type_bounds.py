@@ -219,11 +219,16 @@ class _Bounding:
                 f"Scope({key}=range(0, 4))",
             )
 
+    def _is_variable(self, name: str) -> bool:
+        return any(v.name == name for v in self.machine.variables)
+
     def _length(self, kind: t.Type, names: tuple[str, ...], place: Place) -> int:
         found = self._bound(names)
         if type(found) is int and found >= 0:
             return found
         key = names[-1]
+        if names[0] != f"{self.machine.name}.{key}" and self._is_variable(key):
+            key = names[0]  # The plain name is that of a variable, too.
         example = f"Scope({key}=3)" if key.isidentifier() else f'Scope({{"{key}": 3}})'
         number = "L301" if found is None else "L303"
         self.problems.add(

@@ -209,7 +209,7 @@ class TypeReader:
                     place,
                     str(found),
                     "a union of Records, or one immutable type and None",
-                    "wrap each alternative in a Record of its own",
+                    _unmixed(found),
                 )
             case t.Map(key=key, total=True) if not t.finite(key):
                 self.refuse(
@@ -562,3 +562,17 @@ def marked(annotation: object, word: str) -> bool:
     """Whether the annotation is `Annotated` with that mark of ours outermost."""
     marks = getattr(annotation, "__metadata__", ())
     return any(isinstance(mark, Mark) and mark.word == word for mark in marks)
+
+
+def _unmixed(kind: t.Type) -> str:
+    """What to write instead of a union that values cannot tell apart or that can be changed."""
+    rest = [o for o in t.options(kind) if not isinstance(o, t.Nothing)]
+    match rest:
+        case [t.Seq(item=item)]:
+            return f"make it immutable: tuple[{item}, ...] | None, and tuple(...) of what is given"
+        case [t.Set(item=item)]:
+            return (
+                f"make it immutable: frozenset[{item}] | None, and frozenset(...) of what is given"
+            )
+        case _:
+            return "wrap each alternative in a Record of its own"

@@ -115,9 +115,9 @@ NO_METHOD = {
     ("Map", "setdefault"): "write if k not in self.m: self.m[k] = v; then self.m[k]",
     ("Seq", "sort"): "sort a list where it is kept, in a statement of its own: self.q.sort()",
     ("Seq", "reverse"): "reverse a list where it is kept, in a statement: self.q.reverse()",
-    ("Timer", "cancel"): "write self.timer.stop()",
-    ("Timer", "reset"): "write self.timer.start(seconds): it starts anew",
-    ("Timer", "restart"): "write self.timer.start(seconds): it starts anew",
+    ("Timer", "cancel"): "write {0}.stop()",
+    ("Timer", "reset"): "write {0}.start(seconds): it starts anew",
+    ("Timer", "restart"): "write {0}.start(seconds): it starts anew",
     ("Bag", "update"): "write self.c[x] += 1 for each",
     ("Bag", "subtract"): "write self.c[x] -= 1 for each",
     ("Bag", "elements"): BY_ELEMENT,
@@ -345,12 +345,15 @@ def _method(
         instead = f"write a function of the module: {name}(...)" if kind == "Record" else ""
         if kind == "Opaque":
             instead = "its content is not known: give the event what you ask, such as admin: bool"
+        if kind == "Opaque" and name == "total_seconds":
+            instead = "keep its seconds, as a Param[float] or an integer: a timer takes both"
         if kind == "Text":
             instead = f"leave out .{name}(...), and change the text where it is used; known texts"
             instead += " (of an enum's members) have it"
         if isinstance(of, ir.If) and name in UPDATES.get(kind, ()):
             known, instead = [], "change each in a statement of its own: if c: self.a.append(x)"
-        rewrite = NO_METHOD.get((kind, name)) or nearest(name, known, instead or "use one of these")
+        found = NO_METHOD.get((kind, name)) or nearest(name, known, instead or "use one of these")
+        rewrite = found.replace("{0}", _written(function.of))
         b.problem(
             "L205",
             node.place,
@@ -359,6 +362,19 @@ def _method(
             rewrite,
         )
     return b.wrong(node.place)
+
+
+def _written(node: tree.Expression) -> str:
+    """A place as the declaration writes it."""
+    match node:
+        case tree.Name(name=name):
+            return name
+        case tree.Attribute(of=of, name=name):
+            return f"{_written(of)}.{name}"
+        case tree.Subscript(of=of):
+            return f"{_written(of)}[...]"
+        case _:
+            return "it"
 
 
 def _ancestors(b: Body, node: tree.Apply, name: str) -> ir.Expr:

@@ -85,6 +85,8 @@ def _mended(found: t.Type, expected: t.Type) -> str:
             return "give every key a value: total(value), or {k: ... for k in ...} over all keys"
         case t.Map(), t.Map(mutable=True) if found.total or not expected.total:
             return "write dict(...) round it"
+        case t.Text(), t.Bool():
+            return "nothing depends on a text: ask what it is made of, `names if self.done else no`"
         case t.Serial(), t.Int():
             return INTEGER
         case t.Int(), t.Serial():

@@ -226,6 +226,8 @@ def _items(
             if isinstance(subject.type, t.Seq):
                 rewrite = f"test the length, then unpack: if len(q) == {len(given)}: a, b = q"
             b.problem("L203", place, found, expected, rewrite)
+        every = (name for each in given for one in each for name in tree.captured(one))
+        b.bind(dict.fromkeys(every, t.Unknown()))
         return b.wrong(place)
     tests: list[ir.Expr] = []
     for i, (kind, patterns) in enumerate(zip(kinds, given, strict=True)):

@@ -191,6 +191,8 @@ class Signatures:
                 self.reader.refuse(
                     member.tree.place, f"{name}: {kind}", "a parameter without text", TEXT
                 )
+            if isinstance(kind, t.Union):
+                continue  # The reader of annotations notes which has no immutable values.
             if not t.immutable(kind) and not (name == "the output" and _given_anew(kind)):
                 self.problems.add(
                     "L202",

@@ -1,0 +1,86 @@
+"""What a refusal says of everyday Python: the rewrite for that thing, once for each cause."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.spec import texts
+
+TEXT = """
+from datetime import timedelta
+
+
+class Way(Enum):
+    UP = "up"
+    DOWN = "down"
+
+
+class S(Record):
+    parts: tuple[Nat, ...] = ()
+
+
+class M(Machine):
+    n: Nat = 0
+    q: Annotated[list[Nat], MaxLen(3)] = []
+    cool_down: Timer = Timer()
+
+    @transition
+    def go(self, way: Way, span: timedelta) -> {output}:
+        {body}
+
+    scope = Scope(Nat=range(0, 3), timedelta=1)
+"""
+# The output, the body, and of each problem its number and how its rewrite begins.
+TOLD = [
+    ("None", "self.cool_down.cancel()", [("L205", "write self.cool_down.stop()")]),
+    ("None", "t = self.cool_down\n        t.reset()", [("L205", "write t.start(seconds)")]),
+    (
+        "None",
+        "self.cool_down.start(span.total_seconds())",
+        [("L205", "keep its seconds, as a Param[float]")],
+    ),
+    ("list[Nat] | None", "return None", [("L202", "make it immutable: tuple[Nat, ...] | None")]),
+    ("set[Nat] | None", "return None", [("L202", "make it immutable: frozenset[Nat] | None")]),
+    ("str", "return f'{self.n}' or 'none'", [("L203", "nothing depends on a text")]),
+    (
+        "Nat",
+        "match self.q:\n            case [a, b]: return a + b\n        return 0",
+        [("L203", "test the length, then unpack")],
+    ),
+    (
+        "Nat",
+        "found = {w.value: 0 for w in Way}\n        found[way.value] += 1\n"
+        "        found[way.name] = 1\n        return len(found)",
+        [("L203", "text is opaque")],
+    ),
+]
+
+
+@pytest.mark.parametrize(("output", "body", "told"), TOLD)
+def test_each_cause_is_told_once_with_its_rewrite(
+    output: str, body: str, told: list[tuple[str, str]]
+) -> None:
+    found = texts.problems(TEXT.format(output=output, body=body))
+    assert [problem.number for problem in found] == [number for number, _ in told]
+    for problem, (_, rewrite) in zip(found, told, strict=True):
+        assert problem.rewrite.startswith(rewrite)
+
+
+def test_the_bound_of_a_record_s_field_does_not_bound_a_variable_of_its_name() -> None:
+    text = """
+class S(Record):
+    parts: tuple[Nat, ...] = ()
+
+class M(Machine):
+    n: Nat = 0
+    parts: dict[Nat, bool] = {{}}
+
+    @transition
+    def go(self, s: S) -> None:
+        self.n = len(s.parts)
+
+    scope = Scope({scope}, Nat=range(0, 3))
+"""
+    (problem,) = texts.problems(text.format(scope="{}"))
+    assert (problem.number, problem.rewrite) == ("L301", 'Scope({"S.parts": 3})')
+    assert texts.problems(text.format(scope='{"S.parts": 3}')) == ()
