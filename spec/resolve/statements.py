@@ -151,6 +151,8 @@ def _local(b: Body, node: tree.Set, target: tree.Name) -> list[ir.Stmt]:
         if changing is not None:
             kind, make = changing
             if wanted is not None and not t.fits(kind, wanted):
+                if again and wanted == t.NOTHING:  # It began as None.
+                    b.later.setdefault(name, t.union((t.widened(kind), t.NOTHING)))
                 expressions.misfit(b, node.value.place, kind, wanted)
             b.bind({name: wanted or t.widened(kind)})
             _after(b, make)
