@@ -167,13 +167,13 @@ class Peers(Machine, abstract=True):
 
     @step_property
     def only_the_holder_inserts(self, after: "Peers") -> bool:
-        """What other peers have on the way to the pool stays there, also another copy (O15,
-        O26)."""
-        lock = self.lock
+        """What other peers have on the way to the pool stays there, also another copy, and so do
+        the holder's other objects (O15, O26)."""
         return all(
-            self.peers[p].owt_pool <= peer.owt_pool or (lock is not None and lock.peer == p)
+            x in peer.owt_pool or self.lock == Insertion(p, x)
             for p, peer in after.peers.items()
             if p in self.peers
+            for x in self.peers[p].owt_pool
         )
 
     @step_property

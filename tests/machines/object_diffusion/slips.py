@@ -44,6 +44,18 @@ SLIPS = (
         "only_the_holder_inserts",
     ),
     Slip(
+        "the holder of the lock inserts another object",
+        "registry",
+        '        require(self.lock == Insertion(p, x), "does not have the lock")\n'
+        "        self.peers[p]",
+        '        lock = needed(self.lock, "is not locked")\n'
+        '        require(lock.peer == p, "does not have the lock")\n'
+        "        self.peers[p]",
+        "AnyPeers",
+        "inserting",
+        "only_the_holder_inserts",
+    ),
+    Slip(
         "the lock is given to another peer that has the object",
         "registry",
         "        self.lock = Insertion(p, x)",
