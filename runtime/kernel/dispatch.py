@@ -25,7 +25,15 @@ from .state import State
 from .suspects import SUSPECT, suspect
 
 # What Python raises where an operation has no value.
-NO_VALUE = (LookupError, ArithmeticError, ValueError, TypeError, AttributeError)
+# The last one is raised where nothing that ran has assigned a local.
+NO_VALUE = (
+    LookupError,
+    ArithmeticError,
+    ValueError,
+    TypeError,
+    AttributeError,
+    NameError,
+)
 FAULTS = (*NO_VALUE, Broken)
 UNSET = object()
 UNIVERSE = ("universe", "members")  # Of an environment, what the growth of a sort changes.

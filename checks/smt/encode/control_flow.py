@@ -10,10 +10,10 @@ from lawful.spec import ir
 from ..algebra.term import Term
 from .conversion import merge
 from .sorts import NotEncodable
-from .symbolic import LoopExit, State, TypedValue, Unencodable, Value
+from .symbolic import LocalValue, LoopExit, State, Unencodable, Value
 from .trail import Trail
 
-Locals = Mapping[str, TypedValue]
+Locals = Mapping[str, LocalValue]
 
 
 def choose(run: Trail, test: Term, then: Callable[[], None], other: Callable[[], None]) -> None:
@@ -73,11 +73,25 @@ def _merge_into(run: Trail, test: Term, state: State, bound: Locals) -> None:
     """Replace state and locals by these where the test is true."""
     node, own = run.frame.machine, run.frame.locals
     run.state = join_states(run, test, state, run.state, node)
-    names = {**bound, **own}
+    names = {name: _only_where(run, test, each) for name, each in bound.items()}
+    otherwise = run.logic.negate(test)
+    names.update((name, _only_where(run, otherwise, each)) for name, each in own.items())
     for name in bound.keys() & own.keys():
-        (a, kind), (b, _) = bound[name], own[name]
+        (a, kind, _), (b, _, _), there = bound[name], own[name], None
+        if bound[name].there is not None or own[name].there is not None:
+            there = run.logic.choose(test, _there(run, bound[name]), _there(run, own[name]))
         try:
-            names[name] = TypedValue(merge(run, test, a, b, node), kind)
+            value = merge(run, test, a, b, node)
         except NotEncodable as error:
-            names[name] = TypedValue(Unencodable(f"the local {name}: {error.construct}"), kind)
+            value = Unencodable(f"the local {name}: {error.construct}")
+        names[name] = LocalValue(value, kind, there)
     run.frame.locals = names
+
+
+def _there(run: Trail, local: LocalValue) -> Term:
+    return run.logic.true if local.there is None else local.there
+
+
+def _only_where(run: Trail, test: Term, local: LocalValue) -> LocalValue:
+    """A local that only one of two ways assigns."""
+    return local._replace(there=run.logic.all((test, _there(run, local))))

@@ -31,7 +31,7 @@ from .operators import OPERATORS
 from .places import read
 from .sequences import item
 from .sorts import NotEncodable, fields_of
-from .symbolic import Args, Composite, Element, Elements, TypedValue, Unencodable, Value
+from .symbolic import Args, Composite, Element, Elements, LocalValue, Unencodable, Value
 from .time import stopped
 from .trail import Trail
 
@@ -58,7 +58,12 @@ def _const(run: Trail, e: ir.Const) -> Value:
 
 
 def _local(run: Trail, e: ir.Local) -> Value:
-    value, kind = run.frame.locals[e.name]
+    if e.name not in run.frame.locals:  # What would assign it never runs.
+        run.stop("undefined", run.logic.true, e)
+        return run.encoding.fresh(e.name, e.type)
+    value, kind, there = run.frame.locals[e.name]
+    if there is not None:
+        run.stop("undefined", run.logic.negate(there), e)
     return value if erase(kind) == erase(e.type) else convert(run, value, kind, e.type, e)
 
 
@@ -147,7 +152,7 @@ def _new(run: Trail, e: ir.New) -> Value:
     given = {name: eval_as(run, arg, types[name]) for name, arg in e.args}
     made = make_product(run, e.type, list(defaults(run, machine, given).values()))
     for p in machine.of_kind("assume"):
-        run.frame.locals[NEW] = TypedValue(made, e.type)
+        run.frame.locals[NEW] = LocalValue(made, e.type)
         call = ir.Call(e.place, t.BOOL, p.name, ir.Local(e.place, e.type, NEW), ())
         run.stop("undefined", run.logic.negate(as_term(run.eval(call))), e)
     return made

@@ -20,7 +20,18 @@ from .control_flow import join_states
 from .conversion import as_term, convert, eval_as, eval_term, field_of, merge
 from .places import bind_args, owner, read, store
 from .sorts import NotEncodable
-from .symbolic import Args, BodyExit, Call, Elements, Frame, Owner, StatePath, TypedValue, Value
+from .symbolic import (
+    Args,
+    BodyExit,
+    Call,
+    Elements,
+    Frame,
+    LocalValue,
+    Owner,
+    StatePath,
+    TypedValue,
+    Value,
+)
 from .time import due, stopped
 from .trail import Trail
 
@@ -63,7 +74,7 @@ def execute_body(
 def _bind_params(frame: Frame, function: ir.Function, args: Args) -> None:
     for name, kind in function.params:
         if name in args:
-            frame.locals[name] = TypedValue(args[name], kind)
+            frame.locals[name] = LocalValue(args[name], kind)
 
 
 def result(run: Trail, function: ir.Function, returns: Sequence[BodyExit]) -> Value:

@@ -20,9 +20,9 @@ from .symbolic import (
     Element,
     Elements,
     Law,
+    LocalValue,
     OtherState,
     StopKind,
-    TypedValue,
     Unencodable,
     Value,
 )
@@ -65,11 +65,11 @@ def elements(run: Trail, value: Value, kind: t.Type, node: ir.Node) -> Elements:
 def bind(run: Trail, names: Sequence[str], value: Value, kind: t.Type) -> None:
     """Bind the names of a loop or an unpacking to their values."""
     if len(names) == 1:
-        run.frame.locals[names[0]] = TypedValue(value, kind)
+        run.frame.locals[names[0]] = LocalValue(value, kind)
         return
     assert isinstance(kind, t.Tuple)
     for i, (name, item) in enumerate(zip(names, kind.items, strict=True)):
-        run.frame.locals[name] = TypedValue(field_of(run, value, kind, str(i)), item)
+        run.frame.locals[name] = LocalValue(field_of(run, value, kind, str(i)), item)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from ..algebra.term import Term, occurs
 from .conversion import as_term
 from .iteration import bind
 from .sorts import NotEncodable
-from .symbolic import Elements, State, Value
+from .symbolic import Elements, LocalValue, State, Unencodable, Value
 from .trail import Trail
 
 
@@ -56,7 +56,12 @@ def _round(run: Trail, s: ir.Loop, many: Elements, body: Callable[[], None]) -> 
         body()
     local = [n for n in kept if n not in s.names and frame.locals[n][0] is not kept[n][0]]
     left = ways != (len(frame.returns), len(frame.broken), len(frame.continued))
-    frame.locals = kept
+    # Which element the last round was for is not known, nor whether there was a round.
+    lost = {
+        n: LocalValue(Unencodable(f"{n} after the loop"), frame.locals[n].type)
+        for n in frame.locals.keys() - kept.keys()
+    }
+    frame.locals = {**kept, **lost}
     found = len(run.laws) > count
     return not (stops or local or left or found or run.extra_key is not extra)
 

@@ -19,7 +19,7 @@ from .conversion import (
 )
 from .sequences import put
 from .sorts import NotEncodable
-from .symbolic import OtherState, Owner, PathStep, StatePath, TypedValue, Value
+from .symbolic import LocalValue, OtherState, Owner, PathStep, StatePath, TypedValue, Value
 from .trail import Trail
 
 
@@ -82,7 +82,7 @@ def store(run: Trail, target: ir.Expr, value: Value) -> None:
     """Assign a local, a field, or an item of a map, bag or list; the value has its type."""
     match target:
         case ir.Local(name=name):
-            run.frame.locals[name] = TypedValue(value, target.type)
+            run.frame.locals[name] = LocalValue(value, target.type)
         case ir.Field():
             write(run, path_of(run, target), value, target)
         case ir.Item(of=of, key=key):

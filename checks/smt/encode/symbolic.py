@@ -76,6 +76,18 @@ class TypedValue(NamedTuple):
     type: t.Type
 
 
+class LocalValue(NamedTuple):
+    """A value of a local with the type that it has where it comes from.
+
+    `there` is where the local has a value at all: not everywhere, where only a branch or a round of
+    a loop assigns it. None for everywhere.
+    """
+
+    value: Value
+    type: t.Type
+    there: Term | None = None
+
+
 # Stops. `beyond`: a sequence gets longer than the scope allows; `excess`: longer than its `MaxLen`,
 # or a total map got a key that is not its own, and is then iterated.
 StopKind = Literal["refused", "undefined", "asserts", "bounds", "ambiguous", "beyond", "excess"]
@@ -133,7 +145,7 @@ class Frame:
 
     machine: ir.Machine
     own: Owner | None
-    locals: dict[str, TypedValue] = field(default_factory=lambda: {})
+    locals: dict[str, LocalValue] = field(default_factory=lambda: {})
     returns: list[BodyExit] = field(default_factory=lambda: [])
     output: t.Type = t.NOTHING
     broken: list[LoopExit] = field(default_factory=lambda: [])
@@ -155,7 +167,7 @@ class LoopExit:
 
     when: Term
     state: State
-    locals: Mapping[str, TypedValue]
+    locals: Mapping[str, LocalValue]
 
 
 @dataclass(frozen=True, eq=False)

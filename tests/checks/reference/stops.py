@@ -13,7 +13,7 @@ UNDEFINED = (
     ValueError,
     AttributeError,
     TypeError,
-    UnboundLocalError,
+    NameError,
     RuntimeError,
     StopIteration,
 )
