@@ -218,15 +218,25 @@ def _compare(b: Body, node: tree.Compare, expected: t.Type | None) -> ir.Expr:
     written = (node.first, *(each for _, each in node.rest))
     sides = [expr(b, side) for side in written]
     equated = any(op in ("==", "!=") for op, _ in node.rest)
-    if equated and any(isinstance(side.type, t.Seq | t.Tuple) for side in sides):
+    if equated and any(map(_has_sequence, sides)):
         from .short_forms.constant_lists import constant_list  # Few machines compare lists.
 
         sides = [constant_list(b, *both) for both in zip(written, sides, strict=True)]
+    for i, (op, held) in enumerate(node.rest):
+        if op in ("in", "not in") and _has_sequence(sides[i]):
+            from .short_forms.constant_lists import sought
+
+            if sought(b, written[i], held):
+                return b.wrong(node.place)
     links: list[ir.Expr] = []
     for i, (op, _) in enumerate(node.rest):
         # A chain evaluates each side once; sides change nothing, so they may stand twice.
         links.append(_link(b, op, node, (sides[i], sides[i + 1])))
     return links[0] if len(links) == 1 else ir.And(node.place, t.BOOL, tuple(links))
+
+
+def _has_sequence(side: ir.Expr) -> bool:
+    return t.contains(side.type, t.Seq) or t.contains(side.type, t.Tuple)
 
 
 def _link(b: Body, op: str, node: tree.Compare, sides: tuple[ir.Expr, ir.Expr]) -> ir.Expr:

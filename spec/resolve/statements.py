@@ -97,7 +97,7 @@ def _set(b: Body, node: tree.Set) -> list[ir.Stmt]:
         changing = effect(b, node.value)
         if changing is not None:
             return _into(b, node, changing, place)
-    value = expressions.expr(b, node.value, place.type)
+    value = _of_no_list(b, node.value, expressions.expr(b, node.value, place.type))
     own = value.name if isinstance(value, ir.Local) and b.may_move(value.name) else None
     if own is None and not keeps(place, value):
         own_container(b, value, node.value.place)
@@ -117,6 +117,16 @@ def _in_default(b: Body, node: tree.Set | tree.Augment) -> list[ir.Stmt] | None:
     if longer is None:
         return None
     return [stmt for each in longer for stmt in STATEMENTS[type(each)](b, each)]
+
+
+def _of_no_list(b: Body, node: tree.Expression, value: ir.Expr) -> ir.Expr:
+    """A value to be kept or put out, with a problem where it is a list of a constant."""
+    kind = value.type
+    if not (t.immutable(kind) and (t.contains(kind, t.Seq) or t.contains(kind, t.Tuple))):
+        return value
+    from .short_forms.constant_lists import kept  # Few machines keep sequences.
+
+    return kept(b, node, value)
 
 
 def _into(b: Body, node: tree.Set, changing: Effect, place: ir.Expr) -> list[ir.Stmt]:
@@ -712,7 +722,7 @@ def _give(b: Body, node: tree.Give) -> list[ir.Stmt]:
                 return [make(None), ir.Return(node.place, None)]
             local = b.temporary(kind, node.place)
             return [make(local), ir.Return(node.place, read_of(local))]
-    value = given_out(b, node.value)
+    value = _of_no_list(b, node.value, given_out(b, node.value))
     own = local_of(value) in b.owned
     if not fresh(value) and not own:
         own_container(b, value, node.value.place)

@@ -14,6 +14,7 @@ from tests.spec import texts
 
 FILES = (
     "bodies",
+    "constant_lists",
     "iterated",
     "emptied",
     "inner_containers",
