@@ -100,8 +100,8 @@ def _values(b: Body, node: tree.Expression, seen: set[str]) -> Iterator[Any]:
                 yield from _elements(value)
         case tree.Cut(of=of):
             yield from _values(b, of, seen)
-        case tree.Display(items=items):
-            for each in items:
+        case tree.Display(items=written):
+            for each in written:
                 for value in _values(b, each, seen):
                     yield (value,)
         case tree.Conditional(then=then, other=other):
