@@ -12,8 +12,6 @@ from ...syntax import tree
 from .. import tuples
 from ..context import MISSING, Body
 
-WHOLE = {"sorted", "reversed", "list", "tuple"}  # What gives the same elements again.
-
 
 def constant_list(b: Body, node: tree.Expression, found: ir.Expr) -> ir.Expr:
     """A constant list, or a part of one, as the list that it is; anything else unchanged. What is
@@ -112,7 +110,9 @@ def _values(b: Body, node: tree.Expression, seen: set[str]) -> Iterator[Any]:
                 rows = tuple(_table(value).items())
                 items = rows if method == "items" else tuple(held for _, held in rows)
                 yield from items if method == "get" else (items,)
-        case tree.Apply(function=tree.Name(name=name), args=(of, *_)) if name in WHOLE:
+        case tree.Apply(
+            function=tree.Name(name="sorted" | "reversed" | "list" | "tuple"), args=(of, *_)
+        ):  # The same elements again.
             for value in _values(b, of, seen):
                 yield tuple(_round(value))
         case tree.Apply(args=args):
