@@ -146,6 +146,11 @@ def opened(path: str | os.PathLike[str], timeout: float, synchronous: str) -> sq
     except UnicodeDecodeError as error:  # Of a damaged name in a message of SQLite.
         db.close()
         raise StoreError(f"{path} is damaged: {error}") from error
+    except sqlite3.DatabaseError as error:
+        db.close()
+        if error.sqlite_errorcode == sqlite3.SQLITE_NOTADB:
+            raise StoreError(f"{path} is no store: {error}") from error
+        raise
     except BaseException:
         db.close()
         raise

@@ -235,7 +235,7 @@ def test_the_database_of_something_else_is_left_alone(tmp_path: Path, version: i
 
 def test_a_file_that_is_no_database_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "s.db").write_text("no database" * 99)
-    with pytest.raises(sqlite3.DatabaseError, match="not a database"):
+    with pytest.raises(StoreError, match="is no store: file is not a database"):
         Store(tmp_path / "s.db")
 
 
