@@ -235,11 +235,19 @@ def on_spark(folder: Path, instances: int, events: int) -> Iterator[str | Ratio]
     line, stored = measured("store", rows, of_store, folder / "store", instances)
     yield line
     yield Ratio("replay_frame of .jsonl / of the store", ours / stored, 4)
-    skewed = table(folder / "skewed")
+    yield from on_skew(spark, folder, instances, events)
+    spark.stop()
+
+
+def on_skew(spark: Any, folder: Path, instances: int, events: int) -> Iterator[str | Ratio]:
+    """A replay of the trace in which one instance has most events, and of the even one."""
+    rows = instances * events
+    whole, skewed = (
+        spark.read.parquet(str(of / "trace.parquet")) for of in (folder, folder / "skewed")
+    )
     count = 1 + int(instances * (1 - SHARE))
     spark.conf.set("spark.sql.shuffle.partitions", str(PARTITIONS))
     spark.conf.set("spark.sql.adaptive.enabled", "false")
-    whole = table(folder)
     for machine, what in ((Order, "counters"), (Basket, "few states")):
         line, even = measured(
             f"replay_frame, {what}, even", rows, verdicts, whole, instances, machine
@@ -261,7 +269,6 @@ def on_spark(folder: Path, instances: int, events: int) -> Iterator[str | Ratio]
         else:
             yield f"  {name} {longest:.2f}"
         spark.sparkContext.setJobGroup("rest", "rest")
-    spark.stop()
 
 
 def longest_task(runs: Sequence[list[list[float]]]) -> float:
