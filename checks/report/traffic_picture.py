@@ -18,6 +18,8 @@ WIDTH, HEIGHT = 170, 46  # Of a state.
 ACROSS, DOWN = 130, 74  # Between two states.
 LINE = 14  # Of the names of transitions that stay in a state.
 ANY = "any state"  # In place of the sources of a transition that has none.
+ASIDE = 30  # How far a way between two states of one column goes to the right of them.
+LETTER = 7  # At most, of a name.
 LISTED = 6  # Names of transitions on one edge, or below one state.
 LONGEST = 24  # Characters of a name.
 
@@ -44,7 +46,12 @@ def picture(machine: ir.Machine, names: Iterable[str], initial: str, traffic: Tr
     loops = {s: edges[s, s] for s in states if (s, s) in edges}
     tall = max(len(rows[: LISTED + 1]) for rows in [*loops.values(), ()])
     row = HEIGHT + DOWN + tall * LINE
-    wide = 40 + max(x for x, _ in places.values()) * (WIDTH + ACROSS) + WIDTH
+    last = max(x for x, _ in places.values())
+    beside = [
+        rows for (a, b), rows in edges.items() if a != b and places[a][0] == places[b][0] == last
+    ]
+    wide = 40 + last * (WIDTH + ACROSS) + WIDTH
+    wide += max((_room(_told(rows, traffic.transitions)) for rows in beside), default=0)
     high = 50 + max(y for _, y in places.values()) * row + HEIGHT + tall * LINE
     at = {s: (20 + x * (WIDTH + ACROSS), 30 + y * row) for s, (x, y) in places.items()}
     most = max([*traffic.transitions.values(), 1])
@@ -107,6 +114,12 @@ def _told(names: list[str], counts: Mapping[str, int]) -> list[tuple[str, int]]:
     return [*rows[:LISTED], *more]
 
 
+def _room(rows: list[tuple[str, int]]) -> int:
+    """What a way beside the last column needs to the right of it, its names included."""
+    letters = max(len(f"{name[:LONGEST]} {n:,}") for name, n in rows)
+    return ASIDE + letters * LETTER // 2
+
+
 def _texts(x: float, y: float, rows: list[tuple[str, int]], anchor: str) -> str:
     return "".join(
         f'<text class="{"" if n else "unseen"}" x="{x:.0f}" y="{y + i * LINE:.0f}" '
@@ -130,7 +143,7 @@ def _edge(
     shift = HEIGHT * (0.35 if right else 0.75)
     y1, y2 = begin[1] + shift, end[1] + shift
     bend = 0.0 if right else 34.0
-    mx = (x1 + x2) / 2 + (60 if same else 0)
+    mx = (x1 + x2) / 2 + (2 * ASIDE if same else 0)
     my = (y1 + y2) / 2 + bend
     width = 1.2 + 5 * math.log1p(taken) / math.log1p(most)
     kind = "way" if taken else "way unseen"

@@ -20,6 +20,7 @@ from lawful.checks.report.replay_metrics import metrics
 from lawful.checks.report.sequence_picture import sequence
 from lawful.checks.report.traffic_picture import Traffic, picture
 from lawful.cli import main
+from lawful.machines.unicast.declaration import SenderEntryFixed
 from tests.checks.replay.foreign_logs import FOLDER, Connection, Request
 from tests.checks.replay.journals import PROGRAM, job, of, rows, worker, written
 from tests.checks.replay.test_foreign_logs import requests
@@ -49,6 +50,7 @@ BADGES = [
     ("BUSY", "17", " · 10 deviating"),
     ("OVER", "3", ""),
 ]
+ENTRY = ("OPEN", "CLOSING", "CLOSED")
 NAMES = ("NEW", "CHECKING", "DECIDED", "CLOSED")
 
 
@@ -72,6 +74,24 @@ def test_the_picture_of_what_was_seen() -> None:
     ways = [(each.get("class"), each.get("stroke-width")) for each in lines]
     assert ways == [("way", "4.7"), ("way unseen", "1.2"), ("way unseen", "1.2"), ("way", "6.2")]
     assert picture(Request.lawful.ir, (), "", seen) == ""
+
+
+def test_ways_beside_the_last_column_are_within_the_picture() -> None:
+    """Of the sender of unicast two states of the last column lead to one another."""
+    seen = Traffic({"send": 2_000, "close": 2}, {"OPEN": 2_354, "CLOSING": 3}, {"OPEN": 1})
+    root = Xml.fromstring(picture(SenderEntryFixed.lawful.ir, ENTRY, "CLOSED", seen))
+    wide = float(root.get("viewBox", "").split()[2])
+    beyond: list[str] = []
+    for each in root.iter("path"):
+        if each.get("class") != "tip":
+            x1, _, mx, _, x2, _ = (float(n) for n in re.findall(r"[-\d.]+", each.get("d", "")))
+            ways = [(1 - t) ** 2 * x1 + 2 * t * (1 - t) * mx + t**2 * x2 for t in (0, 0.25, 0.5, 1)]
+            beyond += [each.get("d", "")] if max(ways) > wide else []
+    for each in root.iter("text"):
+        if each.get("text-anchor") == "middle":
+            text = "".join(each.itertext())
+            beyond += [text] if float(each.get("x", "")) + 3 * len(text) > wide else []
+    assert beyond == []
 
 
 def test_the_page_has_the_picture_and_ranks_the_kinds(tmp_path: Path) -> None:
