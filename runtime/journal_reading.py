@@ -8,12 +8,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 from .instances.journal_rows import KEYS, UNIVERSE, VERSION, WALL
 from .instances.row_checksums import SUM, seal_of
 
 OPTIONAL = {UNIVERSE, WALL, SUM}
+BEGINNINGS = (b'{"v":', b'{"instance":')  # Of a row; the later one in journals of version 1.
 Torn = Callable[[int, str], None]
 
 
@@ -70,6 +72,8 @@ class Reading:
 
     def _torn(self, line: bytes) -> None:
         """Tell of a last line that was not written whole."""
+        if self._line == 1 and not any(map(partial(_begins, line), BEGINNINGS)):
+            raise self._error(f"not a row of a journal: {line[:60]!r}")
         if _parsed(line[:-1]):  # Of a torn row no beginning but the whole is an object.
             raise self._error(f"a row that does not end as it was written: {line[-30:]!r}")
         text = line.decode(errors="replace")
@@ -109,6 +113,11 @@ class Reading:
             raise self._error("the row before is missing, or is not as it was written")
         self.last = seal.own
         del row[SUM]
+
+
+def _begins(line: bytes, row: bytes) -> bool:
+    """Whether a torn line may be one that begins so."""
+    return line.startswith(row) or row.startswith(line)
 
 
 def _parsed(line: bytes) -> dict[str, Any] | None:

@@ -55,13 +55,13 @@ class Refused(Exception):
     _later: Wording | None
 
     def __init__(self, machine: str, event: str, state: str, reasons: Sequence[Reason]) -> None:
-        self._later = None
         self.machine = machine
         self.event = event
         self.state = state
         self.reasons = tuple(reasons)
         shown = joined(self.reasons) or "no transition serves it here"
         super().__init__(f"{event}: {shown}")
+        self._later = None  # Last: what a signal interrupts is worded anew.
 
     @classmethod
     def later(cls, wording: Wording) -> Refused:
@@ -78,18 +78,19 @@ class Refused(Exception):
 
     def _word(self) -> None:
         """Word the reasons, once."""
-        if self._later is not None:
-            make, *given = self._later
+        later = self._later  # Another thread may word them meanwhile.
+        if later is not None:
+            make, *given = later
             Refused.__init__(self, *make(*given))
 
     if not TYPE_CHECKING:  # Type checkers know the four attributes.
 
         def __getattr__(self, name: str) -> Any:
             """An attribute that `__init__` gives, of a refusal that is not worded yet."""
-            if name not in WORDED or self._later is None:
+            if name not in WORDED:
                 raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
             self._word()
-            return getattr(self, name)
+            return object.__getattribute__(self, name)
 
     def __str__(self) -> str:
         self._word()

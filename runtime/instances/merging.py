@@ -72,6 +72,13 @@ class _Entries:
         return {"$map": [[k, _json(v)] for k, v in self.held.values()]}
 
 
+class _Family(_Entries):
+    """The parts of a family by their keys: a snapshot has them as a list of pairs."""
+
+    def json(self) -> Json:
+        return sorted(([k, _json(v)] for k, v in self.held.values()), key=repr)
+
+
 class _Sequence:
     """A list; or a tuple, whose form has this `tag`."""
 
@@ -95,7 +102,8 @@ def _merged(old: Any, data: Json, where: str) -> Any:
     """A value after a row: what the row tells, or a container with its change."""
     if not is_change(data):
         return data
-    opened, told = _opened(old), data[CHANGED]
+    told = data[CHANGED]
+    opened = _opened(old, is_object(told) and told.keys() == _Entries.keys)
     if opened is None or not is_object(told) or told.keys() != opened.keys:
         raise ValueError(f"{where}: no change of its value: {told!r}")
     try:
@@ -105,12 +113,12 @@ def _merged(old: Any, data: Json, where: str) -> Any:
     return opened
 
 
-def _opened(data: Any) -> _Items | _Entries | _Sequence | None:
-    """A container to be changed; None for another value."""
+def _opened(data: Any, entries: bool) -> _Items | _Entries | _Sequence | None:
+    """A container to be changed, by its `entries` or otherwise; None for another value."""
     if isinstance(data, _Items | _Entries | _Sequence):
         return data
     if is_list(data):
-        return _Sequence(data)
+        return _Family((k, v) for k, v in data) if entries else _Sequence(data)
     if not is_object(data):
         return None
     if data.keys() == {"$set"}:
