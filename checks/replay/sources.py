@@ -73,8 +73,8 @@ def remote(path: str) -> bool:
 
 
 def sources(paths: Iterable[str | Path], foreign: bool = False) -> Sources:
-    """The files under the paths, `foreign` ones of other programs. ReplayError where one is
-    missing, empty or of another format."""
+    """The files under the paths that have rows, `foreign` ones of other programs. ReplayError where
+    one is missing or of another format, or where none has a row."""
     given = [str(path) for path in paths]
     if not given:
         raise ReplayError("no trace is given")
@@ -85,11 +85,11 @@ def sources(paths: Iterable[str | Path], foreign: bool = False) -> Sources:
             _check_name(each.rstrip("/").rpartition("/")[2], each)
             (tables if each.rstrip("/").endswith(TABLES) else lines).append(each)
             continue
-        found = _files(Path(each), foreign)
-        if not any(_has_rows(path) for path in found):
-            raise ReplayError(f"{each}: has no row")
+        found = [path for path in _files(Path(each), foreign) if _has_rows(path)]
         for path in found:
             (tables if _is_table(path) else lines).append(str(path))
+    if not lines and not tables:  # One of several may be empty, as a log just after its rotation.
+        raise ReplayError(f"{given[0]}: has no row")
     for each in lines:
         if not remote(each):
             _check_beginning(Path(each), foreign)

@@ -92,6 +92,7 @@ def _against(
     output: Output,
 ) -> int:
     """Replay by two versions, and print where they differ."""
+    _for_one(options)
     with progress("replaying", output.quiet) as tell, _plain_errors():
         older = tuple(resolve(targets.machine(each)).machine for each in options.against)
         rest = options.engine, options.master
@@ -99,6 +100,22 @@ def _against(
         found = compared(options.traces, program, older, *rest, tell=tell)
     output.write(version_comparison.text(found), version_comparison.to_json(found))
     return found.exit_code
+
+
+def _for_one(options: ReplayOptions) -> None:
+    """Raise CommandError for what is of one version, where two are compared."""
+    given = {
+        "--store": options.store,
+        "--resume": options.resume,
+        "--keep": options.keep,
+        "--pytest": options.pytest,
+        "--report": options.report,
+        "--metrics": options.metrics,
+        "--itf": options.reports.itf,
+    }
+    for name, value in given.items():
+        if value is not None:
+            raise CommandError(f"{name} is for a replay by one version; leave it or --against out")
 
 
 def _replayed(

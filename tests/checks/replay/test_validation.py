@@ -227,8 +227,9 @@ def test_no_journal_is_no_pass(tmp_path: Path) -> None:
         replay([other], ReplayProgram((Bell.lawful.ir,), mapping=mapping))
     with pytest.raises(ReplayError, match="no trace is given"):
         replay([], PROGRAM)
+    assert replay([other, empty], PROGRAM).verdicts == replay([other], PROGRAM).verdicts
     with pytest.raises(ReplayError, match="has no row"):
-        replay([other, empty], PROGRAM)
+        replay([empty, empty], PROGRAM)
     with pytest.raises(ValueError, match="one or more machines"):
         ReplayProgram(())
 

@@ -93,6 +93,20 @@ def test_the_command_tells_what_changed(tmp_path: Path, capsys: pytest.CaptureFi
     assert "newly illegal: 0 events" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize(
+    "name", ["--store", "--resume", "--keep", "--pytest", "--report", "--metrics", "--itf"]
+)
+def test_what_is_of_one_version_is_refused(
+    tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    targets = project(tmp_path)
+    mapping = ["--mapping", str(tmp_path / "mapping.json")]
+    options = ["--against", targets["old"], *mapping, name, str(tmp_path / "out")]
+    assert main(["replay", str(tmp_path / "t.jsonl"), targets["new"], *options]) == 5
+    assert f"{name} is for a replay by one version" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 ORDERS: dict[str, tuple[dict[str, Any], str]] = {
     "time": (
         {"time": "$.n", "unit": "s", "preparation": {"order": "time"}},
