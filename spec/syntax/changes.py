@@ -22,14 +22,15 @@ from .tree import (
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The names and attributes that statements assign, and the methods of `self` that they call.
+    """The names and attributes that statements assign, and the methods of `self` that they call, in
+    their order.
 
     `anything`: they call an ancestor's method, or hand `self` on.
     """
 
     names: frozenset[str]
     attributes: frozenset[str]
-    methods: frozenset[str]
+    methods: tuple[str, ...]
     anything: bool
 
 
@@ -37,12 +38,12 @@ def changes(body: tuple[Statement, ...]) -> Changes:
     """What these statements may assign; a container that they change in place is not told."""
     inside = [*nodes(body)]
     owners = {id(node.of) for node in inside if isinstance(node, Attribute)}
-    methods = {
+    methods = dict.fromkeys(
         node.function.name
         for node in inside
         if isinstance(node, Apply) and isinstance(node.function, Attribute)
         if isinstance(node.function.of, Name) and node.function.of.name == "self"
-    }
+    )
     anything = any(
         isinstance(node, Name)
         and (node.name == "super" or (node.name == "self" and id(node) not in owners))
@@ -54,7 +55,7 @@ def changes(body: tuple[Statement, ...]) -> Changes:
         for node in nodes(target)
         if isinstance(node, Attribute)
     }
-    return Changes(assigned_names(body), frozenset(attributes), frozenset(methods), anything)
+    return Changes(assigned_names(body), frozenset(attributes), tuple(methods), anything)
 
 
 def _targets(inside: list[Tree]) -> Iterator[Expression]:
