@@ -25,7 +25,7 @@ from ..syntax.members import Member, Members, constant_of, gather, outline_of
 from ..values.world import World
 from ..verdicts import PropertyKind
 from ..words import Ignored, Scope
-from . import aliasing, calls, comprehensions, expressions, operators, statements
+from . import aliasing, calls, comprehensions, expressions, operators
 from .annotations import TypeReader
 from .context import MISSING, Body, Interface, Mode, Scene, Signature
 from .fields import RESOLVING, Fields, example, inside_class
@@ -34,6 +34,7 @@ from .refinements import judge_abstract
 from .short_forms import f_strings, later_types
 from .short_forms.inferred_targets import with_targets
 from .signatures import Signatures, interface_of, judge_defaults
+from .statements.statements import block
 from .value_methods import as_function, without_class
 
 EXPRESSIONS = {
@@ -258,7 +259,7 @@ class _Resolver:
         body.written = method.body
         if names := later_types.awaited(method.body):
             body.expected = self._shown(body, method, names)
-        made = statements.block(body, method.body)
+        made = block(body, method.body)
         shown = last_round_shown(made)
         if shown is not None and not self._any_since(before, "L210"):
             expressions.unordered(
@@ -281,7 +282,7 @@ class _Resolver:
         known = dict(self.functions), dict(self.refused), dict(self.bases), len(self.problems.found)
         signatures = dict(self.signatures)
         trial = replace(body, locals=dict(body.locals))
-        made = statements.block(trial, method.body)
+        made = block(trial, method.body)
         self.functions, self.refused, self.bases = known[:3]
         self.signatures.clear()  # It has been given away, and is kept as it is.
         self.signatures.update(signatures)

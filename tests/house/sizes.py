@@ -22,7 +22,6 @@ ONE_IDEA: dict[str, str] = {
     "spec/ir.py": "the nodes of the IR",
     "spec/resolve/annotations.py": "the reader of annotations",
     "spec/resolve/resolver.py": "the resolver of one class",
-    "spec/resolve/statements.py": "one function for each kind of statement",
     "spec/syntax/parse.py": "one function for each node of Python's syntax",
     "spec/words.py": "the words that a declaration imports",
 }

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-
-from .. import ir
-from .. import types as t
-from ..analysis.places import is_place
-from ..analysis.walk import ends
-from ..errors import Place, a, nearest
-from ..legal.texts import NO_TEXT
-from ..syntax import tree
-from . import conditions, expressions
-from .context import MISSING, Body, Named, facts_if
-from .declared.serials import declared
-
-Block = Callable[[Body, Sequence[tree.Statement]], tuple[ir.Stmt, ...]]
+from ... import ir
+from ... import types as t
+from ...analysis.places import is_place
+from ...analysis.walk import ends
+from ...errors import Place, a, nearest
+from ...legal.texts import NO_TEXT
+from ...syntax import tree
+from .. import conditions, expressions
+from ..context import MISSING, Block, Body, Named, facts_if
+from ..declared.serials import declared
 
 
 def match_statement(b: Body, node: tree.Match, block: Block) -> list[ir.Stmt]:

@@ -1,0 +1,1 @@
+"""Statements of a method's body, each kind as typed IR."""
