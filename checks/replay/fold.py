@@ -66,7 +66,6 @@ class Fold:
         self.held: Row | None = None
         self.twice = False  # Another row has the number of the row that is held.
         self.late = False  # A row came after its number was judged: give all rows again, in order.
-        self.resumed = False  # The rows of earlier increments are gone: none can be given again.
         self.stopped = False
         self.rows = 0
         self.events = 0
@@ -98,11 +97,12 @@ class Fold:
             self._without_place(row)
         elif held is not None and row.seq == held.seq:
             self._again(held, row)
-        elif self.resumed:
-            self.counts["late"] += 1
-            self._quarantine(row.seq, "a row that came after later ones were judged", OF_NUMBER)
         else:
-            self.late = True
+            self._judged_before(row)
+
+    def _judged_before(self, row: Row) -> None:
+        """A row came after its number was judged."""
+        self.late = True
 
     def _without_place(self, row: Row) -> None:
         """Nobody knows which rows come after it, so it does not stop the instance either."""

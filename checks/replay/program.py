@@ -29,6 +29,8 @@ from .stays.deadline_table import unknown_states
 from .unseen import possible_states
 from .unseen.possible_states import PossibleStates
 
+REMEMBERED = 1000  # Rows of an instance that a later increment knows again.
+
 
 @dataclass(frozen=True)
 class ReplayProgram:
@@ -42,6 +44,8 @@ class ReplayProgram:
     first of each kind. `pass_unknown`: pass over events that the machine does not have, and count
     them. `resumable`: keep the state of each instance, from which a next increment goes on.
     `any_version`: judge rows by the machine, whichever version of it wrote them.
+    `remembered`: how many rows of each instance an increment or a micro-batch knows again when they
+    are delivered again.
     `until`: the traces are complete up to this time, in seconds since 1970, so deadlines before it
     have passed. Without it they pass only where a later row of the instance comes.
     Raises ValueError where two machines have one name, or an older version is of another machine.
@@ -57,8 +61,11 @@ class ReplayProgram:
     resumable: bool = False
     any_version: bool = False
     until: float | None = None
+    remembered: int = REMEMBERED
 
     def __post_init__(self) -> None:
+        if self.remembered < 0:
+            raise ValueError(f"remembered is a number of rows from 0 on, not {self.remembered}")
         names = [machine.name for machine in self.machines]
         if not names or len(set(names)) < len(names):
             raise ValueError(f"a replay takes one or more machines of different names, not {names}")
@@ -235,7 +242,10 @@ class ReplayProgram:
 
 
 TWICE = "a sequence number twice"
-OPTIONS = ("anywhere", "after", "every", "pass_unknown", "resumable", "any_version", "until")
+OPTIONS = (
+    *("anywhere", "after", "every", "pass_unknown", "resumable", "any_version", "until"),
+    "remembered",
+)
 _known: dict[str, ReplayProgram] = {}
 
 

@@ -78,6 +78,8 @@ def _results(parser: CommandParser) -> None:
     parser.add_argument("--resume", type=types.path, metavar="FILE", help=resume)
     keep = "keep the state of each instance, for the replay of later rows"
     parser.add_argument("--keep", type=types.path, metavar="FILE", help=keep)
+    remember = "of how many rows of an instance --keep keeps digests, to know them again (1,000)"
+    parser.add_argument("--remember", type=types.count, metavar="N", help=remember)
     tests = "write for the first deviation of each kind a test that fails until the machine fits"
     parser.add_argument("--pytest", type=types.path, metavar="DIR", help=tests)
     parser.add_argument(

@@ -182,6 +182,7 @@ class ReplayOptions:
     metrics: Path | None
     resume: Path | None
     keep: Path | None
+    remember: int | None
     pytest: Path | None
     against: Sequence[str]
     reports: Reports

@@ -22,6 +22,7 @@ from lawful.checks.replay import (
     replay_joint_increment,
     validation,
 )
+from lawful.checks.replay.increments.fold_snapshots import StateError
 from lawful.checks.replay.increments.state_files import (
     joint_states_text,
     read_joint_states,
@@ -32,6 +33,7 @@ from lawful.checks.replay.joint.joint_program import ALONE
 from lawful.checks.replay.mapping import TraceMapping
 from lawful.checks.replay.storing import only_store, write_store
 from lawful.checks.replay.studies.version_comparison import compared
+from lawful.checks.replay.tally import Tallies
 from lawful.checks.report import (
     ci,
     ci_replays,
@@ -140,17 +142,33 @@ def _increment(
     if options.engine == "spark" or options.store is not None:
         raise CommandError("--resume and --keep are for a replay in this process, without a store")
     begun = time.perf_counter()
-    if isinstance(program, JointProgram):
-        before = {} if options.resume is None else read_joint_states(options.resume)
-        joint = replay_joint_increment(options.traces, program, before, tell)
-        tallies, kept = joint.tallies, joint_states_text(joint.states)
-    else:
-        states = {} if options.resume is None else read_states(options.resume)
-        found = replay_increment(options.traces, program, states, tell)
-        tallies, kept = found.tallies, states_text(found.states)
+    with _from_file(options.resume):
+        tallies, kept = _continued(options, program, tell)
     if options.keep is not None:
         files.save(options.keep, kept)
     return ReplayResult(program, "local", tallies, time.perf_counter() - begun, demands)
+
+
+@contextmanager
+def _from_file(path: Path | None) -> Generator[None]:
+    """Name the file of a state that cannot be used."""
+    try:
+        yield
+    except StateError as error:
+        raise ReplayError(f"{path}: {error}") from error
+
+
+def _continued(
+    options: ReplayOptions, program: ReplayProgram | JointProgram, tell: Tell
+) -> tuple[Tallies, str]:
+    """What was found, and the text of the states after it."""
+    if isinstance(program, JointProgram):
+        before = {} if options.resume is None else read_joint_states(options.resume, program)
+        joint = replay_joint_increment(options.traces, program, before, tell)
+        return joint.tallies, joint_states_text(joint.states, program)
+    states = {} if options.resume is None else read_states(options.resume, program)
+    found = replay_increment(options.traces, program, states, tell)
+    return found.tallies, states_text(found.states, program)
 
 
 def _alone(options: ReplayOptions) -> None:
@@ -190,7 +208,11 @@ def _single(
 
 
 def _options(options: ReplayOptions) -> dict[str, Any]:
+    kept = {} if options.remember is None else {"remembered": options.remember}
+    if kept and options.resume is None and options.keep is None:
+        raise CommandError("--remember is for increments: give --keep or --resume, too")
     return {
+        **kept,
         "older": tuple(resolve(targets.machine(each)).machine for each in options.older),
         "after": options.after,
         "every": options.all,

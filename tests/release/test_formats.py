@@ -110,7 +110,7 @@ def _replay_states(path: Path) -> None:
     rows = Path("later.jsonl").absolute()
     rows.write_text("".join(text("journal", 3).splitlines(keepends=True)[6:]), encoding="utf-8")
     program = ReplayProgram((resolve(Depot).machine,))
-    found = replay_increment([rows], program, read_states(path))
+    found = replay_increment([rows], program, read_states(path, program))
     (state,) = found.states.values()
     assert json.loads(state)["next"] == 12
 

@@ -4,7 +4,7 @@ The rows of an increment come in order. Where the rows of an instance are number
 row after a gap waits, in the kept state, too, for the missing ones of a later increment; the
 verdict of this increment says that they are missing. With a watermark, other rows wait, too, until
 it has passed their time; the verdict is that of all rows so far. A row that comes after later ones
-were judged is too late: it is a problem of its instance, and is not judged.
+were judged came again, or is too late: see `continued_fold`. It is not judged.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ..program import ReplayProgram
 from ..rows import Rejected, Row, Seconds
 from ..sources import ReplayError
 from ..tally import Tallies
-from ..unseen.tied_fold import TiedFold
+from .continued_fold import ContinuedFold
 from .fold_snapshots import number_after, restored, snapshot
 
 
@@ -44,8 +44,10 @@ class Continuation:
         self.watermark = watermark
         if program.mapping is not None and program.mapping.history is not None:
             raise ReplayError("histories of calls and returns are not for increments or streams")
-        fold, waiting = restored(program, text) if text else (TiedFold(program, instance), ())
-        fold.resumed = True
+        fold, waiting = (
+            restored(program, instance, text) if text else (ContinuedFold(program, instance), ())
+        )
+        self.fold = fold
         self.queue = Queue(fold)
         self.waited = deque(waiting)
         self.next_deadline: Seconds | None = None
@@ -60,19 +62,19 @@ class Continuation:
 
     def _give(self, row: Row) -> None:
         """Give the next row of all to the fold, unless earlier ones may still come."""
-        if self.queue.fold.program.dense:
+        if self.fold.program.dense:
             self.queue.take(row)
         elif self.held_back or self._open(row):
             self.held_back.append(row)
         else:
-            self.queue.fold.take(row)
+            self.fold.take(row)
 
     def _open(self, row: Row) -> bool:
         return self.watermark is not None and row.time is not None and row.time >= self.watermark
 
     def end(self) -> InstanceVerdict:
         """The verdict on all rows of all increments, with the state to go on from."""
-        fold = self.queue.fold
+        fold = self.fold
         while self.waited:
             self._give(self.waited.popleft())
         early = (row for *_, row in sorted(self.queue.early, key=lambda each: each[:2]))
@@ -86,7 +88,7 @@ class Continuation:
 
     def _next_deadline(self) -> Seconds | None:
         """When the watermark has passed this time, a deadline may have passed without a row."""
-        fold = self.queue.fold
+        fold = self.fold
         first = self.held_back[0].time if self.held_back and fold.program.deadlines else None
         known = [each for each in (fold.stay.due, first) if each is not None]
         return min(known, default=None)
@@ -158,4 +160,4 @@ def _after(program: ReplayProgram, states: Mapping[str, str]) -> int:
     how = None if program.mapping is None else program.mapping.preparation
     if how is None or how.order != "file" or not states:
         return 0
-    return after_files(how, max(number_after(text) for text in states.values()) - 1)
+    return after_files(how, max(number_after(*each) for each in states.items()) - 1)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import pickle
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,6 +15,7 @@ from lawful.checks.replay import ReplayError, ReplayProgram, replay, replay_incr
 from lawful.checks.replay.fold import fold
 from lawful.checks.replay.increments.continuation import Continuation, Increment
 from lawful.checks.replay.increments.state_files import read_states, states_text
+from lawful.checks.replay.mapping import mapping_of
 from lawful.checks.replay.problems import InstanceVerdict
 from lawful.checks.replay.rows import Row, combined, journal_row, parse, row_json
 from lawful.checks.replay.tally import Tallies
@@ -21,7 +23,9 @@ from lawful.cli import main
 from lawful.commands.exit_codes import ExitCode
 from tests.checks.replay.journals import (
     PROGRAM,
+    Bell,
     Tampered,
+    Worker,
     interleaved,
     of,
     rows,
@@ -88,15 +92,6 @@ def test_a_missing_row_may_come_twice() -> None:
     assert in_parts([[*its[:2], *its[3:]], [its[2], its[2]]], PROGRAM) == whole
 
 
-def test_a_row_that_is_too_late_is_a_problem() -> None:
-    its = told()
-    late = in_parts([its[:6], [its[1]], its[6:]], PROGRAM)
-    clauses = [each.clause for each in late.findings if each.verdict == "quarantined"]
-    assert clauses == ["a row that came after later ones were judged"]
-    assert late.counts["late"] == 1
-    assert late.rows == len(its) + 1
-
-
 def test_files_of_three_days(tmp_path: Path) -> None:
     wrong = worker("b")
     of(wrong, "b", 2)["output"] = 9
@@ -131,12 +126,98 @@ def test_states_in_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     capsys.readouterr()
     assert main(["replay", str(days[1]), target, *more]) == 2
     assert json.loads(capsys.readouterr().out)["by_instance"] == {"a": "fits", "b": "deviates"}
-    assert sorted(read_states(second)) == ["a", "b"]
-    assert states_text(read_states(second)) == second.read_text(encoding="utf-8")
+    assert sorted(read_states(second, PROGRAM)) == ["a", "b"]
+    assert states_text(read_states(second, PROGRAM), PROGRAM) == second.read_text(encoding="utf-8")
     assert main(["replay", str(days[1]), target, *more, "--engine", "spark"]) == ExitCode.USAGE
-    first.write_text('{"instance": 1}\n', encoding="utf-8")
-    assert main(["replay", str(days[1]), target, "--resume", str(first)]) == ExitCode.USAGE
-    assert "line 1 is no state of an instance" in capsys.readouterr().err
+
+
+# What is wrong with a file of states: how it is made, and what is said.
+BROKEN: dict[str, tuple[Callable[[str], str], str]] = {
+    "empty": (lambda text: "", "is empty, and no file of states; write it anew"),
+    "cut at a line end": (
+        lambda text: text[: text.rstrip().rindex("\n") + 1],
+        "has 1 states, and by its line 1 2: a part of the file is missing; write it anew",
+    ),
+    "only its first line": (lambda text: text[: text.index("\n") + 1], "has 0 states, and by its"),
+    "cut within a line": (lambda text: text[:-9], "has 1 states, and by its line 1 2"),
+    "without its first line": (
+        lambda text: text[text.index("\n") + 1 :],
+        "line 1 is a state of a file whose first line is missing",
+    ),
+    "changed": (lambda text: text.replace("IDLE", "BUSY"), "has another checksum than its line 1"),
+    "of another form": (
+        lambda text: '{"instance": 1}\n',
+        "line 1 is no state of an instance, with instance, state: it has instance",
+    ),
+    "no JSON": (lambda text: "instance,state\n", "line 1 is no JSON: "),
+    "no object": (lambda text: "[]\n", "line 1 is no JSON object"),
+    "lacks a key": (lambda text: text.replace('"sum"', '"some"', 1), "line 1 has v, states, some,"),
+    "newer": (
+        lambda text: text.replace('"v": 2', '"v": 9', 1),
+        "line 1: states of another format, version 9; this lawful reads 1 and 2",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", BROKEN)
+def test_a_file_of_states_that_is_not_whole(how: str, tmp_path: Path) -> None:
+    day = written(tmp_path / "day", interleaved(worker("a"), worker("b")))
+    text = states_text(replay_increment([day], PROGRAM, {}).states, PROGRAM)
+    path, (broken, told) = tmp_path / "states", BROKEN[how]
+    path.write_text(text, encoding="utf-8")
+    assert sorted(read_states(path, PROGRAM)) == ["a", "b"]
+    path.write_text(broken(text), encoding="utf-8")
+    with pytest.raises(ReplayError) as error:
+        read_states(path, PROGRAM)
+    assert str(error.value).startswith(f"{path}: {told}")
+
+
+def test_the_command_names_the_file_of_a_state_that_it_cannot_use(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    day, states = written(tmp_path / "day", worker("a")), tmp_path / "states"
+    given = ["replay", str(day), "tests.checks.replay.journals:Worker", "--quiet"]
+    assert main([*given, "--keep", str(states)]) == 0
+    other = [*given[:2], "tests.checks.replay.journals:Bell", "--resume", str(states)]
+    assert main(other) == ExitCode.USAGE
+    told = capsys.readouterr().err
+    assert f"{states}: instance a: a state of Worker " in told
+    assert "(given: Bell " in told and "name it by --older" in told
+    with pytest.raises(ReplayError, match=r"a: a state that cannot be read .KeyError: "):
+        replay_increment([day], PROGRAM, {"a": '{"v": 1, "instance": "a"}'})
+
+
+def test_another_mapping_is_named(tmp_path: Path) -> None:
+    text = '{"i": "a", "n": 1, "t": "ring"}'
+    day, states = written(tmp_path / "day", [text]), tmp_path / "states"
+    data = {"instance": "$.i", "seq": "$.n", "event": "$.t"}
+    computed = {"$.a": "$.b", "$.c": "$.d"}
+    defaults = {"$.x": 1, "$.y": 2}
+    how = {"fields": computed, "defaults": defaults}
+
+    def bell(**more: Any) -> ReplayProgram:
+        return ReplayProgram((Bell.lawful.ir,), mapping=mapping_of({**data, **more}))
+
+    before = bell(preparation=how)
+    kept = replay_increment([day], before, {}).states
+    states.write_text(states_text(kept, before), encoding="utf-8")
+    again = {"defaults": dict(reversed(defaults.items())), "fields": dict(computed)}
+    assert read_states(states, bell(preparation=again)) == kept
+    assert replay_increment([day], bell(preparation=again), kept).states
+    turned = {**how, "fields": dict(reversed(computed.items()))}
+    for program, told in (
+        (bell(preparation=how, event="$.e"), 'event was "$.t", and is "$.e"; give that mapping'),
+        (bell(preparation=how, zone="UTC", unit="iso"), 'zone was not given, and is "UTC"'),
+        (bell(preparation={**how, "order": "file"}, seq=None), 'preparation.order was "", and is'),
+        (bell(preparation=turned), "preparation.fields was "),
+        (ReplayProgram((Bell.lawful.ir,)), "there was a mapping, and is no mapping"),
+        (ReplayProgram((Worker.lawful.ir,), mapping=mapping_of(data)), "has states of Bell"),
+    ):
+        with pytest.raises(ReplayError) as error:
+            read_states(states, program)
+        assert told in str(error.value)
+        with pytest.raises(ReplayError, match="instance a: a state of "):
+            replay_increment([day], program, kept)
 
 
 def test_a_row_that_came_from_another_process() -> None:
