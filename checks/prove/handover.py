@@ -7,19 +7,22 @@ module tries them with examples for each pair of types, and makes terms of the o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from lawful.runtime.instances.snapshots import plain
+from lawful.spec import ir
 from lawful.spec import types as t
 from lawful.spec.values.world import EXACT, FrozenBag, FrozenMap, Token, World, decode, encode
 
 from ..smt.algebra.term import Term
 from ..smt.encode.lengths import erase
-from ..smt.encode.sorts import NotEncodable
+from ..smt.encode.sorts import NotEncodable, fields_of
 from ..smt.encode.values import Encoding
+from .declared_parameters import PartVariable
+from .older_types import former
 
 SECONDS = (0.0, 1.5)
 
@@ -33,13 +36,13 @@ class Taken:
     value: Term
 
 
-def taken(
-    encoding: Encoding, term: Term, types: tuple[t.Type, t.Type], refused: Mapping[str, bool]
-) -> Taken | None:
-    """A value of an older type as one of a newer; None where no value is taken over. Of the opaque
-    types in `refused` values are refused by their Python type: all of them, or some. Raises
-    NotEncodable."""
-    return Handover(encoding, refused).taken(term, *types)
+DeclaredParameter = Callable[[PartVariable, ir.Machine, str], tuple[Term, ...]]
+
+
+def names_of_part(part: ir.Machine) -> tuple[frozenset[str], frozenset[str]]:
+    """The parameters and variables that a snapshot has of a part."""
+    variables = frozenset(v.name for v in part.variables if not v.ghost)
+    return frozenset(p.name for p in part.parameters), variables
 
 
 def is_read(value: Any, old: t.Type, new: t.Type) -> bool:
@@ -94,12 +97,30 @@ def _any_is_read(old: t.Type, new: t.Type) -> bool:
 
 
 class Handover:
-    """Makes the terms, in the older version's encoding."""
+    """Makes the terms, in the older version's encoding.
 
-    def __init__(self, encoding: Encoding, refused: Mapping[str, bool]) -> None:
+    Of the opaque types in `refused` values are refused by their Python type: all of them, or some.
+    `declared` gives the values of a part's parameter that the newer version declares.
+    """
+
+    def __init__(
+        self, encoding: Encoding, refused: Mapping[str, bool], declared: DeclaredParameter
+    ) -> None:
         self.encoding = encoding
         self.refused = refused
+        self.declared = declared
         self.logic = encoding.logic
+        self.at: PartVariable | None = None  # Which variable a part is in.
+
+    def variable(
+        self, term: Term, old: t.Type, owner: ir.Machine, variable: ir.Variable
+    ) -> Taken | None:
+        """A variable's value as that of a variable of the newer version; None where it never is
+        one. Raises NotEncodable."""
+        outer, self.at = self.at, PartVariable(owner, variable)
+        found = self.taken(term, old, variable.type)
+        self.at = outer
+        return found
 
     def taken(self, term: Term, old: t.Type, new: t.Type) -> Taken | None:
         """The value as one of the newer type; None where it never is one."""
@@ -118,6 +139,15 @@ class Handover:
                 return Taken(logic.true, term)
             case t.Clock(tick=before), t.Clock(tick=after):
                 return Taken(logic.true, self._ticks(term, before, after))
+            case t.Part(), t.Part():
+                return self._part(term, old, new)
+            case t.Record(), t.Record() if former(old.name) == former(new.name):
+                # Keys are read back, too.
+                return self._record(term, old, new)
+            case t.Map(value=t.Part()), t.Map(value=t.Part()):
+                return self._entries(term, old, new)
+            case _ if t.part_of(old) or t.part_of(new):
+                raise NotEncodable(f"a {old} that is read as a {new}")
             case _ if not self._same_form(old, new):
                 return None
             case t.Int(), t.Int():
@@ -203,6 +233,68 @@ class Handover:
         ]
         run = logic.add(logic.real_of(term), part)
         return logic.floor(logic.times(logic.exactly(old / new), run))
+
+    # Records and parts.
+
+    def _record(self, term: Term, old: t.Record, new: t.Record) -> Taken | None:
+        """The record, where it has the fields of the newer one: `restore` reads no other."""
+        logic, encoding = self.logic, self.encoding
+        before = {name: (i, of) for i, (name, of) in enumerate(old.fields)}
+        if before.keys() != dict(new.fields).keys():
+            return None
+        rows: list[Taken] = []
+        for name, kind in new.fields:
+            at, was = before[name]
+            found = self.taken(logic.field(encoding.data(old), 0, at, term), was, kind)
+            if found is None:
+                return None
+            rows.append(found)
+        made = logic.make(encoding.data(new), 0, [each.value for each in rows])
+        return Taken(logic.all(each.there for each in rows), made)
+
+    def _part(self, term: Term, old: t.Part, new: t.Part) -> Taken | None:
+        """The part, where it has the fields of the newer one: `restore` reads no other."""
+        if former(old.machine) != new.machine:
+            raise NotEncodable(f"a part {former(old.machine)} that is read as a {new}")
+        encoding, logic = self.encoding, self.logic
+        mine, theirs = encoding.inner(old.machine), encoding.inner(new.machine)
+        if names_of_part(mine) != names_of_part(theirs):
+            return None
+        before = {n: (i, of) for i, (n, of) in enumerate(encoding.variants(old)[0][1])}
+        conditions: list[Term] = []
+        values: list[Term] = []
+        for name, kind in fields_of(theirs):
+            if name not in before:
+                raise NotEncodable(f"the ghost {name} of {new}, which is new")
+            at, was = before[name]
+            value = logic.field(encoding.data(old), 0, at, term)
+            variable = next((v for v in theirs.variables if v.name == name), None)
+            if variable is not None:
+                found = self.variable(value, was, theirs, variable)
+            else:
+                found = self._parameter(value, was, theirs, name, kind)
+            if found is None:
+                return None
+            conditions.append(found.there)
+            values.append(found.value)
+        return Taken(logic.all(conditions), logic.make(encoding.data(new), 0, values))
+
+    def _parameter(
+        self, term: Term, was: t.Type, part: ir.Machine, name: str, kind: t.Type
+    ) -> Taken | None:
+        """The value that the newer declaration gives it, where it says one; the value in the
+        snapshot is read all the same."""
+        logic, equal = self.logic, self.encoding.equal
+        read = self.taken(term, was, kind)
+        assert self.at is not None
+        declared = self.declared(self.at, part, name)
+        if read is None or not declared:
+            return read
+        first, value = declared[0], read.value
+        known = logic.any(equal(value, each, kind) for each in declared)
+        one = logic.all(equal(first, each, kind) for each in declared[1:])
+        there = (read.there, self.encoding.bounds(value, kind), logic.any((known, one)))
+        return Taken(logic.all(there), logic.choose(known, value, first))
 
     # Sequences.
 

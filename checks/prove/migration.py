@@ -8,13 +8,14 @@ begin as declared, and removed ones are left out. `handover` says which values c
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import product
 
 from lawful.runtime.instances import enforcement
 from lawful.spec import ir
 from lawful.spec import types as t
-from lawful.spec.analysis.callee import bind
+from lawful.spec.analysis.composition import machines_in
 from lawful.spec.analysis.named_elements import named_elements
 from lawful.spec.codec.as_json import fingerprints, is_object
 from lawful.spec.ir import Json
@@ -24,19 +25,25 @@ from lawful.spec.values.opaques import ENCODED
 from lawful.spec.values.time import clock_of, with_ticks
 
 from ..smt.algebra.term import Term
+from ..smt.encode.bounds import inside
+from ..smt.encode.conversion import as_term, field_of
 from ..smt.encode.execution import Execution
+from ..smt.encode.parts import members, unlisted
+from ..smt.encode.places import read
 from ..smt.encode.sorts import NotEncodable, Options, fields_of
-from ..smt.encode.symbolic import State, Unencodable, Value
+from ..smt.encode.symbolic import State, StatePath, Unencodable, Value, state_path
 from ..smt.obligations import attempt
 from ..smt.solver.budget import USUAL, Budget, Effort
 from ..smt.solver.models import Witness
 from ..smt.solver.processes import map_in_order
 from ..smt.solver.small_models import close_to_start
 from ..smt.solver.solve import Answer, ask, preferred_model
+from ..smt.symbolic_states import SafetyProperty, properties_of
 from ..smt.system import TransitionSystem
 from ..verdict import Verdict
-from .handover import taken
-from .older_types import apart, changed_enums
+from .declared_parameters import PartVariable, declared
+from .handover import Handover, Taken
+from .older_types import apart, as_declared, changed_enums, changed_records
 from .result import ENDED, Obligation
 from .scope_text import covers, types
 
@@ -111,6 +118,12 @@ class Versions:
             less = ", ".join(name for name in had if name not in has)
             yield from [f"{enum} has {more}, too"] * bool(more)
             yield from [f"{enum} no longer has {less}"] * bool(less)
+        for record, now in changed_records(self.old, self.new):
+            yield from _fields_apart(record.name, dict(record.fields), dict(now.fields))
+        for part in self.new.parts:
+            older = next((each for each in self.old.parts if each.name == part.name), None)
+            if older is not None:
+                yield from _fields_apart(part.name, dict(fields_of(older)), dict(fields_of(part)))
         for name, kind in kinds.items():
             was = self.former(name)
             if was is None:
@@ -132,6 +145,17 @@ class Versions:
         return [name for name, _ in fields_of(self.old) if name not in taken]
 
 
+def _fields_apart(of: str, had: Mapping[str, t.Type], has: Mapping[str, t.Type]) -> Iterator[str]:
+    """What became of the fields of a record or a part, a line each."""
+    more, less = (", ".join(n for n in a if n not in b) for a, b in ((has, had), (had, has)))
+    if more or less:
+        words = [f"has {more}, too"] * bool(more) + [f"no longer has {less}"] * bool(less)
+        yield f"{of} {' and '.join(words)}: restore takes over no older {of}"
+    for name in has:
+        if name in had and str(had[name]) != str(has[name]):
+            yield f"{of}.{name} is a {has[name]}, and was a {had[name]}"
+
+
 def evolve(
     versions: Versions, sizes: Mapping[str, int], effort: Effort = USUAL, workers: int = 1
 ) -> list[Obligation]:
@@ -147,7 +171,7 @@ def evolve(
     rows = [Obligation(name, STEP, Verdict.UNKNOWN, about, 0.0) for name in names]
     if isinstance(taking, NotEncodable):
         return [replace(open, note=f"not encodable: {taking}") for open in rows]
-    facts = [taking.system.facts(), taking.facts()]
+    facts = [taking.known(), taking.facts()]
     some, read = map_in_order(taking.is_possible, lambda _, _how: False, facts, workers)
     nothing = "" if some else NO_STATE
 
@@ -163,8 +187,9 @@ def evolve(
     return map_in_order(answer, ended, rows, workers)
 
 
-def _judged(machine: ir.Machine) -> list[str]:
-    return [p.name for p in machine.properties if p.kind in ("assume", "invariant")]
+def _judged(machine: ir.Machine) -> dict[str, SafetyProperty]:
+    """What `restore` judges of a state, of the machine and of its parts."""
+    return {j.name: j for j in properties_of(machine, "assume", "invariant")}
 
 
 def _kinds(machine: ir.Machine) -> dict[str, str]:
@@ -179,16 +204,21 @@ class _Taking:
         _same_types(old.machine, versions.new)
         self.versions, self.effort = versions, effort
         self.old, self.new = old.machine, with_ticks(versions.new)
+        self.judged = _judged(self.new)
         self.system = TransitionSystem(self.old, Options(old.sizes))
         self.logic = self.system.logic
         self.read: dict[str, Term] = {}  # Whether a variable or parameter is taken over.
         self.unset: list[str] = []  # New variables whose declaration gives no value.
+        self.made = tuple(self._made())
         self.after = self._after()
         lost = [n for n, h in self.system.hypotheses.items() if isinstance(h, NotEncodable)]
         self.lost = f"; not assumed, being not encodable: {', '.join(lost)}" if lost else ""
 
     def _after(self) -> State:
         encoding, before = self.system.encoding, dict(fields_of(self.old))
+        encoding.know(self.new.parts)
+        handover = Handover(encoding, self.versions.refused, self._declared)
+        variables = {v.name: v for v in self.new.variables}
         given: dict[str, Value] = {}
         known = _kinds(self.new)
         for name, kind, initial in _beginnings(self.new):
@@ -197,23 +227,53 @@ class _Taking:
                 value = self.system.state[was]
                 if not isinstance(value, Term):
                     raise NotEncodable(f"the variable {was}")
-                found = taken(encoding, value, (before[was], kind), self.versions.refused)
+                found: Taken | None
+                if name in variables:
+                    found = handover.variable(value, before[was], self.new, variables[name])
+                else:
+                    found = handover.taken(value, before[was], kind)
                 none = Unencodable(f"{name}: no {before[was]} is a {kind}")
                 given[name] = none if found is None else found.value
                 if known[name] != "ghost":  # No snapshot has one.
                     self.read[name] = self.logic.false if found is None else found.there
             elif isinstance(kind, t.Clock):
                 given[name] = self.logic.number(0)
-            elif initial is None and not isinstance(kind, t.Timer):
+            elif initial is None and not isinstance(kind, t.Timer | t.Part):
                 self.unset.append(name)
         return self._run({}).defaults(given)
+
+    def _declared(self, at: PartVariable, part: ir.Machine, name: str) -> tuple[Term, ...]:
+        return declared(self._run({}), at, part, name)
+
+    def _made(self) -> Iterator[Term]:
+        """That the older version's parts have the parameters with which it makes them: `restore`
+        has read no others."""
+        encoding, run = self.system.encoding, self.system.run(self.system.state)
+        owners = {m.name: m for m in (self.old, *self.old.parts)}
+        for inner in machines_in(self.old):
+            if not inner.path:
+                continue
+            at = PartVariable(owners[inner.path[-1].owner], inner.path[-1].variable)
+            rows = members(encoding, state_path(inner.path), [run])
+            for (place, there), p in product(rows, inner.machine.parameters):
+                values = declared(self.system.run({}), at, inner.machine, p.name)
+                if values:
+                    found = as_term(
+                        field_of(run, read(run, place), t.Part(inner.machine.name), p.name)
+                    )
+                    one = self.logic.any(encoding.equal(found, each, p.type) for each in values)
+                    yield self.logic.forall(unlisted(place), self.logic.all(there), one)
 
     def _run(self, state: State) -> Execution:
         return Execution(self.system.encoding, state, self.new)
 
+    def known(self) -> tuple[Term, ...]:
+        """What is assumed of a state of the older version."""
+        return (*self.system.facts(), *self.made)
+
     def facts(self) -> tuple[Term, ...]:
         """What is assumed of a state whose values the newer version can read."""
-        return (*self.system.facts(), *self.read.values())
+        return (*self.known(), *self.read.values())
 
     def is_possible(self, facts: tuple[Term, ...]) -> bool:
         """Whether some state makes these terms true."""
@@ -229,7 +289,7 @@ class _Taking:
         if isinstance(goal, NotEncodable):
             return replace(open, note=f"not encodable: {goal}")
         of_types = open.property == "bounds"
-        facts = self.system.facts() if of_types else self.facts()
+        facts = self.known() if of_types else self.facts()
         facts = (*facts, self.logic.negate(goal))
         answer = ask(self.logic, facts, budget)
         if answer.status == "unsat":
@@ -250,7 +310,7 @@ class _Taking:
         """Why `restore` refuses every state; an empty text where it does not."""
         if name == "bounds":
             return f"{', '.join(self.unset)} is new, and begins with no value" * bool(self.unset)
-        p = next(p for p in self.new.properties if p.name == name)
+        p = self.judged[name].row
         return enforcement.without_a_list(p) if p.kind == "invariant" else ""
 
     def _unread(self, shown: Mapping[str, Json]) -> str:
@@ -266,14 +326,22 @@ class _Taking:
     def _goal(self, name: str) -> Term:
         if name == "bounds":
             return self.logic.all((*self.read.values(), *self._bounds()))
-        p = next(p for p in self.new.properties if p.name == name)
-        names: list[Term] = []
-        where: list[Term] = []
-        for param, kind in p.function.params:
-            names.append(self.logic.fresh(param, self.system.encoding.shape(kind)))
-            where.append(self.system.encoding.bounds(names[-1], kind))
-        args = bind(p.function.params, names)
-        value, defined = self._run(self.after).judge(p.function, args)
+        j, run = self.judged[name], self._run(self.after)
+        return self.logic.all(
+            self._holds(j, place, there)
+            for place, there in members(self.system.encoding, j.path, [run])
+        )
+
+    def _holds(self, j: SafetyProperty, place: StatePath, there: Sequence[Term]) -> Term:
+        """The condition that the property holds at a place for all values of its parameters."""
+        names, where = unlisted(place), [*there]
+        args: dict[str, Value] = {}
+        for param, kind in j.row.function.params:
+            term = self.logic.fresh(param, self.system.encoding.shape(kind))
+            names.append(term)
+            where.append(self.system.encoding.bounds(term, kind))
+            args[param] = term
+        value, defined = self._run(self.after).judge(j.row.function, args, place, j.machine)
         return self.logic.forall(names, self.logic.all(where), self.logic.all((defined, value)))
 
     def _bounds(self) -> Iterator[Term]:
@@ -284,9 +352,8 @@ class _Taking:
                 continue
             if isinstance(value, Unencodable):
                 raise NotEncodable(value.why)
-            if isinstance(value, Term):
-                inside = self.system.encoding.bounds(value, kind)
-                yield self.logic.implies(self.read.get(name, self.logic.true), inside)
+            kept = inside(self.system.encoding, value, kind)
+            yield self.logic.implies(self.read.get(name, self.logic.true), kept)
 
     def _values_of(self, answer: Answer) -> dict[str, Json] | None:
         """The values of the state and of the restored state; None where one is infinite."""
@@ -299,7 +366,7 @@ class _Taking:
         ):
             read = {} if machine is self.old else self.read
             out[key] = {
-                n: witness.value(state[n], kind)
+                n: as_declared(witness.value(state[n], kind))
                 for n, kind in fields_of(machine)
                 if n not in read or answer.model.truth(read[n])
             }
@@ -312,10 +379,14 @@ def _beginnings(machine: ir.Machine) -> Iterator[tuple[str, t.Type, ir.Expr | No
     yield from ((p.name, p.type, p.default) for p in machine.parameters)
 
 
+def _clocks(machine: ir.Machine) -> list[tuple[str, t.Type]]:
+    return [(v.name, v.type) for v in machine.variables if isinstance(v.type, t.Clock)]
+
+
 def _same_types(old: ir.Machine, new: ir.Machine) -> None:
     """Raise NotEncodable where a name means another type in the other version."""
-    if old.parts or new.parts:
-        raise NotEncodable("a machine with parts, of which an older version is taken over")
+    if _clocks(old) != _clocks(new) and any(map(_clocks, (*old.parts, *new.parts))):
+        raise NotEncodable("a part with a clock, in a machine whose own clock is another")
     had = named_elements(old)
     for sort, texts in named_elements(new).items():
         for text in texts:

@@ -225,7 +225,7 @@ def _rows(data: Any, plan: Plan, wanted: set[str], elements: Elements) -> dict[s
 
 
 def _read(data: Any, kind: t.Type, plan: Plan, what: str, known: ValueContext) -> Any:
-    world, parts = known.world, plan.resolved.parts
+    parts = plan.resolved.parts
     match kind:
         case t.Part():
             family = {cls.__name__: cls for cls in _family(parts[kind.machine])}
@@ -234,13 +234,21 @@ def _read(data: Any, kind: t.Type, plan: Plan, what: str, known: ValueContext) -
                 raise ValueError(f"{what} is a {kind}, not {named!r}")
             return read(data, plan_of(family[named]), known.elements)
         case t.Map(key=key, value=t.Part() as of):
-            pairs = [(_open(decode(k, key, world), key, world), v) for k, v in _pairs(data, what)]
+            pairs = [(_decoded(k, key, key, known, what), v) for k, v in _pairs(data, what)]
             held = {_key(k, key, known, what): _read(v, of, plan, what, known) for k, v in pairs}
             complete(held, kind, known, what)
             return held
         case _:
-            value = native(_open(decode(data, plain(kind), world), kind, world), kind)
+            value = native(_decoded(data, plain(kind), kind, known, what), kind)
             return _value(value, kind, known, what)
+
+
+def _decoded(data: Any, form: t.Type, kind: t.Type, known: ValueContext, what: str) -> Any:
+    """The value of a JSON form; ValueError that names what is read, for any other JSON."""
+    try:
+        return _open(decode(data, form, known.world), kind, known.world)
+    except ValueError as error:
+        raise ValueError(f"{what}: {error}") from error
 
 
 def _key(key: Any, kind: t.Type, known: ValueContext, what: str) -> Any:

@@ -363,13 +363,28 @@ def _decode(data: Any, type: t.Type, world: World) -> Any:
         case t.Opaque(name=name):
             return Token(name, data["id"]) if _tag(data, "$opaque") == name else _bad()
         case t.Record(name=name, fields=fields):
-            if _tag(data, "$") != name or len(data) != len(fields) + 1:
+            if _tag(data, "$") != name:
                 _bad()
-            return world.records[name](*(decode(data[f], ft, world) for f, ft in fields))
+            try:
+                if len(data) == len(fields) + 1:
+                    return world.records[name](*(decode(data[f], ft, world) for f, ft in fields))
+            except KeyError:  # It is of a field that the data lack.
+                pass
+            raise ValueError(_other_fields(data, name, [field for field, _ in fields]))
         case t.Union(options=options):
             return _decode(data, _alternative(data, options), world)
         case _:
             return _decode_container(data, type, world)
+
+
+def _other_fields(data: Any, name: str, fields: list[str]) -> str:
+    """How a record of another declaration differs."""
+    missing = ", ".join(field for field in fields if field not in data)
+    more = ", ".join(field for field in data if field not in ("$", *fields))
+    wrong = [f"without {missing}"] * bool(missing) + [f"with {more}"] * bool(more)
+    return (
+        f"expected a {name} of {', '.join(fields) or 'no fields'}, found one {' and '.join(wrong)}"
+    )
 
 
 def _decode_container(data: Any, type: t.Type, world: World) -> Any:

@@ -83,6 +83,12 @@ class Shapes:
         """The machine of that name: this one, a part at any depth, or one that it refines."""
         return self._machines[name]
 
+    def know(self, parts: Sequence[Machine]) -> None:
+        """Let `inner` find the parts of another version, whose names are others."""
+        self._machines |= {
+            each.name: each for part in parts for each in dict(_inner(part)).values()
+        }
+
     # Shapes.
 
     def shape(self, type: t.Type) -> Shape:
