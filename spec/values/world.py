@@ -365,12 +365,9 @@ def _decode(data: Any, type: t.Type, world: World) -> Any:
         case t.Record(name=name, fields=fields):
             if _tag(data, "$") != name:
                 _bad()
-            try:
-                if len(data) == len(fields) + 1:
-                    return world.records[name](*(decode(data[f], ft, world) for f, ft in fields))
-            except KeyError:  # It is of a field that the data lack.
-                pass
-            raise ValueError(_other_fields(data, name, [field for field, _ in fields]))
+            if len(data) != len(fields) + 1 or not all(name in data for name, _ in fields):
+                raise ValueError(_other_fields(data, name, [field for field, _ in fields]))
+            return world.records[name](*(decode(data[f], ft, world) for f, ft in fields))
         case t.Union(options=options):
             return _decode(data, _alternative(data, options), world)
         case _:
