@@ -402,25 +402,9 @@ def _opened(token: Any) -> Any:
 Change = Callable[[Any, str], Any]
 
 
-def _has_opaque(kind: t.Type) -> bool:
-    match kind:
-        case t.Opaque():
-            return True
-        case t.Record(fields=fields):
-            return any(_has_opaque(of) for _, of in fields)
-        case t.Union(options=kinds) | t.Tuple(items=kinds):
-            return any(map(_has_opaque, kinds))
-        case t.Seq(item=item) | t.Set(item=item) | t.Bag(item=item):
-            return _has_opaque(item)
-        case t.Map(key=key, value=value):
-            return _has_opaque(key) or _has_opaque(value)
-        case _:
-            return False
-
-
 def _opaques(value: Any, kind: t.Type, change: Change) -> Any:
     """The value with `change` made to each opaque value in it."""
-    if not _has_opaque(kind):
+    if not t.contains(kind, t.Opaque):
         return value
     match kind:
         case t.Opaque(name=name):
