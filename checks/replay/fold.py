@@ -68,7 +68,7 @@ class Fold:
         self.late = False  # A row came after its number was judged: give all rows again, in order.
         self.stopped = False
         self.rows = 0
-        self.events = 0
+        self.events: int = 0
         self.judged = 0
         self.transitions: Counter[str] = Counter()
         self.states: Counter[str] = Counter()
