@@ -13,6 +13,7 @@ import pytest
 from lawful import Machine, Nat, require, transition
 from lawful.checks.replay import ReplayProgram, replay_increment
 from lawful.checks.replay.fold import fold
+from lawful.checks.replay.increments.continuation import Continuation
 from lawful.checks.replay.increments.judged_rows import JudgedRows, Known
 from lawful.checks.replay.mapping import TraceMapping, mapping_of
 from lawful.checks.replay.problems import InstanceVerdict
@@ -178,3 +179,18 @@ def test_one_file_in_two_increments(tmp_path: Path, capsys: pytest.CaptureFixtur
     found = json.loads(capsys.readouterr().out)
     assert found["by_instance"] == {"a": "inconclusive"}
     assert (found["counts"]["duplicates"], found["counts"]["late"]) == (4, 5)
+
+
+def test_a_state_of_the_first_version_remembers_no_row() -> None:
+    text = in_increment("", door(4)).snapshot
+    older = {name: each for name, each in json.loads(text).items() if name != "known"} | {"v": 1}
+    found = in_increment(json.dumps(older), [door(4)[1], *door(6)[4:]])
+    assert (found.verdict, found.counts) == ("inconclusive", {"late": 1, "judged": 6})
+    assert in_increment(found.snapshot, door(6)[4:]).counts["duplicates"] == 2
+
+
+def in_increment(text: str, rows: list[Row]) -> InstanceVerdict:
+    going_on = Continuation(DOOR, "a", text)
+    for row in rows:
+        going_on.take(row)
+    return going_on.end()
