@@ -13,7 +13,8 @@ from ..reference import Done
 from ..reference.states import State
 from .deviations import Deviation, Malformed
 from .difference import pair, same, sentence
-from .row_state import Read, StateForm
+from .mapping import HAPPENED
+from .row_state import Read, StateForm, may_be_none
 from .rows import Absent, Row
 from .told_containers import changed, key_of_parts, parts_changed
 
@@ -36,6 +37,8 @@ class Comparison:
     def __init__(self, form: StateForm, rows: Mapping[str, ir.Transition], read: Read) -> None:
         self.form = form
         self.rows = rows
+        told = {event.name for event in form.machine.events if not may_be_none(event.output)}
+        self.never_none = {row.name for row in rows.values() if row.event in told}
         self.read = read
 
     def check(self, row: Row, before: State | None, done: Done) -> None:
@@ -43,8 +46,7 @@ class Comparison:
         found: dict[str, Json] = {}
         if before is not None:
             self._control(found, "before", row.before, before)
-        if not isinstance(row.output, Absent) and not same(row.output, self._output(done)):
-            found["output"] = pair(row.output, self._output(done))
+        self._output(found, row, done)
         if not isinstance(row.changed, Absent):
             self._changed(found, row.changed, before, done.state)
         self._control(found, "after", row.after, done.state)
@@ -53,10 +55,18 @@ class Comparison:
             kind = next(k for k in KINDS if any(name.split(".")[0] == k for name in found))
             raise Deviation(kind, sentence(found), done.state, differs=found)
 
-    def _output(self, done: Done) -> Json:
-        if done.output is None:
-            return None
-        return encode(done.output, self.rows[done.transition].function.output)
+    def _output(self, found: dict[str, Json], row: Row, done: Done) -> None:
+        """A foreign row without an output says that it was None, if it may be None; otherwise it
+        says nothing."""
+        told, mine = row.output, done.output
+        if isinstance(told, Absent):
+            return
+        if told is None and row.outcome == HAPPENED and done.transition in self.never_none:
+            return
+        if mine is not None:
+            mine = encode(mine, self.rows[done.transition].function.output)
+        if not same(told, mine):
+            found["output"] = pair(told, mine)
 
     def _control(
         self, found: dict[str, Json], name: str, recorded: Json | Absent, state: State

@@ -13,6 +13,7 @@ from lawful.spec.ir import Json
 
 from .rows import ABSENT, Absent
 
+LARGE = "$int"  # The key of a large integer.
 LONGEST = 60  # Characters of a value in a sentence; the details of a deviation have all of it.
 
 
@@ -20,12 +21,25 @@ def same(a: Any, b: Any) -> bool:
     """Whether two JSON forms are the same value.
 
     `1` and `true` differ, and so do `1` and `1.0`: no variable and no output is a float. A value
-    that the journal hides equals any other.
+    that the journal hides equals any other. A large integer may be written plainly, as other
+    programs do.
     """
     # `==` is fast but takes True for 1. Equal texts show that the types are equal, too.
     if a != b:
-        return hidden(a)
+        one, other = _plain(a), _plain(b)
+        return hidden(a) or (one == other and _alike(one, other))
     return a is None or a.__class__ is str or json.dumps(a) == json.dumps(b) or _alike(a, b)
+
+
+def _plain(data: Any) -> Any:
+    """The same with plain integers in the place of large ones in their JSON form."""
+    if is_list(data):
+        return [*map(_plain, data)]
+    if not is_object(data):
+        return data
+    if data.keys() == {LARGE} and _is_integer(data[LARGE]):
+        return int(str(data[LARGE]))
+    return {name: _plain(each) for name, each in data.items()}
 
 
 def hidden(data: Any) -> bool:
@@ -48,7 +62,7 @@ def exact(data: Any) -> bool:
         return all(map(exact, data))
     if not is_object(data):
         return True
-    if "$int" in data and not _is_integer(data["$int"]):
+    if LARGE in data and not _is_integer(data[LARGE]):
         return False
     if "$opaque" in data and data.get("id").__class__ not in (int, str):
         return False

@@ -5,7 +5,8 @@ A mapping is a TOML or JSON file. "$.a.b" is the value at a.b in a line, all els
     instance = "$.conn"
     seq = "$.n"
     event = "$.type"
-    output = "$.reply"             # optional; compared where it is given
+    output = "$.reply"             # optional; compared. A row without one, or with null, says None;
+                                   # if the output is never None, it says nothing
     time = "$.at"                  # optional; a machine with a clock needs it
     unit = "ms"                    # of time: s (the default), ms, us, ns, iso for ISO 8601 texts,
                                    # iso-ns for those with nanoseconds, or a form of strptime
@@ -262,10 +263,19 @@ class TraceMapping:
                 row = dataclasses.replace(row, flaw=when)
             else:
                 row = dataclasses.replace(row, time=when)
-        told = _present({"output": self.output}, data) if self.combine else None
-        if self.output is None or told == {}:
+        if self.output is None:
             return row
-        return dataclasses.replace(row, output=self._fills["output"](data))
+        output = self._output_of(data)
+        if output is None and self.combine:
+            return row
+        return dataclasses.replace(row, output=output)
+
+    def _output_of(self, data: Mapping[str, Any]) -> Any:
+        """The output; None also where the record has no such field, because a table always has."""
+        try:
+            return self._fills["output"](data)
+        except MissingPath:
+            return None
 
     def _time_of(self, value: Any) -> Fraction | str:
         """The time in seconds since 1970; a text says why there is none."""
@@ -289,7 +299,7 @@ class TraceMapping:
         if phase == CALL:
             return dataclasses.replace(row, args=filled(self.args.get(str(row.event), {}), data))
         if phase == RETURN and self.output is not None:
-            return dataclasses.replace(row, output=filled(self.output, data))
+            return dataclasses.replace(row, output=self._output_of(data))
         return row
 
     def made(self, row: Row, fingerprint: str) -> Row:

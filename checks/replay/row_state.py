@@ -22,8 +22,14 @@ from .deviations import Malformed
 from .difference import at, changes
 from .rows import Absent
 
-MAY_BE_NONE = (t.Union, t.Nothing, t.Opaque, t.Unknown)  # Types whose values null may stand for.
 Read = Callable[[str, Json, t.Type], Any]
+
+
+def may_be_none(kind: t.Type) -> bool:
+    """Whether null stands for a value of this type."""
+    if isinstance(kind, t.Union):
+        return any(map(may_be_none, kind.options))
+    return isinstance(kind, t.Nothing | t.Opaque | t.Unknown)
 
 
 class StateReader:
@@ -95,7 +101,7 @@ class StateForm:
         self.kept = tuple((i, v) for i, v in enumerate(machine.variables) if not v.ghost)
         held = control_variable(machine)
         self.at_control = None if held is None else machine.variables.index(held)
-        self.never_none = {v.name for _, v in self.kept if not isinstance(v.type, MAY_BE_NONE)}
+        self.never_none = {v.name for _, v in self.kept if not may_be_none(v.type)}
 
     @property
     def always_told(self) -> bool:

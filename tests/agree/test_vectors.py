@@ -16,7 +16,7 @@ import pytest
 
 from lawful.checks.reference import Done
 from lawful.checks.replay.columnar.components import components_of, dtypes
-from lawful.checks.replay.columnar.layout import EventColumns, Fixed, Unsupported
+from lawful.checks.replay.columnar.layout import EventColumns, Fixed, Told, Unsupported
 from lawful.checks.replay.columnar.vector_events import IGNORED, Block, VectorEvent
 from lawful.spec import ir
 from lawful.spec.errors import DeclarationError
@@ -49,8 +49,9 @@ def examined(engines: Engines, event: ir.Event, hits: Counter[str]) -> None:
     outcomes = [engines.chosen(state, event, args) for state in states]
     done = [outcome for outcome in outcomes if outcome[0] == "done"]
     origins = tuple(Fixed(v, k) for v, (_, k) in zip(args, event.params, strict=True))
-    told = Fixed(done[0][2], event.output) if done else None
-    columns = EventColumns(event.name, (), (), None, origins, told)
+    constant = Fixed(done[0][2], event.output) if done else None
+    told = Told("", constant, may_be_none=False) if done else None
+    columns = EventColumns(event.name, (), (), (), None, origins, told)
     try:
         vector = VectorEvent(engines.machine, columns)
     except Unsupported:
@@ -72,7 +73,7 @@ def examined(engines: Engines, event: ir.Event, hits: Counter[str]) -> None:
     failed = np.broadcast_to(served.failed, ROWS)
     taken = np.broadcast_to(served.taken, ROWS)
     for i, (kind, after, output) in enumerate(outcomes):
-        right = kind in ("done", "ignored") and (told is None or output == told.value)
+        right = kind in ("done", "ignored") and (constant is None or output == constant.value)
         hits[f"{'right' if right else 'other'}, {'left' if failed[i] else 'decided'}"] += 1
         if failed[i]:
             continue

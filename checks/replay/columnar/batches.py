@@ -134,7 +134,7 @@ def _index(at: Any) -> Any:
 
 
 def listed(column: Any) -> list[Any]:
-    """The values of a column without nulls; equal texts are made once."""
+    """The values of a column; equal texts are made once."""
     import numpy as np
 
     pa = arrow()
@@ -142,7 +142,12 @@ def listed(column: Any) -> list[Any]:
     if pa.types.is_string(column.type):
         encoded = column.dictionary_encode()
         texts = np.array([*encoded.dictionary.to_pylist(), None], dtype=object)
-        out: list[Any] = texts[encoded.indices.to_numpy(zero_copy_only=False)].tolist()
+        out: list[Any] = texts[
+            encoded.indices.fill_null(-1).to_numpy(zero_copy_only=False)
+        ].tolist()
         return out
+    if column.null_count:  # NumPy would make floats of integers.
+        some: list[Any] = column.to_pylist()
+        return some
     whole: list[Any] = column.to_numpy(zero_copy_only=False).tolist()
     return whole

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from ..mapping import TraceMapping
@@ -87,7 +87,19 @@ def typed_columns(table: Any, layout: Layout, place: Callable[[int], str | None]
     columns.update({path: _lossless(_at(table, path), of) for path, of in layout.types.items()})
     if not table.num_rows:
         return arrow_types(layout).empty_table()
+    columns[EVENT] = _without_odd(columns, table, layout)
     return marked(layout, columns, lambda: pa.array(lines_of(table), pa.binary()), place)
+
+
+def _without_odd(columns: Mapping[str, Any], table: Any, layout: Layout) -> Any:
+    """The events; null in a row whose output is of another type than the column has. A column that
+    lacks it must not look like one without an output."""
+    pc = arrow().compute
+    path, events = layout.mapping.output, columns[EVENT]
+    if path is None or path not in layout.types:
+        return events
+    odd = pc.and_(pc.is_valid(_at(table, path)), pc.is_null(columns[path]))
+    return pc.if_else(odd, None, events) if pc.any(odd).as_py() else events
 
 
 def _at(table: Any, path: str) -> Any:

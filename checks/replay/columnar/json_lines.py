@@ -141,11 +141,17 @@ def regular_columns(layout: Layout, data: Record, row: Row) -> dict[str, Any] | 
     out = {INSTANCE: row.instance, SEQ: row.seq, EVENT: code}
     if event in layout.skipped:
         return out
-    for path in layout.events[event].paths:
-        value, kind = value_at(path, data), layout.types[path]
-        if not _holds(kind, value):
+    known = layout.events[event]
+    for path in known.needs:
+        value = value_at(path, data)
+        if not _holds(layout.types[path], value):
             return None
         out[path] = value
+    told = known.told
+    if told is not None and told.path and row.output is not None:
+        if told.origin is None or not _holds(layout.types[told.path], row.output):
+            return None
+        out[told.path] = row.output
     return out
 
 

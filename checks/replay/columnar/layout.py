@@ -27,6 +27,7 @@ from lawful.spec.values.world import World, decode
 from ..difference import exact
 from ..mapping import TraceMapping, key_of
 from ..program import ReplayProgram
+from ..row_state import may_be_none
 from ..rows import Rejected, Row, decoded
 from ..sources import BLANK
 
@@ -40,6 +41,13 @@ HELD = (t.Seq, t.Set, t.Map, t.Bag, t.Tuple, t.Opaque)
 
 Column = Sequence[Any]
 Make = Callable[[Mapping[str, Column], int], Column]
+
+
+class Untold:
+    """In place of an output of which a row says nothing."""
+
+
+UNTOLD = Untold()
 
 
 class Unsupported(Exception):
@@ -70,24 +78,37 @@ class Fixed:
     kind: t.Type
 
 
-Origin = Leaf | Built | Fixed  # Of an argument or an output.
+Origin = Leaf | Built | Fixed  # Of an argument.
+
+
+@dataclass(frozen=True)
+class Told:
+    """A recorded output, at a path; a constant has none. Null is None if the output may be None;
+    otherwise it says nothing. `origin`: what it is if it is not null; None if the output always is
+    None."""
+
+    path: str
+    origin: Leaf | Fixed | None
+    may_be_none: bool
 
 
 @dataclass(frozen=True)
 class EventColumns:
-    """An event: the paths that a regular row needs, and how to make its arguments of columns.
+    """An event: the paths of its columns, and how to make its arguments of them.
 
     `make(columns, n)` gives a list of `n` values for each argument; KeyError where a text is no
-    member of its enum. `output`: the values of the recorded outputs, where they are compared.
-    `origins` and `told` say the same for engines that do not make Python values.
+    member of its enum. `output`: the values of the recorded outputs, where they are compared, with
+    `UNTOLD` for those that say nothing. `origins` and `told` say the same for engines that do not
+    make Python values. A regular row has a value at each of `needs`.
     """
 
     name: str
     paths: tuple[str, ...]
+    needs: tuple[str, ...]
     arguments: tuple[Make, ...]
     output: Make | None
     origins: tuple[Origin, ...]
-    told: Origin | None
+    told: Told | None
 
 
 @dataclass(frozen=True)
@@ -120,7 +141,20 @@ class Layout:
     def needing(self, path: str) -> list[str]:
         """The names of the events whose regular rows have a value at this path."""
         events = self.events.items()
-        return [n for n, each in events if path in each.paths and n not in self.skipped]
+        return [n for n, each in events if path in each.needs and n not in self.skipped]
+
+    def telling(self, path: str) -> list[str]:
+        """The names of the events whose output is at this path."""
+        return [name for name, told in self._outputs if told.path == path]
+
+    def giving_none(self, path: str) -> list[str]:
+        """Those of them whose output always is None: a regular row has no value there."""
+        return [n for n, told in self._outputs if told.path == path and told.origin is None]
+
+    @cached_property
+    def _outputs(self) -> list[tuple[str, Told]]:
+        events = self.events.items()
+        return [(n, e.told) for n, e in events if e.told is not None and n not in self.skipped]
 
     def data(self, instance: str, seq: int, code: int, values: Mapping[str, Any]) -> Any:
         """The JSON object of a regular row, as far as the mapping reads it."""
@@ -179,6 +213,8 @@ def layout_of_prepared(program: ReplayProgram) -> Layout | None:
         types = maker.types
         for theirs in _their_names(mapping, event.name):
             events[theirs] = made
+    if any(each.told is not None and each.told.path for each in events.values()):
+        types.setdefault(str(mapping.output), STRING)  # All outputs are None.
     return Layout(mapping, types, events, frozenset(mapping.not_judged)) if events else None
 
 
@@ -227,11 +263,44 @@ class _Maker:
         if not is_object(template) or template.keys() != {name for name, _ in event.params}:
             raise Unsupported
         rows = tuple(self.value(template[name], kind) for name, kind in event.params)
-        recorded = self.mapping.output
-        told = None if recorded is None else self.value(recorded, event.output)
+        needs = tuple(self.mine)
+        told = None if self.mapping.output is None else self.told(self.mapping.output, event.output)
         makes = tuple(self.make(each) for each in rows)
-        output = None if told is None else self.make(told)
-        return EventColumns(event.name, tuple(self.mine), makes, output, rows, told)
+        output = None if told is None else self.outputs(told)
+        paths = tuple(self.mine)
+        return EventColumns(event.name, paths, needs, makes, output, rows, told)
+
+    def told(self, path: str, kind: t.Type) -> Told:
+        """How a recorded output is read of its column."""
+        if not path.startswith("$."):
+            constant = self.value(path, kind)
+            assert isinstance(constant, Fixed)  # It has no path in it.
+            return Told("", constant, may_be_none=False)
+        if isinstance(kind, t.Nothing):
+            if path in (self.mapping.instance, self.mapping.seq, self.mapping.event):
+                raise Unsupported
+            self.mine[path] = None
+            return Told(path, None, may_be_none=True)
+        return Told(path, self.leaf(path, kind), may_be_none(kind))
+
+    def outputs(self, told: Told) -> Make:
+        """The function that makes the values of recorded outputs."""
+        null, path = None if told.may_be_none else UNTOLD, told.path
+        if told.origin is None:
+            return lambda columns, n: [None] * n
+        make = self.make(told.origin)
+        if not path:
+            return make
+
+        def made(columns: Mapping[str, Column], n: int) -> Column:
+            column = columns[path]
+            known = [each for each in column if each is not None]
+            if len(known) == n:
+                return make(columns, n)
+            values = iter(make({path: known}, len(known)))
+            return [null if each is None else next(values) for each in column]
+
+        return made
 
     def value(self, template: Json, kind: t.Type) -> Origin:
         """How the value of a template is made of columns."""

@@ -104,10 +104,8 @@ def _without(
 
 
 def _incomplete(layout: Layout, columns: Mapping[str, Any], found: Any) -> Any:
-    """Whether a row lacks a column that its event needs, or its event, of which `found` has the
-    indices, has no columns."""
-    import numpy as np
-
+    """Whether a row lacks a column that its event needs, has an output where its event has none, or
+    its event, of which `found` has the indices, has no columns."""
     pc = arrow().compute
 
     pa = arrow()
@@ -116,8 +114,15 @@ def _incomplete(layout: Layout, columns: Mapping[str, Any], found: Any) -> Any:
     for path in layout.paths:
         if columns[path].null_count:
             absent = columns[path].is_null().to_numpy(zero_copy_only=False)
-            out |= (
-                np.array([*(name in layout.needing(path) for name in layout.names), False])[codes]
-                & absent
-            )
+            out |= _among(layout, layout.needing(path))[codes] & absent
+        if none := layout.giving_none(path):
+            present = columns[path].is_valid().to_numpy(zero_copy_only=False)
+            out |= _among(layout, none)[codes] & present
     return pa.array(out)
+
+
+def _among(layout: Layout, names: Sequence[str]) -> Any:
+    """Of each index of an event, and of that of no event, whether it is one of these."""
+    import numpy as np
+
+    return np.array([*(name in names for name in layout.names), False])

@@ -28,7 +28,7 @@ from .components import LARGE, Array, Symbols, beyond, components_of, dtypes, sy
 from .layout import INSTANCE, Layout, Leaf, Unsupported
 from .regular import Keys
 from .steps import Steps
-from .vector_events import IGNORED, Block, Fields, VectorEvent, leaves, terminal_of
+from .vector_events import IGNORED, Block, Fields, VectorEvent, leaves, null_of, terminal_of
 from .vectors import Frame
 
 FEW = 64  # So many instances have to advance together; fewer go faster one by one.
@@ -52,6 +52,7 @@ class Lockstep:
         self.layout = layout
         self.events: list[VectorEvent | None] = []  # By code; None for what arrays do not run.
         self.leaves: list[list[Leaf]] = []
+        self.told: list[Leaf | None] = []  # The recorded output.
         for name in layout.names:
             known = layout.events.get(name)
             event: VectorEvent | None = None
@@ -61,8 +62,10 @@ class Lockstep:
                 except Unsupported:
                     event = None
             self.events.append(event)
-            origins = () if known is None else (*known.origins, known.told)
+            origins = () if known is None else known.origins
             self.leaves.append([leaf for each in origins for leaf in leaves(each)])
+            told = None if known is None or known.told is None else known.told.origin
+            self.told.append(told if isinstance(told, Leaf) else None)
         self.skipped = np.array([name in layout.skipped for name in layout.names])
         self.slow = np.array([e is None for e in self.events]) & ~self.skipped
         self.terminal, read = terminal_of(machine)
@@ -129,12 +132,19 @@ class Lockstep:
         for code, event in enumerate(self.events):
             if event is None:
                 continue
-            for leaf in self.leaves[code]:
+            told = self.told[code]
+            for leaf in (*self.leaves[code], *([told] if told else [])):
+                column = columns.column(leaf.path)
                 if leaf.path not in arrays:
-                    arrays[leaf.path] = array_of(columns.column(leaf.path), leaf.kind, symbols)
+                    arrays[leaf.path] = array_of(column, leaf.kind, symbols)
                 wrong = _outside(arrays[leaf.path], leaf.kind)
+                if wrong is not None and leaf is told:
+                    wrong &= column.is_valid().to_numpy(zero_copy_only=False)
                 if wrong is not None:
                     bad |= wrong & (keys.codes == code)
+            if told is not None and (null := null_of(told.path)) not in arrays:
+                is_null = columns.column(told.path).is_null()
+                arrays[null] = is_null.to_numpy(zero_copy_only=False)
         return arrays, bad
 
 

@@ -24,7 +24,7 @@ from .components import (
     equal,
     selected,
 )
-from .layout import Built, EventColumns, Fixed, Leaf, Origin, Unsupported
+from .layout import Built, EventColumns, Fixed, Leaf, Origin, Told, Unsupported
 from .vector_bodies import Bodies, Candidate, Ignored
 from .vectors import Frame
 
@@ -39,6 +39,14 @@ class Block:
     symbols: Symbols
     start: int
     end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The recorded outputs of the rows of a block; `untold` are the rows that say nothing of it."""
+
+    values: Components
+    untold: Array
 
 
 Read = Callable[[Block], Components]
@@ -71,7 +79,7 @@ class VectorEvent:
         self.compare: list[Convert] = []  # From each transition's output to the event's.
         for row in rows:
             self.candidates.append(bodies.candidate(row))
-            if columns.told is not None:
+            if columns.told is not None and columns.told.origin is not None:
                 self.compare.append(conversion(row.function.output, event.output))
         self.ignores: list[tuple[list[str], Ignored]] = []
         for ignore in machine.ignores:
@@ -80,7 +88,7 @@ class VectorEvent:
                 self.ignores.append((params, bodies.ignored(ignore)))
         origins = zip(columns.origins, event.params, strict=True)
         self.arguments = [reading(origin, kind) for origin, (_, kind) in origins]
-        self.told = None if columns.told is None else reading(columns.told, event.output)
+        self.told = None if columns.told is None else outputs(columns.told, event.output)
         # What an ignored event gives; None where no recorded output is like it.
         self.nothing = _given_by_none(event.output)
         self.writes = tuple(sorted({name for each in self.candidates for name in each.writes}))
@@ -103,7 +111,7 @@ class VectorEvent:
         return self._chosen(fields, given, told, block)
 
     def _chosen(
-        self, fields: Fields, given: list[Components], told: Components | None, block: Block
+        self, fields: Fields, given: list[Components], told: Output | None, block: Block
     ) -> Served:
         """Of several transitions exactly one has to be enabled; of none, an `ignore`."""
         rows = block.end - block.start
@@ -129,8 +137,8 @@ class VectorEvent:
                 failed |= each & (count == 0)
         failed |= (count > 1) | ((count == 0) & ~ignored)
         if told is not None:
-            none = False if self.nothing is None else equal(told, self.nothing)
-            failed |= (count == 0) & np.logical_not(none)
+            none = False if self.nothing is None else equal(told.values, self.nothing)
+            failed |= (count == 0) & np.logical_not(told.untold | none)
         return Served(failed, written, taken)
 
     def _tried(
@@ -145,11 +153,11 @@ class VectorEvent:
             ok &= np.logical_not(each)
         return ok, frame
 
-    def _alike(self, index: int, frame: Frame, told: Components) -> Array:
-        """Where the output is the recorded one."""
+    def _alike(self, index: int, frame: Frame, told: Output) -> Array:
+        """Where the output is the recorded one, or the row says nothing of it."""
         if frame.output is None:  # No row came to a `return`.
-            return False
-        return equal(self.compare[index](frame.output), told)
+            return told.untold
+        return told.untold | equal(self.compare[index](frame.output), told.values)
 
 
 def _named(params: list[str], given: list[Components]) -> Fields:
@@ -178,6 +186,30 @@ def reading(origin: Origin, kind: t.Type) -> Read:
             widen = conversion(of, kind)
             components_of(value, of, {})  # It has components, or this is not supported.
             return lambda block: widen(components_of(value, of, block.symbols))
+
+
+def outputs(told: Told, kind: t.Type) -> Callable[[Block], Output] | None:
+    """How the recorded outputs of this type are read from arrays; None where all are None."""
+    if told.origin is None:
+        return None
+    read, null = reading(told.origin, kind), null_of(told.path)
+    if not told.path:
+        return lambda block: Output(read(block), False)
+    if not told.may_be_none:
+        return lambda block: Output(read(block), block.arrays[null][block.start : block.end])
+    none = conversion(t.Nothing(), kind)(())
+
+    def values(block: Block) -> Output:
+        return Output(
+            selected(block.arrays[null][block.start : block.end], none, read(block)), False
+        )
+
+    return values
+
+
+def null_of(path: str) -> str:
+    """The name of the array that says where there is no value at a path."""
+    return f"null {path}"
 
 
 def leaves(origin: Origin | None) -> list[Leaf]:

@@ -45,6 +45,10 @@ def of_table(table: DataFrame, layout: Layout, line: Column, place: Column) -> D
         found = _column(table, path, kind)
         value = F.lit(None).cast(kind) if found is None else found
         bad = bad | (what.isin(layout.needing(path)) & value.isNull())
+        # An output that the column cannot hold must not look like none.
+        whole = F.col(quoted(path)).isNotNull()
+        lost = layout.telling(path) if found is None else layout.giving_none(path)
+        bad = bad | (what.isin(lost) & whole)
         columns.append(value)
     raw = F.when(F.coalesce(bad, F.lit(True)), line)
     if m.elsewhere and not m.dense:

@@ -11,6 +11,7 @@ import pytest
 from lawful.checks.replay import ReplayError, ReplayProgram, replay, replay_frame
 from lawful.checks.replay.mapping import mapping_of
 from tests.checks.replay import test_foreign_logs as logs
+from tests.checks.replay import test_recorded_outputs as outputs
 from tests.checks.replay.conftest import NEEDS_SPARK
 from tests.checks.replay.foreign_logs import PREPARED, REQUESTED, VERDICTS, Request, Span
 from tests.checks.replay.test_spark import same
@@ -100,3 +101,18 @@ def test_a_table_with_a_column_of_places(tmp_path: Path) -> None:
     found = same([tmp_path / "t.parquet"], program)
     assert found["by_instance"] == {"a": "fits"}
     assert found["rejected"]["reasons"][0]["places"][0]["number"] == 3
+
+
+@pytest.mark.nightly
+def test_rows_without_an_output(session: Any, tmp_path: Path) -> None:
+    told, wanted = outputs.cases()
+    path = outputs.written(tmp_path / "t.jsonl", outputs.without_nulls(told))
+    assert same([path], outputs.PROGRAM)["by_instance"] == wanted
+    columns = "i string, n long, e string, by long, r "
+    for kind, gave in (("long", 7), ("double", 7.0), ("string", "7")):
+        rows = [("a", 1, "put", 7, None), ("b", 1, "put", 7, gave), ("c", 1, "reset", 7, gave)]
+        table = session.createDataFrame(rows, columns + kind)
+        found = replay_frame(table, outputs.PROGRAM).verdicts.collect()
+        other = "fits" if kind == "long" else "deviates"
+        named = {row.instance: row.verdict for row in found}
+        assert named == {"a": "fits", "b": other, "c": "deviates"}

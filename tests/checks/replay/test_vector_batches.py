@@ -211,7 +211,7 @@ def test_lots(
     verdicts = rows.machines["Lot"].verdicts
     assert verdicts["fits"] and verdicts["open"] and (seed == 0 or verdicts["deviates"])
     fitting = verdicts["fits"] + verdicts["open"]
-    share = 0.6 if output is None else 0.15  # A row whose output is None goes by rows.
+    share = 0.6 if output is None else 0.3  # Outputs of `turn` have another type than the column.
     assert sum(len(each.names) for each in together) > share * fitting
 
 
