@@ -138,7 +138,7 @@ class VectorEvent:
         failed |= (count > 1) | ((count == 0) & ~ignored)
         if told is not None:
             none = False if self.nothing is None else equal(told.values, self.nothing)
-            failed |= (count == 0) & np.logical_not(told.untold | none)
+            failed |= (count == 0) & np.logical_not(none)
         return Served(failed, written, taken)
 
     def _tried(

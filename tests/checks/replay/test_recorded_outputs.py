@@ -5,13 +5,14 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from annotated_types import Interval
 
 from lawful import Machine, Nat, ignore, require, transition
 from lawful.checks.replay import ReplayProgram, TraceMapping, replay
-from lawful.checks.replay.columnar import vector_batches
+from lawful.checks.replay.columnar import kernel, vector_batches
 from lawful.checks.replay.columnar.local import tally_columns
 from lawful.checks.replay.in_process import tally_rows
 from lawful.checks.replay.problems import FittingInstances
@@ -48,6 +49,10 @@ class Account(Machine):
     def check(self) -> Nat | None:
         require(self.sum > 100)
         return 3
+
+    @transition()
+    def one(self) -> Annotated[int, Interval(ge=1)]:
+        return 1
 
     quiet = ignore("check", because="it says nothing")
 
@@ -140,9 +145,9 @@ def test_outputs_that_are_none_go_by_arrays(tmp_path: Path) -> None:
     for i in range(80):
         account, rows = Account(), list[tuple[str, Any]]()
         for n in range(rng.randrange(2, 9)):
-            name = rng.choice(["put", "peek", "reset"])
+            name = rng.choice(["put", "peek", "reset", "one"])
             gave = account.put(n) if name == "put" else getattr(account, name)()
-            rows.append((name, None if name == "put" and rng.random() < 0.3 else gave))
+            rows.append((name, None if name in ("put", "one") and rng.random() < 0.3 else gave))
         told += lines_of(f"a{i}", *rows)
     together: list[str] = []
     tally = Tallies.add
@@ -161,6 +166,14 @@ def test_outputs_that_are_none_go_by_arrays(tmp_path: Path) -> None:
     assert columns == tally_rows(sources([path]), PROGRAM)
     assert columns.machines["Account"].verdicts == {"fits": 80}
     assert len(together) > 60
+
+
+def test_few_accounts_go_by_compiled_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "Fold", None)  # It is not needed.
+    told = lines_of("a", ("put", None), ("put", 1), ("peek", 1), ("reset", None), ("peek", None))
+    layout = test_columnar.the_layout(PROGRAM)
+    found = tally_columns(sources([written(tmp_path / "t.jsonl", told)]), PROGRAM, layout)
+    assert found.machines["Account"].named == {"a": "fits"}
 
 
 class Lamp(Machine):
