@@ -21,7 +21,7 @@ from lawful.spec.codec.as_json import fingerprints, is_object
 from lawful.spec.ir import Json
 from lawful.spec.lower import Sized, sized
 from lawful.spec.resolve import Resolved
-from lawful.spec.values.opaques import ENCODED
+from lawful.spec.values.opaques import ENCODED, text_class
 from lawful.spec.values.time import clock_of, with_ticks
 
 from ..smt.algebra.term import Term
@@ -75,10 +75,16 @@ class Versions:
         """The versions of two resolved classes."""
         every = frozenset(ENCODED)
         rows = {
-            name: (old.world.encodable.get(name, every), admitted)
-            for name, admitted in new.world.encodable.items()
+            name: (was, now)
+            for name, now in new.world.encodable.items()
+            if (was := old.world.encodable.get(name, every))
         }
-        refused = {name: not was & now for name, (was, now) in rows.items() if was - now}
+        forms = {name: (text_class(was), text_class(now)) for name, (was, now) in rows.items()}
+        refused = {
+            name: not was & now or len({*forms[name]}) > 1
+            for name, (was, now) in rows.items()
+            if was - now or len({*forms[name]}) > 1
+        }
         return Versions(old.machine, new.machine, renamed, refused, tuple(dropped))
 
     def former(self, name: str) -> str | None:

@@ -19,7 +19,7 @@ from lawful.spec import types as t
 from lawful.spec.errors import a
 from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.values.bounds import Values, bounded, breach
-from lawful.spec.values.opaques import ENCODED, classes_in, mixed
+from lawful.spec.values.opaques import ENCODED, classes_in, is_number, mixed
 from lawful.spec.values.text import shown
 from lawful.spec.values.world import FrozenBag, FrozenMap, Token, World
 from lawful.spec.words import Sort
@@ -97,7 +97,7 @@ def taken(value: Any, kind: t.Type, known: ValueContext, what: str) -> Any:
                 raise ValueError(f"{what}: {value!r} is no element of the universe")
             return value
         case t.Opaque(name=key) if cls.__hash__ is not None and value is not None:
-            if bool(value != value):  # noqa: PLR0124  # Only a value can tell.
+            if _is_unlike_itself(value):
                 raise ValueError(f"{what}: {value!r} is not equal to itself")
             _declared(value, key, known.world, what)
             number = known.world.opaques.get(key, int)
@@ -117,6 +117,14 @@ def taken(value: Any, kind: t.Type, known: ValueContext, what: str) -> Any:
             return _one_of(value, options, known, what)
         case _:
             return _container(value, kind, known, what)
+
+
+def _is_unlike_itself(value: Any) -> bool:
+    """Whether it is no value: a NaN. One of Decimal's raises an error in every comparison."""
+    try:
+        return bool(value != value)  # noqa: PLR0124  # Only a value can tell.
+    except ArithmeticError:
+        return True
 
 
 def _declared(value: Any, opaque: str, world: World, what: str) -> None:
@@ -347,7 +355,7 @@ def _tests(
             numbers = names.world.opaques.get(key, int)
             # A nan, which is not equal to itself, is of none of these types.
             mine = names.world.encodable.get(key, ENCODED)
-            plain = frozenset(k for k in mine if k is not int or numbers is int)
+            plain = frozenset(k for k in mine if not is_number(k) or (k is int and numbers is int))
             return [compare(found, ast.NotIn(), name(names.number("plain", plain)))]
         case t.Record(name=key, fields=fields):
             cls = names.world.records[key]

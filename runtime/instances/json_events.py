@@ -26,17 +26,18 @@ class EventSchema(TypedDict):
 
 def schemas(plan: Plan) -> dict[str, EventSchema]:
     """The schemas of each event, in the order of the declaration."""
+    world = plan.resolved.world
     return {
         event.name: {
             "arguments": {
                 "$schema": DIALECT,
                 "title": f"{plan.name}.{event.name}",
                 "type": "object",
-                "properties": {name: schema_of(kind) for name, kind in event.params},
+                "properties": {name: schema_of(kind, world) for name, kind in event.params},
                 "required": [name for name, _ in event.params],
                 "additionalProperties": False,
             },
-            "output": {"$schema": DIALECT, **schema_of(event.output)},
+            "output": {"$schema": DIALECT, **schema_of(event.output, world)},
         }
         for event in plan.machine.events
     }

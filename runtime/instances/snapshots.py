@@ -5,9 +5,8 @@
 
 Values have the JSON form of everything else, with three additions: a timer is the seconds that are
 left (less than 0 if it is overdue), or null; a clock is the seconds that it has run; an opaque
-value has its own encoding in the place of a hash, `bytes:` and base64, or `str:` or `int:` and its
-text. A part is an object of its own `machine`, `parameters` and `variables`; a map of parts is a
-list of [key, part].
+value has an encoding of its own instead of a hash (see `opaque_values`). A part is an object of its
+own `machine`, `parameters` and `variables`; a map of parts is a list of [key, part].
 """
 
 from __future__ import annotations
@@ -19,8 +18,7 @@ from typing import Any
 from lawful.spec import types as t
 from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.syntax.declare import slot
-from lawful.spec.values.opaques import ENCODED
-from lawful.spec.values.world import FrozenBag, FrozenMap, Token, World, decode, encode
+from lawful.spec.values.world import World, decode, encode
 
 from ..compile.arguments import ValueContext, admitted, complete
 from ..elements import Elements, Universe
@@ -131,7 +129,7 @@ def written(value: Any, kind: t.Type, plan: Plan) -> Any:
 def taken(data: Any, kind: t.Type, plan: Plan) -> Any:
     """The value whose JSON form `written` made. ValueError for other data."""
     world = plan.resolved.world
-    return _open(decode(data, kind, world), kind, world)
+    return _opened(decode(data, kind, world), kind, world)
 
 
 def plain(kind: t.Type) -> t.Type:
@@ -246,7 +244,7 @@ def _read(data: Any, kind: t.Type, plan: Plan, what: str, known: ValueContext) -
 def _decoded(data: Any, form: t.Type, kind: t.Type, known: ValueContext, what: str) -> Any:
     """The value of a JSON form; ValueError that names what is read, for any other JSON."""
     try:
-        return _open(decode(data, form, known.world), kind, known.world)
+        return _opened(decode(data, form, known.world), kind, known.world)
     except ValueError as error:
         raise ValueError(f"{what}: {error}") from error
 
@@ -332,108 +330,19 @@ def checked(state: State, name: str, value: Any) -> Any:
     return admitted(value, kind, ValueContext(plan.resolved.world, elements, anyhow=True), name)
 
 
-# Opaque values.
-
-
 def _closed(value: Any, kind: t.Type, world: World) -> Any:
     """The value with each opaque value in it as a token that holds its encoding."""
-    return _opaques(value, kind, lambda held, name: Token(name, _encoding(held, name, world)))
-
-
-def _open(value: Any, kind: t.Type, world: World) -> Any:
-    """The value with each token in it as the opaque value that it holds; ValueError where that is
-    of another type than its annotation says."""
-
-    def opened(token: Any, name: str) -> Any:
-        held = _opened(token)
-        if not _is_declared(held, name, world):
-            wanted = _types(name, world)
-            raise ValueError(f"{name} is of type {wanted}, not {held!r}, a {type(held).__name__}")
-        return held
-
-    return _opaques(value, kind, opened)
-
-
-def _is_declared(value: Any, name: str, world: World) -> bool:
-    """Whether the annotation of an opaque admits values of this one's type."""
-    return isinstance(value, tuple(world.encodable.get(name, ENCODED)))
-
-
-def _types(name: str, world: World) -> str:
-    types = world.encodable.get(name, ENCODED)
-    return " or ".join(sorted(each.__name__ for each in types)) or "none that has an encoding"
-
-
-def _encoding(value: Any, name: str, world: World) -> str:
-    match value:
-        case bytes() | str() | int() if not _is_declared(value, name, world):
-            wanted = _types(name, world)
-            raise TypeError(f"no encoding for {value!r}: the opaque {name} is of type {wanted}")
-        case bytes():
-            import base64  # Few machines have opaque bytes.
-
-            return "bytes:" + base64.b64encode(value).decode()
-        case str():
-            return "str:" + value
-        case bool():
-            pass
-        case int():
-            return f"int:{value}"
-        case _:
-            pass
-    raise TypeError(f"no encoding for the opaque value {value!r}: bytes, str and int have one")
-
-
-def _opened(token: Any) -> Any:
-    kind, _, text = str(token.id).partition(":")
-    match kind:
-        case "bytes":
-            import base64  # As above.
-
-            return base64.b64decode(text, validate=True)
-        case "str":
-            return text
-        case "int":
-            return int(text)
-        case _:
-            raise ValueError(f"not the encoding of an opaque value: {token.id!r}")
-
-
-Change = Callable[[Any, str], Any]
-
-
-def _opaques(value: Any, kind: t.Type, change: Change) -> Any:
-    """The value with `change` made to each opaque value in it."""
     if not t.contains(kind, t.Opaque):
         return value
-    match kind:
-        case t.Opaque(name=name):
-            return change(value, name)
-        case t.Record(fields=fields):
-            return type(value)(*(_opaques(getattr(value, f), of, change) for f, of in fields))
-        case t.Union(options=options):
-            return _in_union(value, options, change)
-        case t.Tuple(items=items):
-            return tuple(_opaques(v, of, change) for v, of in zip(value, items, strict=True))
-        case t.Seq(item=item):
-            return type(value)(_opaques(v, item, change) for v in value)
-        case t.Set(item=item):
-            return frozenset(_opaques(v, item, change) for v in value)
-        case t.Bag(item=item):
-            return FrozenBag({_opaques(k, item, change): n for k, n in value.items()})
-        case t.Map(key=key, value=of):
-            return FrozenMap(
-                {_opaques(k, key, change): _opaques(v, of, change) for k, v in value.items()}
-            )
-        case _:
-            return value
+    from .opaque_values import closed  # Few machines have opaque values.
+
+    return closed(value, kind, world)
 
 
-def _in_union(value: Any, options: tuple[t.Type, ...], change: Change) -> Any:
-    if value is None:
-        return None
-    for option in options:
-        if isinstance(option, t.Record) and option.name == type(value).__name__:
-            return _opaques(value, option, change)
-    rest = [o for o in options if not isinstance(o, t.Record | t.Nothing)]
-    return _opaques(value, rest[0], change) if rest else value
+def _opened(value: Any, kind: t.Type, world: World) -> Any:
+    """The value with each token in it as the opaque value that it holds."""
+    if not t.contains(kind, t.Opaque):
+        return value
+    from .opaque_values import opened  # As above.
+
+    return opened(value, kind, world)

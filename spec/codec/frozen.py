@@ -5,7 +5,7 @@
     machine  := {"ir": document of `as_json`, "outline": [text*],
                  "classes": {"enums" | "records" | "sorts" | "opaques" | "parts":
                              {name: [module, name]}},
-                 "encoded": {opaque: ["bytes" | "int" | "str" of its annotation]}}
+                 "encoded": {opaque: ["bytes" | "int" | "UUID" ... of its annotation]}}
               | null, where it is abstract and has no meaning alone
 
 Where the source is readable it alone counts. Otherwise the classes must be those that were frozen:
@@ -34,7 +34,7 @@ from ..errors import DeclarationError, Place, Problem
 from ..ir import Json
 from ..quick_dataclass import dataclass
 from ..values.literal_texts import literal_class
-from ..values.opaques import ENCODED
+from ..values.opaques import encoded_class
 from ..values.world import World
 from ..words import Header, Ignored, header
 from . import as_json
@@ -89,7 +89,8 @@ class Frozen:
         rows: dict[str, list[str]] = self.row.get("encoded", {})
         enums.update((name, literal_class(tuple(row))) for name, row in texts.items())
         encodable = {
-            n: frozenset(e for e in ENCODED if e.__name__ in row) for n, row in rows.items()
+            n: frozenset(e for e in map(encoded_class, row) if e is not None)
+            for n, row in rows.items()
         }
         return World(enums, records, sorts, self.classes("opaques"), encodable=encodable)
 

@@ -10,15 +10,18 @@ from typing import Any
 
 from .. import types as t
 from ..ir import Json
-from .world import EXACT, TAGS
+from . import opaque_texts
+from .opaques import TEXTS, text_class
+from .world import EXACT, TAGS, World
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 DIGITS = "^-?[0-9]+$"
-ENCODED = "^(bytes|str|int):"
+ENCODED = f"^({'|'.join(('bytes', 'str', 'int', *TEXTS))}):"
 
 
-def schema_of(type: t.Type) -> dict[str, Json]:
-    """The schema of a type; TypeError for timers, clocks and parts, which are no values."""
+def schema_of(type: t.Type, world: World) -> dict[str, Json]:
+    """The schema of a type, whose classes are in `world`; TypeError for timers, clocks and parts,
+    which are no values."""
     match type:
         case t.Bool():
             return {"type": "boolean"}
@@ -35,38 +38,44 @@ def schema_of(type: t.Type) -> dict[str, Json]:
         case t.Sort(name=name):
             return {"type": "string", "title": name}
         case t.Opaque(name=name):
-            return _object(
-                {"$opaque": {"const": name}, "id": {"type": "string", "pattern": ENCODED}}
-            )
+            return _opaque(name, world)
         case t.Record(name=name, fields=fields):
-            held: dict[str, Json] = {field: schema_of(of) for field, of in fields}
+            held: dict[str, Json] = {field: schema_of(of, world) for field, of in fields}
             return {"title": name, **_object({"$": {"const": name}, **held})}
         case t.Union(options=options):
-            return {"anyOf": [schema_of(option) for option in options]}
+            return {"anyOf": [schema_of(option, world) for option in options]}
         case _:
-            return _container(type)
+            return _container(type, world)
 
 
-def _container(type: t.Type) -> dict[str, Json]:
+def _container(type: t.Type, world: World) -> dict[str, Json]:
     match type:
         case t.Tuple(items=items):
-            each: list[Json] = [schema_of(item) for item in items]
+            each: list[Json] = [schema_of(item, world) for item in items]
             size = {"minItems": len(each), "maxItems": len(each)}
             return _object({"$tuple": {"type": "array", "prefixItems": each, **size}})
         case t.Seq(item=item, mutable=mutable, most=most):
-            values: dict[str, Json] = {"type": "array", "items": schema_of(item)}
+            values: dict[str, Json] = {"type": "array", "items": schema_of(item, world)}
             if most is not None:
                 values["maxItems"] = most
             return values if mutable else _object({"$tuple": values})
         case t.Set(item=item):
-            of: Json = {"type": "array", "items": schema_of(item), "uniqueItems": True}
+            of: Json = {"type": "array", "items": schema_of(item, world), "uniqueItems": True}
             return _object({"$set": of})
         case t.Bag(item=item):
-            return _map(item, {"type": "integer", "minimum": 0}, total=False)
+            return _map(item, world, {"type": "integer", "minimum": 0}, total=False)
         case t.Map(key=key, value=value, total=total):
-            return _map(key, schema_of(value), total)
+            return _map(key, world, schema_of(value, world), total)
         case _:
             raise TypeError(f"no JSON Schema for {type}")
+
+
+def _opaque(name: str, world: World) -> dict[str, Json]:
+    """The text of a value, where its class has texts; else an object with its encoding."""
+    cls = text_class(world.encodable.get(name))
+    if cls is not None:
+        return {"title": name, **opaque_texts.schema(cls)}
+    return _object({"$opaque": {"const": name}, "id": {"type": "string", "pattern": ENCODED}})
 
 
 def _object(members: dict[str, Any]) -> dict[str, Json]:
@@ -92,11 +101,11 @@ def _integer(type: t.Int) -> dict[str, Json]:
     return {"anyOf": [plain, _object({"$int": digits})]}
 
 
-def _map(key: t.Type, value: Json, total: bool) -> dict[str, Json]:
+def _map(key: t.Type, world: World, value: Json, total: bool) -> dict[str, Json]:
     """A map: an object where keys are names, else rows of key and value."""
     row: Json = {
         "type": "array",
-        "prefixItems": [schema_of(key), value],
+        "prefixItems": [schema_of(key, world), value],
         "minItems": 2,
         "maxItems": 2,
     }

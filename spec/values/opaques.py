@@ -1,25 +1,39 @@
 """The Python types of opaque values, which only their annotations give.
 
 Numbers must have one type, because Python treats True, 1 and 1.0 as equal: which of the equal
-values a set keeps would show the order in which they came. Snapshots encode bytes, str and int.
+values a set keeps would show the order in which they came. Snapshots encode bytes, str and int, and
+what has a text (`opaque_texts`).
 When exploration is compared with a running instance, the instance gets values of the types with
 which its opaques are declared.
 """
 
 from __future__ import annotations
 
+import abc
 import dataclasses
 import enum
 import functools
+import importlib
 import itertools
 import sys
 import types as python_types
 import typing
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 ENCODED: tuple[type[Any], ...] = (bytes, str, int)
 NUMBERS: tuple[type[Any], ...] = (bool, int, float, complex)
+# The classes whose values `opaque_texts` writes, with their modules.
+TEXTS = {
+    "UUID": "uuid",
+    "datetime": "datetime",
+    "date": "datetime",
+    "time": "datetime",
+    "timedelta": "datetime",
+    "Decimal": "decimal",
+    "Fraction": "fractions",
+    "Path": "pathlib",
+}
 # Those that have a module: whoever has such a number has imported it, and an instance without any
 # does not wait for that.
 OTHER_NUMBERS = {("decimal", "Decimal"), ("fractions", "Fraction")}
@@ -41,6 +55,39 @@ def numbers_in(annotation: Any) -> tuple[type[Any], ...]:
     return tuple(dict.fromkeys(number for found in inside for number in found))
 
 
+def has_text(cls: Any) -> bool:
+    """Whether it is one of the classes whose values have a text."""
+    module, name = getattr(cls, "__module__", ""), getattr(cls, "__qualname__", "")
+    module = "pathlib" if module == "pathlib._local" else module  # In Python 3.13.
+    return TEXTS.get(name) == module and getattr(sys.modules.get(module), name, None) is cls
+
+
+def class_of(name: str) -> type[Any] | None:
+    """The class of this name whose values have a text."""
+    if name not in TEXTS:
+        return None
+    found: type[Any] = getattr(importlib.import_module(TEXTS[name]), name)
+    return found
+
+
+def every_class() -> frozenset[type[Any]]:
+    """All classes whose values have a text."""
+    return frozenset(cls for cls in map(class_of, TEXTS) if cls is not None)
+
+
+@functools.cache
+def _base(cls: Hashable) -> Any:
+    """The class with a text that this is, or is derived from; None if there is none."""
+    return next((each for each in getattr(cls, "__mro__", ()) if has_text(each)), None)
+
+
+def base_of(value: Any) -> type[Any] | None:
+    """The class by which a value has a text; None if it has none."""
+    cls: Any = value.__class__
+    found: type[Any] | None = _base(cls)
+    return found
+
+
 def encoded_in(annotation: Any) -> frozenset[type[Any]]:
     """The types that snapshots encode whose values are of this annotation; of one that is no plain
     class or union, such as a protocol's or a type variable's, all."""
@@ -53,8 +100,34 @@ def encoded_in(annotation: Any) -> frozenset[type[Any]]:
     if annotation is None or isinstance(origin, type):
         return frozenset()
     if not isinstance(annotation, type) or getattr(annotation, "_is_protocol", False):
-        return frozenset(ENCODED)
-    return frozenset(e for e in ENCODED if issubclass(e, annotation) or issubclass(annotation, e))
+        return frozenset(ENCODED) | every_class()
+    if has_text(annotation):
+        return frozenset({annotation})
+    # An abstract class may have subclasses anywhere.
+    more = annotation is object or isinstance(annotation, abc.ABCMeta)
+    every = (*ENCODED, *(every_class() if more else ()))
+    return frozenset(e for e in every if issubclass(e, annotation) or issubclass(annotation, e))
+
+
+def encoded_class(name: str) -> type[Any] | None:
+    """The class of this name whose values snapshots encode."""
+    return next((each for each in ENCODED if each.__name__ == name), None) or class_of(name)
+
+
+def text_class(encodable: frozenset[type[Any]] | None) -> type[Any] | None:
+    """The class whose texts stand for values of an opaque that admits these; None where a text
+    alone would not tell the class."""
+    if encodable is None or len(encodable) != 1:
+        return None
+    (cls,) = encodable
+    return cls if has_text(cls) else None
+
+
+def is_encodable(value: Any, encodable: frozenset[type[Any]] | None) -> bool:
+    """Whether an opaque that admits these classes admits the value; None: all that are encoded."""
+    if encodable is None:
+        return isinstance(value, ENCODED) or base_of(value) is not None
+    return isinstance(value, tuple(encodable))
 
 
 # Values of classes of the standard library, by their names: whoever names them has imported them.

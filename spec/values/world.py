@@ -14,12 +14,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from operator import itemgetter
 from typing import Any, NoReturn, TypeVar
 
-from .. import sha256
 from .. import types as t
 from ..ir import Json
 from ..quick_dataclass import dataclass, field
 from ..words import Sort
 from .literal_texts import literal_class
+from .opaques import text_class
 
 K = TypeVar("K")
 V = TypeVar("V")
@@ -90,13 +90,19 @@ class Token:
         return mine < (other.opaque, other.id)
 
 
+class TextToken(Token):
+    """An opaque value whose text stands for it in JSON (see `opaque_texts`)."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True, slots=True)
 class World:
     """The Python classes of a machine's enums, records and sorts, by their names.
 
     `opaques`: the type of the numbers among opaque values, where it is another than int.
     `opaque_annotations`: the annotations by which opaque values are declared; nothing where the
-    declaration's classes are not at hand. `encodable`: the types of `ENCODED` that an opaque's
+    declaration's classes are not at hand. `encodable`: the types with an encoding that an opaque's
     annotations admit, which a frozen declaration keeps; where it is absent, all of them.
     """
 
@@ -205,7 +211,7 @@ def _encoder(type: t.Type) -> Encoder:
         case t.Sort():
             return str
         case t.Opaque(name=name):
-            return lambda value: {"$opaque": name, "id": _identity(value)}
+            return lambda value: _opaque_form(value, name)
         case t.Timer(ticks=True):
             return lambda value: value
         case t.Timer():
@@ -300,11 +306,16 @@ def _rank_of_first(row: tuple[Json, Json]) -> tuple[int, Any]:
     return rank(row[0])
 
 
+def _opaque_form(value: Any, name: str) -> Json:
+    return value.id if value.__class__ is TextToken else {"$opaque": name, "id": _identity(value)}
+
+
 def _identity(value: Any) -> int | str:
     if isinstance(value, Token):
         return value.id
-    raw: bytes = value if value.__class__ is bytes else repr(value).encode()
-    return sha256.hexdigest(raw)[:16]
+    from .opaque_texts import digest  # An instance does not need it to begin with.
+
+    return digest(value)
 
 
 def chosen(value: Any, type: t.Union) -> t.Type:
@@ -361,6 +372,8 @@ def _decode(data: Any, type: t.Type, world: World) -> Any:
         case t.Sort(name=name):
             return world.sorts[name](_plain(data, str))
         case t.Opaque(name=name):
+            if data.__class__ is str and text_class(world.encodable.get(name)) is not None:
+                return TextToken(name, data)
             return Token(name, data["id"]) if _tag(data, "$opaque") == name else _bad()
         case t.Record(name=name, fields=fields):
             if _tag(data, "$") != name:

@@ -17,6 +17,7 @@ TYPES: Mapping[str, tuple[type[Any], ...]] = {
 }
 KNOWN = {
     *("$schema", "title", "type", "const", "enum", "anyOf", "not", "pattern", "minimum", "maximum"),
+    "format",
     *("properties", "required", "additionalProperties", "propertyNames"),
     *("items", "prefixItems", "minItems", "maxItems", "uniqueItems"),
 }
@@ -37,10 +38,25 @@ def _rest(data: Any, schema: Mapping[str, Any]) -> bool:
         and ("anyOf" not in schema or any(valid(data, each) for each in schema["anyOf"]))
         and ("not" not in schema or not valid(data, schema["not"]))
         and (not isinstance(data, str) or bool(re.search(schema.get("pattern", ""), data)))
+        and (not isinstance(data, str) or _of_format(data, schema))
         and (not isinstance(data, int) or _within(data, schema))
         and (data.__class__ is not list or _array(data, schema))
         and (data.__class__ is not dict or _object(data, schema))
     )
+
+
+FORMATS: Mapping[str, str] = {  # RFC 3339 and RFC 4122; "decimal" is of OpenAPI's registry.
+    "date": r"\d{4}-\d\d-\d\d",
+    "time": r"\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)",
+    "date-time": r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)",
+    "duration": r"P(?=.)(\d+D)?(T(?=.)(\d+H(?=\d+M|\Z)|)(\d+M)?(\d+S)?)?",
+    "uuid": r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}",
+    "decimal": r"-?\d+(\.\d+)?",
+}
+
+
+def _of_format(data: str, schema: Mapping[str, Any]) -> bool:
+    return "format" not in schema or bool(re.fullmatch(FORMATS[schema["format"]], data))
 
 
 def _within(data: int, schema: Mapping[str, Any]) -> bool:

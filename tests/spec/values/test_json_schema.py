@@ -31,7 +31,7 @@ def forms(kind: t.Type) -> list[Any]:
 @settings(max_examples=60)
 @given(TYPES, TYPES)
 def test_forms_are_valid_and_what_is_valid_is_read(kind: t.Type, other: t.Type) -> None:
-    schema = schema_of(kind)
+    schema = schema_of(kind, WORLD)
     mine, theirs = forms(kind), forms(other)
     assert all(valid(data, schema) for data in mine)
     for data in theirs:
@@ -43,7 +43,7 @@ def test_forms_are_valid_and_what_is_valid_is_read(kind: t.Type, other: t.Type) 
 @given(TYPES, TYPES)
 def test_the_validator_is_right(kind: t.Type, other: t.Type) -> None:
     validators: Any = pytest.importorskip("jsonschema")
-    schema = schema_of(kind)
+    schema = schema_of(kind, WORLD)
     validators.Draft202012Validator.check_schema({"$schema": DIALECT, **schema})
     theirs = validators.Draft202012Validator(schema)
     for data in (*forms(kind), *forms(other)):
@@ -66,11 +66,11 @@ SAID: list[tuple[t.Type, list[Any], list[Any]]] = [
 
 @pytest.mark.parametrize(("kind", "good", "bad"), SAID)
 def test_what_schemas_say(kind: t.Type, good: list[Any], bad: list[Any]) -> None:
-    schema = schema_of(kind)
+    schema = schema_of(kind, WORLD)
     assert [each for each in good if not valid(each, schema)] == []
     assert [each for each in bad if valid(each, schema)] == []
 
 
 def test_what_is_no_value_has_no_schema() -> None:
     with pytest.raises(TypeError, match="no JSON Schema for Timer"):
-        schema_of(t.Timer())
+        schema_of(t.Timer(), WORLD)

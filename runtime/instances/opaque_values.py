@@ -1,0 +1,140 @@
+"""Opaque values in snapshots: each has an encoding of its own instead of a hash.
+
+    opaque := text                                              of a class that has texts
+            | {"$opaque": name, "id": "bytes:..." | "str:..." | "int:..." | "UUID:..." ...}
+
+Where the annotation admits values of one class that has texts (`spec.values.opaque_texts`), its
+text alone is the value. Other encodings begin with the class: that of bytes is base64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from lawful.spec import types as t
+from lawful.spec.values import opaque_texts
+from lawful.spec.values.opaques import ENCODED, TEXTS, base_of, class_of, is_encodable, text_class
+from lawful.spec.values.world import FrozenBag, FrozenMap, TextToken, Token, World
+
+WHICH = f"{', '.join(('bytes', 'str', 'int', *TEXTS))} have one"
+
+
+def closed(value: Any, kind: t.Type, world: World) -> Any:
+    """The value with each opaque value in it as a token that holds its encoding. TypeError for one
+    without an encoding, or of another class than its annotation says."""
+    return _opaques(value, kind, lambda held, name: _token(held, name, world))
+
+
+def opened(value: Any, kind: t.Type, world: World) -> Any:
+    """The value with each token in it as the opaque value that it holds; ValueError where that is
+    of another type than its annotation says."""
+    return _opaques(value, kind, lambda token, name: _opened(token, name, world))
+
+
+def _token(value: Any, name: str, world: World) -> Token:
+    mine = world.encodable.get(name)
+    cls = base_of(value)
+    if isinstance(value, bool) or (not isinstance(value, ENCODED) and cls is None):
+        raise TypeError(f"no encoding for the opaque value {value!r}: {WHICH}")
+    if not is_encodable(value, mine):
+        wanted = _types(name, world)
+        raise TypeError(f"no encoding for {value!r}: the opaque {name} is of type {wanted}")
+    whole = text_class(mine)
+    if whole is not None:
+        if cls is not whole:
+            raise TypeError(f"no encoding for {value!r}: the opaque {name} is a {whole.__name__}")
+        return TextToken(name, opaque_texts.written(value, whole))
+    return Token(name, _encoding(value, cls))
+
+
+def _encoding(value: Any, cls: type[Any] | None) -> str:
+    match value:
+        case bytes():
+            import base64  # Few machines have opaque bytes.
+
+            return "bytes:" + base64.b64encode(value).decode()
+        case str():
+            return "str:" + value
+        case int():
+            return f"int:{value}"
+        case _:
+            assert cls is not None
+            return f"{cls.__name__}:{opaque_texts.written(value, cls)}"
+
+
+def _opened(token: Any, name: str, world: World) -> Any:
+    mine = world.encodable.get(name)
+    whole = text_class(mine)
+    if isinstance(token, TextToken) and whole is not None:
+        return opaque_texts.read(str(token.id), whole)
+    if whole is not None:
+        raise ValueError(f"{name} is the text of a {whole.__name__}, not {token.id!r}")
+    held = _read(token)
+    if not is_encodable(held, mine):
+        wanted = _types(name, world)
+        raise ValueError(f"{name} is of type {wanted}, not {held!r}, a {type(held).__name__}")
+    return held
+
+
+def _read(token: Token) -> Any:
+    kind, _, text = str(token.id).partition(":")
+    match kind:
+        case "bytes":
+            import base64  # As above.
+
+            return base64.b64decode(text, validate=True)
+        case "str":
+            return text
+        case "int":
+            return int(text)
+        case _:
+            cls = class_of(kind)
+            if cls is None:
+                raise ValueError(f"not the encoding of an opaque value: {token.id!r}")
+            return opaque_texts.read(text, cls)
+
+
+def _types(name: str, world: World) -> str:
+    types = world.encodable.get(name, frozenset(ENCODED))
+    return " or ".join(sorted(each.__name__ for each in types)) or "none that has an encoding"
+
+
+Change = Callable[[Any, str], Any]
+
+
+def _opaques(value: Any, kind: t.Type, change: Change) -> Any:
+    """The value with `change` made to each opaque value in it."""
+    if not t.contains(kind, t.Opaque):
+        return value
+    match kind:
+        case t.Opaque(name=name):
+            return change(value, name)
+        case t.Record(fields=fields):
+            return type(value)(*(_opaques(getattr(value, f), of, change) for f, of in fields))
+        case t.Union(options=options):
+            return _in_union(value, options, change)
+        case t.Tuple(items=items):
+            return tuple(_opaques(v, of, change) for v, of in zip(value, items, strict=True))
+        case t.Seq(item=item):
+            return type(value)(_opaques(v, item, change) for v in value)
+        case t.Set(item=item):
+            return frozenset(_opaques(v, item, change) for v in value)
+        case t.Bag(item=item):
+            return FrozenBag({_opaques(k, item, change): n for k, n in value.items()})
+        case t.Map(key=key, value=of):
+            return FrozenMap(
+                {_opaques(k, key, change): _opaques(v, of, change) for k, v in value.items()}
+            )
+        case _:
+            return value
+
+
+def _in_union(value: Any, options: tuple[t.Type, ...], change: Change) -> Any:
+    if value is None:
+        return None
+    for option in options:
+        if isinstance(option, t.Record) and option.name == type(value).__name__:
+            return _opaques(value, option, change)
+    rest = [o for o in options if not isinstance(o, t.Record | t.Nothing)]
+    return _opaques(value, rest[0], change) if rest else value
