@@ -50,6 +50,8 @@ MODULE = '''
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from lawful import (
     Expect, Machine, Nat, Param, Scope, Timer, ignore, initial, invariant, needed,
     require, transition,
@@ -82,6 +84,7 @@ class Sender(Base):
     most: Param[int] = 3
     idle: Timer = Timer()
     last: Node | None = None
+    key: UUID | None = None
 
     @transition(source=Conn.OPEN)
     def ack(self, m: Ack, who: Node) -> None:
@@ -90,6 +93,10 @@ class Sender(Base):
         assert self.sent <= self.most
         self.last = who
         self.idle.start(0)
+
+    @transition(source=Conn.OPEN)
+    def name(self, key: UUID) -> None:
+        self.key = key
 
     @transition(source=Conn.OPEN, target=Conn.CLOSED, timer="idle")
     def close(self) -> Node:
@@ -105,7 +112,7 @@ class Sender(Base):
 
     deadlock_ok = True
     expects = Expect(asserts="holds")
-    scope = Scope(Nat=range(0, 5), Node=2)
+    scope = Scope(Nat=range(0, 5), Node=2, UUID=1)
 
 
 class Whole(Machine):
@@ -126,10 +133,11 @@ class Whole(Machine):
         self.one.ack(m, who)
 
     deadlock_ok = True
-    scope = Scope(Nat=range(0, 7), Node=2)
+    scope = Scope(Nat=range(0, 7), Node=2, UUID=1)
 '''
 USE = """
 import copy, json, pickle, sys
+from uuid import UUID
 from pathlib import Path
 from lawful import Refused
 from lawful.checks.replay import ReplayProgram, replay
@@ -142,6 +150,7 @@ with Journal("journal.jsonl") as journal:
     journal.attach(s, "one")
     print(s.send(), s.lawful.enabled(), s.lawful.at(Conn.OPEN))
     s.ack(Ack(1), Node("a"))
+    s.name(UUID(int=7))
     try:
         s.ack(Ack(7), Node("a"))
     except Refused as refused:

@@ -23,9 +23,10 @@ from tests.frozen import (
 )
 
 OUTPUT = """\
-2 ('send', 'ack') True
+2 ('send', 'ack', 'name') True
 ack: 7 was never sent (7 <= 1 is false)
-a Sender(state=<Conn.CLOSED: 'closed'>, sent=1, idle=stopped, last=Node('a'), most=2)
+a Sender(state=<Conn.CLOSED: 'closed'>, sent=1, idle=stopped, last=Node('a'), \
+key=UUID('00000000-0000-0000-0000-000000000007'), most=2)
 send: state is CLOSED, not OPEN
 True True True
 """

@@ -326,7 +326,7 @@ ALIKE: list[Any] = [
     *(datetime(2026, 1, 2, 3, tzinfo=BERLIN), datetime(2026, 1, 2, 3, tzinfo=CET)),
     *(datetime(2026, 1, 2, 2, tzinfo=UTC), datetime(2026, 1, 2, 2)),
     *(datetime(2026, 1, 2, 2, fold=1), Clock(2026, 1, 2, 2)),
-    *(datetime(2026, 10, 25, 2, 30, tzinfo=BERLIN), datetime(2026, 10, 25, 0, 30, tzinfo=CET)),
+    *(datetime(2026, 10, 25, 2, 30, tzinfo=BERLIN), datetime(2026, 10, 25, 1, 30, tzinfo=CET)),
     *(datetime(2026, 10, 25, 2, 30, fold=1, tzinfo=BERLIN), datetime.max.replace(tzinfo=BERLIN)),
     *(time(3, tzinfo=CET), time(2, tzinfo=UTC), time(3), time(3, fold=1)),
     *(time(3, tzinfo=BERLIN), timedelta(0), timedelta(hours=24), timedelta(1)),
