@@ -379,22 +379,14 @@ def _decode(data: Any, type: t.Type, world: World) -> Any:
             if _tag(data, "$") != name:
                 _bad()
             if len(data) != len(fields) + 1 or not all(name in data for name, _ in fields):
-                raise ValueError(_other_fields(data, name, [field for field, _ in fields]))
+                from .other_forms import other_fields  # Few data are wrong.
+
+                raise ValueError(other_fields(data, name, [field for field, _ in fields]))
             return world.records[name](*(decode(data[f], ft, world) for f, ft in fields))
         case t.Union(options=options):
             return _decode(data, _alternative(data, options), world)
         case _:
             return _decode_container(data, type, world)
-
-
-def _other_fields(data: Any, name: str, fields: list[str]) -> str:
-    """How a record of another declaration differs."""
-    missing = ", ".join(field for field in fields if field not in data)
-    more = ", ".join(field for field in data if field not in ("$", *fields))
-    wrong = [f"without {missing}"] * bool(missing) + [f"with {more}"] * bool(more)
-    return (
-        f"expected a {name} of {', '.join(fields) or 'no fields'}, found one {' and '.join(wrong)}"
-    )
 
 
 def _decode_container(data: Any, type: t.Type, world: World) -> Any:
