@@ -1,15 +1,23 @@
-"""How data differ from the JSON form of a value: texts of errors."""
+"""How data differ from the JSON form of a value: the errors."""
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
+from .. import types as t
 
-def other_fields(data: Any, name: str, fields: list[str]) -> str:
-    """How a record of another declaration differs."""
+
+def another_form(data: Any, type: t.Type) -> ValueError:
+    """The error for data that are not a value of this type."""
+    return ValueError(f"expected a {type}, found {json.dumps(data)[:80]}")
+
+
+def other_fields(data: Any, record: t.Record) -> ValueError:
+    """The error for a record of another declaration: how it differs."""
+    fields = [field for field, _ in record.fields]
     missing = ", ".join(field for field in fields if field not in data)
     more = ", ".join(field for field in data if field not in ("$", *fields))
     wrong = [f"without {missing}"] * bool(missing) + [f"with {more}"] * bool(more)
-    return (
-        f"expected a {name} of {', '.join(fields) or 'no fields'}, found one {' and '.join(wrong)}"
-    )
+    wanted = f"{record.name} of {', '.join(fields) or 'no fields'}"
+    return ValueError(f"expected a {wanted}, found one {' and '.join(wrong)}")

@@ -346,9 +346,9 @@ def decode(data: Json, type: t.Type, world: World) -> Any:
     try:
         return _decode(data, type, world)
     except (KeyError, TypeError, AttributeError, IndexError, OverflowError) as error:
-        import json  # As above.
+        from .other_forms import another_form
 
-        raise ValueError(f"expected a {type}, found {json.dumps(data)[:80]}") from error
+        raise another_form(data, type) from error
 
 
 def _decode(data: Any, type: t.Type, world: World) -> Any:
@@ -381,7 +381,7 @@ def _decode(data: Any, type: t.Type, world: World) -> Any:
             if len(data) != len(fields) + 1 or not all(name in data for name, _ in fields):
                 from .other_forms import other_fields  # Few data are wrong.
 
-                raise ValueError(other_fields(data, name, [field for field, _ in fields]))
+                raise other_fields(data, type)
             return world.records[name](*(decode(data[f], ft, world) for f, ft in fields))
         case t.Union(options=options):
             return _decode(data, _alternative(data, options), world)
