@@ -374,9 +374,9 @@ def _decode(data: Any, type: t.Type, world: World) -> Any:
         case t.Opaque(name=name):
             if data.__class__ is str and text_class(world.encodable.get(name)) is not None:
                 return TextToken(name, data)
-            return Token(name, data["id"]) if _tag(data, "$opaque") == name else _bad()
+            return Token(name, data["id"]) if data["$opaque"] == name else _bad()
         case t.Record(name=name, fields=fields):
-            if _tag(data, "$") != name:
+            if data["$"] != name:
                 _bad()
             if len(data) != len(fields) + 1 or not all(name in data for name, _ in fields):
                 from .other_forms import other_fields  # Few data are wrong.
@@ -392,15 +392,15 @@ def _decode(data: Any, type: t.Type, world: World) -> Any:
 def _decode_container(data: Any, type: t.Type, world: World) -> Any:
     match type:
         case t.Tuple(items=items):
-            values = _tag(data, "$tuple")
+            values = data["$tuple"]
             if len(values) != len(items):
                 _bad()
             return tuple(decode(v, i, world) for v, i in zip(values, items, strict=True))
         case t.Seq(item=item, mutable=mutable):
-            values = _plain(data, list) if mutable else _tag(data, "$tuple")
+            values = _plain(data, list) if mutable else data["$tuple"]
             return tuple(decode(v, item, world) for v in values)
         case t.Set(item=item):
-            return frozenset(decode(v, item, world) for v in _tag(data, "$set"))
+            return frozenset(decode(v, item, world) for v in data["$set"])
         case t.Bag(item=item):
             return FrozenBag({decode(k, item, world): _whole(n) for k, n in _entries(data)})
         case t.Map(key=key, value=of):
@@ -429,10 +429,6 @@ def _alternative(data: Any, options: tuple[t.Type, ...]) -> t.Type:
         elif data is not None:
             return option
     return _bad()
-
-
-def _tag(data: Any, tag: str) -> Any:
-    return data[tag]
 
 
 def _plain(data: Any, type: type[Any] | tuple[type[Any], ...]) -> Any:
