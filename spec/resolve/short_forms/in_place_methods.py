@@ -32,7 +32,9 @@ def in_place(b: Body, call: tree.Apply) -> tuple[tree.Statement, ...] | None:
         return (*put[0], tree.Evaluate(call.place, again))
     if function.name not in SHORT_UPDATES:
         return None
-    return _longer(b, call, function)
+    before, call = _with_plain_key(b, call)
+    longer = _longer(b, call, function)
+    return None if longer is None else (*before, *longer)
 
 
 def named_default(b: Body, node: tree.Expression) -> Put | None:
@@ -71,10 +73,24 @@ def _put_there(b: Body, node: tree.Expression) -> Put | None:
             if outer is not None:
                 inside = replace(node, function=replace(method, of=outer[1]))
                 return (*outer[0], tree.Evaluate(node.place, inside)), _item(inside, outer[1], key)
+            named, node = _with_plain_key(b, node)
             before = in_place(b, node)
-            return None if before is None else (before, _item(node, of, key))
+            return None if before is None else ((*named, *before), _item(node, of, node.args[0]))
         case _:
             return None
+
+
+def _with_plain_key(b: Body, call: tree.Apply) -> tuple[Block, tree.Apply]:
+    """A call of `setdefault` whose key may be written twice, and what names the key before."""
+    match call:
+        case tree.Apply(function=tree.Attribute(name="setdefault"), args=(key, value)):
+            if _plain(key) or not _reads(b, key):
+                return (), call
+            before: list[tree.Statement] = []
+            again = replace(call, args=(_named(b, key, before), value))
+            return tuple(before), again
+        case _:
+            return (), call
 
 
 def _item(node: tree.Expression, of: tree.Expression, key: tree.Expression) -> tree.Expression:
@@ -129,6 +145,18 @@ def _type_of(b: Body, node: tree.Expression) -> t.Type:
     del b.scene.problems.found[kept[0] :]
     b.evaluated, b.hoisted = kept[1:]
     return found
+
+
+def _reads(b: Body, node: tree.Expression) -> bool:
+    """Whether an expression changes nothing, so that it may come before what stands left of it."""
+    found = b.scene.problems.found
+    kept = len(found), b.evaluated, b.hoisted
+    b.hoisted = None
+    expressions.infer(b, node, None)
+    reads = len(found) == kept[0]
+    del found[kept[0] :]
+    b.evaluated, b.hoisted = kept[1:]
+    return reads
 
 
 def _plain(node: tree.Expression) -> bool:

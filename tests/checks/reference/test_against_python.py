@@ -14,6 +14,7 @@ from tests.spec import texts
 
 FILES = (
     "bodies",
+    "computed_keys",
     "constant_lists",
     "iterated",
     "emptied",
