@@ -15,7 +15,7 @@ from ..quick_dataclass import dataclass
 from ..syntax import parse, tree
 from ..syntax.declare import Declaration, declared
 from ..syntax.members import Member, Members
-from ..words import Ignored, State
+from ..words import Ignored
 from . import conditions, expressions
 from .annotations import TypeReader
 from .context import Body, Scene, Signature
@@ -62,15 +62,15 @@ class Headers:
     ) -> ir.Expr | None:
         """The control state of a header without `of`, or of an `ignore`, whose states are given.
 
-        It is `state`, or where that is no State of their class the one variable that is.
+        It is `state`, or where that is no enum of their class the one variable that is.
         """
-        own, enums = self.scene.own, self.reader.enums
+        own = self.scene.own
         kind = own.fields.get("state")
-        found = "no variable `state`" if kind is None else f"state: {kind}, which is no State"
+        found = "no variable `state`" if kind is None else f"state: {kind}, which is no enum"
         holders = self._holders(type(given[0])) if given else []
         plain = [name for name in holders if isinstance(own.fields[name], t.Enum)]
         only = plain[0] if len(holders) == 1 and plain else None
-        usual = isinstance(kind, t.Enum) and issubclass(enums[kind.name], State)
+        usual = isinstance(kind, t.Enum)
         if usual and ("state" in holders or (only is None and len(holders) < 2)):
             only = "state"  # What is no state of it is told with the states.
         if only is not None:
@@ -91,20 +91,19 @@ class Headers:
                 "L212",
                 place,
                 f"a source or target, but {found}",
-                'a variable `state` of a State type, or of="..."',
+                'a variable `state` of an enum type, or of="..."',
                 'declare state: Conn = Conn.OPEN with class Conn(State), or name it: of="pc[p]"',
             )
         return None
 
     def _holders(self, wanted: type[object]) -> list[str]:
-        """The variables that a header may mean by a State of this class: those that hold one, also
+        """The variables that a header may mean by a member of this class: those that hold one, also
         as an option or in a map; a ghost or parameter is none."""
         own, enums = self.scene.own, self.reader.enums
         return [
             name
             for name, kind in own.fields.items()
             if any(enums.get(each.name) is wanted for each in _states_at(kind))
-            and issubclass(wanted, State)
             and name not in own.fixed | own.ghosts
         ]
 
@@ -112,7 +111,7 @@ class Headers:
         found = self._path(member, signature, text)
         if found is not None and not isinstance(found.type, t.Enum):
             what = f'of="{text}", {a(found.type)}'
-            self._unfit(member.tree.place, what, "a place that holds a State")
+            self._unfit(member.tree.place, what, "a place that holds an enum")
             return None
         return found
 

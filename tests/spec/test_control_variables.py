@@ -104,13 +104,15 @@ def test_the_type_of_the_states_says_which_variable() -> None:
     assert shown(found) == shown(named)
 
 
-def test_every_engine_follows_that_variable() -> None:
-    found = texts.resolved(CLOCK)
+@pytest.mark.parametrize("base", ["Enum", "State"])
+def test_every_engine_follows_that_variable(base: str) -> None:
+    text = CLOCK.replace("(State)", f"({base})")
+    found = texts.resolved(text)
     flat = lower(found.machine, found.scopes["scope"])
     answers = [explore(flat, found.world, {}, engine=each) for each in ("reference", "generated")]
     counts = {(each.distinct, each.generated) for each in answers}
     assert len(counts) == 1
-    clock: Any = texts.machine(CLOCK)()
+    clock: Any = texts.machine(text)()
     with pytest.raises(Refused, match="phase is READY, not RUNNING"):
         clock.press()
     clock.second(2)  # It is ignored.
@@ -175,6 +177,14 @@ class M(Machine):
     @transition({header})
     def go(self) -> None: ...
 """
+
+
+@pytest.mark.parametrize("base", ["Enum", "IntEnum", "State"])
+def test_members_of_any_enum_may_be_states(base: str) -> None:
+    text = CLOCK.replace("(State)", f"({base})").replace(
+        "class Phase", "from enum import *\n\n\nclass Phase", 1
+    )
+    assert shown(texts.resolved(text)) == shown(texts.resolved(CLOCK))
 
 
 @pytest.mark.parametrize("more", ["", "turn: Player = Player.WHITE", "state: Nat = 0"])

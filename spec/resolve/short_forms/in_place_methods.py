@@ -151,10 +151,10 @@ def _reads(b: Body, node: tree.Expression) -> bool:
     """Whether an expression changes nothing, so that it may come before what stands left of it."""
     found = b.scene.problems.found
     kept = len(found), b.evaluated, b.hoisted
-    b.hoisted = None
+    b.hoisted = []
     expressions.infer(b, node, None)
-    reads = len(found) == kept[0]
-    del found[kept[0] :]
+    reads = not b.hoisted
+    del found[kept[0] :]  # It is resolved, and judged, again.
     b.evaluated, b.hoisted = kept[1:]
     return reads
 
