@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
 import pytest
 
+from tests.agree.everyday import methods, parts
 from tests.agree.examine import examine, seeded
 from tests.agree.hits import Hits
 
@@ -24,6 +26,23 @@ def test_all_engines_agree(path: Path, tmp_path: Path) -> None:
         assert not found
     assert hits.rows["total machines"] == 2
     assert not [row for row in hits.rows if row.startswith("not packed")]
+
+
+@pytest.mark.parametrize("made", [methods.module, parts.module], ids=["methods", "parts"])
+@pytest.mark.parametrize("count", [8, pytest.param(500, marks=pytest.mark.nightly)])
+def test_all_engines_agree_on_random_methods(
+    made: Callable[[str], str], count: int, tmp_path: Path
+) -> None:
+    """What stands together in them is random: lookups, loops, `match`, places that locals name.
+
+    A method that the language refuses counts for nothing; more than a third have to be accepted.
+    """
+    hits = Hits()
+    for seed in range(count):
+        text = made(f"everyday {seed}")
+        assert not examine(text, Random(f"methods {seed}"), hits, tmp_path, solved=seed % 10 == 0)
+    assert hits.rows["total machines"] * 3 > count
+    assert hits.rows["total refused"] + hits.rows["total machines"] == count
 
 
 COLOR = "class Color(Enum):\n    RED = 1\n    BLUE = 2\n"

@@ -1,0 +1,1 @@
+"""Random methods as people write them: lookups, loops, `match`, places that locals name."""
