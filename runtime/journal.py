@@ -26,12 +26,15 @@ last row, whatever the event did), parts as objects of their variables and param
 
 from __future__ import annotations
 
+import errno
 import glob
+import json
 import os
 import stat
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from io import FileIO
 from pathlib import Path
@@ -48,6 +51,7 @@ if sys.platform != "win32":
 if TYPE_CHECKING:
     from .instance import Machine
 
+MOST_NAMED = 5  # Instances whose lost rows an error names.
 __all__ = ["HIDDEN", "KEYS", "Hidden", "Journal", "JournalError", "read", "rotated"]
 
 
@@ -58,8 +62,10 @@ class Journal:
     rows of an instance whose name it has already are numbered on. With `append=False` it deletes
     what is in `path` (not the files into which that was rotated). Up to `buffer` rows are held back
     (0: none) until `flush` or `close`, and are lost if the process dies; a row that it dies in is
-    torn at the end of the file, which `read` recognises. After an error nothing more is written:
-    every event then raises it again. Errors: OSError, a BlockingIOError where another journal
+    torn at the end of the file, which `read` recognises. Where the file takes no row, because the
+    disk is full say, the event is done and raises the OSError; its row waits, and the next event,
+    `flush` or `close` tries again. Meanwhile the file ends with a whole row, unless it cannot even
+    be cut. Errors: OSError, a BlockingIOError where another journal
     writes the file (but on Windows); JournalError for a file that is damaged, or no journal: it
     stays as it is. In a forked process every event is a RuntimeError, and nothing is written.
 
@@ -86,7 +92,7 @@ class Journal:
         self.largest = largest
         self._process = os.getpid()
         self._lock = threading.RLock()  # A file that begins anew is written in between.
-        self._file: IO[bytes] | None = _opened(self.path)
+        self._file: FileIO | None = _opened(self.path)
         try:
             # What is no file, such as a device, has no rows, and may have no end.
             kept = append and self.path.is_file()
@@ -97,15 +103,16 @@ class Journal:
         except BaseException:
             self._file.close()
             raise
-        self._error: OSError | None = None
         self._rows: list[str] = []
         self._sealing: list[str] = []  # Rows that get their checksums now.
         self._flushing = False
-        self._data = b""  # What is being written; with `_unsure` a part of it may be.
+        self._data = b""  # What is being written from `_size` on, and how much of it has been;
+        self._done = 0  # with `_unsure` it may be more, or less.
         self._unsure = False
         self._moving: Path | None = None  # Where the file goes that is full, until it is there.
         self._preparing = False
-        self._size = self.path.stat().st_size
+        self._size = self.path.stat().st_size  # Of the whole rows in the file.
+        self._holding = False
         self._known: set[str] = set()
         self._attached: list[tuple[Machine, LineWriter, list[Callable[[], None]]]] = []
 
@@ -168,70 +175,112 @@ class Journal:
         self._attached = [each for each in self._attached if each is not row]
 
     def flush(self) -> None:
-        """Write the rows that are held back to the operating system. Errors: OSError."""
-        for _, writer, _ in self._attached:
-            writer.drain()
+        """Write the rows that are held back to the operating system. Errors: OSError; then they
+        wait, and you may try again."""
+        self._holding = True  # A row that the file does not take must not keep others from waiting.
+        try:
+            for _, writer, _ in self._attached:
+                writer.drain()
+        finally:
+            self._holding = False
         with self._lock:
             self._flush()
 
     def _flush(self) -> None:
-        if self._error is not None:
-            raise self._error
         if self._file is None or self._flushing or self._preparing:
             return  # Who is interrupted by a handler's event writes the row of that, too.
         self._flushing = True
         try:
             if self._moving is not None:  # An interrupt came while a new file began.
                 self._begin_anew(self._moving)
-            if self._unsure:  # An interrupt came while a write ended: how much did it write?
-                done = os.fstat(self._file.fileno()).st_size - self._size
-                self._size += done
-                self._data = self._data[done:]
+            if self._unsure:  # A write was interrupted, or failed: how much did it write?
+                done = self._in_file()
                 self._unsure = False
+                self._written(done)
             while self._data or self._sealing or self._rows:
                 # No call in these two lines: a handler's row comes before them or after them.
                 self._sealing += self._rows
                 self._rows = []
                 data, last = sealed(self._sealing, self._sum)
                 self._data, self._sum, self._sealing = self._data + data, last, []
-                done = self._file.write(self._data)
-                self._data = self._data[done:]
-                self._size += done
-        except OSError as error:
-            self._error = error
-            raise
-        except BaseException:
+                done = self._file.write(self._data[self._done :])
+                self._written(self._done + done)
+        except BaseException as error:
             self._unsure = True
+            if isinstance(error, OSError):
+                self._cut()
             raise
         finally:
             self._flushing = False
 
+    def _written(self, done: int) -> None:
+        """Note that so many bytes of the data are in the file: those of whole rows are done."""
+        whole = self._data.rfind(b"\n", 0, done) + 1
+        rest = self._data[whole:]
+        # No call between: an interrupt would leave half of it.
+        self._data, self._size, self._done = rest, self._size + whole, done - whole
+
+    def _in_file(self) -> int:
+        """How many bytes of the data are in the file; of a device nobody knows it."""
+        assert self._file is not None
+        of = os.fstat(self._file.fileno())
+        return of.st_size - self._size if stat.S_ISREG(of.st_mode) else self._done
+
+    def _cut(self) -> None:
+        """Cut a row off that the file did not take whole, if that is possible: whoever reads the
+        file finds no torn one."""
+        if self._moving is not None or self._file is None:  # No row is being written.
+            return
+        with suppress(OSError):
+            done = self._in_file()
+            whole = self._data.rfind(b"\n", 0, done) + 1
+            if whole < done:
+                os.ftruncate(self._file.fileno(), self._size + whole)
+
+    def _lost(self, error: OSError) -> OSError:
+        """The error where rows cannot be written any more: which ones are lost."""
+        data, _ = sealed([*self._sealing, *self._rows], self._sum)
+        rows = [json.loads(line) for line in (self._data + data).splitlines()]
+        first = {row["instance"]: row["seq"] for row in reversed(rows)}
+        told = [f"{name} {first[name]} to {end - 1}" for name, end in numbers(rows).items()]
+        more = ", ..." if len(told) > MOST_NAMED else ""
+        what = f"{error.strerror or error}; lost rows: {', '.join(told[:MOST_NAMED])}{more}"
+        return OSError(error.errno or errno.EIO, what, str(self.path))
+
     def close(self) -> None:
-        """Write everything, and end what was attached. Closing twice is closing once."""
+        """Write everything, and end what was attached. Closing twice is closing once. Errors:
+        OSError, which names the rows that could not be written and are lost."""
         if self._file is None:
             return
         for _, _, ends in self._attached:
             for end in ends:
                 end()
         try:
-            if self._error is None and self._process == os.getpid():
+            if self._process == os.getpid():
                 self.flush()
+        except OSError as error:
+            if not (self._data or self._sealing or self._rows):
+                raise
+            raise self._lost(error) from error
         finally:
             self._file.close()
             self._file = None
 
     def _write(self, writer: RowWriter, line: str) -> None:
-        if self._error is not None:
-            raise self._error
         if self._process != os.getpid():
             raise RuntimeError("a journal is written by the process that opened it")
         with self._lock:
             self._rows += [line]
             writer.at = writer.next  # No call between: see `RowWriter`.
-            if len(self._rows) > self.buffer and not (self._preparing or self._flushing):
+            if self._waits() and not (self._preparing or self._flushing or self._holding):
                 self._flush()
                 if self.largest is not None and self._size >= self.largest and not self._behind():
                     self._rotate()
+
+    def _waits(self) -> bool:
+        """Whether to write now: there are enough rows, or some that the file did not take."""
+        late = self._data or self._sealing or self._moving is not None
+        return bool(late) or len(self._rows) > self.buffer
 
     def _behind(self) -> bool:
         """Whether an instance has had later events than the present row, or is in one: no file may
@@ -275,9 +324,6 @@ class Journal:
         try:
             if self._moving is not None:
                 self._begin_anew(self._moving)
-        except OSError as error:
-            self._error = error
-            raise
         finally:
             self._flushing = False
 
@@ -306,9 +352,9 @@ def _is_behind(entry: Machine, writer: LineWriter, prepared: bool = False) -> bo
     return any(done is not writer.at.last for done in tuple(writer.waiting))
 
 
-def _opened(path: Path) -> IO[bytes]:
+def _opened(path: Path) -> FileIO:
     """The file, to be written at its end, by nobody else. Errors: OSError."""
-    file = path.open("ab", buffering=0)
+    file = FileIO(os.fspath(path), "ab")
     try:
         _lock(file, path)
     except BlockingIOError:

@@ -282,7 +282,7 @@ def test_what_was_torn_is_cut_off_before_more_is_written(tmp_path: Path) -> None
     assert [row["seq"] for row in read(path)] == [0, 1, 2, 3, 4, 5]
 
 
-def test_after_an_error_nothing_more_is_written(
+def test_what_a_file_does_not_take_is_named_at_the_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "j.jsonl"
@@ -295,7 +295,8 @@ def test_after_an_error_nothing_more_is_written(
             with pytest.raises(OSError):
                 sender.send(Msg(n, b"x"))
             assert sender.n == n
-        journal.close()
+        with pytest.raises(OSError, match="File not open for writing; lost rows: a 1 to 2"):
+            journal.close()
     assert len(list(read(path))) == 1
 
 
