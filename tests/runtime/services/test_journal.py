@@ -282,24 +282,6 @@ def test_what_was_torn_is_cut_off_before_more_is_written(tmp_path: Path) -> None
     assert [row["seq"] for row in read(path)] == [0, 1, 2, 3, 4, 5]
 
 
-def test_what_a_file_does_not_take_is_named_at_the_end(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "j.jsonl"
-    journal = Journal(path, buffer=0)
-    sender = Sender()
-    journal.attach(sender, "a")
-    with path.open("rb", buffering=0) as unwritable:
-        monkeypatch.setattr(journal, "_file", unwritable)
-        for n in (1, 2):
-            with pytest.raises(OSError):
-                sender.send(Msg(n, b"x"))
-            assert sender.n == n
-        with pytest.raises(OSError, match="File not open for writing; lost rows: a 1 to 2"):
-            journal.close()
-    assert len(list(read(path))) == 1
-
-
 def test_a_torn_last_line_is_recognised(tmp_path: Path) -> None:
     path = tmp_path / "j.jsonl"
     run(path)

@@ -225,3 +225,21 @@ def test_events_whose_rows_were_interrupted_are_named_too(
     disk.room = 0
     with pytest.raises(OSError, match="lost rows: a 1 to 1, b 1 to 1"):
         journal.close()
+
+
+def test_what_a_file_does_not_take_is_named_at_the_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "j.jsonl"
+    journal = Journal(path, buffer=0)
+    entry = Counter()
+    journal.attach(entry, "a")
+    with path.open("rb", buffering=0) as unwritable:
+        monkeypatch.setattr(journal, "_file", unwritable)
+        for n in (1, 2):
+            with pytest.raises(OSError):
+                entry.add(1)
+            assert entry.count == n
+        with pytest.raises(OSError, match="File not open for writing; lost rows: a 1 to 2"):
+            journal.close()
+    assert len(list(read(path))) == 1
