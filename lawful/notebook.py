@@ -14,7 +14,9 @@ from lawful.checks.explore import CheckResult, explore
 from lawful.checks.explore.limits import Limits
 from lawful.checks.explorer.explorer_page import diagram as picture
 from lawful.checks.replay.mapping import read_mapping
+from lawful.checks.replay.mapping_names import MappingError
 from lawful.checks.replay.program import ReplayProgram
+from lawful.checks.replay.sources import ReplayError
 from lawful.checks.replay.validation import ReplayResult
 from lawful.checks.replay.validation import replay as replay_traces
 from lawful.runtime.instance import Machine
@@ -77,7 +79,10 @@ def replay(
     Raises `DeclarationError`, and `ReplayError` where the traces or the mapping cannot be read.
     """
     read = None if mapping is None else read_mapping(mapping)
-    program = ReplayProgram((resolve(_declared(machine)).machine,), mapping=read)
+    try:
+        program = ReplayProgram((resolve(_declared(machine)).machine,), mapping=read)
+    except MappingError as error:
+        raise ReplayError(f"{mapping}: {error}") from error
     return replay_traces(traces, program)
 
 

@@ -65,6 +65,7 @@ from pathlib import Path
 from typing import Any
 
 from lawful.spec.codec.as_json import is_object
+from lawful.spec.errors import nearest
 from lawful.spec.ir import Json
 
 from .histories.history_table import CALL, RETURN, HistoryTable, history_of
@@ -391,9 +392,11 @@ def mapping_of(data: Any) -> TraceMapping:
     given = {name: value for name, value in data.items() if value is not None}
     for name, value in given.items():
         if name not in KINDS:
-            raise ValueError(f"{name} is no key of a mapping; the keys are {', '.join(KINDS)}")
+            keys = nearest(name, KINDS, f"the keys are {', '.join(KINDS)}")
+            raise ValueError(f"{name} is no key of a mapping; {keys}")
         if type(value) is not KINDS[name]:
-            raise ValueError(f"{name} has to be a {KINDS[name].__name__}")
+            kind = preparation_table.KIND_NAMES[KINDS[name]]
+            raise ValueError(f"{name} has to be {kind}, not {value!r}")
     how = preparation_table.preparation_of(given["preparation"]) if "preparation" in given else None
     given["preparation"] = how
     if "history" in given:

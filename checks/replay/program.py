@@ -15,10 +15,12 @@ from pathlib import Path
 
 from lawful.spec import ir
 from lawful.spec.codec import as_json
+from lawful.spec.errors import nearest
 from lawful.spec.ir import Json
 from lawful.spec.values.time import clock_of
 
 from .mapping import TraceMapping, mapping_of
+from .mapping_names import MappingError, check_names
 from .preparation.row_numbers import file_at, record_at, time_at
 from .resuming import Policy
 from .row_state import StateForm
@@ -48,7 +50,8 @@ class ReplayProgram:
     are delivered again.
     `until`: the traces are complete up to this time, in seconds since 1970, so deadlines before it
     have passed. Without it they pass only where a later row of the instance comes.
-    Raises ValueError where two machines have one name, or an older version is of another machine.
+    Raises ValueError where two machines have one name, or an older version is of another machine,
+    and MappingError, which is one, where the mapping does not suit its machine.
     """
 
     machines: tuple[ir.Machine, ...]
@@ -77,17 +80,27 @@ class ReplayProgram:
                 raise ValueError(f"the mapping does not say of which machine it is: {names}")
             mapping = dataclasses.replace(self.mapping, machine=names[0])
             object.__setattr__(self, "mapping", mapping)
-        for machine in (*self.machines, *self.older):
-            if self.mapping is not None and machine.name == self.mapping.machine:
-                timed = clock_of(machine) is not None
-                if self.mapping.history is not None and timed:
-                    what = "a machine with a clock"
-                    raise ValueError(f"histories of calls and returns are not for {what}")
-                if self.any_order and (why := self._with_any_order(self.mapping)):
-                    raise ValueError(why)
-                if why := possible_states.wrong(machine, self.mapping, timed):
-                    raise ValueError(why)
-                self._check_deadlines(machine, self.mapping)
+        if self.mapping is not None:
+            self._check_mapping(self.mapping)
+
+    def _check_mapping(self, mapping: TraceMapping) -> None:
+        """MappingError where the mapping does not suit a version of its machine."""
+        versions = [m for m in (*self.machines, *self.older) if m.name == mapping.machine]
+        if not versions:
+            names = [machine.name for machine in self.machines]
+            how = nearest(mapping.machine, names, f"the machines are {', '.join(names)}")
+            raise MappingError(f'machine is "{mapping.machine}", and is not given; {how}')
+        check_names(mapping, versions)
+        if self.any_order and (why := self._with_any_order(mapping)):
+            raise MappingError(why)
+        for machine in versions:
+            timed = clock_of(machine) is not None
+            if mapping.history is not None and timed:
+                what = "a machine with a clock"
+                raise MappingError(f"histories of calls and returns are not for {what}")
+            if why := possible_states.wrong(machine, mapping, timed):
+                raise MappingError(why)
+            self._check_deadlines(machine, mapping)
 
     def _with_any_order(self, mapping: TraceMapping) -> str:
         """What does not go together with rows in any order, as a sentence; empty if nothing."""
@@ -97,17 +110,17 @@ class ReplayProgram:
         return f'ties = "any" is for traces that tell everything else, without {others}'
 
     def _check_deadlines(self, machine: ir.Machine, mapping: TraceMapping) -> None:
-        """ValueError where deadlines do not suit the machine, or the rest of the mapping."""
+        """MappingError where deadlines do not suit the machine, or the rest of the mapping."""
         if not mapping.deadlines:
             return
         if mapping.time is None:
-            raise ValueError("deadlines need `time`")
+            raise MappingError("deadlines need `time`")
         if mapping.history or mapping.unseen:
             others = "histories, `hidden`, `attach` and `partial`"
-            raise ValueError(f"deadlines are for traces that tell everything, without {others}")
+            raise MappingError(f"deadlines are for traces that tell everything, without {others}")
         states = StateForm(machine).control_states
         if why := unknown_states(mapping.deadlines, states, machine.name):
-            raise ValueError(why)
+            raise MappingError(why)
 
     def of(self, machine: str) -> ReplayProgram:
         """The program that judges a machine: this one."""

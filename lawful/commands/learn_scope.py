@@ -11,6 +11,7 @@ from lawful.checks.explore.state_graph import state_graph
 from lawful.checks.explore.state_json import shown
 from lawful.checks.replay import ReplayError, ReplayProgram
 from lawful.checks.replay.mapping import TraceMapping, read_mapping
+from lawful.checks.replay.mapping_names import MappingError
 from lawful.checks.replay.studies.scope_learning import Learned, compared, compared_names, learned
 from lawful.progress import Tell, progress
 from lawful.runtime.instance import Machine
@@ -38,7 +39,8 @@ class Reached:
 def learn_scope(options: LearnScopeOptions, output: Output) -> int:
     """Replay the traces, explore the scope that they need, and print both."""
     mapping = _mapping(options)
-    classes = output.replayed([options.target], ["" if mapping is None else mapping.machine])
+    named = ["" if mapping is None else mapping.machine]
+    classes = output.replayed([options.target], named, options.mapping)
     with progress("replaying", output.quiet) as tell:
         found = _learned(classes, mapping, options, tell)
         reached = {cls.__name__: _reached(cls, found[cls.__name__], options) for cls in classes}
@@ -64,6 +66,8 @@ def _learned(
     try:
         machines = tuple(resolve(cls).machine for cls in classes)
         return learned(options.traces, ReplayProgram(machines, mapping=mapping), tell)
+    except MappingError as error:
+        raise CommandError(f"{options.mapping}: {error}") from error
     except (ReplayError, ValueError) as error:
         raise CommandError(str(error)) from error
 

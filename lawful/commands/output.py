@@ -18,6 +18,7 @@ from lawful import run_summary as summary
 from lawful.project import Project
 from lawful.remarks import uncalled
 from lawful.runtime.instance import Machine
+from lawful.spec.errors import nearest
 from lawful.spec.ir import Json
 from lawful.spec.quick_dataclass import dataclass, field
 from lawful.spec.syntax.declare import declared
@@ -60,9 +61,12 @@ class Output:
         """
         return [each.cls for each in self.chosen([target], or_unscoped=or_unscoped)]
 
-    def replayed(self, given: Sequence[str], named: Sequence[str]) -> list[type[Machine]]:
+    def replayed(
+        self, given: Sequence[str], named: Sequence[str], mapping: Path | None
+    ) -> list[type[Machine]]:
         """The machines of the targets that are replayed: those which mappings have `named`, with a
-        scope or without, because a replay explores nothing; without a name as above.
+        scope or without, because a replay explores nothing; without a name as above. `mapping` is
+        the file of the mappings.
 
         Raises CommandError where the targets have no machine of such a name, or two.
         """
@@ -73,8 +77,10 @@ class Output:
         for name in named:
             found = [each for each in every if each.cls.__name__ == name]
             if not found:
-                names, where = ", ".join(each.cls.__name__ for each in every), ", ".join(given)
-                raise CommandError(f"the mapping is of {name}; {where} has {names}")
+                names, where = [each.cls.__name__ for each in every], ", ".join(given)
+                told = f"the mapping is of {name}; {where} has {', '.join(names)}"
+                how = nearest(name, names, "give its target, or correct the name")
+                raise CommandError(f"{mapping}: {told}; {how}" if mapping else f"{told}; {how}")
             if len(found) > 1:
                 raise CommandError(f"{name} is in {' and in '.join(each.where for each in found)}")
             out.append(found[0].cls)

@@ -31,6 +31,7 @@ from lawful.checks.replay.increments.state_files import (
 )
 from lawful.checks.replay.joint.joint_program import ALONE
 from lawful.checks.replay.mapping import TraceMapping
+from lawful.checks.replay.mapping_names import MappingError
 from lawful.checks.replay.storing import only_store, write_store
 from lawful.checks.replay.studies.version_comparison import compared
 from lawful.checks.replay.tally import Tallies
@@ -76,7 +77,7 @@ def _given(
         if len(mappings) > 1:
             _alone(options)
     given = [options.target, *options.also]
-    return output.replayed(given, [each.machine for each in mappings]), mappings
+    return output.replayed(given, [each.machine for each in mappings], options.mapping), mappings
 
 
 @contextmanager
@@ -196,7 +197,17 @@ def _program(
     if len(mappings) < 2:
         return _single(classes, mappings, options)
     machines = [resolve(cls).machine for cls in classes]
-    return joint_program(machines, mappings, **_options(options))
+    with _from_mapping(options):
+        return joint_program(machines, mappings, **_options(options))
+
+
+@contextmanager
+def _from_mapping(options: ReplayOptions) -> Generator[None]:
+    """Name the file of a mapping that does not suit its machine, or the store that has it."""
+    try:
+        yield
+    except MappingError as error:
+        raise ReplayError(f"{options.mapping or options.traces[0]}: {error}") from error
 
 
 def _single(
@@ -204,7 +215,8 @@ def _single(
 ) -> ReplayProgram:
     machines = tuple(resolve(cls).machine for cls in classes)
     mapping = mappings[0] if mappings else None
-    return ReplayProgram(machines, mapping=mapping, **_options(options))
+    with _from_mapping(options):
+        return ReplayProgram(machines, mapping=mapping, **_options(options))
 
 
 def _options(options: ReplayOptions) -> dict[str, Any]:

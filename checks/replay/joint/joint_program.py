@@ -21,6 +21,7 @@ from lawful.spec import ir
 
 from ..columnar.layout import Layout, layout_of
 from ..mapping import TraceMapping
+from ..mapping_names import check_names, without_unknown
 from ..preparation.preparation_table import Preparation
 from ..program import ReplayProgram, program_of
 from ..row_step import Stepper
@@ -183,17 +184,15 @@ def joint_program(
     before = [*older]
     if strange := [each.name for each in before if each.name not in named]:
         raise ValueError(f"an older version of {strange[0]}, which is none of {', '.join(named)}")
-    return JointProgram(
-        tuple(
-            ReplayProgram(
-                (named[mapping.machine],),
-                mapping=mapping,
-                older=tuple(each for each in before if each.name == mapping.machine),
-                **options,
-            )
-            for mapping in mappings
-        )
-    )
+    versions = [*named.values(), *before]
+    programs: list[ReplayProgram] = []
+    for mapping in mappings:
+        # What a file says outside of the tables of machines is for those that have such a name.
+        mine = [each for each in versions if each.name == mapping.machine]
+        check_names(mapping, [*mine, *(each for each in versions if each not in mine)])
+        own = without_unknown(mapping, mine)
+        programs.append(ReplayProgram((mine[0],), mapping=own, older=tuple(mine[1:]), **options))
+    return JointProgram(tuple(programs))
 
 
 def _alphabet(program: ReplayProgram) -> frozenset[str]:

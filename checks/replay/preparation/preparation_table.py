@@ -53,6 +53,7 @@ from datetime import date
 from typing import Any
 
 from lawful.spec.codec.as_json import is_list, is_object, is_tuple
+from lawful.spec.errors import nearest
 from lawful.spec.ir import Json
 
 from .path_templates import conditions_in, wrong_condition, wrong_pattern, wrong_template
@@ -219,6 +220,13 @@ def _salt(of: Preparation) -> str:
 
 CHECKS = (_words, _lines, _paths, _templates, _never, _salt)
 TEXT_LISTS = ("columns", "ties", "hash", "drop")
+KIND_NAMES = {
+    str: "a text",
+    int: "a whole number",
+    bool: "true or false",
+    list: "a list",
+    dict: "a table",
+}
 KINDS: dict[str, type] = {
     "format": str,
     "line": str,
@@ -252,14 +260,14 @@ def preparation_of(data: Any) -> Preparation:
     known: dict[str, Any] = {}
     for name, value in data.items():
         if name not in KINDS:
-            raise ValueError(
-                f"preparation.{name} is no key of a preparation; the keys are {', '.join(KINDS)}"
-            )
+            how = nearest(name, KINDS, f"the keys are {', '.join(KINDS)}")
+            raise ValueError(f"preparation.{name} is no key of a preparation; {how}")
         told = value.isoformat() if isinstance(value, date) else value  # TOML has dates.
         second = _texts(told) if name == "spread" else name == "ties" and isinstance(told, str)
         if type(told) is not KINDS[name] and not second:
             also = OR_TEXT.get(name, "")
-            raise ValueError(f"preparation.{name} has to be a {KINDS[name].__name__}{also}")
+            what = f"{KIND_NAMES[KINDS[name]]}{also}, not {value!r}"
+            raise ValueError(f"preparation.{name} has to be {what}")
         known[name] = (*told,) if is_list(told) else told
     for name in TEXT_LISTS:
         if not isinstance(known.get(name), str) and not _texts(known.get(name, ())):

@@ -16,6 +16,8 @@ import math
 from collections.abc import Iterable
 from typing import Any
 
+from lawful.spec.errors import nearest
+
 
 def wrong_deadlines(limits: Any) -> str:
     """What is wrong with the table of a mapping; empty where nothing is."""
@@ -29,6 +31,7 @@ def unknown_states(limits: Iterable[str], states: tuple[str, ...], machine: str)
     """Why the table does not suit a machine with these control states; empty where it does."""
     for name in limits:
         if name not in states:
-            there = ", ".join(states) or "it has none"
-            return f"deadlines.{name} is no control state of {machine}: {there}"
+            there = f"it has {', '.join(states)}" if states else "it has none"
+            how = nearest(name, states, there)
+            return f"deadlines.{name} is no control state of {machine}; {how}"
     return ""

@@ -14,6 +14,7 @@ from pathlib import Path
 from lawful.spec import ir
 
 from ..engine_choice import EngineChoice, Tell, silent
+from ..mapping_names import without_unknown
 from ..problems import Finding
 from ..program import ReplayProgram
 from ..tally import Tally
@@ -77,9 +78,10 @@ def compared(
         raise ValueError(f"the versions are of other machines: {names}")
     given = [*paths]
     newer = replace(program, every=True, any_version=True)
+    mapping = program.mapping and without_unknown(program.mapping, older)
     before, now = (
         replay(given, each, engine, master, tell=tell)
-        for each in (replace(newer, machines=older), newer)
+        for each in (replace(newer, machines=older, mapping=mapping), newer)
     )
     old, new = _deviations(before), _deviations(now)
     return VersionComparison(

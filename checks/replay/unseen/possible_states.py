@@ -159,10 +159,9 @@ def _text(row: Row) -> str:
 
 def wrong(machine: ir.Machine, mapping: TraceMapping, timed: bool) -> str:
     """Why a mapping cannot leave steps of the machine untold, as a sentence; empty where it can."""
-    names = [event.name for event in machine.events]
-    for name in mapping.hidden:
-        if name not in names:
-            return f"hidden has {name}, which is no event of {machine.name}: {', '.join(names)}"
+    events = {event.name for event in machine.events}
+    if transitions := [name for name in mapping.hidden if name not in events]:
+        return f"hidden has {transitions[0]}, which is no event of {machine.name}, but a transition"
     if timed and mapping.unseen:
         return f"{machine.name} has a clock, and nobody saw when hidden steps happened"
     return ""

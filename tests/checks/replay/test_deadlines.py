@@ -157,7 +157,10 @@ def test_a_wrong_table_is_refused(change: dict[str, Any], why: str) -> None:
 @pytest.mark.parametrize(
     ("change", "why"),
     [
-        ({"deadlines": {"GONE": 1.0}}, "deadlines.GONE is no control state of Order: NEW, PAID"),
+        (
+            {"deadlines": {"GONE": 1.0}},
+            "GONE is no control state of Order; it has NEW, PAID",
+        ),
         ({"time": None, "seq": "$.n", "preparation": None}, "deadlines need `time`"),
         ({"partial": True}, "deadlines are for traces that tell everything"),
     ],

@@ -253,14 +253,14 @@ def test_the_machine_that_the_mapping_names_is_replayed(
     (tmp_path / "log.ndjson").write_text('{"i": "a", "n": 0, "e": "add"}\n')
     args = [str(tmp_path / name) for name in ("log.ndjson", "two.py")]
     told = 'instance = "$.i"\nseq = "$.n"\nevent = "$.e"\nmachine = '
-    mapping = tmp_path / "m.toml"
+    mapping, both = tmp_path / "m.toml", "Bell, Tally; write Tally"
     for command in ("replay", "learn-scope"):
         mapping.write_text(f'{told}"Tally"')
         assert main([command, *args, "--mapping", str(mapping)]) == 0
         said = capsys.readouterr()
         assert said.out.startswith("Tally") and not said.err
         for name, why in (
-            ("Tolly", f"the mapping is of Tolly; {args[1]} has Bell, Tally"),
+            ("Tolly", f"{mapping}: the mapping is of Tolly; {args[1]} has {both}"),
             ("$.m", f"{mapping}: machine has to be the name of a machine, not $.m"),
         ):
             mapping.write_text(f'{told}"{name}"')

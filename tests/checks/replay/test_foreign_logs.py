@@ -316,7 +316,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"order": "time"}, "seq and order = time both say which row is next"),
     ({"order": "file"}, "seq and order = file both say which row is next"),
     ({"ties": ["a"]}, 'ties are for order = "time"'),
-    ({"colour": 1}, "preparation.colour is no key of a preparation; the keys are format"),
+    ({"colour": 1}, "preparation.colour is no key of a preparation; write columns"),
     ({"casts": {"$.a": "date"}}, r"casts of \$.a has to be one of int, float, bool, text"),
     ({"casts": {"a": "int"}}, '"a" has to be a path'),
     (CAST | {"when": ONE}, r"\$matches finds nothing at \$.a, which is cast to int before"),
@@ -331,7 +331,7 @@ WRONG: list[tuple[dict[str, Any], str]] = [
     ({"patterns": [{"at": "$.a"}]}, "a table of a preparation has the keys of, pattern, event"),
     ({"rows": [{"when": "x"}]}, "preparation: when has another form"),
     ({"columns": [1]}, "preparation.columns has to be a list of texts"),
-    ({"pass_unmatched": 1}, "preparation.pass_unmatched has to be a bool"),
+    ({"pass_unmatched": 1}, "preparation.pass_unmatched has to be true or false, not 1"),
 ]
 
 

@@ -63,7 +63,10 @@ Record = dict[str, Any]
 
 
 def program(machine: type[Machine] = Cell, **more: Any) -> ReplayProgram:
-    return ReplayProgram((machine.lawful.ir,), mapping=mapping_of(MAPPING | more))
+    known = {event.name for event in machine.lawful.ir.events}
+    args = {name: its for name, its in MAPPING["args"].items() if name in known}
+    mapping = mapping_of({**MAPPING, "args": args, **more})
+    return ReplayProgram((machine.lawful.ir,), mapping=mapping)
 
 
 def records(*rows: tuple[Any, ...], key: str = "k") -> list[Record]:

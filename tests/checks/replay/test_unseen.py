@@ -220,7 +220,7 @@ def test_what_a_mapping_may_hide() -> None:
         def wait(self) -> None:
             pass
 
-    with pytest.raises(ValueError, match="hidden has vanish, which is no event of Call: send"):
+    with pytest.raises(ValueError, match="hidden has vanish: Call has no event vanish; it has"):
         program(hidden=["vanish"])
     with pytest.raises(ValueError, match="Slow has a clock, and nobody saw when"):
         program(Slow, hidden=["wait"])
