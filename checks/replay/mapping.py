@@ -5,8 +5,7 @@ A mapping is a TOML or JSON file. "$.a.b" is the value at a.b in a line, all els
     instance = "$.conn"
     seq = "$.n"
     event = "$.type"
-    output = "$.reply"             # optional; compared. A row without one, or with null, says None;
-                                   # if the output is never None, it says nothing
+    output = "$.reply"             # optional; null says None, or nothing if it is never None
     time = "$.at"                  # optional; a machine with a clock needs it
     unit = "ms"                    # of time: s (the default), ms, us, ns, iso for ISO 8601 texts,
                                    # iso-ns for those with nanoseconds, or a form of strptime
@@ -267,9 +266,8 @@ class TraceMapping:
         if self.output is None:
             return row
         output = self._output_of(data)
-        if output is None and self.combine:
-            return row
-        return dataclasses.replace(row, output=output)
+        whole = output is not None or not self.combine
+        return dataclasses.replace(row, output=output) if whole else row
 
     def _output_of(self, data: Mapping[str, Any]) -> Any:
         """The output; None also where the record has no such field, because a table always has."""
