@@ -81,7 +81,10 @@ class State(enum.Enum):
 
 class _SortMeta(type):
     def __iter__(cls: type[T]) -> Iterator[T]:
-        raise TypeError(f"{cls.__name__} has elements only inside a declaration or a universe")
+        raise TypeError(
+            f"{cls.__name__} has elements only inside a method or a universe; a variable that has"
+            " each of them begins as total(value)"
+        )
 
     def __len__(cls) -> int:
         raise TypeError(f"{cls.__name__} has elements only inside a declaration or a universe")

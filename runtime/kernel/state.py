@@ -59,14 +59,14 @@ class Unstarted(Closed):
     """Refuses the events of an instance until one of its `@initial` methods was called."""
 
     def reason(self, machine: State) -> str:
-        return self.why.format(", ".join(machine.__plan__.starts))
+        return self.why.format(" or ".join(machine.__plan__.starts))
 
 
 UNKNOWN = Closed(
     "its log does not say whether it has the last event: restore the instance, and use that one"
 )
 PART = Closed("a part changes by the transitions of its whole only")
-UNSTARTED = Unstarted("one of {} has to be called first")
+UNSTARTED = Unstarted("{} has to be called first")
 
 
 class Mark(Closed):

@@ -110,7 +110,7 @@ TAKES = "which one it takes is not determined: take a parameter, and discard tha
 BY_ELEMENT = "iterate the bag: for x in self.c: ... self.c[x] ..."
 # Methods of Python's containers that are none of the language, with what to write instead.
 NO_METHOD = {
-    ("Set", "pop"): TAKES,
+    ("Set", "pop"): f"{TAKES}; or the least: x = min({{0}}); {{0}}.remove(x)",
     ("Map", "popitem"): TAKES,
     ("Map", "setdefault"): "write if k not in self.m: self.m[k] = v; then self.m[k]",
     ("Seq", "sort"): "sort a list where it is kept, in a statement of its own: self.q.sort()",
@@ -339,6 +339,8 @@ def _method(
         made = _value_method(b, node, of, name)
     if made is not None:
         return made
+    if isinstance(of.type, t.Union) and t.NOTHING in of.type.options:
+        return expressions.may_be_none(b, function.of.place, of.type, f"a value that has .{name}")
     if not isinstance(of.type, t.Unknown):
         kind = type(of.type).__name__
         known = sorted({*(m for k, m in METHODS if k == kind), *UPDATES.get(kind, ())} - {"delete"})

@@ -13,13 +13,15 @@ from ..syntax.declare import Names
 from .context import Body
 from .methods import refused
 
+STARTED = "it begins stopped: start it in a transition or @initial, self.t.start(seconds)"
+
 
 def made(b: Body, node: tree.Apply, cls: type[words.Timer | words.Clock]) -> ir.Expr:
     """The initial value that `Timer(...)` or `Clock(...)` is."""
     if issubclass(cls, words.Timer):
         urgent = _urgent(node)
         if urgent is None:
-            return refused(b, node, "Timer() or Timer(urgent=True)")
+            return refused(b, node, "Timer() or Timer(urgent=True)", rewrite=STARTED)
         return ir.Const(node.place, t.Timer(urgent), False)
     tick = _tick(node, b.names)
     if tick is None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import enum
+
 from .. import ir
 from .. import types as t
 from ..syntax import tree
 from .context import Body
 from .expressions import infer, misfit
+
+SAYS = ("__bool__", "__len__")
+PLAIN = (int, str)  # What makes their members true needs no code of the declaration.
 
 
 def truth(b: Body, node: tree.Expression) -> ir.Expr:
@@ -90,9 +95,11 @@ def _always_true(b: Body, kind: t.Type) -> bool:
             return True
         case t.Record(name=name):
             cls = b.scene.records[name]
-        case t.Enum(name=name):  # One that is a number or a text, too, has the truth of those.
+        case t.Enum(name=name):
             cls = b.scene.enums[name]
         case _:
             pass
-    says = ("__bool__", "__len__")
-    return cls is not None and not any(each in vars(c) for c in cls.__mro__ for each in says)
+    if cls is None or any(each in vars(c) for c in cls.__mro__ for each in SAYS if c not in PLAIN):
+        return False
+    # One that is a number or a text, too, has the truth of those.
+    return not issubclass(cls, enum.Enum) or all(map(bool, cls))

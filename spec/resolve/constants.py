@@ -204,7 +204,7 @@ def _inside(kind: t.Type | None, count: int) -> Sequence[t.Type | None]:
 CONSTANTS = {
     "Decimal": "count the smallest unit in integers: LIMIT = 300, in cents",
     "Fraction": "count the smallest unit in integers",
-    "timedelta": "write its seconds, LEASE.total_seconds(): a Param[float], or an integer",
+    "timedelta": "write timedelta(minutes=1).total_seconds(): a Param[float], or an integer",
     "datetime": "count seconds in integers: START = int(when.timestamp())",
     "deque": "make it a tuple",
     "range": "keep the ends, in a tuple of two: low, high = LIMITS[k]; then range(low, high)",

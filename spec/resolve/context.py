@@ -403,6 +403,29 @@ def facts_if(test: ir.Expr, outcome: bool) -> dict[ir.Expr, t.Type]:
             return {}
 
 
+def known_of_all(ways: Sequence[Mapping[ir.Expr, t.Type]]) -> dict[ir.Expr, t.Type]:
+    """What is known of places where ways come together: what each has on one of them."""
+    places = [place for place in ways[0] if all(place in way for way in ways)]
+    found = {place: _joined(place.type, [way[place] for way in ways]) for place in places}
+    return {place: fact for place, fact in found.items() if fact is not None}
+
+
+def _joined(whole: t.Type, facts: Sequence[t.Type]) -> t.Type | None:
+    """The narrower type that a place has which has one of these; None where that is no narrower."""
+    if all(fact == facts[0] for fact in facts):
+        return facts[0]
+    kinds = [kind for fact in facts for kind in t.options(fact)]
+    left = [each for each in t.options(whole) if any(t.fits(kind, each) for kind in kinds)]
+    return t.widened(t.union(tuple(left))) if 0 < len(left) < len(t.options(whole)) else None
+
+
+def fact_of(value: ir.Expr, place: t.Type) -> t.Type:
+    """What is known of a place of that type to which the value is assigned."""
+    if not isinstance(value, ir.If):
+        return value.type
+    return _joined(place, [fact_of(each, place) for each in (value.then, value.other)]) or place
+
+
 def _members(of: ir.Expr, held: ir.Expr) -> dict[ir.Expr, t.Type]:
     """The fact that a value which a collection has is not None, where none of its members is."""
     inner = _asked(of)

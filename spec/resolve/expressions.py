@@ -228,7 +228,9 @@ def _attribute(b: Body, node: tree.Attribute, expected: t.Type | None) -> ir.Exp
             computed = tree.Apply(node.place, node, (), ())
             return narrowed(b, b.scene.expressions[tree.Apply](b, computed, None))
         value = b.scene.constant(node.name) if interface is b.scene.own else MISSING
-        if isinstance(value, property | staticmethod | classmethod) and b.scene.unfit(node.name):
+        strange = value is MISSING or isinstance(value, property | staticmethod | classmethod)
+        own = interface is b.scene.own and node.name not in interface.methods
+        if own and strange and b.scene.unfit(node.name):
             return b.wrong(node.place)
         if value is not MISSING and node.name not in interface.methods:
             return named_constant(b, value, node.place, node.name)
@@ -260,15 +262,15 @@ def _attribute(b: Body, node: tree.Attribute, expected: t.Type | None) -> ir.Exp
 def _of_union(b: Body, node: tree.Attribute, of: ir.Expr) -> ir.Expr:
     """A field that every record of a union has with one type; None among them is a problem."""
     if t.NOTHING in t.options(of.type):
-        b.problem(
-            "L207",
-            node.of.place,
-            f"a value that may be None ({of.type})",
-            "a record",
-            'test it with `is None`, or write needed(value, "why")',
-        )
-        return b.wrong(node.place)
+        return may_be_none(b, node.of.place, of.type, "a record")
     return field(b, node.place, of, node.name)
+
+
+def may_be_none(b: Body, place: Place, kind: t.Type, expected: str) -> ir.Expr:
+    """Note that a value may be None of which something else is asked."""
+    rewrite = 'test it with `is None`, or write needed(value, "why")'
+    b.problem("L207", place, f"a value that may be None ({kind})", expected, rewrite)
+    return b.wrong(place)
 
 
 def field(b: Body, place: Place, of: ir.Expr, name: str) -> ir.Expr:

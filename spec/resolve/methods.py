@@ -14,6 +14,7 @@ from .constants import constant
 from .context import Body, Signature
 from .operators import SETS, of_both
 
+WRITTEN = "write it so; the calls of the language are listed on its page under Bodies"
 NO_DEFAULTS: Mapping[str, Any] = {}
 
 
@@ -55,16 +56,12 @@ def arguments(
     )
 
 
-def refused(b: Body, node: tree.Apply, expected: str, number: str = "L204") -> ir.Expr:
+def refused(
+    b: Body, node: tree.Apply, expected: str, number: str = "L204", rewrite: str = WRITTEN
+) -> ir.Expr:
     """Note that a call does not fit."""
     hints = (HINTS[word] for word, _ in node.keywords if word in HINTS)
-    b.problem(
-        number,
-        node.place,
-        _as_written(node),
-        expected,
-        next(hints, "write it so; the calls of the language are listed on its page under Bodies"),
-    )
+    b.problem(number, node.place, _as_written(node), expected, next(hints, rewrite))
     return b.wrong(node.place)
 
 

@@ -16,7 +16,7 @@ from ..legal.texts import NO_TEXT
 from ..syntax import tree
 from . import tuples
 from .conditions import truth
-from .context import Body, Resolver, facts_if, read_of
+from .context import Body, Resolver, facts_if, known_of_all, read_of
 from .declared import serials
 from .declared.literals import among
 from .expressions import expr, infer, join, looked_through, misfit
@@ -24,6 +24,7 @@ from .short_forms.enum_integers import as_integer
 from .short_forms.spans import number_of_span, whole_bounds
 
 NEVER = "these are never equal: compare what can be"
+LISTED = "write tuple(...) of the list: an argument that is declared as a list is a tuple"
 APART = "no type has all values of both: compare the elements one by one"
 ARITHMETIC = {"+": "add", "-": "sub", "*": "mul", "//": "floordiv", "%": "mod"}
 SETS = {"|": "union", "&": "intersection", "-": "difference", "^": "symmetric_difference"}
@@ -269,7 +270,7 @@ def _link(b: Body, op: str, node: tree.Compare, sides: tuple[ir.Expr, ir.Expr]) 
                 place,
                 f"{left.type} {op} {right.type}",
                 "two values of one type",
-                APART if _may_be_equal(left.type, right.type) else NEVER,
+                _compared(left.type, right.type),
             )
             return b.wrong(place)
         return ir.Op(place, t.BOOL, "eq" if op == "==" else "ne", sides)
@@ -299,14 +300,17 @@ def _link(b: Body, op: str, node: tree.Compare, sides: tuple[ir.Expr, ir.Expr]) 
     return b.wrong(place)
 
 
-def _may_be_equal(left: t.Type, right: t.Type) -> bool:
-    """Whether some tuple could be of both types, although no type takes all values of the other."""
-    pairs = [(one, two) for one in t.options(left) for two in t.options(right)]
-    return any(
-        len(one.items) == len(two.items) and all(map(t.alike, one.items, two.items))
-        for one, two in pairs
-        if isinstance(one, t.Tuple) and isinstance(two, t.Tuple)
-    )
+def _compared(left: t.Type, right: t.Type) -> str:
+    """What to write for a comparison of types that are not alike."""
+    for one, two in ((one, two) for one in t.options(left) for two in t.options(right)):
+        match one, two:
+            case t.Seq(), t.Seq() if t.alike(one.item, two.item):
+                return LISTED
+            case t.Tuple(items=x), t.Tuple(items=y) if len(x) == len(y) and all(map(t.alike, x, y)):
+                return APART
+            case _:
+                pass
+    return NEVER
 
 
 def _in_one_order(left: t.Type, right: t.Type) -> bool:
@@ -427,7 +431,7 @@ def _conditional(b: Body, node: tree.Conditional, expected: t.Type | None) -> ir
     local = b.temporary(kind, node.place)
     ways = ((*steps, ir.Assign(found.place, local, found)) for found, steps in sides)
     b.hoisted.append(ir.Branch(node.place, test, *ways))
-    b.facts = {k: v for k, v in b.facts.items() if all(known.get(k) == v for known in left)}
+    b.facts = known_of_all(left)
     return read_of(local)
 
 

@@ -29,6 +29,8 @@ OF_HEADER: dict[str, FunctionKind] = {
     "initial": "initial",
     **dict.fromkeys(KINDS, "property"),
 }
+PASSED = "pass its key, and name it in the body: self.peers[p]"
+GIVEN = "give its key, or a value in it; name it where it is used: self.peers[p], or in an if"
 OUTPUTS: dict[str, t.Type] = {
     "initial": t.NOTHING,
     **{kind: t.BOOL for kind, row in KINDS.items() if row.gives == "bool"},
@@ -107,14 +109,8 @@ class Signatures:
             return t.Unknown()
         return kind
 
-    def _machine(self, place: Place, found: str) -> None:
-        self.problems.add(
-            "L202",
-            place,
-            found,
-            "values: a machine is none",
-            "pass its key, and name it in the body: self.peers[p]",
-        )
+    def _machine(self, place: Place, found: str, rewrite: str = PASSED) -> None:
+        self.problems.add("L202", place, found, "values: a machine is none", rewrite)
 
     def _output(
         self, head: str, hints: Mapping[str, Any], method: tree.Method, names: Names
@@ -134,7 +130,7 @@ class Signatures:
             what = f"{'an' if head[0] in 'aei' else 'a'} {head} that gives {a(found)}"
             self.problems.add("L203", place, what, f"-> {wanted}", f"annotate it -> {wanted}")
         if t.contains(found, t.Part):
-            self._machine(place, f"-> {found}, a machine")
+            self._machine(place, f"-> {found}, a machine", GIVEN)
             return t.Unknown()
         return wanted or found
 

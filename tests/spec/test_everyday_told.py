@@ -22,6 +22,8 @@ class S(Record):
 class M(Machine):
     n: Nat = 0
     q: Annotated[list[Nat], MaxLen(3)] = []
+    s: set[Nat] = set()
+    last: S | None = None
     cool_down: Timer = Timer()
 
     @transition
@@ -38,6 +40,13 @@ TOLD = [
         "None",
         "self.cool_down.start(span.total_seconds())",
         [("L205", "keep its seconds, as a Param[float]")],
+    ),
+    ("Nat", "return self.s.pop()", [("L205", "which one it takes is not determined: take a")]),
+    ("S", "return self.last.replace(parts=())", [("L207", "test it with `is None`, or write n")]),
+    (
+        "bool",
+        "return [x for x in self.q] == tuple(self.q)",
+        [("L203", "write tuple(...) of the list: an argument")],
     ),
     ("list[Nat] | None", "return None", [("L202", "make it immutable: tuple[Nat, ...] | None")]),
     ("set[Nat] | None", "return None", [("L202", "make it immutable: frozenset[Nat] | None")]),
@@ -84,3 +93,41 @@ class M(Machine):
     (problem,) = texts.problems(text.format(scope="{}"))
     assert (problem.number, problem.rewrite) == ("L301", 'Scope({"S.parts": 3})')
     assert texts.problems(text.format(scope='{"S.parts": 3}')) == ()
+
+
+def test_a_property_that_gives_a_machine_is_refused_where_it_is_declared() -> None:
+    text = """
+    class Lamp(Machine):
+        on: bool = False
+
+    class M(Machine):
+        left: Lamp = Lamp()
+        right: Lamp = Lamp()
+
+        @property
+        def first(self) -> Lamp:
+            return self.left
+
+        @transition
+        def go(self) -> bool:
+            return self.first.on
+    """
+    (told,) = texts.problems(text)
+    assert (told.number, told.found) == ("L202", "-> Lamp, a machine")
+    assert told.rewrite.startswith("give its key, or a value in it")
+
+
+def test_a_timer_that_is_declared_with_seconds_is_started_elsewhere() -> None:
+    (told,) = texts.problems("class M(Machine):\n    t: Timer = Timer(30)\n")
+    assert (told.number, told.rewrite[:37]) == ("L204", "it begins stopped: start it in a tran")
+
+
+def test_a_variable_with_each_element_of_a_sort_begins_as_total() -> None:
+    text = """
+    class K(Sort): ...
+
+    class M(Machine):
+        at: dict[K, Nat] = {k: 0 for k in K}
+    """
+    with pytest.raises(TypeError, match=r"K has elements only .* each of them begins as total"):
+        texts.machine(text)

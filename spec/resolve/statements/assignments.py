@@ -14,7 +14,7 @@ from ...syntax import tree
 from .. import conditions, expressions
 from ..aliasing import changeable, holds_values, is_view, keeps, kept_view, looks, own_container
 from ..changing_calls import Effect, effect, may_change
-from ..context import Body, read_of
+from ..context import Body, fact_of, read_of
 from ..declared.serials import declared
 from ..operators import binary
 from ..places import moved_to, name_place, names_place, place_of
@@ -39,7 +39,7 @@ def assign(b: Body, node: tree.Set) -> list[ir.Stmt]:
     if own is not None:
         moved_to(b, own, place)
     if isinstance(place.type, t.Union) and t.fits(value.type, place.type):
-        b.facts[place] = value.type
+        b.facts[place] = fact_of(value, place.type)
     return [ir.Assign(node.place, place, value)]
 
 
@@ -162,8 +162,8 @@ def _assigned(
         b.own(target.name)
     local = ir.Local(target.place, kind, target.name)
     b.replaced(local)
-    if isinstance(kind, t.Union) and value.type != kind:
-        b.facts[local] = value.type
+    if isinstance(kind, t.Union) and (fact := fact_of(value, kind)) != kind:
+        b.facts[local] = fact
     return ir.Assign(node.place, local, value)
 
 
@@ -236,6 +236,8 @@ def augment(b: Body, node: tree.Augment) -> list[ir.Stmt]:
         b.replaced(place)
     else:
         b.updated(place)
+    if isinstance(place.type, t.Union) and t.fits(result.type, place.type):
+        b.facts[place] = result.type
     return [ir.Assign(node.place, place, result)]
 
 

@@ -15,7 +15,7 @@ from ...syntax import tree
 from .. import conditions, expressions
 from ..aliasing import changeable, fresh, own_container
 from ..changing_calls import effect, may_change
-from ..context import Body, facts_if, read_of
+from ..context import Body, facts_if, known_of_all, read_of
 from ..methods import refused
 from ..short_forms.given_out import given_out
 from ..short_forms.in_place_methods import in_default, in_place, named_default
@@ -162,6 +162,8 @@ def _require(b: Body, call: tree.Apply) -> list[ir.Stmt]:
         return []
     test = conditions.truth(b, call.args[0])
     why = _why(b, call, 1) if len(call.args) == 2 else None
+    if why is not None and isinstance(test, ir.Const) and test.value is False:
+        return [ir.Refuse(call.place, why)]
     b.facts.update(facts_if(test, True))
     return [ir.Require(call.place, test, why)]
 
@@ -182,7 +184,7 @@ def _choose(b: Body, node: tree.Choose) -> list[ir.Stmt]:
     elif ends(other):
         b.facts = after_then
     else:
-        b.facts = {k: v for k, v in b.facts.items() if after_then.get(k) == v}
+        b.facts = known_of_all((b.facts, after_then))
     return [ir.Branch(node.place, test, then, other)]
 
 

@@ -100,7 +100,7 @@ class Fixed(Machine):
         (
             lambda: Ring(universe={Seat: ["Seat1"], Queue: ["q"]}).lawful.grow(Seat, "b"),
             RuntimeError,
-            "one of begin has to be called first",
+            "begin has to be called first",
         ),
         (lambda: ring().desks[Seat("Seat1")].lawful.grow(Seat, "b"), RuntimeError, "a part"),
     ],

@@ -186,7 +186,7 @@ class Starting(Machine):
 def test_exactly_one_initial_is_called_first() -> None:
     ann = Who("ann")
     entry = Starting(universe={Who: ["ann", "bob"]})
-    with pytest.raises(RuntimeError, match="one of with_owner, idle has to be called first"):
+    with pytest.raises(RuntimeError, match="with_owner or idle has to be called first"):
         entry.up()
     with pytest.raises(RuntimeError, match="has to be called first"):
         entry.lawful.enabled()
