@@ -85,6 +85,9 @@ BODIES = [
         "side: Side | None = Side.RIGHT if self.xs else None\nreturn not side or self.xs[0] > 1",
     ),
     ("Side", "side: Side | None = Side.LEFT if self.xs else None\nreturn side or Side.RIGHT"),
+    ("int", "level: Level | None = Level.LOW if self.xs else None\nreturn 1 if level else 0"),
+    ("Word", "word: Word | None = Word.FIRST if self.xs else None\nreturn word or Word.THIRD"),
+    ("int", "n: int | None = self.xs[0] if self.xs else None\nif n is None: n = 7\nreturn n + 1"),
     ("bool", "who: Who | None = Who('') if self.xs else None\nreturn True if who else False"),
 ]
 
@@ -111,8 +114,6 @@ REFUSED = [
     "self.rows = dict.fromkeys(self.xs, {1}); return 0",  # One set for all keys.
     "return sorted((x % 2 for x in self.s), key=lambda x: x)[0]",
     "return sorted((k for k in self.m), key=lambda k: self.m[k])[0]",
-    "level: Level | None = Level.LOW if self.xs else None\nreturn 1 if level else 0",
-    "word: Word | None = Word.FIRST if self.xs else None\nreturn 1 if word else 0",
     "if self.kept is None: return 0\nself._emptied()\nreturn self.kept",
     "if self.kept is None: return 0\nself._emptied_by_another()\nreturn self.kept",
     "if self.lasts[len(self.xs)] is None: return 0\nself._noted()\n"
