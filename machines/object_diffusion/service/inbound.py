@@ -16,9 +16,10 @@ from ...services.framing import Frames, Oversized, WireError
 from ..attribution import Peer
 from ..callbacks import Status
 from ..connection import ReplyIds
-from ..messages import Request
+from ..messages import ObjectId, Request
 from ..registry import Registry
 from .settings import Config
+from .standing import Polling
 from .wire import Hello, Objects, decode, encode, longest_reply
 
 
@@ -46,8 +47,9 @@ class Connection(asyncio.Protocol):
     def __init__(self, node: Home, name: str) -> None:
         config = node.config
         self.lost = asyncio.Event()
-        self.has_failed = False  # It was given up, or hung up in debt.
-        self.has_brought = False  # An object.
+        self.lied = False  # It was given up for what it said.
+        self.asked: set[ObjectId] = set()  # Objects that have not got into the pool.
+        self.brought = 0  # Objects.
         self._node = node
         self._name = name
         self._frames = Frames(
@@ -58,6 +60,8 @@ class Connection(asyncio.Protocol):
         self._transport: asyncio.Transport | None = None
         self._full = False
         self._watch: asyncio.TimerHandle | None = None
+        self._polling = Polling(config)
+        self._poll: asyncio.TimerHandle | None = None
 
     # What the event loop calls.
 
@@ -99,8 +103,9 @@ class Connection(asyncio.Protocol):
             self._guarded(partial(self._go_on, self._peer))
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self._watch is not None:
-            self._watch.cancel()
+        for timer in (self._watch, self._poll):
+            if timer is not None:
+                timer.cancel()
         self._replies.clear()
         self.lost.set()
         if self._peer is not None:
@@ -119,7 +124,7 @@ class Connection(asyncio.Protocol):
     def give_up(self, why: str) -> None:
         """Count the reason, and hang up."""
         if self.alive:
-            self.has_failed = True
+            self.lied |= why != "silent"
             self._node.counts[why] += 1
             self.close()
 
@@ -154,6 +159,8 @@ class Connection(asyncio.Protocol):
         if isinstance(reply, Objects) and reply.longest > self._node.config.longest_object:
             self.give_up("oversized")
             return
+        if isinstance(reply, ReplyIds):
+            self._polling.replied(len(reply.ids), asyncio.get_running_loop().time())
         if entry.state == Status.ACTING and entry.collects():
             if self._collected(p, reply):
                 self._go_on(p)
@@ -170,6 +177,28 @@ class Connection(asyncio.Protocol):
         return False
 
     # The loop.
+
+    def decided(self) -> None:
+        """A decision is there: act upon it soon, or let a round make a new one when it is time."""
+        loop = asyncio.get_running_loop()
+        if self._poll is not None:
+            self._poll.cancel()
+            self._poll = None
+        if left := self._left():
+            self._poll = loop.call_later(left, self._node.changed)
+        else:
+            loop.call_soon(self.act)
+
+    def _left(self) -> float:
+        """Seconds until it acts upon its decision: none, unless all that it would do is to ask for
+        IDs that the peer had not got a moment ago, and to collect that it had none."""
+        entry = self._node.registry.peers.get(self._peer) if self._peer is not None else None
+        decision = None if entry is None else entry.decision
+        if decision is None or decision.objects_to_req or decision.ids_to_ack:
+            return 0.0
+        if not decision.can_pipeline_ids_req or any(each.ids for each in self._replies):
+            return 0.0
+        return self._polling.left(asyncio.get_running_loop().time())
 
     def act(self) -> None:
         """Carry out the decision, all of it (O17, O18)."""
@@ -194,7 +223,9 @@ class Connection(asyncio.Protocol):
         registry = self._node.registry
         may = registry.lawful.may
         if not self._full and may("on_request_objects", p):
-            self._say(registry.on_request_objects(p))
+            request = registry.on_request_objects(p)
+            self.asked |= request.ids
+            self._say(request)
         if not self._full and may("on_request_ids", p):
             self._say(registry.on_request_ids(p))
         if may("on_decision_completed", p):

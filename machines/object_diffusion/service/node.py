@@ -33,6 +33,7 @@ from ..registry import Registry
 from .inbound import Connection
 from .pool import Pool
 from .settings import Config, Options
+from .standing import Standing
 from .wire import Objects
 
 
@@ -120,7 +121,7 @@ class Node:
     async def _keep(self, name: str, port: int) -> None:
         """Keep a connection to this peer."""
         loop = asyncio.get_running_loop()
-        pause = self.config.redial
+        standing = Standing(self.config)
         while True:
             connection = Connection(self, name)
             dial = loop.create_connection(partial(_same, connection), LOOPBACK, port)
@@ -132,11 +133,9 @@ class Node:
                 self.counts["dials_failed"] += 1
             finally:
                 connection.close()
+            pause, asked = standing.pause, sorted(connection.asked)
+            standing.ended(asked, connection.brought, connection.lied, self._pool.has)
             await asyncio.sleep(pause)
-            if connection.has_brought or not connection.has_failed:
-                pause = self.config.redial
-            else:
-                pause = max(pause, min(2 * pause, self.config.longest_redial))
 
     # The decision task.
 
@@ -164,10 +163,8 @@ class Node:
         """One round; the peers that have a decision act upon it soon."""
         announced = {x for peer in self.registry.peers.values() for x in peer.outstanding_fifo}
         in_pool = frozenset(x for x in announced if self._pool.has(x))
-        woken = self.registry.make_decisions(in_pool)
-        loop = asyncio.get_running_loop()
-        for p in sorted(woken):
-            loop.call_soon(self._connections[p].act)
+        for p in sorted(self.registry.make_decisions(in_pool)):
+            self._connections[p].decided()
 
     def changed(self) -> None:
         """Something may be different for the next round."""
@@ -190,8 +187,6 @@ class Node:
         if connection is None:
             return
         self.counts["disconnected"] += 1
-        entry = self.registry.peers.get(p)
-        connection.has_failed |= entry is not None and len(entry.inflight_ids) > 0
         self._received = deque(each for each in self._received if each[0] != p)
         if self.registry.lawful.may("unregister", p):
             self.registry.unregister(p)
@@ -233,10 +228,11 @@ class Node:
         may = self.registry.lawful.may
         if outcome != "invalid" and may("on_added_to_pool", p, x):
             self.registry.on_added_to_pool(p, x)
-            self._connections[p].has_brought = True
+            self._connections[p].asked.discard(x)
+            self._connections[p].brought += 1
         if outcome == "invalid" and may("on_rejected", p, x):
             self.registry.on_rejected(p, x)
-            self._connections[p].has_failed = True
+            self._connections[p].lied = True
             self._connections[p].close()
 
 

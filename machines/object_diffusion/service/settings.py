@@ -19,10 +19,11 @@ class Config:
     The first six are the parameters of `Registry`. `period`: between two rounds of decisions, at
     least. `longest_object`: bytes. `most_objects`: that the pool keeps; then it drops the oldest.
     `redial`: the pause before a lost connection is made again. It doubles, up to `longest_redial`,
-    each time a peer was given up, or hung up in debt, and has brought nothing: so peers that stall
-    by turns do not keep an object from being asked of an honest one. `greeting`: until a peer has
-    said its name. `backlog`: bytes that may wait to be sent to one peer; with more, requests to it
-    wait until it reads. Errors: ValueError for a value out of its range.
+    each time a peer lied, brought less than it owes, or owes the same as before: so peers that
+    stall by turns do not keep an object from being asked of an honest one. `longest_poll`: the
+    longest pause before a peer that had no IDs is asked for some again. `greeting`: until a peer
+    has said its name. `backlog`: bytes that may wait to be sent to one peer; with more, requests to
+    it wait until it reads. Errors: ValueError for a value out of its range.
     """
 
     redundancy: int = 1
@@ -36,11 +37,12 @@ class Config:
     most_objects: int = 1_000_000
     redial: float = 1.0
     longest_redial: float = 600.0
+    longest_poll: float = 1.0
     greeting: float = 10.0
     backlog: int = 65_536
 
     def __post_init__(self) -> None:
-        check_seconds(self, ("period", "redial", "longest_redial", "greeting"))
+        check_seconds(self, ("period", "redial", "longest_redial", "longest_poll", "greeting"))
         limits = {
             "redundancy": 2**16,
             "outstanding": MOST_IDS,
