@@ -52,8 +52,10 @@ nightly: check-types campaign
 	@HYPOTHESIS_PROFILE=nightly $(BIN)/python -m pytest -n 2 -m nightly
 
 # The services in simulated worlds, each from a seed; the reports are tests/machines/*/campaign.txt.
+# Then their programs as processes, which are harmed: tests/machines/*/faults.txt.
 campaign: setup
 	@$(BIN)/python -m tests.machines.campaign
+	@$(BIN)/python -m tests.machines.harmed.real_faults
 
 benchmarks: setup
 	@set -e; for script in $(wildcard benchmarks/[!_]*.py); do $(BIN)/python "$$script"; done

@@ -21,8 +21,10 @@ from pathlib import Path
 from lawful import argument_types as types
 from lawful.progress import interruption
 from lawful.runtime.journal import Journal, JournalError
+from lawful.runtime.timers import REAL
 
 from ...services import LOOPBACK
+from ...services.jumping_clock import JumpingClock, add_jumps
 from .clients import BulkFetcher, Notifier, RetryElsewhere
 from .offering import Message
 from .overlay import connected
@@ -39,12 +41,13 @@ FAILED, USAGE = 1, 5
 @dataclass(frozen=True)
 class Task:
     """What `fetch` and `demo` do: so many objects, with a timeout in seconds for each request; all
-    within `seconds`. `journal`: a file, or None."""
+    within `seconds`. `journal`: a file, or None. `jumps`: seconds of the clock's, or None."""
 
     objects: int
     timeout: float
     seconds: float
     journal: Path | None
+    jumps: float | None
 
 
 @dataclass(frozen=True)
@@ -69,7 +72,7 @@ def main(words: Sequence[str]) -> int:
         if given.command == "peer":
             return _peer(given.name, given.port, _behaviour(given), given.seed)
         Config().milliseconds(given.timeout)  # The longest that a message may have.
-        task = Task(given.objects, given.timeout, given.seconds, given.journal)
+        task = Task(given.objects, given.timeout, given.seconds, given.journal, given.jumps)
         if given.command == "fetch":
             return _fetch(types.distinct(given.peers), task)
         return _demo(NAMES[: given.peers], task, Trouble(given.faults, given.kill, given.seed))
@@ -122,6 +125,7 @@ def _task(parser: argparse.ArgumentParser) -> None:
         "--seconds", type=types.seconds, default=60.0, help="give up after; default 60"
     )
     parser.add_argument("--journal", type=Path, help="write the machine's events into this file")
+    add_jumps(parser)
 
 
 def _behaviour(given: object) -> Behaviour:
@@ -149,7 +153,8 @@ def _fetch(peers: Mapping[str, int], task: Task, at_half: Callable[[], None] | N
     """Fetch, notify and ask with retries, until a signal comes or the journal takes no more; print
     what came and what did not. Halfway call `at_half`."""
     journal = None if task.journal is None else Journal(task.journal)
-    scheduler = MessageScheduler(options=Options(journal=journal, failed=_say))
+    clock = REAL if task.jumps is None else JumpingClock(task.jumps)
+    scheduler = MessageScheduler(options=Options(clock=clock, journal=journal, failed=_say))
     wanted = [b"%d" % n for n in range(task.objects)]
     fetcher = BulkFetcher(scheduler, Message(TYPE, b"", task.timeout), wanted, is_right=is_right)
     retry = RetryElsewhere(scheduler, Message("ledger", b"latest", task.timeout))
@@ -185,6 +190,8 @@ def _fetch(peers: Mapping[str, int], task: Task, at_half: Callable[[], None] | N
     print(f"notified: {_list(notifier.told)}")
     print(f"asked until answered: {_list(retry.asked) if retry.body else 'no answer'}")
     print(_listed(scheduler.stats().counts))
+    if isinstance(clock, JumpingClock):
+        print(clock)
     if fault is not None:
         print(f"lawful run message_scheduler: {fault}")
     good = found == task.objects and in_time and retry.body is not None and fault is None

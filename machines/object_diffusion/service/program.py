@@ -20,8 +20,10 @@ from tempfile import TemporaryDirectory
 
 from lawful import argument_types as types
 from lawful.runtime.journal import Journal, JournalError
+from lawful.runtime.timers import REAL
 
 from ...services import LOOPBACK
+from ...services.jumping_clock import JumpingClock, add_jumps
 from .demonstration import NAMES, Plan, body_of, demo
 from .node import Node
 from .outbound import FATES, Behaviour, OutboundPeer
@@ -34,12 +36,13 @@ FAILED, USAGE = 1, 5
 @dataclass(frozen=True)
 class Task:
     """What `node` does: so many objects into the pool in this file, within `seconds`. `journal`: a
-    file, or None."""
+    file, or None. `jumps`: seconds of the clock's, or None."""
 
     objects: int
     seconds: float
     pool: Path
     journal: Path | None
+    jumps: float | None
 
 
 def main(words: Sequence[str]) -> int:
@@ -61,7 +64,7 @@ def main(words: Sequence[str]) -> int:
             of_all = (given.faults, given.kill, given.seed, given.seconds, given.journal)
             return _demo(Plan(NAMES[: given.peers], given.objects, *of_all))
         config = Config(redundancy=given.redundancy, reply_timeout=given.reply_timeout, redial=0.1)
-        task = Task(given.objects, given.seconds, given.pool, given.journal)
+        task = Task(given.objects, given.seconds, given.pool, given.journal, given.jumps)
         return asyncio.run(_node(types.distinct(given.peers), config, task))
     except (OSError, ValueError, sqlite3.Error, JournalError) as error:
         print(f"lawful run object_diffusion: {error}")
@@ -98,6 +101,7 @@ def _parser() -> argparse.ArgumentParser:
         "--seconds", type=types.seconds, default=60.0, help="give up after; default 60"
     )
     node.add_argument("--journal", type=Path, help="write the machine's events into this file")
+    add_jumps(node)
     demo = commands.add_parser("demo", help="peers and a node as processes; judge the pool")
     demo.add_argument(
         "--peers", type=int, choices=range(1, len(NAMES) + 1), default=3, help="how many; default 3"
@@ -142,7 +146,8 @@ async def _node(peers: Mapping[str, int], config: Config, task: Task) -> int:
         pool = SqlitePool(task.pool, most=config.most_objects)
         open_files.callback(pool.close)
         begun, had = time.monotonic(), len(pool)
-        node = Node(pool, peers, config, Options(f"node {time.time_ns()}", journal=journal))
+        clock = REAL if task.jumps is None else JumpingClock(task.jumps)
+        node = Node(pool, peers, config, Options(f"node {time.time_ns()}", clock, journal))
         running = asyncio.create_task(node.run())
         while len(pool) < task.objects and not (running.done() or interrupted.is_set()):
             if time.monotonic() - begun > task.seconds:
@@ -153,6 +158,8 @@ async def _node(peers: Mapping[str, int], config: Config, task: Task) -> int:
         seconds = time.monotonic() - begun
         print(f"objects: {len(pool)} of {task.objects} in {seconds:.2f} s, {had} were here")
         print(_listed(node.counts))
+        if isinstance(clock, JumpingClock):
+            print(clock)
         return 0 if len(pool) >= task.objects else FAILED
 
 

@@ -23,6 +23,7 @@ from lawful.runtime.journal import Journal, JournalError
 
 from ...services import LOOPBACK
 from ...services.errors import on_error
+from ...services.jumping_clock import JumpingClock, add_jumps
 from .broker import Broker
 from .bus import Bus
 from .client import Client, CommandFailed, ConnectionLost
@@ -72,6 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     seconds = Config().slice_seconds
     broker.add_argument("--slice", dest="slice_seconds", type=types.seconds, default=seconds)
     broker.add_argument("--journal", type=Path, help="write the machines' events into this file")
+    add_jumps(broker)
     publish = commands.add_parser("publish", help="publish messages, or the lines that come in")
     publish.add_argument("queue")
     publish.add_argument("--to", type=types.other_port, required=True, help="the port of a broker")
@@ -132,12 +134,19 @@ async def _bus(port: int) -> int:
 
 
 async def _broker(
-    name: str, bus: int, port: int, slice_seconds: float, journal: Path | None
+    name: str,
+    bus: int,
+    port: int,
+    *,
+    slice_seconds: float,
+    journal: Path | None,
+    jumps: float | None,
 ) -> int:
     with contextlib.ExitStack() as stack:
         rows = None if journal is None else stack.enter_context(Journal(journal))
         config = Config(slice_seconds=slice_seconds)
-        broker = Broker(name, bus, config, Options(journal=rows))
+        clock = None if jumps is None else JumpingClock(jumps)
+        broker = Broker(name, bus, config, Options(clock, rows))
         over = asyncio.create_task(_interrupted())
         broker.on_whole = lambda node: print(f"{node} has all queues", flush=True)
         at = await broker.open(port)
@@ -145,6 +154,8 @@ async def _broker(
         await over
         broker.close()
         print(f"{name}: {listed(broker.stats())}", flush=True)
+        if clock is not None:
+            print(clock, flush=True)
     return 0
 
 

@@ -17,7 +17,9 @@ from pathlib import Path
 
 from lawful import argument_types as types
 from lawful.runtime.journal import Journal, JournalError
+from lawful.runtime.timers import REAL
 
+from ...services.jumping_clock import JumpingClock, add_jumps
 from ...services.threads import SystemThreads
 from .load_clients import Load, loaded
 from .settings import Config, Options
@@ -58,7 +60,7 @@ def main(words: Sequence[str]) -> int:
     try:
         config = Config(**{name: getattr(given, name) for name in Config.__dataclass_fields__})
         if given.command == "serve":
-            return _serve(config, given.port, given.file, given.journal)
+            return _serve(config, given.port, given.file, given.journal, given.jumps)
         return _demo(config, Load(given.readers, given.writers, given.seconds), given.journal)
     except ModuleNotFoundError as error:
         print(f"lawful run read_only_windows: {error}; pip install 'lawful[serve]'")
@@ -78,6 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     serve.add_argument("--port", type=types.port, default=0, help="default: any free port")
     serve.add_argument("--file", type=Path, help="keep the state in this SQLite file")
     serve.add_argument("--journal", type=Path, help="write the machines' events into this file")
+    add_jumps(serve)
     _options(serve, {})
     demo = commands.add_parser("demo", help="start a node, let clients ask it, judge the answers")
     demo.add_argument("--readers", type=types.count, default=4, help="clients that read; default 4")
@@ -99,7 +102,9 @@ def _options(parser: argparse.ArgumentParser, defaults: dict[str, int]) -> None:
         group.add_argument(option, type=int, default=default, metavar=unit, help=told)
 
 
-def _serve(config: Config, port: int, file: Path | None, path: Path | None) -> int:
+def _serve(
+    config: Config, port: int, file: Path | None, path: Path | None, jumps: float | None
+) -> int:
     from .http_server import serve
 
     with contextlib.ExitStack() as stack:
@@ -108,9 +113,12 @@ def _serve(config: Config, port: int, file: Path | None, path: Path | None) -> i
             journal = stack.enter_context(Journal(path))
         table = GuardedTable(SystemThreads(), file)
         stack.callback(table.close)
-        executor, front = serve(config, table, Options(journal=journal), port)
+        clock = REAL if jumps is None else JumpingClock(jumps)
+        executor, front = serve(config, table, Options(clock, journal), port)
         counts = {**executor.stats().counts, **front.counts}
         print(", ".join(f"{name} {n}" for name, n in sorted(counts.items())) or "nothing")
+        if isinstance(clock, JumpingClock):
+            print(clock)
         if executor.broken:
             print(f"the state is broken: {executor.broken}")
         return FAILED if executor.broken else 0

@@ -18,6 +18,7 @@ from pathlib import Path
 from lawful.runtime.journal import Journal
 
 from ...services import LOOPBACK
+from ...services.jumping_clock import JumpingClock
 from ..messages import Dropped
 from .endpoint import EndpointClosed, Unicast
 from .relay import Faults, Relay
@@ -31,7 +32,8 @@ BRISK = Config(xmit_interval=0.05, ack_interval=0.05, conn_expiry_timeout=30.0)
 class Member:
     """`peers`: their ports on 127.0.0.1. `messages`: to each peer; `expected`: from each peer, then
     it ends; it ends in any case after `seconds`, or on SIGINT or SIGTERM. With `expected` None it
-    does not know when its peers have nothing more to say, and goes on until then."""
+    does not know when its peers have nothing more to say, and goes on until then. `jumps`: seconds
+    of the clock's, or None."""
 
     name: str
     port: int
@@ -44,6 +46,7 @@ class Member:
     key: bytes = b""
     epoch_file: Path | None = None
     journal: Path | None = None
+    jumps: float | None = None
 
 
 def next_epoch(file: Path | None) -> int:
@@ -99,7 +102,8 @@ async def serve(member: Member) -> bool:
         doubt[peer] += len(report.in_doubt)
         print(f"{peer} does not answer: {len(report.in_doubt)} messages in doubt", flush=True)
 
-    options = Options(journal=journal, epoch=epoch, on_dropped=dropped, key=member.key)
+    clock = None if member.jumps is None else JumpingClock(member.jumps)
+    options = Options(clock, journal, epoch, dropped, member.key)
     reception, taken, ended = Reception(), Counter[str](), asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
@@ -141,6 +145,8 @@ async def serve(member: Member) -> bool:
     print(
         f"dropped: {_listed(Counter({name: getattr(stats, name) for name in names}))}", flush=True
     )
+    if clock is not None:
+        print(clock, flush=True)
     return done and not doubt
 
 

@@ -18,6 +18,7 @@ from typing import Any
 from lawful import argument_types as types
 from lawful.runtime.journal import JournalError
 
+from ...services.jumping_clock import add_jumps
 from .endpoint import EndpointClosed
 from .member import Member, serve
 from .relay import Faults
@@ -97,12 +98,13 @@ def _member_parser() -> argparse.ArgumentParser:
         "--key", type=Path, help="a file with the secret that all members share, 16 bytes or more"
     )
     parser.add_argument("--epoch", type=Path, help="keep the number of this life in this file")
+    add_jumps(parser)
     _common(parser, "end after, in any case; default 60")
     return parser
 
 
 def _member(given: Mapping[str, Any]) -> Member:
-    same = ("name", "port", "messages", "expected", "seconds", "seed", "journal")
+    same = ("name", "port", "messages", "expected", "seconds", "seed", "journal", "jumps")
     key: Path | None = given["key"]
     return Member(
         **{name: given[name] for name in same},
