@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from types import ModuleType
 
 from lawful.machines.queue_cluster.messages import Acquire, Body, Delivery, Key, Node, QueueName
-from lawful.machines.queue_cluster.service import broker
+from lawful.machines.queue_cluster.service import broker, connection
 from lawful.machines.queue_cluster.service.bus import Bus
 from lawful.machines.queue_cluster.service.desk import Desk, message_of
 from lawful.machines.queue_cluster.service.frames import Interest, Said, Stall
 from lawful.machines.queue_cluster.service.node import LocalNode, Then
 from lawful.machines.queue_cluster.service.subscription import Subscription
 from lawful.machines.queue_cluster.system import Left
+from lawful.machines.services.incoming import Incoming
 from tests.machines.queue_cluster import simulated
 
 
@@ -132,6 +133,12 @@ class KeepsQuiet(Bus):
             super()._place(sender, said)
 
 
+class CountsStillness(Incoming):
+    """Others were silent, it says, while this process stood still."""
+
+    def excuse(self, seconds: float) -> None: ...
+
+
 BUGS = {
     **{
         cls.__name__: Bug(cls)
@@ -142,4 +149,5 @@ BUGS = {
     },
     **{cls.__name__: Bug(cls, name="Desk") for cls in (LosesTheEnded, LosesTheComing)},
     "KeepsQuiet": Bug(KeepsQuiet, simulated, "Bus"),
+    "CountsStillness": Bug(CountsStillness, connection, "Incoming"),
 }

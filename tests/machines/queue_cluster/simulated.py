@@ -8,12 +8,14 @@ A broker that is killed loses its connections at both ends, and another takes it
 cut off from the bus, or stands still, loses its place in the cluster without knowing it. At least
 one member with all queues is left alone: if all are lost, so are the messages. A broker that
 is unheard goes on for a while, though nothing of it gets a place in the order, and is killed then.
+In some worlds everything stops once, for longer than anybody waits: that costs no member its place.
 In the end a queue is shared: a consumer at each of two brokers gets something of it.
 """
 
 from __future__ import annotations
 
 import asyncio
+import math
 import random
 from collections import Counter
 from collections.abc import Callable, Coroutine
@@ -49,7 +51,9 @@ TRANSITIONS = (
     *("member_leaves", "welcome", "receive", "end", "front", "begin", "send", "done"),
 )
 SHARED = 200  # Messages, until each of two consumers has got one.
+STOPS = "everything stops"
 FAULTS = (
+    STOPS,
     "kill",
     "unheard",
     "cut from the bus",
@@ -68,7 +72,7 @@ class Scene:
     def __init__(
         self, seed: int = 0, *, config: Config = CONFIG, journal: Recorder | None = None
     ) -> None:
-        self.world = World(seed, limit=300.0)
+        self.world = World(seed, limit=600.0)
         self.network = Network(self.world)
         self.loop = SimulatedLoop(self.world, self.network)
         self.config = config
@@ -83,6 +87,9 @@ class Scene:
         self.errors: list[str] = []
         self.events_while_faulty = 0
         self.late: list[str] = []
+        apart = random.Random(f"{seed}/{STOPS}")
+        self.stops_at = apart.choice((apart.uniform(0.5, 5.0), math.inf))
+        self.stood_still = 0.0  # Seconds.
         note_errors(self.loop, self.errors)
 
     async def open(self, names: str = NAMES) -> None:
@@ -176,6 +183,19 @@ async def _jump(scene: Scene, _: str) -> None:
     scene.clock.offset += scene.draw.uniform(-1.0, 1.0)
 
 
+async def _stop(scene: Scene) -> None:
+    """As SIGSTOP does, of all processes. Whose membership was whole keeps it."""
+    nodes = [broker.node for broker in scene.brokers.values()]
+    whole = {node.me for node in nodes if node is not None and node.ready}
+    before = whole & set(scene.bus.members)
+    scene.faults[STOPS] += 1
+    scene.stood_still = scene.config.patience * scene.draw.uniform(1.1, 2.0)
+    scene.world.time += scene.stood_still
+    await asyncio.sleep(scene.config.silence)
+    if gone := before - set(scene.bus.members):
+        scene.late.append(f"{', '.join(sorted(gone))} left since everything stood still")
+
+
 async def _destroy(scene: Scene, name: str) -> None:
     """A queue with messages that nobody else uses comes and goes."""
     node = scene.brokers[name].node
@@ -196,9 +216,11 @@ MAKE: dict[str, Callable[[Scene, str], Coroutine[object, object, None]]] = {
 
 async def _trouble(scene: Scene, seconds: float) -> None:
     """Make faults, and after so many seconds none any more."""
-    while scene.world.time < seconds:
+    while scene.world.time - scene.stood_still < seconds:
         await asyncio.sleep(scene.draw.uniform(0.1, 0.8))
-        fault, name = scene.draw.choice(FAULTS), scene.draw.choice(NAMES)
+        if scene.world.time > scene.stops_at and not scene.stood_still:
+            await _stop(scene)
+        fault, name = scene.draw.choice([*MAKE]), scene.draw.choice(NAMES)
         if scene.may_fail(name):
             scene.faults[fault] += 1
             await MAKE[fault](scene, name)

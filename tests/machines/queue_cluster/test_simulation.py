@@ -27,7 +27,7 @@ from tests.machines.simulated_runs import play
 
 def test_every_promise_is_kept_whatever_fails() -> None:
     faults, transitions = Counter[str](), Counter[str]()
-    for seed in (4, 26):
+    for seed in (23, 25):
         run = simulate(seed)
         assert run.problems == [], f"seed {seed}"
         faults += run.faults
@@ -62,6 +62,7 @@ AT_ONCE = {
     "Hasty": 5,
     "AcceptsEarly": 1,
 }  # With a seed that finds it.
+RARE = {"Routeless": 20}  # A node seldom joins while a message is being routed.
 
 
 @pytest.mark.one_in(2)
@@ -70,7 +71,7 @@ AT_ONCE = {
     [pytest.param(name, marks=() if name in AT_ONCE else pytest.mark.nightly) for name in BUGS],
 )
 def test_a_planted_bug_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    bug, first = BUGS[name], AT_ONCE.get(name, 0)
+    bug, first = BUGS[name], (AT_ONCE | RARE).get(name, 0)
     monkeypatch.setattr(bug.module, bug.name, bug.cls)
     assert any(simulate(seed).problems for seed in range(first, first + 10))
 
