@@ -190,7 +190,8 @@ def paused(*ends: tuple[Iterable[ObjectId], int, bool, set[ObjectId]]) -> list[f
 
 
 def test_who_brings_less_than_it_owes_waits_longer_each_time_up_to_a_limit() -> None:
-    assert paused(*[((X, Y), 1, False, set())] * 4) == [2.0, 4.0, 5.0, 5.0]
+    end = ((X, Y), 1, False, set[ObjectId]())
+    assert paused(end, end, end, end) == [2.0, 4.0, 5.0, 5.0]
 
 
 def test_who_lies_waits_longer_whatever_it_brought() -> None:
@@ -216,6 +217,7 @@ def test_what_another_peer_has_brought_is_not_owed() -> None:
 
 def test_no_more_is_kept_in_mind_than_a_limit() -> None:
     many = [name_of(b"%d" % n) for n in range(MOST_OWED)]
-    ends = [((X,), 9, False, set()), (many, 10_000, False, set()), ((X,), 9, False, set())]
+    nothing = set[ObjectId]()
+    ends = [((X,), 9, False, nothing), (many, 10_000, False, nothing), ((X,), 9, False, nothing)]
     assert paused(*ends) == [1.0, 1.0, 1.0]
-    assert paused(*ends, (many[-1:], 9, False, set()))[-1] == 2.0
+    assert paused(*ends, (many[-1:], 9, False, nothing))[-1] == 2.0
