@@ -18,8 +18,8 @@ from ..callbacks import Status
 from ..connection import ReplyIds
 from ..messages import ObjectId, Request
 from ..registry import Registry
+from .reputation import Polling
 from .settings import Config
-from .standing import Polling
 from .wire import Hello, Objects, decode, encode, longest_reply
 
 

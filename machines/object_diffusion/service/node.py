@@ -32,8 +32,8 @@ from ..messages import ObjectId
 from ..registry import Registry
 from .inbound import Connection
 from .pool import Pool
+from .reputation import Reputation
 from .settings import Config, Options
-from .standing import Standing
 from .wire import Objects
 
 
@@ -121,7 +121,7 @@ class Node:
     async def _keep(self, name: str, port: int) -> None:
         """Keep a connection to this peer."""
         loop = asyncio.get_running_loop()
-        standing = Standing(self.config)
+        reputation = Reputation(self.config)
         while True:
             connection = Connection(self, name)
             dial = loop.create_connection(partial(_same, connection), LOOPBACK, port)
@@ -133,8 +133,8 @@ class Node:
                 self.counts["dials_failed"] += 1
             finally:
                 connection.close()
-            pause, asked = standing.pause, sorted(connection.asked)
-            standing.ended(asked, connection.brought, connection.lied, self._pool.has)
+            pause, asked = reputation.pause, sorted(connection.asked)
+            reputation.ended(asked, connection.brought, connection.lied, self._pool.has)
             await asyncio.sleep(pause)
 
     # The decision task.

@@ -11,8 +11,8 @@ import pytest
 
 from lawful.machines.object_diffusion.messages import ObjectId, Request, RequestObjects
 from lawful.machines.object_diffusion.service import Node, OutboundPeer, SqlitePool
+from lawful.machines.object_diffusion.service.reputation import MOST_OWED, Reputation
 from lawful.machines.object_diffusion.service.settings import Config, Options
-from lawful.machines.object_diffusion.service.standing import MOST_OWED, Standing
 from lawful.machines.object_diffusion.service.wire import name_of
 from lawful.runtime.simulation.event_loop import SimulatedLoop
 from lawful.runtime.simulation.network import Network
@@ -181,11 +181,11 @@ LIMITS = Config(redial=1.0, longest_redial=5.0)
 def paused(*ends: tuple[Iterable[ObjectId], int, bool, set[ObjectId]]) -> list[float]:
     """The pauses after connections that ended so: what the peer owes, how many objects it brought,
     whether it lied, what the pool has."""
-    standing = Standing(LIMITS)
+    reputation = Reputation(LIMITS)
     pauses: list[float] = []
     for asked, brought, lied, pool in ends:
-        standing.ended(asked, brought, lied, pool.__contains__)
-        pauses.append(standing.pause)
+        reputation.ended(asked, brought, lied, pool.__contains__)
+        pauses.append(reputation.pause)
     return pauses
 
 

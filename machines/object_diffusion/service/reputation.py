@@ -12,7 +12,7 @@ MOST_OWED = 1_000  # Objects of one peer; of more, those that it owes for longes
 PATIENT = 4  # Replies without IDs in a row, before the node waits for longer than a period.
 
 
-class Standing:
+class Reputation:
     """The pause before a peer is dialled again. It doubles, up to `Config.longest_redial`, where
     the peer lied, where it owes what it owed before, and where it brought less than it owes.
 
