@@ -114,8 +114,10 @@ def _member(out: Members, owner: type[Declaration], name: str, value: Any) -> No
             out.methods.pop(name, None)
             out.ignores[name] = (owner, value)
         case Dropped(name=gone):
-            if out.methods.pop(gone, None) is None and out.ignores.pop(gone, None) is None:
+            held: list[dict[str, Any]] = [out.methods, out.ignores, out.scopes]
+            if not [each for each in held if each.pop(gone, None) is not None]:
                 out.dropped[gone] = owner, name
+            out.older_bounds.pop(gone, None)
         case Scope() if not name.startswith("_"):
             if name in out.scopes:
                 out.older_bounds[name] = {

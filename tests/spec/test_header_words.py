@@ -34,9 +34,25 @@ class ByMethod(Machine):
     late = ignore(end, source=Phase.IDLE, because="it has ended")
 
 
-class Fewer(ByMethod):
+class Wider(ByMethod):
+    scope = Scope(done=range(0, 9))
+
+
+class Fewer(Wider):
     gone = drop(ByMethod.end)
     quiet = drop("late")
+    alone = drop("scope")
+
+
+class Again(Fewer):
+    scope = Scope()
+
+
+def test_an_inherited_scope_is_dropped_with_its_bounds() -> None:
+    assert "scope" in resolve(ByMethod).scopes
+    assert "scope" not in resolve(Fewer).scopes
+    assert resolve(Wider).scopes["scope"].bounds.keys() == {"done", "Nat"}
+    assert resolve(Again).scopes["scope"].bounds == {}
 
 
 def test_a_method_stands_for_its_name() -> None:
