@@ -41,8 +41,18 @@ def seeded(seed: int) -> str:
     return text_of(Random(f"module {seed}"), NESTINGS[seed % len(NESTINGS)])
 
 
-def examine(text: str, rng: Random, hits: Hits, folder: Path, solved: bool = False) -> list[str]:
-    """What the engines disagree about in one module; a refused one is counted by its numbers."""
+def examine(
+    text: str,
+    rng: Random,
+    hits: Hits,
+    folder: Path,
+    solved: bool = False,
+    packed: int = packing.STATES,
+) -> list[str]:
+    """What the engines disagree about in one module; a refused one is counted by its numbers.
+
+    `packed` states are compared with the steps of the fast engine.
+    """
     hits.add("total", "modules")
     try:
         engines = Engines(texts.machine(text, HEAD), rng, hits)
@@ -64,7 +74,7 @@ def examine(text: str, rng: Random, hits: Hits, folder: Path, solved: bool = Fal
     hits.machine(engines.machine)
     hits.methods(engines.running.cls.lawful.plan)
     loaded = engines.loads()
-    found = engines.run() or _more(engines, loaded, rng, folder)
+    found = engines.run() or _more(engines, loaded, rng, folder, packed)
     if solved and not found:
         # In a process of its own, which Z3 ends at times where its time is over.
         told, found = map_in_order(partial(_solved, rng), _ended, [engines], 2)[0]
@@ -89,7 +99,9 @@ def forget() -> None:
         del sys.modules[name]
 
 
-def _more(engines: Engines, loaded: ir.Machine, rng: Random, folder: Path) -> list[str]:
+def _more(
+    engines: Engines, loaded: ir.Machine, rng: Random, folder: Path, packed: int
+) -> list[str]:
     """Plans and replay."""
     hits = engines.hits
     states = [engines.state() for _ in range(2)]
@@ -100,7 +112,7 @@ def _more(engines: Engines, loaded: ir.Machine, rng: Random, folder: Path) -> li
     else:
         found += broken(space.flat)
         found += planning.differences(engines.resolved, space, states, hits)
-        found += packing.differences(space, hits)
+        found += packing.differences(space, hits, packed)
         searching.search(space, hits)
         found += walking.walk(space, hits)
     replaying = Replaying(engines.running, loaded, rng, hits)

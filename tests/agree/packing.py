@@ -85,16 +85,17 @@ def less(kind: t.Type) -> t.Type:
             return kind
 
 
-def differences(space: Space, hits: Hits) -> list[str]:
+def differences(space: Space, hits: Hits, count: int = STATES) -> list[str]:
     """What the generated steps say differently, as plain Python; of every other machine also with
     sparse sets and maps."""
-    found = _differences(space, hits, FORM, "")
+    found = _differences(space, hits, FORM, count)
     if found or hits.rows["total packed machines"] % 2 == 0:
         return found
-    return _differences(space, hits, SPARSE, "sparse ")
+    return _differences(space, hits, SPARSE, count)
 
 
-def _differences(space: Space, hits: Hits, form: Form, kind: str) -> list[str]:
+def _differences(space: Space, hits: Hits, form: Form, count: int) -> list[str]:
+    kind = "" if form is FORM else "sparse "
     try:
         steps = stepping(space, form)
     except NotGenerated as reason:
@@ -102,7 +103,7 @@ def _differences(space: Space, hits: Hits, form: Form, kind: str) -> list[str]:
         return []
     hits.add("total", f"{kind}packed machines")
     both = Both(steps.space, steps)
-    chosen = [*states(steps)]
+    chosen = [*states(steps, count)]
     for state in chosen:
         try:
             found = both.differences(state)
@@ -120,10 +121,10 @@ def _differences(space: Space, hits: Hits, form: Form, kind: str) -> list[str]:
     return miscounted(steps.space, chosen, hits) + misfolded(steps.space, chosen, hits)
 
 
-def states(steps: Stepping) -> Iterator[State]:
-    """An initial state, if one is within the scope, and any others."""
+def states(steps: Stepping, count: int) -> Iterator[State]:
+    """An initial state, if one is within the scope, and any others: so many."""
     rng = Random(steps.program.source)
-    left = STATES
+    left = count
     starts = steps.space.flat.initials
     few = all(combinations(p.type for p in rule.plans) <= MOST for rule in starts)
     try:

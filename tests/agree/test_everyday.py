@@ -40,7 +40,8 @@ def test_all_engines_agree_on_random_methods(
     hits = Hits()
     for seed in range(count):
         text = made(f"everyday {seed}")
-        assert not examine(text, Random(f"methods {seed}"), hits, tmp_path, solved=seed % 10 == 0)
+        rng = Random(f"methods {seed}")
+        assert not examine(text, rng, hits, tmp_path, solved=seed % 10 == 0, packed=12)
     assert hits.rows["total machines"] * 3 > count
     assert hits.rows["total refused"] + hits.rows["total machines"] == count
 

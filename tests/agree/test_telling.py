@@ -23,7 +23,9 @@ def steps(text: str) -> int:
     try:
         space = planning.space(resolve(texts.machine(text, HEAD)))
         both = None if space is None else told(space)
-        states = [] if space is None else list(packing.states(packing.stepping(space)))
+        states = (
+            [] if space is None else list(packing.states(packing.stepping(space), packing.STATES))
+        )
     except (DeclarationError, NotGenerated, CannotWrite, ValueError):
         return 0  # A ValueError where a part's default breaks what it assumes.
     finally:
