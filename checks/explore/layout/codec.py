@@ -15,6 +15,7 @@ from lawful.spec.values.bounds import Values
 from lawful.spec.values.time import counted_by
 from lawful.spec.values.world import World, chosen, decode
 
+from .argument_ranges import range_of
 from .decoding import Read, reader
 from .forms import Form, of_bag, of_map, of_set, tight
 from .layouts import (
@@ -189,7 +190,7 @@ class Codec:
             case _ if any(isinstance(k, t.Float | t.Text) for k in t.inside(p.type)):
                 raise NotGenerated(f"the parameter {p.name} of a part")
             case _ if isinstance(p.type, t.Int):
-                return list(self.numbers)  # A guess: `fresh` leaves what is beyond it aside.
+                return list(range_of(arg, self.numbers))  # `fresh` leaves aside what is beyond it.
             case _:
                 return []
 
