@@ -46,6 +46,7 @@ def examine(
     rng: Random,
     hits: Hits,
     folder: Path,
+    *,
     solved: bool = False,
     packed: int = packing.STATES,
 ) -> list[str]:

@@ -105,7 +105,7 @@ def value(e: ir.Expr, names: dict[str, int], which: bool) -> int:
             raise AssertionError(e)
 
 
-@given(st.recursive(LEAVES, grown, max_leaves=6), NUMBERS, NUMBERS, st.booleans())
+@given(grown(st.recursive(LEAVES, grown, max_leaves=4)), NUMBERS, NUMBERS, st.booleans())
 def test_every_value_is_in_the_range(e: ir.Expr, a: int, b: int, which: bool) -> None:
     low, high = range_of(e, (-5, 5))
     assert low <= value(e, {"a": a, "b": b}, which) <= high
