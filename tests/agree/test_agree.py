@@ -80,7 +80,7 @@ def campaign(seeds: Iterable[int], folder: Path) -> tuple[Hits, list[str]]:
     hits = Hits()
     for seed in seeds:
         text = seeded(seed)
-        found = examine(text, Random(f"run {seed}"), hits, folder, seed % SOLVED == 0)
+        found = examine(text, Random(f"run {seed}"), hits, folder, solved=seed % SOLVED == 0)
         if found:
             return hits, [f"seed {seed}", *found, text]
         if seed % MUTATED == 0:
