@@ -13,8 +13,8 @@ from typing import Any, Protocol
 from lawful.checks.explore import CheckResult, explore
 from lawful.checks.explore.limits import Limits
 from lawful.checks.explorer.explorer_page import diagram as picture
+from lawful.checks.replay.flaws.mapping_names import MappingError
 from lawful.checks.replay.mapping import read_mapping
-from lawful.checks.replay.mapping_names import MappingError
 from lawful.checks.replay.program import ReplayProgram
 from lawful.checks.replay.sources import ReplayError
 from lawful.checks.replay.validation import ReplayResult

@@ -248,7 +248,8 @@ class Fold:
         if self.machine == "":
             self.machine = row.machine
         if self.machine != row.machine:
-            self._unusable(row, Malformed("rows of two machines"))
+            what = f"rows of two machines: those before are of {self.machine}"
+            self._unusable(row, Malformed(what, row.machine))
             return
         stepper = self.stepper
         if self.program.any_version and row.fingerprint and row.machine in self.program.steppers:

@@ -67,7 +67,8 @@ from lawful.spec.codec.as_json import is_object
 from lawful.spec.errors import nearest
 from lawful.spec.ir import Json
 
-from .histories.history_table import CALL, RETURN, HistoryTable, history_of
+from .flaws.row_texts import kind_of, no_name, no_number, no_time
+from .histories.history_table import CALL, NO_PHASE, RETURN, HistoryTable, history_of
 from .preparation import preparation_table
 from .preparation.otlp import SAMPLED
 from .preparation.path_templates import (
@@ -218,13 +219,13 @@ class TraceMapping:
             instance, seq = self._fills["instance"](data), self._fills["seq"](data)
         except MissingPath as error:
             return Rejected(str(error), plain(str(text)))
-        instance = shown(instance)
+        instance, key = shown(instance), instance
         if not isinstance(instance, str) or not encodable(instance):
-            return Rejected("no instance", plain(str(text)))
+            return Rejected(no_name(self.instance, key), plain(str(text)))
         if self.seq == NUMBER and isinstance(seq, str):
             return self._flawed(instance, -1, seq, data)
         if type(seq) is not int or not 0 <= seq < LARGEST:
-            return self._flawed(instance, -1, "a row without a sequence number", data)
+            return self._flawed(instance, -1, no_number(self.seq, seq), data)
         if self.dense and seq < self.first:
             why = f"a sequence number before {self.first}, the first one"
             return self._flawed(instance, -1, why, data)
@@ -241,7 +242,9 @@ class TraceMapping:
     def _row(self, instance: str, seq: int, data: dict[str, Any]) -> Row:
         theirs = self._fills["event"](data)
         if not isinstance(theirs, str):
-            return Row(instance, seq, self.machine, flaw="no event")
+            return Row(
+                instance, seq, self.machine, flaw=f"no event: {self.event} is {kind_of(theirs)}"
+            )
         if theirs in self.not_judged:
             return Row(instance, seq, self.machine, event=None, outcome=SKIPPED)
         event = self.events.get(theirs, theirs)
@@ -282,7 +285,7 @@ class TraceMapping:
             when = seconds(value, self.unit, self._local)
         except UnclearTime as error:
             return str(error)
-        return NO_TIME if when is None else when
+        return no_time(str(self.time), value, self.unit) if when is None else when
 
     @cached_property
     def _local(self) -> LocalTimes:
@@ -293,7 +296,7 @@ class TraceMapping:
         process = filled(history.process, data)
         phase = history.phase_of(filled(history.phase, data))
         if not phase:
-            return dataclasses.replace(row, flaw="neither a call nor a return")
+            return dataclasses.replace(row, flaw=NO_PHASE.format(history.phase))
         row = dataclasses.replace(row, outcome=HAPPENED, process=json.dumps(process), phase=phase)
         if phase == CALL:
             return dataclasses.replace(row, args=filled(self.args.get(str(row.event), {}), data))
@@ -317,9 +320,6 @@ class TraceMapping:
         if self.preparation is not None:
             out["preparation"] = preparation_table.to_json(self.preparation)
         return out
-
-
-NO_TIME = "time has another form than its unit says"
 
 
 def _optional(path: str | None, data: Mapping[str, Any]) -> Any:

@@ -19,8 +19,8 @@ from lawful.spec.errors import nearest
 from lawful.spec.ir import Json
 from lawful.spec.values.time import clock_of
 
+from .flaws.mapping_names import MappingError, check_names
 from .mapping import TraceMapping, mapping_of
-from .mapping_names import MappingError, check_names
 from .preparation.row_numbers import file_at, record_at, time_at
 from .resuming import Policy
 from .row_state import StateForm

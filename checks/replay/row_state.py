@@ -20,6 +20,7 @@ from ..reference import Reference
 from ..reference.states import State, WorkingCopy, freeze, thaw
 from .deviations import Malformed
 from .difference import at, changes
+from .flaws.row_texts import kind_of
 from .rows import Absent
 
 Read = Callable[[str, Json, t.Type], Any]
@@ -75,14 +76,14 @@ class StateReader:
     def _pairs(self, name: str, data: Json, key: t.Type) -> list[tuple[Any, Json]]:
         """The keys as values; the parts stay in JSON form."""
         if not is_object(data):
-            raise Malformed(f"{name} has another form")
+            raise Malformed(f"{name} is {kind_of(data)}, not an object of parts")
         rows = data.get("$map", list(map(list, data.items())))
         return [(self.read(name, k, key), v) for k, v in rows]
 
     def _part(self, name: str, data: Json, machine: str, old: Any) -> WorkingCopy:
         row = self.reference.machines[machine]
         if not is_object(data):
-            raise Malformed(f"{name} has another form")
+            raise Malformed(f"{name} is {kind_of(data)}, not an object with the values of a part")
         missing = [p.name for p in row.parameters if p.name not in data]
         if missing:
             raise Malformed(f"the row has no value of the parameter {missing[0]} of {name}")

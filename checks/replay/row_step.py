@@ -156,13 +156,14 @@ class Stepper:
         if row.outcome == SKIPPED and state is not None:
             return state, None
         if row.fingerprint != self.fingerprint and row.outcome != HAPPENED:
-            raise Malformed("rows of another version of the machine (fingerprint)")
+            what = f"a row of another version of the machine than {self.fingerprint}"
+            raise Malformed(f"{what}; give that one by --older", row.fingerprint)
         if state is None or row.outcome == "attached":
             return self._made(row), None
         if row.outcome == "continued":
             return self._continued(state, row), None
         if row.outcome == "made":
-            raise Malformed("made twice")
+            raise Malformed("made twice: an earlier row has made this instance")
         sort = self.growth.get(str(row.event))
         if sort is not None:
             return self._grown(self.on_time(state, row), row, sort), str(row.event)
@@ -171,7 +172,7 @@ class Stepper:
             row = dataclasses.replace(row, event=self.rows[row.event].event, transition=row.event)
         params = self._params(row)
         if isinstance(row.transition, str) and row.transition not in self.rows:
-            raise Malformed("an unknown transition")
+            raise Malformed("an unknown transition", row.transition)
         args = self._args(row, params)
         state = self.on_time(state, row)
         if row.outcome in ("done", HAPPENED):
@@ -215,7 +216,8 @@ class Stepper:
 
     def _args(self, row: Row, params: tuple[tuple[str, t.Type], ...]) -> tuple[Any, ...]:
         if set(row.args) != {name for name, _ in params}:
-            raise Malformed("arguments of other names")
+            wanted = ", ".join(name for name, _ in params) or "none"
+            raise Malformed(f"arguments of {row.event} other than {wanted}", [*row.args])
         values = tuple(self._value(name, row.args[name], kind) for name, kind in params)
         for (name, kind), value in zip(params, values, strict=True):
             found = bounds.breach(value, kind)
@@ -250,16 +252,17 @@ class Stepper:
         """The state with the defaults of all variables, and the parameters of a whole row."""
         known = {p.name: p for p in self.machine.parameters}
         if not row.args.keys() <= known.keys():
-            raise Malformed("parameters of other names")
-        needed = {name for name, p in known.items() if p.default is None}
-        if not needed <= row.args.keys():
-            raise Malformed("a parameter is missing")
+            wanted = ", ".join(known) or "none"
+            raise Malformed(f"parameters of other names than {wanted}", [*row.args])
+        if missing := [n for n, p in known.items() if p.default is None and n not in row.args]:
+            raise Malformed(f"no value for the parameter {missing[0]}", [*row.args])
         given = {name: self._value(name, row.args[name], known[name].type) for name in row.args}
         return self.reference.initial(given)
 
     def _made(self, row: Row) -> State:
         if row.outcome not in WHOLE:
-            raise Malformed("the first row is not that of making the instance")
+            what = f"the first row of the instance is none of {', '.join(WHOLE)}"
+            raise Malformed(what, row.outcome)
         state = self.made(row)
         for i, each in enumerate(self.machine.parameters, len(self.machine.variables)):
             self._known("parameter", each.name, state[i], each.type)
@@ -386,7 +389,7 @@ class Stepper:
         if isinstance(row.transition, str):
             another_taken(row.transition, outcomes, done[0])
         if row.outcome == "done":
-            raise Malformed("done by no transition")
+            raise Malformed("done by no transition: a row `done` names one")
         if len(done) > 1 and self.events[str(row.event)].choice:
             return self._chosen(row, state, done)
         if len(done) > 1:

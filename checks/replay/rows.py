@@ -42,6 +42,8 @@ from lawful.runtime.instances.row_checksums import SUM, seal_of
 from lawful.spec.codec.as_json import is_object
 from lawful.spec.ir import Json
 
+from .flaws.row_texts import ANOTHER, kind_of, no_name, no_number
+
 VERSIONS = (1, 2, 3)  # From 2 on rows hold changes of containers; 3 has checksums.
 LARGEST = 2**63  # Sequence numbers are below it: a column of 64-bit integers holds them.
 # Rows with a whole state, in which a replay can begin: see `runtime.journal`.
@@ -216,11 +218,11 @@ def journal_row(data: dict[str, Any], text: str) -> Row | Rejected:
             return Rejected("a wrong checksum", plain(text))
     instance, seq = data.get("instance"), data.get("seq")
     if not isinstance(instance, str):
-        return Rejected("no instance", plain(text))
+        return Rejected(no_name("instance", instance, "a text"), plain(text))
     if not encodable(instance):
         return Rejected("an instance that is no text", plain(text))
     if type(seq) is not int or not 0 <= seq < LARGEST:
-        return Row(instance, -1, flaw="a row without a sequence number")
+        return Row(instance, -1, flaw=_no_number(data))
     flaw = _flaw(data)
     if flaw:
         return Row(instance, seq, flaw=flaw)
@@ -242,27 +244,35 @@ def journal_row(data: dict[str, Any], text: str) -> Row | Rejected:
     )
 
 
+def _no_number(data: Mapping[str, Any]) -> str:
+    why = no_number("seq", data.get("seq"), "")
+    return why if "v" in data else f"{why}; {ANOTHER}"
+
+
 def _flaw(data: Mapping[str, Any]) -> str:
     """Why the object is no row; empty where it is one."""
     if type(data.get("v")) is not int or data["v"] not in VERSIONS:
-        return "a row of another format version"
+        known = ", ".join(map(str, VERSIONS))
+        told = f"a row of another format version than {known}: v is {kind_of(data.get('v'))}"
+        return told if "v" in data else f"{told}; {ANOTHER}"
     for name, kinds in SHAPE.items():
         if name not in data:
             return f"a row without {name}"
         if not isinstance(data[name], kinds):
-            return f"{name} is of another form"
+            wanted = " or ".join(JSON_NAMES[kind] for kind in kinds)
+            return f"{name} is {kind_of(data[name])}, not {wanted}"
     if not _finite(data["time"]):
         return "time is no finite number"
     if data.get("wall") is not None and not _finite(data["wall"]):
         return "wall is no finite number"
     if not isinstance(data.get("universe"), dict | None):
-        return "universe is of another form"
+        return f"universe is {kind_of(data.get('universe'))}, not an object"
     if data["outcome"] not in OUTCOMES:
-        return "an unknown outcome"
+        return f"an outcome that is none of {', '.join(OUTCOMES)}"
     whole = data["outcome"] in WHOLE
     if (data["event"] is None) != whole:
         both = f"an event in a row `{data['outcome']}`"
-        return "no event" if data["event"] is None else both
+        return f"no event in a row `{data['outcome']}`" if data["event"] is None else both
     if whole and (data["transition"] is not None or data["before"] is not None):
         return f"a transition or a `before` in a row `{data['outcome']}`"
     return ""
@@ -273,6 +283,7 @@ def _finite(value: object) -> bool:
 
 
 NONE = type(None)
+JSON_NAMES = {str: "a text", dict: "an object", NONE: "null"}
 SHAPE: dict[str, tuple[type, ...]] = {
     "time": (object,),
     "machine": (str,),

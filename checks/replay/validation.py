@@ -13,7 +13,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -23,11 +23,13 @@ from lawful.spec.ir import Json
 from .. import html_tables
 from .engine_choice import Engine, EngineChoice, Tell, chosen, remark, silent
 from .explanation import STATES, explained
+from .flaws.row_texts import ANOTHER
+from .flaws.unplaced_rows import Place, What, places_of
 from .in_process import tally_here
 from .joint.joint_program import ALONE, JointProgram
 from .joint.joint_tallies import tally_joint
 from .latencies import quantiles
-from .problems import COUNTS, VERDICTS, Finding, FindingKind
+from .problems import COUNTS, ELSEWHERE, VERDICTS, Finding, FindingKind
 from .program import ReplayProgram
 from .sources import ReplayError
 from .storing import only_store, program_of_store, tally_of_store
@@ -48,6 +50,7 @@ class ReplayResult:
     demands: Demands = STRICT
     remark: str = ""  # Why another engine would have suited better.
     files: tuple[str, ...] = ()  # The files of lines, where there are several.
+    unplaced: Mapping[What, Place] = field(default_factory=dict[What, Place])
 
     @property
     def total(self) -> Tally:
@@ -228,7 +231,11 @@ class ReplayResult:
         """A finding of an instance as JSON, with the file of its row where there are several, and
         with the machine where each has its own mapping."""
         whose: dict[str, Json] = {"machine": machine} if self._joint else {}
-        return whose | _finding(instance, finding, self._file(machine, finding.index))
+        place = self._file(machine, finding.index)
+        known = self.unplaced.get((instance, finding.clause))
+        if finding.index == ELSEWHERE and known is not None:
+            place = {"file": known[0], "number": known[1]}
+        return whose | _finding(instance, finding, place)
 
     def _file(self, machine: str, seq: int) -> dict[str, Json]:
         """The `file` of a row, where its number says it and there are several files."""
@@ -331,7 +338,11 @@ def replay(
     _check_some(tallies, program)
     why = remark(used, files, engine, master)
     several = files.lines if len(files.lines) > 1 else ()
-    return ReplayResult(program, used, tallies, time.perf_counter() - begun, demands, why, several)
+    unplaced: Mapping[What, Place] = {}
+    if isinstance(program, ReplayProgram):
+        unplaced = places_of(tallies, files, program)
+    seconds = time.perf_counter() - begun
+    return ReplayResult(program, used, tallies, seconds, demands, why, several, unplaced)
 
 
 def replay_store(
@@ -351,13 +362,25 @@ def replay_store(
     return replay([folder], program, engine, master, demands)
 
 
+def _hint(program: ReplayProgram | JointProgram) -> str:
+    """What may be wrong where no row is readable."""
+    mapping = program.mappings[0] if isinstance(program, JointProgram) else program.mapping
+    if mapping is None:
+        return f"; {ANOTHER}"
+    how = mapping.preparation
+    if how is None or how.format != "csv":
+        return ""
+    return f"; cells are separated by {how.delimiter!r}: `delimiter` may be another one"
+
+
 def _check_some(tallies: Tallies, program: ReplayProgram | JointProgram) -> None:
     """ReplayError where there is no row of the machines of the program: that is no verdict."""
     if not any(tally.rows for tally in tallies.machines.values()):
         reasons = ", ".join(kind[0] for kind in sorted(tallies.rejected.totals)) or "empty"
         texts = [rows[0][0] for _, rows in sorted(tallies.rejected.rows.items()) if rows]
         example = f", for example {texts[0]}" if texts else ""
-        raise ReplayError(f"no row of the {program.form} is readable: {reasons}{example}")
+        hint = _hint(program)
+        raise ReplayError(f"no row of the {program.form} is readable: {reasons}{example}{hint}")
     if not tallies.machines.keys() & {"", *program.steppers}:
         found = ", ".join(sorted(tallies.machines))
         asked = ", ".join(program.steppers)

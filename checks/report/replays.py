@@ -143,7 +143,7 @@ def headline(finding: Mapping[str, Any]) -> str:
     """Where a finding is: instance, row, event, control state."""
     number = finding.get("number", finding["index"])
     file = f" of {finding['file']}" if "file" in finding else ""
-    row = f", row {number}{file}" if finding["index"] >= 0 else ""
+    row = f", row {number}{file}" if finding["index"] >= 0 or "number" in finding else ""
     row = f", row at {finding['time']}" if "time" in finding else row
     event = f", event {finding['event']}" if finding["event"] else ""
     control = f" in state {finding['control']}" if finding["control"] else ""

@@ -10,8 +10,8 @@ from lawful.checks.explore.space import Space
 from lawful.checks.explore.state_graph import state_graph
 from lawful.checks.explore.state_json import shown
 from lawful.checks.replay import ReplayError, ReplayProgram
+from lawful.checks.replay.flaws.mapping_names import MappingError
 from lawful.checks.replay.mapping import TraceMapping, read_mapping
-from lawful.checks.replay.mapping_names import MappingError
 from lawful.checks.replay.studies.scope_learning import Learned, compared, compared_names, learned
 from lawful.progress import Tell, progress
 from lawful.runtime.instance import Machine

@@ -22,6 +22,7 @@ from lawful.checks.replay import (
     replay_joint_increment,
     validation,
 )
+from lawful.checks.replay.flaws.mapping_names import MappingError
 from lawful.checks.replay.increments.fold_snapshots import StateError
 from lawful.checks.replay.increments.state_files import (
     joint_states_text,
@@ -31,7 +32,6 @@ from lawful.checks.replay.increments.state_files import (
 )
 from lawful.checks.replay.joint.joint_program import ALONE
 from lawful.checks.replay.mapping import TraceMapping
-from lawful.checks.replay.mapping_names import MappingError
 from lawful.checks.replay.storing import only_store, write_store
 from lawful.checks.replay.studies.version_comparison import compared
 from lawful.checks.replay.tally import Tallies

@@ -23,6 +23,7 @@ from lawful.spec.codec.as_json import is_object
 
 CALL, RETURN, FAILED, UNKNOWN = "call", "return", "failed", "unknown"
 PHASES = (CALL, RETURN, FAILED, UNKNOWN)
+NO_PHASE = f"neither a call nor a return: {{}} is not one of {', '.join(PHASES)}"
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from typing import Any
 from lawful.spec import ir
 
 from ..columnar.layout import Layout, layout_of
+from ..flaws.mapping_names import check_names, without_unknown
 from ..mapping import TraceMapping
-from ..mapping_names import check_names, without_unknown
 from ..preparation.preparation_table import Preparation
 from ..program import ReplayProgram, program_of
 from ..row_step import Stepper

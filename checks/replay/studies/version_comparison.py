@@ -14,7 +14,7 @@ from pathlib import Path
 from lawful.spec import ir
 
 from ..engine_choice import EngineChoice, Tell, silent
-from ..mapping_names import without_unknown
+from ..flaws.mapping_names import without_unknown
 from ..problems import Finding
 from ..program import ReplayProgram
 from ..tally import Tally

@@ -288,7 +288,7 @@ def tampered() -> Iterator[Tampered]:
     yield Tampered("arg_below", _set(2, args={"job": job(-1)}), d, "argument", 2, "below 0")
     yield Tampered("args_name", _set(2, args={"work": job(1)}), q, q, 2, "other names")
     yield Tampered("args_form", _set(2, args={"job": "x"}), q, q, 2, "the value of job is no Job")
-    yield Tampered("args_list", _set(2, args=[1]), q, q, 2, "args is of another form")
+    yield Tampered("args_list", _set(2, args=[1]), q, q, 2, "args is a list, not an object")
     yield Tampered("output", _set(2, output=2), d, "output", 2, "output is 2 in the row, 1 in")
     yield Tampered("output_true", _set(2, output=True), d, "output", 2, "output is true in")
     yield Tampered("output_none", _set(2, output=None), d, "output", 2, "output is null in")
@@ -379,7 +379,7 @@ def _tampered_asides() -> Iterator[Tampered]:
     yield Tampered("time_same", _set(3, time=1), "fits", "", 0, "")
     yield Tampered("no_time", _without(3, "time"), q, q, 3, "a row without time")
     for value in some(1, True, {}, []):
-        yield Tampered(f"why_{value}", _set(1, why=value), q, q, 1, "why is of another form")
+        yield Tampered(f"why_{value}", _set(1, why=value), q, q, 1, ", not a text or null")
     yield Tampered("no_why", _without(3, "why"), q, q, 3, "a row without why")
     yield Tampered("output_float", _set(2, output=1.0), d, "output", 2, "output is 1.0 in")
     floating = job(1, 0, 7) | {"size": 1.0}

@@ -183,7 +183,8 @@ def test_rows_at_one_time_are_refused_or_ranked(tmp_path: Path) -> None:
         "a": "two rows at one time, and `ties` does not say which is first",
         "b": "a time finer than a microsecond",
         "c": "a time before 1970-01-01; give an earlier `since`",
-        "d": "time has another form than its unit says",
+        "d": "time has another form than its unit says: $.t is a text of another form, "
+        'and unit is "s"',
     }
     ranked = timed | {"preparation": {"order": "time", "ties": ["start", "end"]}}
     assert told(tmp_path, rows[:2], ranked)["by_instance"] == {"a": "fits"}
@@ -252,7 +253,7 @@ def test_an_event_of_several_rows(tmp_path: Path) -> None:
     assert found["by_instance"] == {"a": "open", "b": "quarantined", "c": "quarantined"}
     assert {each["instance"]: each["clause"] for each in found["not_judged"]} == {
         "b": "a sequence number twice",
-        "c": "arguments of other names",
+        "c": "arguments of register other than cost",
     }
     assert (found["events"], found["counts"]["judged"]) == (5, 2)
 

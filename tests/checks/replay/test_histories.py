@@ -200,7 +200,10 @@ QUARANTINED: list[tuple[list[Record], str]] = [
         records((0, "call", "read"), (0, "call", "read")),
         "a call of a process that has not returned from another",
     ),
-    (records((0, "begin", "read")), "neither a call nor a return"),
+    (
+        records((0, "begin", "read")),
+        "neither a call nor a return: $.type is not one of call, return, failed, unknown",
+    ),
     (records((0, "call", "look")), "an unknown event"),
 ]
 

@@ -285,7 +285,8 @@ def test_a_machine_alone_gives_the_same(
     if pass_unknown:
         unquoted["Order"]["3"] = "empty"
     assert named(found) == unquoted
-    assert found.rejected.totals == {("no instance",): 1}
+    other = "null or missing, not a text or a whole number"
+    assert found.rejected.totals == {(f"no instance: $.order is {other}",): 1}
 
 
 def test_rows_are_rejected_once_in_columns_too(

@@ -121,11 +121,15 @@ def test_lines_that_lack_what_the_mapping_names(tmp_path: Path) -> None:
     ]
     found: Any = replayed(tmp_path, told).to_json()
     reasons = {each["reason"]: each["total"] for each in found["rejected"]["reasons"]}
-    assert reasons == {"no value at $.who.name": 1, "no instance": 1}
+    assert reasons == {
+        "no value at $.who.name": 1,
+        "no instance: $.who.name is a list, not a text or a whole number": 1,
+    }
     clauses = {each["instance"]: each["clause"] for each in found["not_judged"]}
     assert clauses == {
         "b": "no value at $.weight",
-        "c": "a row without a sequence number",
+        "c": "a row without a sequence number: $.at is a text, not a whole number from 0 on; "
+        '`casts` of the [preparation] make an "int" of it',
         "d": "an unknown event",
     }
     assert found["by_instance"]["7"] == "deviates"

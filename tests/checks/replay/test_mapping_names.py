@@ -11,9 +11,9 @@ import pytest
 
 from lawful import Machine, Nat, Param, event, notebook, transition
 from lawful.checks.replay import ReplayError, ReplayProgram, joint_program
+from lawful.checks.replay.flaws.mapping_names import MappingError
 from lawful.checks.replay.joint.joint_mappings import mappings_in
 from lawful.checks.replay.mapping import mapping_of
-from lawful.checks.replay.mapping_names import MappingError
 from lawful.checks.replay.studies.version_comparison import compared
 from lawful.cli import main
 from lawful.commands.exit_codes import ExitCode

@@ -64,7 +64,7 @@ def test_a_stream_in_any_order_with_a_restart(session: Any, tmp_path: Path) -> N
     whole = replay([folder], PROGRAM)
     tallies = whole.tallies.machines.values()
     assert verdicts == {k: v for tally in tallies for k, v in tally.named.items()}
-    assert rejected == ["no instance"]
+    assert rejected == ["no instance: instance is null or missing, not a text"]
     answer: Any = whole.to_json()
     told: dict[str, set[tuple[Any, ...]]] = {name: set() for name in verdicts}
     for each in [*answer["deviations"], *answer["not_judged"]]:

@@ -16,6 +16,7 @@ from lawful.checks.replay.fold import Fold
 from lawful.checks.replay.row_step import Stepper
 from lawful.checks.replay.rows import Rejected, journal_row
 from lawful.cli import main
+from lawful.spec.codec.as_json import behaviour
 from tests.checks.replay import journals
 from tests.checks.replay.journals import (
     PROGRAM,
@@ -277,7 +278,12 @@ def test_each_version_judges_its_own_rows(tmp_path: Path) -> None:
     # A version that nobody gave is quarantined, and the others are judged.
     result = judged(tmp_path, journal, ReplayProgram((Bell.lawful.ir,)))
     assert found(result) == [
-        ("quarantined", 0, "rows of another version of the machine (fingerprint)")
+        (
+            "quarantined",
+            0,
+            f"a row of another version of the machine than {behaviour(Bell.lawful.ir)}; "
+            "give that one by --older",
+        )
     ]
     assert counts(result) == {"judged": 2}
     with pytest.raises(ValueError, match="an older version of Bell"):

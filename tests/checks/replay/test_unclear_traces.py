@@ -122,9 +122,9 @@ def test_a_clock_counts_the_times_of_a_trace(unit: str, times: list[Any], tmp_pa
     assert found(result) == [("refused", 0, "too early (0 >= 2 is false)")]
     assert counts(result) == {"judged": 3, "deviations": 2}
     told[1]["t"] = "soon"
-    assert ("quarantined", 1, "time has another form than its unit says") in found(
-        judged(tmp_path, told, program)
-    )
+    wrong = f'$.t is a text of another form, and unit is "{unit}"'
+    why = f"time has another form than its unit says: {wrong}"
+    assert ("quarantined", 1, why) in found(judged(tmp_path, told, program))
 
 
 def test_a_clock_without_time_is_unknown_and_says_so(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_rejected_rows_say_where_they_are(tmp_path: Path) -> None:
         ("not an object", str(one), 19),
         ("not JSON", str(two), 1),
         ("not an object", str(two), 2),
-        ("no instance", str(two), 3),
+        ("no instance: instance is null or missing, not a text", str(two), 3),
     }
 
 

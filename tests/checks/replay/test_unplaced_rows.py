@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from lawful.checks.replay import ReplayProgram, replay
+from lawful.checks.replay import ReplayError, ReplayProgram, replay
+from lawful.checks.replay.flaws import unplaced_rows
 from lawful.checks.replay.mapping import mapping_of
+from lawful.checks.report import replays
 from tests.checks.replay import answers
 from tests.checks.replay.conftest import NEEDS_SPARK
 from tests.checks.replay.test_foreign_logs import by_instance
@@ -51,7 +53,7 @@ def test_what_a_missing_row_may_explain_is_no_deviation(form: str, tmp_path: Pat
     assert found.total.counts["uncertain"] == 2
     (refused,) = (each for each in answer["not_judged"] if each["kind"] == "refused")
     assert refused["count"] == 2
-    unread = [each for each in answer["not_judged"] if each["clause"] == reason]
+    unread = [each for each in answer["not_judged"] if each["clause"].startswith(reason)]
     counts = {each["instance"]: each["count"] for each in unread}
     assert counts == {"for want": 1, "fits": 2, "alone": 1}
     ends = "(in a state that is not certain: a row has no place among the others)"
@@ -143,3 +145,48 @@ def test_on_spark(session: Any, form: str, tmp_path: Path) -> None:
     assert answers.increments_on_spark(session)(program, parts(), tmp_path) == wanted
     stream = answers.as_stream(session)(program, parts(), tmp_path)
     assert (stream.verdicts, stream.findings) == (wanted.verdicts, wanted.findings)
+
+
+def test_a_row_without_a_place_is_found_in_its_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = written(tmp_path / "1.jsonl", WRONG)
+    second = written(tmp_path / "2.jsonl", [{"no": "row"}, *UNPLACED])
+    found = replay([first, second], NUMBERED)
+    answer: Any = found.to_json()
+    places = {
+        each["instance"]: (each["file"], each["number"])
+        for each in answer["not_judged"]
+        if each["index"] < 0 and each["kind"] == "quarantined"
+    }
+    lines = {"for want": 3, "fits": 8, "alone": 10}
+    assert places == {name: (str(second), line) for name, line in lines.items()}
+    assert f"instance alone, row 10 of {second}: cannot be replayed: " in replays.text(found)
+    monkeypatch.setattr(unplaced_rows, "MOST", 8)
+    few: Any = replay([first, second], NUMBERED).to_json()
+    assert sum("number" in each for each in few["not_judged"]) == 1
+
+
+def test_what_may_be_wrong_is_told(tmp_path: Path) -> None:
+    """The cells of a table are texts; another delimiter makes one column of all; a journal has no
+    mapping."""
+    table = tmp_path / "t.csv"
+    form = {"preparation": {"format": "csv"}}
+    cells = ReplayProgram((Hall.lawful.ir,), mapping=mapping_of({**PATHS, **form}))
+    table.write_text("k,t,e,by\na,1,open,1\n", encoding="utf-8")
+    (told,) = not_judged(table, cells)
+    number = "a row without a sequence number: $.t is a text, not a whole number from 0 on"
+    assert told["clause"] == f'{number}; `casts` of the [preparation] make an "int" of it'
+    assert (told["file"], told["number"]) == (str(table), 2)
+    table.write_text("k;t;e;by\na;1;open;1\n", encoding="utf-8")
+    with pytest.raises(ReplayError, match="separated by ',': `delimiter` may be another one"):
+        replay([table], cells)
+    journal = ReplayProgram((Hall.lawful.ir,))
+    rows = written(tmp_path / "r.jsonl", WRONG)
+    with pytest.raises(ReplayError, match=r"instance is null or missing, not a text, for .* --map"):
+        replay([rows], journal)
+    rows = written(tmp_path / "r.jsonl", [{"instance": "a", "seq": "1"}])
+    (told,) = replay([rows], journal).to_json()["not_judged"]
+    assert told["clause"].endswith(
+        "not a whole number from 0 on; the log of another program needs --mapping"
+    )

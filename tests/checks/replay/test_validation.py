@@ -157,8 +157,8 @@ def test_findings_are_capped_and_counted(tmp_path: Path) -> None:
 LINES: list[tuple[str, str]] = [
     ('{"v": 1, "inst', "not JSON"),
     ("[1, 2]", "not an object"),
-    ("{}", "no instance"),
-    ('{"instance": 7, "seq": 0}', "no instance"),
+    ("{}", "no instance: instance is null or missing, not a text"),
+    ('{"instance": 7, "seq": 0}', "no instance: instance is a whole number, not a text"),
     ('{"instance": "\\ud800", "seq": 0}', "an instance that is no text"),
     ("[" * 100_000, "not JSON"),
     ('{"instance": "a", "instance": "a", "seq": 0}', "a key twice"),

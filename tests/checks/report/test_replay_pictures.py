@@ -31,7 +31,7 @@ RANKED = [
     "inconclusive output finish BUSY 1 5",
     "deviates output finish IDLE 2 2",
     "inconclusive output finish IDLE 1 1",
-    "quarantined quarantined a row of another format version 1 1",
+    "quarantined quarantined a row of another format version than 1, 2, 3: v is a whole number 1 1",
 ]
 TAKE = '{} take(job={{"$": "Job", "size": {}, "tags": {{"$set": {}}}}})'
 DRAWN = [

@@ -57,6 +57,9 @@ def read(page: str) -> Balanced:
     return parser
 
 
+NO_NAME = "no instance: instance is null or missing, not a text"
+
+
 def test_the_page_tells_the_divergence(tmp_path: Path) -> None:
     journal = rows()
     of(journal, "a", 4)["output"] = 7
@@ -169,7 +172,7 @@ def test_the_whole_page_of_two_deviations(tmp_path: Path) -> None:
     assert f"Nearest possible event: {legal}" in words
     assert "No way to it found in 14 states" in words
     assert words[words.index("Rejected rows") :] == [
-        *("Rejected rows", "1 row", ": no instance, for example", "{}"),
+        *("Rejected rows", "1 row", f": {NO_NAME}, for example", "{}"),
         *(f"({tmp_path}/j.jsonl:35)", "All instances", "deviates", "a", "deviates", "b"),
     ]
 

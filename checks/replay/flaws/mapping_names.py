@@ -13,7 +13,7 @@ from lawful.spec import ir
 from lawful.spec.codec.as_json import is_object
 from lawful.spec.errors import nearest
 
-from .mapping import TraceMapping
+from ..mapping import TraceMapping
 
 
 class MappingError(ValueError):
