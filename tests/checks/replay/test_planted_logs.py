@@ -132,7 +132,8 @@ def test_problems_say_when_and_what_was_found(tmp_path: Path) -> None:
         "dispenses something else (30 == 20 is false)",
         "instance c, row 2: cannot be replayed: a sequence number is missing",
         "instance d, row 1: cannot be replayed: a sequence number is missing",
-        "instance e: cannot be replayed: a sequence number before 1, the first one",
+        f"instance e, row 11 of {tmp_path}/cards.jsonl: cannot be replayed: "
+        "a sequence number before 1, the first one",
     ]
     answer: Any = clients.to_json()
     (late,) = answer["deviations"]
