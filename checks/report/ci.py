@@ -52,6 +52,18 @@ class Case:
             self.outcome == "skipped" and bool(self.type)
         )
 
+    @property
+    def told(self) -> str:
+        """The sentence and the evidence. The first lines of that repeat the sentence, folded."""
+        at = 1
+        while at < len(self.lines) and self.message.startswith(_unfolded(self.lines[: at + 1])):
+            at += 1
+        return "\n".join([self.message, *self.lines[at:]])
+
+
+def _unfolded(lines: tuple[str, ...]) -> str:
+    return " ".join(each.strip() for each in lines)
+
 
 @dataclass(frozen=True, slots=True)
 class Suite:
@@ -138,7 +150,7 @@ def _result(case: Case) -> Json:
     out: dict[str, Json] = {
         "ruleId": case.kind,
         "level": "warning" if case.outcome == "skipped" else "error",
-        "message": {"text": "\n".join([case.message, *case.lines[1:]])},
+        "message": {"text": case.told},
     }
     if case.place is None:
         return out

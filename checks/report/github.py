@@ -28,11 +28,12 @@ def _annotation(suite: str, case: Case) -> str:
     level = "warning" if case.outcome == "skipped" else "error"
     properties = {"title": f"{suite}: {case.name}"}
     if case.place is not None:
+        # The name of a refusal ends with its place, which the runner shows itself.
+        properties["title"] = properties["title"].removesuffix(f" {case.place}")
         at = {"file": _path(case.place.file), "line": case.place.line, "col": case.place.column + 1}
         properties |= {name: str(value) for name, value in at.items()}
     asked = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
-    message = "\n".join([case.message, *case.lines[1:]])
-    return f"::{level} {asked}::{_data(message)}"
+    return f"::{level} {asked}::{_data(case.told)}"
 
 
 def _path(file: str) -> str:

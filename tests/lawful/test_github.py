@@ -88,6 +88,19 @@ def test_a_violation_stands_at_its_property_with_its_trace(project: Path, capsys
     assert out.startswith("{") and "::" not in out
 
 
+def test_a_long_sentence_is_told_once(project: Path, capsys: Printed) -> None:
+    """The text of a counterexample folds it into several lines."""
+    name = "is_shut_for_ever_whatever_anybody_does_or_wants_or_says_or_writes_about_it"
+    Path("door.py").write_text(DOOR.replace("opened", name), encoding="utf-8")
+    assert main(["check", "--github", "--sarif", "door.sarif"]) == 1
+    out, err = capsys.readouterr()
+    assert f"stays_shut is violated:\n  {name} is true\n  start\n" in out
+    ((_, _, text),) = read(err)
+    assert text.startswith(f"stays_shut is violated: {name} is true\n  start\n")
+    (result,) = json.loads(Path("door.sarif").read_text("utf-8"))["runs"][0]["results"]
+    assert result["message"]["text"] == text
+
+
 def test_they_are_asked_for_by_option_or_workflow(
     project: Path, capsys: Printed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -105,7 +118,7 @@ def test_what_is_refused_stands_at_its_line(project: Path, capsys: Printed) -> N
     assert main(["check", "--github", "--quiet"]) == 4
     ((level, said, text),) = read(capsys.readouterr().err)
     at = {"file": "shop, 50%/door.py", "line": "6", "col": "20"}
-    assert level == "error" and said.items() > at.items()
+    assert (level, said) == ("error", {"title": "check: L203", **at})
     assert text.startswith("the types do not fit: found int, expected bool\n")
 
 
