@@ -201,12 +201,17 @@ def _why_not(cls: type[Machine], part: bool) -> str:
 
 def in_folder(target: str, folder: Path) -> str:
     """The same target for any current folder: a path from the folder, or a module that is found
-    there."""
+    there; where neither is, from the nearest folder above it that has it."""
     where, colon, name = target.partition(":")
+    path = Path(where) if where.endswith(".py") else Path(*where.split("."))
+    files = (path,) if path.suffix == ".py" else (path.with_suffix(".py"), path / "__init__.py")
+    start = folder.resolve()
+    above = (each for each in (start, *start.parents) if any((each / f).is_file() for f in files))
+    root = next(above, start)
     if where.endswith(".py"):
-        return f"{folder.resolve() / where}{colon}{name}"
-    if str(folder.resolve()) not in sys.path:
-        sys.path.insert(0, str(folder.resolve()))
+        return f"{root / where}{colon}{name}"
+    if str(root) not in sys.path:
+        sys.path.insert(0, str(root))
     return target
 
 

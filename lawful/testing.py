@@ -71,7 +71,7 @@ def rerun(
     """Raise AssertionError while the events of the trace still violate the property.
 
     `lawful check --pytest` writes tests that call this function. The target is looked for in the
-    folder `root`; by default in the current one.
+    folder `root`, then in those above it; by default in the current one.
 
     Raises `TargetError`, `DeclarationError`, and KeyError for a property that is not there.
     """

@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import json
 import re
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from lawful.cli import main
+from lawful.targets import in_folder
 from lawful.walk_shell import Call, WrongCommand, is_value, read_call
 
 GATE = """
@@ -314,6 +316,30 @@ def test_an_exported_test_fails_while_the_walk_breaks_the_property(
     exec(compile(made, "made.py", "exec"), names)
     with pytest.raises(AssertionError, match="as before, after 3 events"):
         names["test_below_two"]()
+    # From a folder below that of the declaration, whatever the current one is.
+    below = folder / "tests" / "found"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    names["__file__"] = str(below / "made.py")
+    exec(compile(made, "made.py", "exec"), names)
+    with pytest.raises(AssertionError, match="as before, after 3 events"):
+        names["test_below_two"]()
+
+
+def test_a_target_is_looked_for_in_the_folders_above(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    deep = tmp_path / "a" / "b"
+    deep.mkdir(parents=True)
+    for folder in (tmp_path, tmp_path / "a"):
+        (folder / "shop").mkdir()
+        (folder / "shop" / "order.py").touch()
+    assert in_folder("shop/order.py:M", deep) == f"{tmp_path / 'a' / 'shop' / 'order.py'}:M"
+    assert in_folder("shop.order:M", deep) == "shop.order:M"
+    assert sys.path[0] == str(tmp_path / "a")
+    assert in_folder("shop.other", tmp_path) == "shop.other"
+    assert in_folder("other.py", deep) == str(deep / "other.py")
 
 
 def test_arguments_are_read_as_they_are_shown_or_as_json() -> None:
