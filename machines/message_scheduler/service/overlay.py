@@ -216,6 +216,8 @@ class Session(asyncio.Protocol):
         self.lost.set()
         if self._peer is not None:
             self._scheduler.disconnect(self._peer)
+        elif not self._hung_up:
+            self._scheduler.count("mute")
 
     # What has come.
 

@@ -102,7 +102,8 @@ class Stats:
     late, or of another request, peer or type). Of connections: `connected`, `disconnected`,
     `skipped` (a channel of a dead peer), `dials_failed`, `malformed`, `oversized`, `unexpected`
     (frames that a peer has no reason to send, and more responses than messages), `unknown` (a peer
-    under another name), `overrun` (a peer that does not read), `silent`.
+    under another name), `mute` (a peer that hung up before it said its name), `overrun` (a peer
+    that does not read), `silent`.
     """
 
     waiting: int

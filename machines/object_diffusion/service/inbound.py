@@ -59,6 +59,7 @@ class Connection(asyncio.Protocol):
         self._replies: deque[ReplyIds | Objects] = deque()  # Have come, are not collected.
         self._transport: asyncio.Transport | None = None
         self._full = False
+        self._hung_up = False
         self._watch: asyncio.TimerHandle | None = None
         self._polling = Polling(config)
         self._poll: asyncio.TimerHandle | None = None
@@ -108,6 +109,8 @@ class Connection(asyncio.Protocol):
                 timer.cancel()
         self._replies.clear()
         self.lost.set()
+        if self._peer is None and not self._hung_up:
+            self._node.counts["mute"] += 1
         if self._peer is not None:
             self._guarded(partial(self._node.unregister, self._peer))
 
@@ -118,6 +121,7 @@ class Connection(asyncio.Protocol):
 
     def close(self) -> None:
         """Hang up."""
+        self._hung_up = True
         if self._transport is not None:
             self._transport.abort()
 

@@ -44,7 +44,7 @@ class Node:
     connections: `connected`, `disconnected`, `dials_failed`. Of peers that were given up: `silent`,
     `malformed`, `oversized` (a frame, or an object), `unexpected` (a frame that answers nothing),
     `refused` (a reply that the machine refuses), `flood` (more replies than requests), `unknown`
-    (another name), `mute` (it did not say its name).
+    (another name), `mute` (it did not say its name, or hung up before).
     """
 
     def __init__(

@@ -22,6 +22,7 @@ from .processes import JUMP, MOST_GROWTH, Harmed, Outcome, counted
 KEY = b"a secret of all members"
 MESSAGES = 2_000  # Of each member.
 OBJECTS = 900
+MOST_FILES = 40  # One for each peer, those of the program, and a few.
 SECONDS = 25.0  # Until a fetcher gives the liars up, which are never notified.
 
 
@@ -37,19 +38,16 @@ def shuffled(draw: random.Random, *steps: Callable[[], object]) -> None:
         step()
 
 
-def watched(service: Harmed) -> int:
-    """Wait until it ends; bytes of memory that it took at most, beyond what it had at first."""
-    first, most = service.memory(), 0
+def watched(outcome: Outcome, service: Harmed) -> None:
+    """Wait until it ends; it takes little more memory than it had at first, and opens few files."""
+    first, memory, files = service.memory(), 0, 0
     while not service.over:
-        most = max(most, service.memory())
+        memory, files = max(memory, service.memory()), max(files, service.files())
         time.sleep(0.1)
-    return max(0, most - first)
-
-
-def grown(outcome: Outcome, size: int) -> None:
-    """It has taken so much more memory."""
+    size = max(0, memory - first)
     outcome.observed["KiB of growth"] += size // 1_024
     outcome.expect(size < MOST_GROWTH, f"it grew by {size} bytes")
+    outcome.expect(files <= MOST_FILES, f"it had {files} files and sockets open")
 
 
 def message_scheduler(seed: int, _: Path) -> Outcome:
@@ -75,7 +73,7 @@ def message_scheduler(seed: int, _: Path) -> Outcome:
             lambda: fetch.stand_still(0.5),
             honest[1].kill_and_restart,
         )
-        grown(outcome, watched(fetch))
+        watched(outcome, fetch)
         said = fetch.rest()
         outcome.expect(f"objects: {OBJECTS} of {OBJECTS}" in said, said)
         outcome.expect("forward 2, back 2" in said, said)
@@ -110,7 +108,7 @@ def object_diffusion(seed: int, folder: Path) -> Outcome:
             honest[1].kill_and_restart,
             node.kill_and_restart,
         )
-        grown(outcome, watched(node))
+        watched(outcome, node)
         said = node.rest()
         outcome.expect(f"objects: {OBJECTS} of {OBJECTS}" in said, said)
         outcome.expect(judged(pool, OBJECTS), "the pool is not what was offered")
@@ -193,7 +191,7 @@ def unicast(seed: int, folder: Path) -> Outcome:
             lambda: _lie(outcome, draw, ports["B"], "B"),
             b.kill_and_restart,
         )
-        grown(outcome, watched(a))
+        watched(outcome, a)
         told = a.rest()
         _, other = b.end()
     outcome.expect(f"to B: {MESSAGES} acknowledged, 0 in doubt" in told, told)

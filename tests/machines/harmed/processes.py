@@ -124,8 +124,11 @@ class Harmed:
             return 0
 
     def files(self) -> int:
-        """How many files and sockets it has open."""
-        return len(os.listdir(f"/proc/{self._process.pid}/fd"))
+        """How many files and sockets it has open; 0 after its end."""
+        try:
+            return len(os.listdir(f"/proc/{self._process.pid}/fd"))
+        except FileNotFoundError:
+            return 0
 
     @contextlib.contextmanager
     def spared(self, more: int = 0) -> Generator[None, None, None]:

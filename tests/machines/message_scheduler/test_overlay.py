@@ -85,6 +85,32 @@ def said(*chunks: bytes, waiting: int = 0) -> tuple[dict[str, int], bool]:
 
 
 @pytest.mark.parametrize(
+    ("said", "counts"),
+    [
+        (b"", {"mute": 1}),
+        (HELLO[:-1], {"mute": 1}),
+        (HELLO, {"connected": 1, "disconnected": 1}),
+        (encode(Hello("B", 1)), {"unknown": 1}),
+    ],
+)
+def test_a_peer_that_hangs_up_before_it_says_its_name_is_counted(
+    said: bytes, counts: dict[str, int]
+) -> None:
+    async def talk() -> None:
+        scheduler = MessageScheduler(CONFIG)
+        session = Session(scheduler, "A", CONFIG, RoundRobin())
+        session.connection_made(Pipe())
+        session.data_received(said)
+        await asyncio.sleep(0)
+        session.connection_lost(None)
+        await asyncio.sleep(0)
+        assert {name: n for name, n in scheduler.stats().counts.items() if n} == counts
+        scheduler.stop()
+
+    asyncio.run(talk())
+
+
+@pytest.mark.parametrize(
     ("frames", "counts", "alive"),
     [
         ([Hello("A", 1), Alive()], {"connected": 1}, True),

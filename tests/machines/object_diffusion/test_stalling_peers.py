@@ -171,6 +171,33 @@ def test_a_peer_without_news_is_not_asked_all_the_time() -> None:
     play(world, loop, work())
 
 
+class HangsUp(asyncio.Protocol):
+    """It takes connections, and ends each at once."""
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        assert isinstance(transport, asyncio.Transport)
+        transport.abort()
+
+
+def test_a_peer_that_hangs_up_before_it_says_its_name_is_counted() -> None:
+    world = World(0, limit=3_600.0)
+    loop = SimulatedLoop(world, Network(world))
+
+    async def work() -> None:
+        pool = SqlitePool(":memory:")
+        await loop.create_server(HangsUp, "", 1)
+        node = Node(pool, {"A": 1}, CONFIG, Options(clock=world))
+        running = asyncio.create_task(node.run())
+        await asyncio.sleep(5 * CONFIG.redial)
+        node.close()
+        await running
+        pool.close()
+        assert node.counts["mute"] in (4, 5)
+        assert set(node.counts) == {"mute"}
+
+    play(world, loop, work())
+
+
 # The pause before a peer is dialled again.
 
 
