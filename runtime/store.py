@@ -407,10 +407,11 @@ class Store:
                 answer()
             if whole:
                 self._snapshot(logged, after)
+            logged.kept = kept  # Before, nothing can have been committed.
 
         transactions.own()
-        logged.next = after
-        logged.kept = database.asking(sql.kept, (name, after.seq, total))
+        logged.next, logged.kept = after, ()
+        kept = transactions.asking(sql.kept, (name, after.seq, total))
         transactions.run_owned(write)
         logged.at = after
         if answer is not None:

@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, starmap
+from itertools import chain, compress, starmap
 from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, cast
 
 from .databases.database import SAVEPOINT, Database, StoreError, Values
@@ -55,6 +55,7 @@ class Block:
         self.database = database
         self.thread = thread
         self.touched: dict[str, tuple[Stored, Position | None]] = {}
+        self.torn = False  # It may have a part of an event, and must not be committed.
         self._undo: list[Iterator[object]] = []
         self._lost: list[Iterator[object]] = []
         self.back: Iterator[object] = self._rollback()
@@ -100,10 +101,12 @@ class Block:
             break
         then = starmap(setattr, [(self, "kept", kept), (self, "back", self._rollback())])
         release = chain(self.database.running(f"RELEASE {SAVEPOINT}"), then)
+        what = "the transaction was ended inside, or an error has left it without use"
+        if self.torn:
+            raise StoreError(what)
         try:
             _ = [*release]
         except Exception as error:
-            what = "the transaction was ended inside, or an error has left it without use"
             raise StoreError(what) from error
 
     def tell(self) -> None:
@@ -134,6 +137,7 @@ class Transactions:
         self.block: Block | None = None
         self._lock = threading.RLock()
         self._thread: int | None = None  # The one that has a transaction open.
+        self._left = False  # An error in a rollback has left a transaction open.
         self._inside = False  # An event of a block is not over.
         self._back: Iterator[object] = iter(())  # Read by the handler of an event in a block.
         self._process = os.getpid()
@@ -152,12 +156,29 @@ class Transactions:
     def rows(self, query: str, values: Values = ()) -> list[Any]:
         """The rows of a query, within the transaction of this thread if one is open."""
         with self._lock:
+            self._end_left()
             return self.database.execute(query, values).fetchall()
 
     def row(self, query: str, values: Values) -> Any:
         """The first row of a query, or None."""
         with self._lock:
+            self._end_left()
             return self.database.execute(query, values).fetchone()
+
+    def _end_left(self) -> None:
+        """Roll back a transaction of the store that an error in its rollback has left open."""
+        if self._left:
+            self.database.rollback()
+            self._left = False
+
+    def asking(self, query: str, values: Values) -> Iterator[object]:
+        """Executes the query, of what was committed, while this is read; inside a `together`, of
+        what its transaction has. C code."""
+        found = self.database.asking(query, values)
+        if self.block is not None and self._thread == threading.get_ident():
+            return found
+        # A rollback that has failed would leave the rows to be found.
+        return chain(compress(starmap(self.database.rollback, ((),)), (0,)), found)
 
     def apart(self, what: str) -> None:
         """RuntimeError inside a `together`, where this cannot be undone."""
@@ -182,6 +203,7 @@ class Transactions:
                 raise StoreError(AGAIN)
             return self._within(act)
         with self._lock:
+            self._end_left()
             self.database.idle()
             self._thread = me
             try:
@@ -189,7 +211,9 @@ class Transactions:
                 made = act()
                 self.database.execute("COMMIT", ())
             except BaseException:
+                self._left = True
                 self.database.rollback()
+                self._left = False
                 raise
             finally:
                 self._thread = None
@@ -200,6 +224,8 @@ class Transactions:
 
         After an interrupt `_back` says whether the savepoint is still there: to roll back to one
         that was released is an error, and PostgreSQL then refuses every further statement."""
+        block = self.block
+        assert block is not None
         then = starmap(setattr, [(self, "_back", iter(()))])
         release = chain(self.database.running(f"RELEASE {EVENT}"), then)
         self._back = self.database.running(f"ROLLBACK TO {EVENT}")
@@ -212,10 +238,10 @@ class Transactions:
             except KeyError as error:  # The status that PostgreSQL gave.
                 raise StoreError(f"the event was not kept: {error}") from error
         except BaseException:
-            try:  # noqa: SIM105  # suppress() would run Python code before
+            try:
                 _ = [*self._back]
-            except Exception:  # The transaction was ended inside: the event's log says it.
-                pass
+            except Exception:  # It was ended inside, or has a part of the event.
+                block.torn = True
             raise
         finally:
             self._inside = False
@@ -228,6 +254,7 @@ class Transactions:
         if self._thread == me:
             raise StoreError(AGAIN)
         with self._lock:
+            self._end_left()
             self.database.idle()
             block = Block(self.database, me)
             self._thread = me
@@ -239,6 +266,7 @@ class Transactions:
                 self.database.execute("COMMIT", ())
             except BaseException:  # It runs no Python code before the instances are right.
                 there: Iterable[object] = ()
+                self._left = True
                 try:
                     _ = [*block.back]
                     there = [*block.kept]
@@ -247,6 +275,7 @@ class Transactions:
                 else:
                     if not there:
                         _ = [*block.undo]
+                self._left = False
                 raise
             finally:
                 self.block = None

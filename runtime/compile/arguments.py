@@ -25,6 +25,7 @@ from lawful.spec.values.world import FrozenBag, FrozenMap, Token, World
 from lawful.spec.words import Sort
 
 from ..elements import NO_ELEMENTS, Elements
+from ..kernel.signal_handlers import let_out
 from ..kernel.state import Untold
 from .global_names import GlobalNames
 from .python_ast import all_of, any_of, attribute, call, compare, if_, name, outside, target
@@ -123,7 +124,8 @@ def _is_unlike_itself(value: Any) -> bool:
     """Whether it is no value: a NaN. One of Decimal's raises an error in every comparison."""
     try:
         return bool(value != value)  # noqa: PLR0124  # Only a value can tell.
-    except ArithmeticError:
+    except ArithmeticError as error:
+        let_out(error)
         return True
 
 

@@ -25,9 +25,10 @@ Observer = Callable[[Stepped], None]
 class Log(Protocol):
     """A log that must accept an event before the event counts as happened.
 
-    `write` sets `kept` and `next` before it begins. After an interrupt `kept` is read to its end:
-    it has an item where the log has the event, and an exception of it says that the log cannot
-    tell. If the log has the event, `at` becomes `next`. None of this runs Python code.
+    `write` sets `next` before it begins, and `kept` before the log can have the event. After an
+    interrupt `kept` is read to its end: it has an item where the log has the event, and an
+    exception of it says that the log cannot tell. If the log has the event, `at` becomes `next`.
+    None of this runs Python code.
     """
 
     kept: Iterable[object]
