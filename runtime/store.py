@@ -362,11 +362,8 @@ class Store:
         if head is not None:
             whole = None if rows else transactions.row(transactions.sql.last, (name,))
             reached = rows[-1]["seq"] if rows else whole[1] if whole else 0
-            if (
-                type(head[1]) is not int
-                or type(reached) is not int
-                or head[1] > max(after, reached)
-            ):
+            numbers = type(head[1]) is int and type(reached) is int
+            if not numbers or head[1] > max(after, reached):
                 raise StoreError(f"{name}: events are missing before {head[1]}, the last one")
         return rows
 
