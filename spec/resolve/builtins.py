@@ -30,8 +30,12 @@ Caller = Callable[[Body, tree.Apply, t.Type | None], ir.Expr]
 EVENTS = ("transition", "event")  # What `can` may ask for.
 
 
-def _values(b: Body, node: tree.Expression) -> tuple[ir.Expr, t.Type]:
-    """The iterable, and the type of its elements, which are values and not machines."""
+def _values(b: Body, node: tree.Expression, any_order: bool = False) -> tuple[ir.Expr, t.Type]:
+    """The iterable, and the type of its elements, which are values and not machines; `any_order`
+    where the order of what is made for this one call does not show."""
+    if any_order and _is_folded(node):
+        made = comprehension(b, node, "tuple", None, any_order=True)
+        return made, t.element(made.type) or t.Unknown()
     over, item = expressions.iterable(b, node)
     if t.contains(item, t.Part):
         gathered(b, over.place, over.type)
@@ -182,7 +186,7 @@ def _counter(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         item = expected.item
         of = expressions.expr(b, node.args[0], _as_set_or_list(node.args[0].kind, item))
     else:
-        of, item = _values(b, node.args[0])
+        of, item = _values(b, node.args[0], any_order=True)
     if isinstance(of.type, t.Map) and not t.fits(of.type.value, t.INT):
         return refused(b, node, "Counter of a collection, or of a map to counts", "L203")
     return ir.Op(node.place, t.Bag(item), "counter_of", (of,))
@@ -191,13 +195,10 @@ def _counter(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
 def _len(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     if not only(b, node, 1):
         return b.wrong(node.place)
-    argument = node.args[0]
-    if isinstance(argument, tree.Comprehension) and argument.kind == "list":
-        of = comprehension(b, argument, "tuple", None, any_order=True)
-    elif (length := _known_length(b, argument)) is not None:
+    if (length := _known_length(b, node.args[0])) is not None:
         return ir.Const(node.place, t.INT, length)
-    else:
-        of, _ = _values(b, argument)
+    made = isinstance(node.args[0], tree.Comprehension) and node.args[0].kind == "list"
+    of, _ = _values(b, node.args[0], made)
     if isinstance(of, ir.Op) and of.op in ops.ITERATORS:
         return refused(b, node, "a collection: an iterator has no length", "L203")
     return ir.Op(node.place, t.INT, "len", (of,))
@@ -326,8 +327,7 @@ def _implies(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     first = conditions.truth(b, node.args[0])
     with b.knowing(facts_if(first, True)), b.without_hoisting():
         second = conditions.truth(b, node.args[1])
-    negated = ir.Op(node.args[0].place, t.BOOL, "not", (first,))
-    return ir.Or(node.place, t.BOOL, (negated, second))
+    return ir.Or(node.place, t.BOOL, (ir.Op(node.args[0].place, t.BOOL, "not", (first,)), second))
 
 
 def _needed(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
@@ -344,8 +344,8 @@ def _needed(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         return b.wrong(node.place)
     if b.hoisted is None:
         return refused(b, node, "needed(...) where it is evaluated once and for certain")
-    b.changes, b.evaluated = True, None
     of = expressions.expr(b, node.args[0])
+    b.changes, b.evaluated = True, None
     # What a test told does not matter: a value known to be None is refused when it is needed.
     of = of.of if isinstance(of, ir.Narrow) else of
     left = tuple(o for o in t.options(of.type) if not isinstance(o, t.Nothing))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import dataclasses
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from .. import ir
@@ -118,15 +118,18 @@ class Headers:
     def _timer(self, member: Member, signature: Signature, text: str) -> ir.Expr | None:
         found = self._path(member, signature, text)
         if found is not None and not isinstance(found.type, t.Timer):
-            self._unfit(member.tree.place, f'timer="{text}", {a(found.type)}', "a Timer")
+            key = found.type.key if isinstance(found.type, t.Map) else None
+            fitting = [f"{text}[{name}]" for name, kind in signature.params if kind == key]
+            what = f'timer="{text}", {a(found.type)}'
+            self._unfit(member.tree.place, what, "a Timer", fitting)
             return None
         return found
 
-    def _unfit(self, place: Place, found: str, expected: str) -> None:
+    def _unfit(self, place: Place, found: str, expected: str, fitting: Sequence[str] = ()) -> None:
         names = sorted(n for n, k in self.scene.own.fields.items() if isinstance(k, t.Timer))
         rewrite = "name the place as in a body, without self"
-        if expected == "a Timer" and names:
-            rewrite = f'write timer="{names[0]}"'
+        if expected == "a Timer" and (fitting or names):
+            rewrite = f'write timer="{[*fitting, *names][0]}"'
         self.scene.problems.add("L212", place, found, expected, rewrite)
 
     def _path(self, member: Member, signature: Signature, text: str) -> ir.Expr | None:

@@ -380,10 +380,10 @@ def _given_side(b: Body, node: tree.Either, expected: t.Type | None) -> ir.Expr 
     kept, asked = len(b.scene.problems.found), b.asked
     with b.without_hoisting(), b.knowing({}):  # The first is written twice.
         found = infer(b, first, None)
-        if len(b.scene.problems.found) > kept:
+        if len(b.scene.problems.found) > kept or isinstance(found.type, t.Unknown):
             return b.wrong(node.place)
         b.asked = asked
-        if isinstance(found.type, t.Bool | t.Unknown) or t.contains(found.type, t.Part):
+        if isinstance(found.type, t.Bool) or t.contains(found.type, t.Part):
             return None
         test = truth(b, first)
         some = tuple(o for o in t.options(found.type) if not isinstance(o, t.Nothing))

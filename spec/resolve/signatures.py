@@ -86,6 +86,9 @@ class Signatures:
         signature = replace(signature, getter=member.getter)
         if kind != "helper":
             self._immutable(member, signature)
+            # What was refused is told once, and not again where it is used.
+            known = ((n, t.Unknown() if t.contains(k, t.Text) else k) for n, k in params)
+            signature = replace(signature, params=tuple(known))
         return signature
 
     def function(

@@ -158,6 +158,8 @@ class Parser:
             )
         elif read is None:
             self.refuse("L102", node, "a statement of the language")
+            if isinstance(node, ast.Try):  # What it assigns is known further down.
+                yield from self.block(node.body)
         else:
             yield read(self, node)
 

@@ -41,6 +41,12 @@ TOLD = [
         "self.cool_down.start(span.total_seconds())",
         [("L205", "keep its seconds, as a Param[float]")],
     ),
+    (
+        "int",
+        "try:\n            k = self.q.index(3)\n        except ValueError:\n            return 0\n"
+        "        return k",
+        [("L102", "ask before")],
+    ),
     ("Nat", "return self.s.pop()", [("L205", "which one it takes is not determined: take a")]),
     ("S", "return self.last.replace(parts=())", [("L207", "test it with `is None`, or write n")]),
     (
@@ -131,3 +137,28 @@ def test_a_variable_with_each_element_of_a_sort_begins_as_total() -> None:
     """
     with pytest.raises(TypeError, match=r"K has elements only .* each of them begins as total"):
         texts.machine(text)
+
+
+def test_a_parameter_of_text_is_told_where_it_is_declared_alone() -> None:
+    text = """
+    class M(Machine):
+        @transition
+        def go(self, why: str | None = None) -> str:
+            return why or "none"
+    """
+    (told,) = texts.problems(text)
+    assert (told.number, told.found) == ("L202", "why: str | None")
+
+
+def test_the_timer_of_one_member_of_a_family_is_named_by_its_key() -> None:
+    text = """
+    class K(Sort): ...
+
+    class M(Machine):
+        due: dict[K, Timer] = total(Timer())
+
+        @transition(timer="due")
+        def go(self, k: K) -> None: ...
+    """
+    (told,) = texts.problems(text)
+    assert (told.number, told.rewrite) == ("L212", 'write timer="due[k]"')
