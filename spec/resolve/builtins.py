@@ -21,7 +21,7 @@ from .methods import call_of, only, refused
 from .short_forms.enum_integers import as_integer, has_order
 from .short_forms.first_elements import first_element
 from .short_forms.judged_lists import judged_list
-from .short_forms.keyed_orders import by_itself, has_key, keyed, least_member
+from .short_forms.keyed_orders import by_itself, has_key, keyed, least_member, of_members
 from .short_forms.maps_from_keys import first_of_each, from_keys, of_pairs
 from .short_forms.numbered_elements import numbered
 from .short_forms.sorted_items import by_key
@@ -57,6 +57,8 @@ def _fold(kind: ir.CompKind, op: str, type: t.Type) -> Caller:
             return keyed(b, node, kind)
         if least and len(node.args) > 1 and not node.keywords:
             args = tuple(expressions.expr(b, arg) for arg in node.args)
+            if (member := of_members(b, node.place, kind, args)) is not None:
+                return member
             of = ordered_sorts.compared(b, node.place, tuple(arg.type for arg in args), kind)
             return ir.Op(node.place, t.widened(of), kind, args)
         if least and len(node.args) == 1 and [name for name, _ in node.keywords] == ["default"]:
@@ -74,9 +76,8 @@ def _fold(kind: ir.CompKind, op: str, type: t.Type) -> Caller:
             return dataclasses.replace(made, place=node.place)
         over, item = _values(b, argument)
         if kind == "sum" and has_order(b, item):
-            return dataclasses.replace(
-                comprehension(b, each_of(argument), kind, None), place=node.place
-            )
+            made = comprehension(b, each_of(argument), kind, None)
+            return dataclasses.replace(made, place=node.place)
         if least:
             item = t.widened(ordered_sorts.compared(b, node.place, (item,), kind))
         elif not t.fits(item, type):
@@ -155,9 +156,8 @@ def _converted(place: Place, builtin: str, op: str, made: tuple[ir.Expr | None, 
         "sorted": t.Seq(item, True),
     }
     if of is None:
-        return ir.Op(
-            place, types[builtin], "set" if builtin in ("set", "frozenset") else builtin, ()
-        )
+        empty = "set" if builtin in ("set", "frozenset") else builtin
+        return ir.Op(place, types[builtin], empty, ())
     return ir.Op(place, types[builtin], op, (of,))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
-from dataclasses import replace
 
 from .. import ir
 from .. import types as t
@@ -348,7 +347,19 @@ def _side(b: Body, node: tree.Expression) -> Callable[[Body, tree.Expression], i
     return truth if b.asked is node else lambda b, arg: expr(b, arg, t.BOOL)
 
 
+def _given(b: Body, node: tree.Both | tree.Either, expected: t.Type | None) -> ir.Expr | None:
+    """The side that is given; None of a condition."""
+    if b.asked is node or isinstance(expected, t.Bool):
+        return None
+    from .short_forms.given_sides import given_side  # Most are conditions.
+
+    return given_side(b, node, expected)
+
+
 def _both(b: Body, node: tree.Both, expected: t.Type | None) -> ir.Expr:
+    """`x and y`: whether both are true; or x where it counts as false, else y."""
+    if (found := _given(b, node, expected)) is not None:
+        return found
     args: list[ir.Expr] = []
     side = _side(b, node)
     with b.knowing({}), b.without_hoisting():
@@ -360,10 +371,8 @@ def _both(b: Body, node: tree.Both, expected: t.Type | None) -> ir.Expr:
 
 def _either(b: Body, node: tree.Either, expected: t.Type | None) -> ir.Expr:
     """`x or y`: whether one of them is true; or x where it counts as true, else y."""
-    if b.asked is not node and not isinstance(expected, t.Bool):
-        found = _given_side(b, node, expected)
-        if found is not None:
-            return found
+    if (found := _given(b, node, expected)) is not None:
+        return found
     args: list[ir.Expr] = []
     side = _side(b, node)
     with b.knowing({}), b.without_hoisting():
@@ -371,26 +380,6 @@ def _either(b: Body, node: tree.Either, expected: t.Type | None) -> ir.Expr:
             args.append(side(b, arg))
             b.facts.update(facts_if(args[-1], False))
     return ir.Or(node.place, t.BOOL, tuple(args))
-
-
-def _given_side(b: Body, node: tree.Either, expected: t.Type | None) -> ir.Expr | None:
-    """`x or y` as `x if x else y`: what counts as true is no None. None where x is a bool."""
-    first, *rest = node.args
-    after = rest[0] if len(rest) == 1 else replace(node, args=tuple(rest))
-    kept, asked = len(b.scene.problems.found), b.asked
-    with b.without_hoisting(), b.knowing({}):  # The first is written twice.
-        found = infer(b, first, None)
-        if len(b.scene.problems.found) > kept or isinstance(found.type, t.Unknown):
-            return b.wrong(node.place)
-        b.asked = asked
-        if isinstance(found.type, t.Bool) or t.contains(found.type, t.Part):
-            return None
-        test = truth(b, first)
-        some = tuple(o for o in t.options(found.type) if not isinstance(o, t.Nothing))
-        if t.union(some) != found.type:
-            found = ir.Narrow(found.place, t.union(some), found)
-        other = expr(b, after, expected)
-    return ir.If(node.place, join(b, node.place, (found.type, other.type)), test, found, other)
 
 
 def _conditional(b: Body, node: tree.Conditional, expected: t.Type | None) -> ir.Expr:
