@@ -20,10 +20,10 @@ def given_side(b: Body, node: tree.Both | tree.Either, expected: t.Type | None) 
     kept, asked = len(b.scene.problems.found), b.asked
     with b.without_hoisting(), b.knowing({}):  # The first is written twice.
         found = infer(b, first, None)
-        if len(b.scene.problems.found) > kept:
-            return b.wrong(node.place)
+        if len(b.scene.problems.found) > kept or isinstance(found.type, t.Unknown):
+            return b.wrong(node.place)  # What is wrong with it was noted.
         b.asked = asked
-        if isinstance(found.type, t.Bool | t.Unknown) or t.contains(found.type, t.Part):
+        if isinstance(found.type, t.Bool) or t.contains(found.type, t.Part):
             return None
         both = isinstance(node, tree.Both)
         if both and not _number_or_none(found.type):

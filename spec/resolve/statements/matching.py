@@ -173,14 +173,15 @@ def _pattern(b: Body, pattern: tree.Pattern, subject: ir.Expr) -> ir.Expr:
     if isinstance(subject.type, t.Text):
         b.problem("L203", value.place, "text compared", "values without text", NO_TEXT)
     elif not t.alike(value.type, subject.type):
-        b.problem(
-            "L203",
-            pattern.place,
-            f"{a(value.type)}",
-            f"{a(subject.type)}",
-            "this case is never taken: match what the value can be",
-        )
+        _never(b, pattern, value.type, subject.type)
     return ir.Op(pattern.place, t.BOOL, "eq", (subject, value))
+
+
+def _never(b: Body, pattern: tree.Pattern, found: t.Type, stands: t.Type) -> None:
+    """Note a pattern that no value of the type which stands there has."""
+    if not isinstance(stands, t.Unknown):
+        rewrite = "this case is never taken: match what the value can be"
+        b.problem("L203", pattern.place, a(found), a(stands), rewrite)
 
 
 def _class(b: Body, pattern: tree.Pattern, subject: ir.Expr) -> ir.Expr:
@@ -195,6 +196,10 @@ def _class(b: Body, pattern: tree.Pattern, subject: ir.Expr) -> ir.Expr:
     seen = t.union(heirs)
     if subject.type != seen and isinstance(subject, ir.Narrow):
         subject = subject.of
+    if not any(heir in t.options(subject.type) for heir in heirs):
+        _never(b, pattern, kind, subject.type)
+        b.bind(dict.fromkeys(tree.captured(pattern), t.Unknown()))
+        return b.wrong(pattern.place)
     narrow = subject if subject.type == seen else ir.Narrow(pattern.place, seen, subject)
     names = [name for name, _ in kind.fields]
     given = [*zip(names, pattern.positional, strict=False), *pattern.keyword]
