@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from random import Random
+from types import ModuleType
 
 import pytest
 
-from tests.agree.everyday import methods, parts
+from tests.agree.everyday import methods, parts, records
 from tests.agree.examine import examine, seeded
 from tests.agree.hits import Hits
 
@@ -28,18 +28,16 @@ def test_all_engines_agree(path: Path, tmp_path: Path) -> None:
     assert not [row for row in hits.rows if row.startswith("not packed")]
 
 
-@pytest.mark.parametrize("made", [methods.module, parts.module], ids=["methods", "parts"])
+@pytest.mark.parametrize("frame", [methods, parts, records], ids=lambda frame: frame.__name__)
 @pytest.mark.parametrize("count", [8, pytest.param(500, marks=pytest.mark.nightly)])
-def test_all_engines_agree_on_random_methods(
-    made: Callable[[str], str], count: int, tmp_path: Path
-) -> None:
+def test_all_engines_agree_on_random_methods(frame: ModuleType, count: int, tmp_path: Path) -> None:
     """What stands together in them is random: lookups, loops, `match`, places that locals name.
 
     A method that the language refuses counts for nothing; more than a third have to be accepted.
     """
     hits = Hits()
     for seed in range(count):
-        text = made(f"everyday {seed}")
+        text = frame.module(f"everyday {seed}")
         rng = Random(f"methods {seed}")
         assert not examine(text, rng, hits, tmp_path, solved=seed % 10 == 0, packed=12)
     assert hits.rows["total machines"] * 3 > count
