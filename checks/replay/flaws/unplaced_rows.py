@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 
 from ..preparation.formats import records_of_file
+from ..parquet import rows_of_table
 from ..prepared_rows import pairs_of_record
 from ..problems import ELSEWHERE
 from ..program import ReplayProgram
@@ -25,7 +26,7 @@ What = tuple[str, str]  # An instance, and the clause of a finding.
 
 def places_of(tallies: Tallies, files: Sources, program: ReplayProgram) -> Mapping[What, Place]:
     """The place of the first row of each finding that is shown and has no number; of files of lines
-    on this computer, where it is among the first rows."""
+    on this computer, and journals in tables, where it is among the first rows."""
     wanted = _wanted(tallies)
     out: dict[What, Place] = {}
     if not wanted:
@@ -61,3 +62,6 @@ def _placed_rows(
             for number, line in enumerate(file, 1):
                 if line.strip(BLANK):
                     yield path, number, decoded(line.rstrip(b"\n"), program.row_of)
+    for path in files.tables if mapping is None else ():
+        for number, row in enumerate(rows_of_table(path), 1):
+            yield path, number, row
