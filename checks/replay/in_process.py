@@ -108,7 +108,7 @@ class Judging:
 def read_rows(files: Sources, program: ReplayProgram) -> Iterator[Row | Rejected]:
     """Every row of the files, in their order."""
     mapping = program.mapping
-    for number, path in enumerate(files.lines):
+    for number, path in files.numbered:
         if mapping is not None and mapping.preparation is not None:
             yield from rows_of_file(path, number, mapping)
         else:

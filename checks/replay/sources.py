@@ -17,6 +17,7 @@ with dates, as in `access.log-20260312`, the earliest is the oldest.
 from __future__ import annotations
 
 import bz2
+import filecmp
 import gzip
 import math
 import os
@@ -62,9 +63,34 @@ class Sources:
         return sum(path.stat().st_size * (PACKING if path in packed else 1) for path in paths)
 
     @property
+    def numbered(self) -> list[tuple[int, str]]:
+        """The files of lines, each with its number; a file that is given twice has one."""
+        return numbered(self.lines)
+
+    @property
     def some_remote(self) -> bool:
         """Whether a file is on another system."""
         return any(map(remote, (*self.lines, *self.tables)))
+
+
+def numbered(paths: Iterable[str]) -> list[tuple[int, str]]:
+    """The files, each with its number, from 0. One that is given twice, by whatever path, has the
+    number of the first: rows by their place in the files are then rows that come again."""
+    first: dict[str, int] = {}
+    keys = ((each, each if remote(each) else str(Path(each).resolve())) for each in paths)
+    return [(first.setdefault(key, number), each) for number, (each, key) in enumerate(keys)]
+
+
+def copies(paths: Iterable[str]) -> tuple[str, str] | None:
+    """The first two files of this computer that are not one, and have the same bytes."""
+    sizes: dict[int, list[Path]] = {}
+    for path in dict.fromkeys(Path(each).resolve() for each in paths if not remote(each)):
+        known = sizes.setdefault(path.stat().st_size, [])
+        for other in known:
+            if filecmp.cmp(other, path, shallow=False):
+                return str(other), str(path)
+        known.append(path)
+    return None
 
 
 def remote(path: str) -> bool:

@@ -31,7 +31,7 @@ from .joint.joint_tallies import tally_joint
 from .latencies import quantiles
 from .problems import COUNTS, ELSEWHERE, VERDICTS, Finding, FindingKind
 from .program import ReplayProgram
-from .sources import ReplayError
+from .sources import ReplayError, Sources, copies
 from .storing import only_store, program_of_store, tally_of_store
 from .tally import NAMED, STRICT, Demands, Findings, Tallies, Tally
 
@@ -336,7 +336,7 @@ def replay(
     else:
         tallies = tally_here(files, program, tell)
     _check_some(tallies, program)
-    why = remark(used, files, engine, master)
+    why = "; ".join(filter(None, (remark(used, files, engine, master), _copied(files, program))))
     several = files.lines if len(files.lines) > 1 else ()
     unplaced: Mapping[What, Place] = {}
     if isinstance(program, ReplayProgram):
@@ -360,6 +360,17 @@ def replay_store(
     """
     program = program_of_store(folder, machines)
     return replay([folder], program, engine, master, demands)
+
+
+def _copied(files: Sources, program: ReplayProgram | JointProgram) -> str:
+    """Which files look like copies, where rows have no other number than their place in them."""
+    mapping = program.mappings[0] if isinstance(program, JointProgram) else program.mapping
+    how = None if mapping is None else mapping.preparation
+    found = copies(files.lines) if how is not None and how.order == "file" else None
+    if found is None:
+        return ""
+    one, other = found
+    return f"{one} and {other} have the same content; each row counts, so leave out a copy"
 
 
 def _hint(program: ReplayProgram | JointProgram) -> str:

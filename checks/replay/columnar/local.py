@@ -60,7 +60,7 @@ def batches_of_files(files: Sources, layout: Layout) -> Iterator[Any]:
     """The columns of all files."""
     mapping = layout.mapping
     if mapping.preparation is not None:
-        for number, path in enumerate(files.lines):
+        for number, path in files.numbered:
             yield from batches_of_pairs(pairs_of_file(path, number, mapping), layout)
         for path in files.tables:
             yield from batches_of_pairs(pairs_of_table(path, mapping), layout)

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
-from ..preparation.formats import records_of_file
 from ..parquet import rows_of_table
+from ..preparation.formats import records_of_file
 from ..prepared_rows import pairs_of_record
 from ..problems import ELSEWHERE
 from ..program import ReplayProgram

@@ -87,7 +87,7 @@ def _rejected_once(rows: list[OfProgram]) -> list[OfProgram]:
 
 def read_joint_rows(files: Sources, program: JointProgram) -> Iterator[OfProgram]:
     """Every row of the files, in their order. ReplayError where a file cannot be read."""
-    for number, path in enumerate(files.lines):
+    for number, path in files.numbered:
         if remote(path):
             raise ReplayError(f"{path}: {FAR.format(program.reading.format)}")
         for at, found in records_of_file(path, program.reading):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..joint.joint_program import JointProgram
 from ..prepared_rows import check_order
-from ..sources import Sources, is_orc
+from ..sources import Sources, is_orc, numbered
 from . import inputs, typed
 from .block_tasks import buckets_for
 from .joint_tasks import JOINT, JointFiles, JointLines, JointRecords, JointTable
@@ -123,7 +123,7 @@ def _of_table(table: Any, program: JointProgram, columns: bool) -> DataFrame:
 
 def _of_whole_files(spark: Any, paths: tuple[str, ...], program: JointProgram) -> DataFrame:
     """The rows of files, each read by one task."""
-    numbered = [(number, str(Path(path).resolve())) for number, path in enumerate(paths)]
-    files = spark.createDataFrame(numbered, "file long, path string")
+    told = [(number, str(Path(path).resolve())) for number, path in numbered(paths)]
+    files = spark.createDataFrame(told, "file long, path string")
     out: DataFrame = files.repartition(len(paths)).mapInArrow(JointFiles(program), JOINT)
     return out

@@ -17,7 +17,7 @@ from ..parquet import arrow
 from ..prepared_rows import rows_of_file, rows_of_line, rows_of_table_line
 from ..program import ReplayProgram
 from ..rows import Rejected, Row
-from ..sources import ReplayError
+from ..sources import ReplayError, numbered
 from .partitions import COUNT, KEYED, NAMES, PICKLED
 from .places import LineCounter
 
@@ -30,9 +30,9 @@ Told = tuple[Row | Rejected, str | None]  # A row, and where it is if it is of n
 
 def of_whole_files(spark: SparkSession, paths: list[str], program: ReplayProgram) -> DataFrame:
     """The rows of files, each read by one task."""
-    numbered = [(number, str(Path(path).resolve())) for number, path in enumerate(paths)]
+    told = [(number, str(Path(path).resolve())) for number, path in numbered(paths)]
     session: Any = spark  # Its types name pandas, which has none.
-    files = session.createDataFrame(numbered, "file long, path string")
+    files = session.createDataFrame(told, "file long, path string")
     each: DataFrame = files.repartition(len(paths)).mapInArrow(WholeFiles(program), KEYED)
     return each
 
