@@ -70,7 +70,8 @@ def test_a_copy_is_named_and_counts(tmp_path: Path) -> None:
     told = f"{one} and {other} have the same content; each row counts, so leave out a copy"
     assert (counts(found), found.remark) == ((0, 6, 0), told)
     assert replay([one, other], JointProgram((PROGRAM,))).remark == told
-    numbers = ReplayProgram((Door.lawful.ir,), mapping=MAPPING)
+    prepared = dataclasses.replace(MAPPING, preparation=Preparation())
+    numbers = ReplayProgram((Door.lawful.ir,), mapping=prepared)
     by_number = replay([one, other], numbers)
     assert (counts(by_number), by_number.remark) == ((1, 3, 3), "")
 

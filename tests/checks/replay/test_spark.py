@@ -60,8 +60,7 @@ def anywhere(answer: Any) -> Any:
         del each["places"]
     for about in (answer, *answer["machines"]):
         for each in about["not_judged"]:
-            each.pop("file", None)
-            each.pop("number", None)
+            each.update(file=None, number=None)
     return answer
 
 
