@@ -191,6 +191,7 @@ def unicast(seed: int, folder: Path) -> Outcome:
             lambda: _lie(outcome, draw, ports["B"], "B"),
             b.kill_and_restart,
         )
+        b.listening()  # In its second life; A may be done before.
         watched(outcome, a)
         told = a.rest()
         _, other = b.end()

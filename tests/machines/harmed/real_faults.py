@@ -31,6 +31,14 @@ SERVICES: dict[str, tuple[Callable[[int, Path], Outcome], Callable[[Path], Outco
     "read_only_windows": (listening.read_only_windows, timers.read_only_windows),
     "unicast": (dialling.unicast, timers.unicast),
 }
+# What the programs count of what liars said, each at least once.
+COUNTED = {
+    "message_scheduler": ("malformed", "mute", "oversized", "unexpected"),
+    "object_diffusion": ("malformed", "mute", "oversized", "unexpected"),
+    "queue_cluster": ("malformed", "oversized", "silent", "unexpected"),
+    "read_only_windows": ("garbage", "gone"),
+    "unicast": ("forged", "malformed", "misdirected", "unknown"),
+}
 
 
 def harmed(name: str, seed: int) -> Outcome:
@@ -38,6 +46,8 @@ def harmed(name: str, seed: int) -> Outcome:
     everything, of_timers = SERVICES[name]
     with tempfile.TemporaryDirectory() as folder:
         outcome = everything(seed, Path(folder))
+    for what in COUNTED[name]:
+        outcome.expect(outcome.observed[what], f"nothing is {what}, whatever liars said")
     with tempfile.TemporaryDirectory() as folder:
         more = of_timers(Path(folder))
     injected, observed = outcome.injected + more.injected, outcome.observed + more.observed
