@@ -158,7 +158,10 @@ def _call(
         raise TypeError(f"a key is a text, not {key!r}")
     if not key:
         raise ValueError("a key is a text that is not empty")
-    key.encode()  # A UnicodeEncodeError before anything happens.
+    try:
+        key.encode()
+    except UnicodeEncodeError as error:
+        raise ValueError(f"{key!r} cannot be a key: {error}") from error
     plan: Plan = logged.entry.__plan__
     way = plan.ways[getattr(step, "__name__", "")]
     names = [name for name, _ in way.params]

@@ -135,6 +135,10 @@ class Journal:
         name: Any = instance
         if not isinstance(name, str):  # With it in a row nobody could read the file.
             raise TypeError(f"the name of an instance is a text, not {instance!r}")
+        try:
+            name.encode()
+        except UnicodeEncodeError as error:
+            raise ValueError(f"{name!r} cannot be a name: {error}") from error
         if self._file is None:
             raise ValueError(f"the journal {self.path} is closed")
         if instance in self._known:

@@ -31,6 +31,12 @@ from lawful.spec.verdicts import PROVED
 Change = Callable[[dict[str, Any]], Mapping[str, Any]]
 
 
+def check_renamed(renamed: Any) -> None:
+    """TypeError for what gives no former names."""
+    if renamed is not None and not isinstance(renamed, Mapping):
+        raise TypeError(f"renamed: new names with the former ones, not {renamed!r}")
+
+
 @dataclass(frozen=True)
 class Between:
     """The two versions of a proof: `old` is the shape of the older one, `new` the whole

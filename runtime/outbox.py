@@ -32,7 +32,7 @@ from .instances.snapshots import taken
 from .kernel.plan import Plan
 from .kernel.signal_handlers import let_out
 from .store import Store
-from .store_rows import json_of
+from .store_rows import check_class, json_of
 
 if TYPE_CHECKING:
     from .instance import Machine
@@ -94,6 +94,7 @@ class Outbox:
     ) -> None:
         if tries < 1:
             raise ValueError(f"a handler is tried once or more, not {tries} times")
+        check_class(cls, "an outbox's machine")
         self.plan = cls.lawful.plan
         if self.plan.name not in store.outbox:
             raise ValueError(f"the store keeps no outputs of {self.plan.name}: Store(outbox=...)")

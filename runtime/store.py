@@ -45,7 +45,7 @@ from .kernel.event_record import Stepped
 from .kernel.signal_handlers import let_out, of_a_handler
 from .kernel.state import Closed
 from .recovery import Policy, Recovery, events_of, found
-from .store_rows import Armed, Due, Position, check_name, packed
+from .store_rows import Armed, Due, Position, check_class, check_name, names_of, packed
 from .store_transactions import CLOSED, Transactions
 from .stored_instance import StoredInstance, gone_elsewhere
 from .timers import Clock
@@ -92,7 +92,7 @@ class Store:
         if type(snapshot_every) is not int or snapshot_every < 1:
             raise ValueError(f"a snapshot follows one event or more, not {snapshot_every!r}")
         self.snapshot_every = snapshot_every
-        self.outbox = frozenset(cls.lawful.plan.name for cls in outbox)
+        self.outbox = names_of(outbox)
         if isinstance(where, str | os.PathLike):
             where = Sqlite(where, synchronous=synchronous, timeout=timeout)
         elif not hasattr(where, "prefix"):
@@ -204,6 +204,7 @@ class Store:
         """
         check_name(name)
         self.transactions.database.check_name(name)
+        check_class(type(entry), "the class of what is stored")
         watch = entry.lawful.watched("add")
         if watch.log is not None:
             raise ValueError(f"the instance for {name} is kept already")
@@ -257,6 +258,7 @@ class Store:
         check_name(name)
         _check_word("policy", policy, get_args(Policy))
         _check_word("timers", timers, get_args(Timers))
+        check_class(cls, "what is restored")
         of, transactions = cls.lawful.plan, self.transactions
         transactions.apart("restored")
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from .databases.database import StoreError
@@ -68,6 +69,22 @@ def check_name(name: Any) -> None:
         name.encode()
     except UnicodeEncodeError as error:
         raise StoreError(f"{name!r} cannot be a name: {error}") from error
+
+
+def check_class(cls: Any, what: str) -> None:
+    """TypeError for what is no class of a machine."""
+    if not isinstance(cls, type) or not hasattr(cls, "lawful"):
+        raise TypeError(f"{what} is a class of a machine, not {cls!r}")
+
+
+def names_of(outbox: Any) -> frozenset[str]:
+    """The names of the machines whose outputs a store keeps."""
+    if not isinstance(outbox, Iterable):
+        raise TypeError(f"outbox: several classes of machines, not {outbox!r}")
+    classes: list[Any] = [*outbox]
+    for each in classes:
+        check_class(each, "each of outbox")
+    return frozenset(each.lawful.plan.name for each in classes)
 
 
 def unwritten(where: str, error: ValueError) -> StoreError:

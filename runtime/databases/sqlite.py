@@ -131,6 +131,8 @@ class Sqlite:
 
 def opened(path: str | os.PathLike[str], timeout: float, synchronous: str) -> sqlite3.Connection:
     """The file of a store, made if it is new. Errors: StoreError, sqlite3.Error."""
+    if os.path.isdir(path):  # SQLite says only that it cannot open it.
+        raise StoreError(f"{path} is a folder, and no file for a store")
     db = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
     try:
         _refuse_others(db, path)

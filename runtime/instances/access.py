@@ -22,7 +22,7 @@ from ..kernel.guards import Refusal
 from ..kernel.plan import Alarm, Asserted, Plan, Way
 from ..kernel.signal_handlers import let_out
 from ..kernel.state import State
-from ..migration import Migration
+from ..migration import Migration, check_renamed
 from ..timers import REAL, SHARED_ENVIRONMENT, Environment
 from . import enforcement, growth, json_events, snapshots
 from .make import assume, bare, begin, plan_of
@@ -103,8 +103,8 @@ class Access(Generic[M]):
         It raises ValueError, too, if a part's parameter has another value than the declaration
         gives it; with `renamed` the part gets the declaration's value.
         """
-        plan = self.plan
-        shape = fingerprint_of(plan).shape
+        check_renamed(renamed)
+        plan, shape = self.plan, fingerprint_of(self.plan).shape
         if not isinstance(cast(object, data), Mapping):
             raise ValueError(f"not a snapshot of {plan.name}: {data!r}")
         if data.get("v") != 1:

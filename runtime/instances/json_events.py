@@ -6,14 +6,15 @@ snapshots. The schemas are of JSON Schema 2020-12.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any, TypedDict
 
 from lawful.spec.ir import Json
 from lawful.spec.values.json_schema import DIALECT, schema_of
+from lawful.spec.values.other_forms import text_of
 
 from ..kernel.plan import Plan, Way
+from .json_arguments import as_described
 from .snapshots import taken, written
 
 
@@ -48,7 +49,7 @@ def call(take: Callable[..., Any], plan: Plan, way: Way, data: Any) -> Json:
     other data."""
     names = [name for name, _ in way.params]
     if data.__class__ is not dict or set(data) != set(names):
-        found = json.dumps(data)[:80]
+        found = text_of(data)
         wanted = ", ".join(f"{name}: {kind}" for name, kind in way.params) or "no arguments"
         raise ValueError(f"{way.event} takes an object of {wanted}, not {found}")
     output = take(way.name, *[_argument(plan, way, name, data[name]) for name in names])
@@ -62,6 +63,6 @@ def call(take: Callable[..., Any], plan: Plan, way: Way, data: Any) -> Json:
 def _argument(plan: Plan, way: Way, name: str, data: Any) -> Any:
     kind = dict(way.params)[name]
     try:
-        return taken(data, kind, plan)
+        return taken(as_described(data, kind), kind, plan)
     except ValueError as error:
         raise ValueError(f"{way.event}: {name}: {error}") from error

@@ -188,8 +188,12 @@ def install(cls: type[State]) -> Plan:
 def _members(cls: type[State], plan: Plan) -> list[tuple[str, Any]]:
     """The members of the compiled class, by name."""
     m = plan.machine
+    late = {v.name for v in m.variables if v.initial is None}
     return [
-        *((name, _reader(name, plan.fields[name])) for name in plan.variables),
+        *(
+            (name, _reader(name, plan.fields[name], begun=name not in late))
+            for name in plan.variables
+        ),
         *((name, _reader(name, t.NOTHING)) for name in plan.parameters),
         *((v.name, _absent(v.name, GHOST)) for v in m.variables if v.ghost),
         *((name, _absent(name, "is dropped")) for name in _dropped(cls, plan)),
@@ -199,10 +203,12 @@ def _members(cls: type[State], plan: Plan) -> list[tuple[str, Any]]:
     ]
 
 
-def _reader(name: str, kind: t.Type) -> property:
-    """The read-only property of a variable or parameter."""
+def _reader(name: str, kind: t.Type, *, begun: bool = True) -> property:
+    """The read-only property of a variable or parameter; `begun`: it always has a value."""
     inside: Callable[[Any], Any] = operator.attrgetter(slot(name))
     view = viewer(kind)
+    if not begun:
+        inside = _begun_reader(name, inside)
 
     def refuse(self: State, *_: object) -> NoReturn:
         what = f"{type(self).__name__}.{name}"
@@ -211,6 +217,27 @@ def _reader(name: str, kind: t.Type) -> property:
     if view is None:
         return property(inside, refuse, refuse)
     return property(lambda self: view(inside(self)), refuse, refuse)
+
+
+def _begun_reader(name: str, inside: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Reads a variable that only an `@initial` sets; AttributeError that says so before."""
+
+    def read(self: State) -> Any:
+        try:
+            return inside(self)
+        except AttributeError as error:
+            raise _without_value(self, name) from error
+
+    return read
+
+
+def _without_value(state: State, name: str) -> AttributeError:
+    starts = " or ".join(state.__plan__.starts)
+    return AttributeError(
+        f"{type(state).__name__}.{name} has no value yet: {starts} has to be called first",
+        name=name,
+        obj=state,
+    )
 
 
 class _absent:  # it is used as a descriptor and shows nowhere
@@ -251,7 +278,14 @@ def _asked(name: str, plan: Plan, cls: type[State]) -> Callable[..., Any]:
     of = params, defaults_of(original)
 
     def ask(self: State, *args: Any, **named: Any) -> Any:
-        return self.__plan__.functions[name](self, *_completed(name, args, named, of))
+        given = _completed(name, args, named, of)
+        try:
+            return self.__plan__.functions[name](self, *given)
+        except AttributeError as error:
+            unset = [each for each in plan.variables if slot(each) == error.name]
+            if not unset or error.obj is not self:
+                raise
+            raise _without_value(self, unset[0]) from error
 
     ask.__name__ = name
     _dress(ask, name, cls)

@@ -82,8 +82,11 @@ def from_transitions(machine: Any, *, automatic: bool = False) -> Imported:
     by name. The automatic triggers `to_STATE` are left out unless `automatic` is true. Nested
     states become flat ones (see `nested`).
 
-    Errors: ValueError for parallel states, and for a machine without an initial state.
+    Errors: TypeError for what is no such machine; ValueError for parallel states, and for a machine
+    without an initial state.
     """
+    if not hasattr(machine, "states") or not hasattr(machine, "events"):
+        raise TypeError(f"from_transitions takes a machine of transitions, not {machine!r}")
     if is_nested(machine):
         machine = flattened(machine)
     if machine.initial not in machine.states:

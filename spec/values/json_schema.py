@@ -1,7 +1,9 @@
 """JSON Schemas of types: they accept the JSON form of each value (see `world`).
 
 They are complete in themselves, without references, so that they can stand inside another
-document. Whether an integer is written as 1 or 1.0 is beyond JSON Schema: only 1 is read.
+document. `take_json` takes what they describe, with exceptions that no schema can tell: a key that
+comes twice in a `$map`, bounds of a `$int`, a whole number with a point or an exponent beyond
+2**53, and what a pattern does not know of a date.
 """
 
 from __future__ import annotations
@@ -15,7 +17,8 @@ from .opaques import TEXTS, text_class
 from .world import EXACT, TAGS, World
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-DIGITS = "^-?[0-9]+$"
+DIGITS = "^(0|-?[1-9][0-9]*)$"
+NATURAL = "^(0|[1-9][0-9]*)$"
 ENCODED = f"^({'|'.join(('bytes', 'str', 'int', *TEXTS))}):"
 
 
@@ -97,7 +100,8 @@ def _integer(type: t.Int) -> dict[str, Json]:
         plain["maximum"] = type.high
     if type.low is not None and type.high is not None and max(-type.low, type.high) <= EXACT:
         return plain
-    digits: Json = {"type": "string", "pattern": DIGITS}
+    natural = type.low is not None and type.low >= 0
+    digits: Json = {"type": "string", "pattern": NATURAL if natural else DIGITS}
     return {"anyOf": [plain, _object({"$int": digits})]}
 
 

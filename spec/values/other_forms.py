@@ -10,7 +10,17 @@ from .. import types as t
 
 def another_form(data: Any, type: t.Type) -> ValueError:
     """The error for data that are not a value of this type."""
-    return ValueError(f"expected a {type}, found {json.dumps(data)[:80]}")
+    return ValueError(f"expected a {type}, found {text_of(data)}")
+
+
+def text_of(data: Any) -> str:
+    """The beginning of the text of data from outside, which may be no JSON."""
+    try:
+        return json.dumps(data)[:80]
+    except RecursionError:
+        return "data that are nested too deeply"
+    except (TypeError, ValueError):
+        return repr(data)[:80]
 
 
 def other_fields(data: Any, record: t.Record) -> ValueError:

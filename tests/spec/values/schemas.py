@@ -27,6 +27,8 @@ def valid(data: Any, schema: Mapping[str, Any]) -> bool:
     """Whether the data is what the schema describes."""
     assert schema.keys() <= KNOWN
     kinds = TYPES[schema["type"]] if "type" in schema else (object,)
+    if schema.get("type") == "integer" and isinstance(data, float) and data.is_integer():
+        data = int(data)  # Of the same number JSON has several texts.
     number = isinstance(data, bool) and int in kinds
     return isinstance(data, kinds) and not number and _rest(data, schema)
 
@@ -66,7 +68,7 @@ def _within(data: int, schema: Mapping[str, Any]) -> bool:
 def _array(data: Any, schema: Mapping[str, Any]) -> bool:
     first: list[Any] = schema.get("prefixItems", [])
     rest = schema.get("items", {})
-    unique = [each for n, each in enumerate(data) if each not in data[:n]]
+    unique = [each for n, each in enumerate(data) if each not in data[:n]]  # 1 is 1.0.
     return (
         schema.get("minItems", 0) <= len(data) <= schema.get("maxItems", len(data))
         and all(valid(each, of) for each, of in zip(data, first, strict=False))

@@ -1,0 +1,114 @@
+"""Stores, outboxes and journals that are called with something else say what was expected."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lawful import Machine, Nat, initial, transition
+from lawful.runtime.interop import from_transitions
+from lawful.runtime.journal import Journal, read
+from lawful.runtime.outbox import Outbox
+from lawful.runtime.store import Store, StoreError
+
+
+class Till(Machine):
+    paid: Nat = 0
+
+    @transition()
+    def pay(self, amount: Nat) -> Nat:
+        self.paid += amount
+        return self.paid
+
+
+Act = Callable[[Store, Path], object]
+ANY: Any = Till
+INT: Any = int
+THREE: Any = 3
+CALLS: list[tuple[Act, type[Exception], str]] = [
+    (
+        lambda _, path: Store(path / "b", outbox=[INT]),
+        TypeError,
+        "each of outbox .* not <class 'int",
+    ),
+    (
+        lambda _, path: Store(path / "b", outbox=ANY),
+        TypeError,
+        "outbox: several classes of machines",
+    ),
+    (lambda _, path: Store(path), StoreError, "is a folder, and no file for a store"),
+    (lambda store, _: Outbox(store, ANY(), print), TypeError, "an outbox's machine is a class"),
+    (
+        lambda store, _: store.add(THREE, "b"),
+        TypeError,
+        "the class of what is stored .* <class 'int'>",
+    ),
+    (lambda store, _: store.restore(THREE, "a"), TypeError, "what is restored .* not 3"),
+    (
+        lambda store, _: store.restore(Till, "a", renamed=THREE),
+        TypeError,
+        "renamed: new names .* not 3",
+    ),
+    (
+        lambda _, __: Till.lawful.restore(Till().lawful.snapshot(), renamed=THREE),
+        TypeError,
+        "not 3",
+    ),
+    (lambda _, __: from_transitions(3), TypeError, "a machine of transitions, not 3"),
+    (lambda store, _: store.add(Till(), "\ud800"), StoreError, "cannot be a name"),
+]
+
+
+@pytest.mark.parametrize(("act", "error", "told"), CALLS)
+def test_the_error_says_what_was_expected(
+    act: Act, error: type[Exception], told: str, tmp_path: Path
+) -> None:
+    with Store(tmp_path / "a.db", outbox=[Till]) as store:
+        store.add(Till(), "a")
+        with pytest.raises(error, match=told):
+            act(store, tmp_path)
+        assert store.names() == ["a"]
+
+
+def test_a_name_that_no_replay_could_read(tmp_path: Path) -> None:
+    named = pytest.raises(ValueError, match=r"'\\ud800' cannot be a name")
+    with Journal(tmp_path / "j.jsonl") as journal, named:
+        journal.attach(Till(), "\ud800")
+    assert [*read(tmp_path / "j.jsonl")] == []
+
+
+class Later(Machine):
+    """Has a value once it was begun."""
+
+    count: Nat
+    held: list[Nat]
+
+    @initial
+    def begin(self, n: Nat) -> None:
+        self.count = n
+        self.held = [n]
+
+    @transition()
+    def up(self) -> None:
+        self.count += 1
+
+    def twice(self) -> int:
+        return self.count * 2
+
+
+def test_a_variable_without_a_value_is_named() -> None:
+    later = Later()
+    for name, read_it in (
+        ("count", lambda: later.count),
+        ("count", later.twice),
+        ("held", lambda: later.held),
+    ):
+        told = f"^Later.{name} has no value yet: begin has to be called first$"
+        with pytest.raises(AttributeError, match=told):
+            read_it()
+    assert not hasattr(later, "count")
+    later.begin(3)
+    assert (later.count, later.twice(), [*later.held]) == (3, 6, [3])
