@@ -151,7 +151,7 @@ def complete(keys: Sequence[ir.Expr], kind: t.Type) -> bool:
 
 def _one(kinds: tuple[t.Type, ...]) -> t.Type | None:
     """The one type that all of these fit, or the union of records and None."""
-    for kind in kinds:
+    for kind in sorted(kinds, key=lambda kind: t.contains(kind, t.Unknown)):
         if all(t.fits(other, kind) for other in kinds):
             return kind
     joined = t.union(kinds)

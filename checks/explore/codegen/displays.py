@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from lawful.spec import ir
 from lawful.spec import types as t
 
@@ -25,7 +28,7 @@ from ..layout.layouts import (
 from .bags import count_in, put_count
 from .collections import listed
 from .contents import put_entry, put_in
-from .conversions import product, to_layout
+from .conversions import of_nothing, product, to_layout
 from .expressions import Expressions, TargetedOperation
 from .loops import ROOM, each
 from .text import Target, Value, plus
@@ -132,7 +135,16 @@ def _display_item(f: Expressions, args: tuple[ir.Expr, ...], kind: t.Type | None
         return hull(*layouts)
     if isinstance(kind, t.Union) and not all(isinstance(k, Sum) for k in layouts):
         return f.layout_of(kind)
-    return next((k for k in layouts if isinstance(k, Sum)), layouts[0])
+    return next((k for k in layouts if isinstance(k, Sum)), _filled(layouts))
+
+
+def _filled(layouts: Sequence[Layout]) -> Layout:
+    """The first of these; that of an empty display, also inside a tuple, gives way to another."""
+    first = next((k for k in layouts if not of_nothing(k)), layouts[0])
+    rows = [k.items for k in layouts if isinstance(k, Product)]
+    if isinstance(first, Product) and len({len(row) for row in rows}) == 1:
+        return replace(first, items=tuple(map(_filled, zip(*rows, strict=True))))
+    return first
 
 
 def _list(f: Expressions, e: ir.Op, to: Target) -> Value:

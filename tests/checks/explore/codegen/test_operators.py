@@ -108,3 +108,35 @@ class M(Machine):
     assert [each.engine for each in answers] == ["generated", "reference"]
     asked = [next(p for p in each.properties if p.name == "undefined") for each in answers]
     assert [each.verdict.value for each in asked] == ["undefined"] * 2
+
+
+TABLE = """
+STEPS = {{0: {first}, 1: {second}}}
+
+
+class M(Machine):
+    at: Nat = 1
+
+    @transition()
+    def go(self, to: Nat) -> int:
+        require(to in STEPS, "no step")
+        self.at = to
+        return {asked}
+
+    scope = Scope(Nat=range(0, 3))
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "asked"),
+    [
+        ("frozenset()", "frozenset({0, 2})", "len(STEPS[to])"),
+        ("(frozenset(), 1)", "(frozenset({0, 2}), 0)", "len(STEPS[to][0]) + STEPS[to][1]"),
+    ],
+)
+def test_a_table_with_an_empty_set_has_generated_code(first: str, second: str, asked: str) -> None:
+    cls = texts.machine(TABLE.format(first=first, second=second, asked=asked))
+    found = resolve(cls)
+    flat = lower(found.machine, found.scopes["scope"])
+    answer = explore(flat, found.world, found.expects, engine="generated")
+    assert (answer.engine, answer.not_generated) == ("generated", "")
