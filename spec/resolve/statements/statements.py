@@ -65,9 +65,10 @@ def _set(b: Body, node: tree.Set) -> list[ir.Stmt]:
         return _all(b, longer)
     match node.target:
         case tree.Display(kind="tuple" | "list") as target:
-            from .unpacking import unpack  # Few bodies assign several targets.
+            from .unpacking import apart, unpack  # Few bodies assign several targets.
 
-            return unpack(b, node, target)
+            each = apart(node, target)
+            return unpack(b, node, target) if each is None else _all(b, each)
         case tree.Name() as target:
             return assign_local(b, node, target)
         case _:
