@@ -6,6 +6,7 @@ is resolved once to find these types, and then again with them, as if they had b
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
@@ -34,7 +35,7 @@ def _assignments(body: Iterable[tree.Statement]) -> Iterator[tree.Set]:
     for stmt in body:
         match stmt:
             case tree.Set():
-                yield stmt
+                yield from apart(stmt) or [stmt]
             case tree.Choose(then=then, other=other):
                 yield from _assignments((*then, *other))
             case tree.Each(body=inside) | tree.While(body=inside):
@@ -44,6 +45,21 @@ def _assignments(body: Iterable[tree.Statement]) -> Iterator[tree.Set]:
                     yield from _assignments(case.body)
             case _:
                 pass
+
+
+def apart(node: tree.Set) -> list[tree.Set]:
+    """`a, n = [], 0` as an assignment each, so that what fills a list says its type; nothing where
+    a value is more than a constant."""
+    match node:
+        case tree.Set(target=tree.Display(items=into), value=tree.Display(items=values)):
+            awaits = [_says_no_type(value) for value in values]
+            plain = (isinstance(value, tree.Literal) for value in values)
+            if len(into) == len(values) and any(awaits) and all(map(operator.or_, awaits, plain)):
+                pairs = zip(into, values, strict=True)
+                return [tree.Set(value.place, name, value, None) for name, value in pairs]
+        case _:
+            pass
+    return []
 
 
 def _says_no_type(value: tree.Expression) -> bool:

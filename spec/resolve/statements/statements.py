@@ -17,6 +17,7 @@ from ..aliasing import changeable, fresh, own_container
 from ..changing_calls import effect, may_change
 from ..context import Body, facts_if, known_of_all, read_of
 from ..methods import refused
+from ..short_forms import later_types
 from ..short_forms.given_out import given_out
 from ..short_forms.in_place_methods import in_default, in_place, named_default
 from .assignments import after, assign, assign_local, augment, delete, of_no_list
@@ -65,10 +66,10 @@ def _set(b: Body, node: tree.Set) -> list[ir.Stmt]:
         return _all(b, longer)
     match node.target:
         case tree.Display(kind="tuple" | "list") as target:
-            from .unpacking import apart, unpack  # Few bodies assign several targets.
+            from .unpacking import unpack  # Few bodies assign several targets.
 
-            each = apart(node, target)
-            return unpack(b, node, target) if each is None else _all(b, each)
+            each = later_types.apart(node)
+            return _all(b, each) if each else unpack(b, node, target)
         case tree.Name() as target:
             return assign_local(b, node, target)
         case _:

@@ -16,27 +16,6 @@ from ..places import names_place, place_of
 from .assignments import keep
 
 
-def apart(node: tree.Set, target: tree.Display) -> list[tree.Statement] | None:
-    """`a, n = [], 0` as an assignment each, so that what fills a list says its type; None where a
-    value is more than a constant."""
-    values = node.value.items if isinstance(node.value, tree.Display) else ()
-    plain = all(_is_empty(value) or isinstance(value, tree.Literal) for value in values)
-    if len(values) != len(target.items) or not plain or not any(map(_is_empty, values)):
-        return None
-    pairs = zip(target.items, values, strict=True)
-    return [tree.Set(value.place, into, value, None) for into, value in pairs]
-
-
-def _is_empty(node: tree.Expression) -> bool:
-    match node:
-        case tree.Display(kind="list", items=()) | tree.Pairs(items=()):
-            return True
-        case tree.Apply(function=tree.Name(name="set" | "list" | "dict"), args=(), keywords=()):
-            return True
-        case _:
-            return False
-
-
 def unpack(b: Body, node: tree.Set, target: tree.Display) -> list[ir.Stmt]:
     """`a, b = ...`: the values first, then the assignments from left to right."""
     written = node.value.items if isinstance(node.value, tree.Display) else ()
