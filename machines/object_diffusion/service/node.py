@@ -59,6 +59,7 @@ class Node:
         options = options or Options()
         self._pool = pool
         self._peers = dict(peers)
+        self._reputations = {name: Reputation(self.config) for name in peers}
         self._clock = SteadyClock(options.clock)
         self.registry = self._registry()
         if options.journal is not None:
@@ -121,7 +122,7 @@ class Node:
     async def _keep(self, name: str, port: int) -> None:
         """Keep a connection to this peer."""
         loop = asyncio.get_running_loop()
-        reputation = Reputation(self.config)
+        reputation = self._reputations[name]
         while True:
             connection = Connection(self, name)
             dial = loop.create_connection(partial(_same, connection), LOOPBACK, port)
@@ -133,8 +134,9 @@ class Node:
                 self.counts["dials_failed"] += 1
             finally:
                 connection.close()
-            pause, asked = reputation.pause, sorted(connection.asked)
-            reputation.ended(asked, connection.brought, connection.lied, self._pool.has)
+            pause = reputation.pause
+            owed = [x for x in sorted(connection.asked) if not self._pool.has(x)]
+            reputation.ended(owed, connection.brought, connection.lied, loop.time())
             await asyncio.sleep(pause)
 
     # The decision task.
@@ -220,6 +222,9 @@ class Node:
             self.registry.take_lock(p, x)
             outcome = await self._pool.add(x, body)
             self.counts[outcome] += 1
+            if outcome != "invalid":
+                for reputation in self._reputations.values():
+                    reputation.came(x)
             self._inserted(p, x, outcome)
             self.changed()
 

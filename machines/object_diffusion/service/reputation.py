@@ -3,7 +3,7 @@ soon it is asked for IDs where it had none."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from ..messages import ObjectId
 from .settings import Config
@@ -16,30 +16,35 @@ class Reputation:
     """The pause before a peer is dialled again. It doubles, up to `Config.longest_redial`, where
     the peer lied, where it owes what it owed before, and where it brought less than it owes.
 
-    A peer owes an object that it was asked for over a connection that has ended, as long as the
-    pool lacks it. While it owes one, the pause does not go back: else a peer that sends other
-    objects, or only hangs up, could keep that one for itself for ever.
+    A peer owes an object that it was asked for over a connection that has ended, until the pool
+    gets it from anybody, or `Config.longest_redial` is over. While it owes one, the pause does not
+    go back: else a peer that sends other objects, or only hangs up, could keep that one for itself
+    for ever.
     """
 
     def __init__(self, config: Config) -> None:
         self.pause = config.redial
         self._config = config
-        self._owed: dict[ObjectId, None] = {}
+        self._longest = max(config.redial, config.longest_redial)
+        self._owed: dict[ObjectId, float] = {}  # And since when; the oldest first.
 
-    def ended(
-        self, asked: Iterable[ObjectId], brought: int, lied: bool, has: Callable[[ObjectId], bool]
-    ) -> None:
-        """A connection has ended. `asked`: what it was asked for and did not bring into the pool;
-        `has`: whether an object is there."""
-        before = {x: None for x in self._owed if not has(x)}
-        now = [x for x in asked if not has(x)]
-        if lied or brought < len(now) or any(x in before for x in now):
-            longest = max(self._config.redial, self._config.longest_redial)
-            self.pause = min(2 * self.pause, longest)
+    def came(self, x: ObjectId) -> None:
+        """The pool has got this object."""
+        self._owed.pop(x, None)
+
+    def ended(self, owed: Iterable[ObjectId], brought: int, lied: bool, now: float) -> None:
+        """A connection has ended. `owed`: what the peer was asked for over it, and the pool has not
+        got; `brought`: how many objects came into the pool."""
+        before = {x: at for x, at in self._owed.items() if now - at < self._longest}
+        owed = tuple(owed)
+        if lied or brought < len(owed) or any(x in before for x in owed):
+            self.pause = min(2 * self.pause, self._longest)
         elif not before:
             self.pause = self._config.redial
-        owed = [*before, *(x for x in now if x not in before)]
-        self._owed = dict.fromkeys(owed[-MOST_OWED:])
+        for x in owed:
+            before.pop(x, None)
+            before[x] = now
+        self._owed = dict([*before.items()][-MOST_OWED:])
 
 
 class Polling:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -171,6 +172,69 @@ def test_a_peer_without_news_is_not_asked_all_the_time() -> None:
     play(world, loop, work())
 
 
+def test_a_peer_that_owes_nothing_any_more_is_dialled_soon() -> None:
+    """It hung up when it was asked for an object, until another peer brought that."""
+    world = World(0, limit=3_600.0)
+    loop = SimulatedLoop(world, Network(world))
+
+    async def work() -> None:
+        pool = SqlitePool(":memory:")
+        peer, honest = Staller("A", "hang_up"), OutboundPeer("Z")
+        ports = {"A": await peer.open(1), "Z": await honest.open(2)}
+        node = Node(pool, ports, replace(CONFIG, longest_redial=100.0), Options(clock=world))
+        running = asyncio.create_task(node.run())
+        peer.offer(b"an object")
+        while node.counts["connected"] < 6:
+            await asyncio.sleep(0.05)
+        honest.offer(b"an object")
+        waited: list[float] = []
+        for number in range(7, 10):
+            begun = world.time
+            while node.counts["connected"] < number:
+                await asyncio.sleep(0.05)
+            waited.append(world.time - begun)
+            await asyncio.sleep(0.5)
+            peer.hang_up()
+        assert waited[0] > 10 * CONFIG.redial
+        assert waited[2] < 2 * CONFIG.redial
+        node.close()
+        await running
+        pool.close()
+        honest.close()
+        peer.close()
+
+    play(world, loop, work())
+
+
+class Spoils(Generous):
+    """Over each connection it brings an object, and then another one that is invalid."""
+
+    def _announce(self) -> None:
+        self.others = [f"spoilt {self._lives}".encode()]
+        super()._announce()
+
+
+def test_a_peer_that_brings_invalid_objects_is_dialled_later_and_later() -> None:
+    """Though it brings others, and never owes the same."""
+    world = World(0, limit=3_600.0)
+    loop = SimulatedLoop(world, Network(world))
+
+    async def work() -> None:
+        pool = SqlitePool(":memory:")
+        peer = Spoils("A", "invalid")
+        config = replace(CONFIG, longest_redial=100.0)
+        node = Node(pool, {"A": await peer.open(1)}, config, Options(clock=world))
+        running = asyncio.create_task(node.run())
+        await asyncio.sleep(30.0)
+        assert node.counts["invalid"] == 8  # Pauses of 0.2 s, 0.4 s, up to 12.8 s.
+        node.close()
+        await running
+        pool.close()
+        peer.close()
+
+    play(world, loop, work())
+
+
 class HangsUp(asyncio.Protocol):
     """It takes connections, and ends each at once."""
 
@@ -205,46 +269,57 @@ X, Y = (name_of(body) for body in (b"x", b"y"))
 LIMITS = Config(redial=1.0, longest_redial=5.0)
 
 
-def paused(*ends: tuple[Iterable[ObjectId], int, bool, set[ObjectId]]) -> list[float]:
-    """The pauses after connections that ended so: what the peer owes, how many objects it brought,
-    whether it lied, what the pool has."""
+def paused(
+    *ends: tuple[Iterable[ObjectId], int, bool], came: Iterable[ObjectId] = (), after: float = 1.0
+) -> list[float]:
+    """The pauses after connections that ended so, one every so many seconds: what the peer owes,
+    how many objects it brought, whether it lied. Then `came` comes into the pool each time."""
     reputation = Reputation(LIMITS)
     pauses: list[float] = []
-    for asked, brought, lied, pool in ends:
-        reputation.ended(asked, brought, lied, pool.__contains__)
+    for number, end in enumerate(ends):
+        reputation.ended(*end, number * after)
         pauses.append(reputation.pause)
+        for x in came:
+            reputation.came(x)
     return pauses
 
 
+CLEAN: tuple[tuple[ObjectId, ...], int, bool] = ((), 9, False)
+
+
 def test_who_brings_less_than_it_owes_waits_longer_each_time_up_to_a_limit() -> None:
-    end = ((X, Y), 1, False, set[ObjectId]())
-    assert paused(end, end, end, end) == [2.0, 4.0, 5.0, 5.0]
+    assert paused(*[((X, Y), 1, False)] * 4) == [2.0, 4.0, 5.0, 5.0]
 
 
 def test_who_lies_waits_longer_whatever_it_brought() -> None:
-    assert paused(((), 9, True, set()), ((), 9, True, set())) == [2.0, 4.0]
+    assert paused(((), 9, True), ((), 9, True)) == [2.0, 4.0]
 
 
 def test_who_brings_more_than_it_owes_does_not_wait_longer() -> None:
-    assert paused(((X,), 1, False, set()), ((Y,), 5, False, {X})) == [1.0, 1.0]
+    assert paused(((X,), 1, False), ((Y,), 5, False)) == [1.0, 1.0]
 
 
 def test_who_owes_the_same_again_waits_longer_whatever_it_brought() -> None:
-    assert paused(((X,), 9, False, set()), ((X, Y), 9, False, set())) == [1.0, 2.0]
+    again = ((X,), 9, False), ((X, Y), 9, False)
+    assert paused(*again) == [1.0, 2.0]
+    assert paused(*again, came=(X,)) == [1.0, 1.0]
 
 
-def test_the_pause_does_not_go_back_while_something_is_owed() -> None:
-    clean = ((), 9, False, set[ObjectId]())
-    assert paused(((X,), 0, False, set()), clean, clean, ((), 0, False, {X})) == [2, 2, 2, 1]
+def test_the_pause_goes_back_once_nothing_is_owed() -> None:
+    ends = ((X,), 0, False), CLEAN, CLEAN
+    assert paused(*ends) == [2.0, 2.0, 2.0]
+    assert paused(*ends, came=(X,)) == [2.0, 1.0, 1.0]
 
 
-def test_what_another_peer_has_brought_is_not_owed() -> None:
-    assert paused(((X,), 0, False, {X})) == [1.0]
+def test_what_nobody_brings_is_owed_for_as_long_as_the_longest_pause() -> None:
+    """Such as what nobody has any more."""
+    ends = ((X,), 0, False), CLEAN
+    assert paused(*ends, after=LIMITS.longest_redial - 0.1) == [2.0, 2.0]
+    assert paused(*ends, after=LIMITS.longest_redial) == [2.0, 1.0]
 
 
 def test_no_more_is_kept_in_mind_than_a_limit() -> None:
     many = [name_of(b"%d" % n) for n in range(MOST_OWED)]
-    nothing = set[ObjectId]()
-    ends = [((X,), 9, False, nothing), (many, 10_000, False, nothing), ((X,), 9, False, nothing)]
+    ends = ((X,), 9, False), (many, 10_000, False), ((X,), 9, False)
     assert paused(*ends) == [1.0, 1.0, 1.0]
-    assert paused(*ends, (many[-1:], 9, False, nothing))[-1] == 2.0
+    assert paused(*ends, (many[-1:], 9, False))[-1] == 2.0
