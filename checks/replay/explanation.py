@@ -57,11 +57,13 @@ def explained(
     """
     row = finding.get("row")
     event, told = finding.get("event"), finding.get("state")
-    if finding.get("kind") not in NOT_POSSIBLE or not told or not is_object(row):
+    if finding.get("kind") not in NOT_POSSIBLE or not is_object(told) or not is_object(row):
         return {}, 0
     known = program.versions[machine]
     stepper = known.get(str(finding.get("fingerprint")), program.steppers[machine])
-    if event not in stepper.events:
+    if event in stepper.rows and event not in stepper.events:
+        event = stepper.rows[str(event)].event  # A foreign row may name the transition.
+    if event not in stepper.events or (stepper.form.kept and not told):
         return {}, 0
     try:
         stepper.universe = _elements(stepper, finding.get("universe", {}))

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from .rows import RAW, TEXTS, Rejected, Row, columns_of, plain, row_of_columns
-from .sources import BLANK, ReplayError, opened, sources
+from .sources import BLANK, ReplayError, is_orc, opened, sources
 
 BATCH = 20_000
+NO_JOURNAL = "a journal is no ORC file; to replay it needs a mapping"
 SPARE = ("universe", "wall", "corrupt")  # Columns that are optional.
 NEEDED = ("v", "seq", *(name for name in (*TEXTS, *RAW) if name not in SPARE))
 READ = (*NEEDED, "universe", "corrupt")
@@ -75,6 +76,8 @@ def _lines(path: Path) -> Iterator[bytes]:
 
 def rows_of_table(path: str) -> Iterator[Row | Rejected]:
     """The rows of a Parquet file."""
+    if is_orc(path):
+        raise ReplayError(f"{path}: {NO_JOURNAL}")
     pa = arrow()
     try:
         with pa.parquet.ParquetFile(path) as file:

@@ -114,6 +114,7 @@ def sources(paths: Iterable[str | Path], foreign: bool = False) -> Sources:
         found = [path for path in _files(Path(each), foreign) if _has_rows(path)]
         for path in found:
             (tables if _is_table(path) else lines).append(str(path))
+            _check_end(path)
     if not lines and not tables:  # One of several may be empty, as a log just after its rotation.
         raise ReplayError(f"{given[0]}: has no row")
     for each in lines:
@@ -217,6 +218,20 @@ def _readable(path: Path) -> Path:
 def _is_table(path: Path) -> bool:
     with path.open("rb") as file:
         return file.read(4) == PARQUET or is_orc(str(path))
+
+
+def _check_end(path: Path) -> None:
+    """ReplayError for a Parquet file that does not end as such a file does: a footer, its length,
+    and the bytes with which it begins. Engines say this in words of their own."""
+    with path.open("rb") as file:
+        if file.read(len(PARQUET)) != PARQUET:
+            return
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - 8))
+        end = file.read()
+    footer = int.from_bytes(end[:4], "little")
+    if size < 12 or end[4:] != PARQUET or footer > size - 12:
+        raise ReplayError(f"{path}: no whole Parquet file: its footer is missing, or it was cut")
 
 
 def is_orc(path: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from ..flaws.row_texts import no_column
 from ..mapping import TraceMapping
 from ..parquet import arrow
 from ..prepared_rows import Pair, check_order, pairs_of_table_line
@@ -61,8 +62,7 @@ def checked(path: str, schema: Any, mapping: TraceMapping) -> list[str]:
             known = isinstance(inside, arrow().Schema) or is_.is_struct(inside)
             fields = {field.name: field.type for field in inside} if known else {}
             if name not in fields:
-                there = ", ".join(fields) or "no fields"
-                raise ReplayError(f"the mapping reads {each}; {path} has {there}")
+                raise ReplayError(no_column(each, name, path, fields))
             inside = fields[name]
     return list(dict.fromkeys(each[2:].split(".")[0] for each in mapping.paths))
 

@@ -5,9 +5,11 @@ Problems with one text are of one kind, so a text names the type of a value, and
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from lawful.spec.codec.as_json import is_list, is_object
+from lawful.spec.errors import nearest
 
 NO_NUMBER = "a row without a sequence number"
 CAST = '`casts` of the [preparation] make an "int" of it'
@@ -35,6 +37,14 @@ def no_number(where: str, value: Any, how: str = CAST) -> str:
         return f"{NO_NUMBER}: {where} is a number below 0 or beyond 63 bits"
     why = f"{NO_NUMBER}: {where} is {kind_of(value)}, not a whole number from 0 on"
     return f"{why}; {how}" if how and isinstance(value, str) else why
+
+
+def no_column(path: str, name: str, what: str, there: Iterable[str]) -> str:
+    """Why nothing is at a path: of the columns or fields that are there none has the name."""
+    known = [*there]
+    close = nearest(name, known, "")
+    has = ", ".join(known) or "no fields"
+    return f"the mapping reads {path}; {what} has {has}{f': {close}' if close else ''}"
 
 
 def no_time(where: str, value: Any, unit: str) -> str:

@@ -20,7 +20,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..columnar.layout import layout_of
-from ..parquet import NEEDED, check_columns, length
+from ..flaws.row_texts import no_column
+from ..parquet import NEEDED, NO_JOURNAL, check_columns, length
 from ..preparation.preparation_table import Preparation
 from ..prepared_rows import check_order
 from ..program import ReplayProgram
@@ -50,7 +51,7 @@ def of_frame(rows: DataFrame, program: ReplayProgram, how: Reading = ALL) -> Dat
     if rows.dtypes in ([(TEXT, "string")], [(TEXT, "binary")]):
         return _of_lines(lines_in(rows, FRAME), program, how)
     if program.mapping is not None:
-        return _mapped(rows, program, how)
+        return _mapped(rows, program, how, "the data frame")
     return _table(rows, program, "the data frame", FAR_TABLE)
 
 
@@ -163,15 +164,14 @@ def _read_table(spark: SparkSession, path: str, program: ReplayProgram, how: Rea
     form = FAR_TABLE if remote(path) else TABLE
     if is_orc(path):
         if program.mapping is None:
-            raise ReplayError(f"{path}: a journal is no ORC file; to replay it needs a mapping")
-        return _mapped(
-            spark.read.orc(url_of(path)), program, how
-        )  # Spark does not number its rows.
+            raise ReplayError(f"{path}: {NO_JOURNAL}")
+        table = spark.read.orc(url_of(path))  # Spark does not number its rows.
+        return _mapped(table, program, how, path)
     table = spark.read.parquet(url_of(path))
     table = table.select("*", place("row_index"))
     if program.mapping is None:
         return _table(table, program, path, form)
-    return _mapped(table, program, how)
+    return _mapped(table, program, how, path)
 
 
 def _table(table: DataFrame, program: ReplayProgram, name: str, form: str) -> DataFrame:
@@ -197,19 +197,20 @@ def _table(table: DataFrame, program: ReplayProgram, name: str, form: str) -> Da
     return rows.unionByName(_keyed(lines, program))
 
 
-def _mapped(table: DataFrame, program: ReplayProgram, how: Reading) -> DataFrame:
-    """The rows of any table: each is the JSON object that the paths of the mapping are about."""
+def _mapped(table: DataFrame, program: ReplayProgram, how: Reading, what: str) -> DataFrame:
+    """The rows of any table: each is the JSON object that the paths of the mapping are about.
+    `what` is for errors."""
     from pyspark.sql import functions as F
 
     mapping = program.mapping
     assert mapping is not None
     if mapping.preparation is not None:
-        check_order(mapping, "a table")
+        check_order(mapping, what)
         every = [F.col(f"`{name}`") for name in table.columns if name != PLACE]
         parts = F.lit(FRAME).alias("form"), json_of(every).alias("line"), told_place(table)
         return prepared.of_records(table.select(*parts), program, table=True)
     for path in mapping.paths:
-        check_path(table.schema, path)
+        check_path(table.schema, path, what)
     names = dict.fromkeys(path[2:].split(".")[0] for path in mapping.paths)
     columns = [F.col(f"`{name}`") for name in names]
     layout = layout_of(program)
@@ -254,8 +255,8 @@ JSON = {
 }
 
 
-def check_path(schema: StructType, path: str) -> None:
-    """ReplayError where the columns have nothing at a path of a mapping."""
+def check_path(schema: StructType, path: str, what: str) -> None:
+    """ReplayError where the columns have nothing at a path of a mapping; `what` has the columns."""
     from pyspark.sql.types import MapType, StructType
 
     inside: Any = schema
@@ -265,8 +266,8 @@ def check_path(schema: StructType, path: str) -> None:
             continue
         names = inside.names if isinstance(inside, StructType) else []
         if name not in names:
-            there = ", ".join(names) or f"a {inside.simpleString()}"
-            raise ReplayError(f"the mapping reads {path}; the data frame has {there}")
+            told = (each for each in names if each != PLACE)
+            raise ReplayError(no_column(path, name, what, told))
         inside = inside[name].dataType
 
 

@@ -28,7 +28,7 @@ def joint_rows_of_frame(rows: DataFrame, program: JointProgram) -> DataFrame:
         check_order(mapping, "a data frame")
     if rows.dtypes in ([(inputs.TEXT, "string")], [(inputs.TEXT, "binary")]):
         return _of_lines(inputs.lines_in(rows, inputs.FRAME), program, program.typed is not None)
-    return _of_table(rows, program, _fits(rows, program))
+    return _of_table(rows, program, _fits(rows, program), "the data frame")
 
 
 def joint_rows_of_files(spark: SparkSession, files: Sources, program: JointProgram) -> DataFrame:
@@ -44,7 +44,7 @@ def joint_rows_of_files(spark: SparkSession, files: Sources, program: JointProgr
     for path, table in zip(files.tables, tables, strict=True):
         for mapping in program.mappings:
             check_order(mapping, path)
-        parts.append(_of_table(table, program, columns))
+        parts.append(_of_table(table, program, columns, path))
     return functools.reduce(lambda a, b: a.unionByName(b), parts)
 
 
@@ -96,7 +96,7 @@ def _of_lines(lines: Any, program: JointProgram, columns: bool) -> DataFrame:
     return out
 
 
-def _of_table(table: Any, program: JointProgram, columns: bool) -> DataFrame:
+def _of_table(table: Any, program: JointProgram, columns: bool, what: str) -> DataFrame:
     from pyspark.sql import functions as F
 
     wanted: dict[str, None] = {}
@@ -105,7 +105,7 @@ def _of_table(table: Any, program: JointProgram, columns: bool) -> DataFrame:
             wanted.update(dict.fromkeys(name for name in table.columns if name != PLACE))
             continue
         for path in mapping.paths:
-            inputs.check_path(table.schema, path)
+            inputs.check_path(table.schema, path, what)
             wanted[path[2:].split(".")[0]] = None
     read = [F.col(f"`{name}`") for name in wanted]
     where = inputs.told_place(table)

@@ -27,6 +27,7 @@ JAVA_MISSING = (
     "or use another engine"
 )
 OF_EXECUTORS = "spark.executorEnv."  # What follows is a variable of their environment.
+OURS = f"{ReplayError.__module__}.{ReplayError.__name__}: "
 PYTHON_ERROR = re.compile(r"[\w.]*(Error|Exception): ")
 
 
@@ -173,6 +174,8 @@ def spark_error(error: Exception) -> str | None:
     if "Python worker" in head:
         # The traceback of a worker follows; its last error is the cause.
         head = next((line for line in reversed(texts) if PYTHON_ERROR.match(line)), head)
+    if OURS in head:
+        return head.partition(OURS)[2]  # As this process says it.
     if head.startswith("ModuleNotFoundError"):
         head += "; the workers' Python lacks it: set PYSPARK_PYTHON before the session starts"
     return f"Spark: {plain(head, 250)}" + "".join(f" ({plain(c, 250)})" for c in causes[-1:])

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from lawful import Machine, Nat, require, transition
-from lawful.checks.replay import ReplayProgram, replay
+from lawful import Machine, Nat, event, require, transition
+from lawful.checks.replay import ReplayProgram, TraceMapping, replay
 from lawful.checks.replay.mapping import mapping_of
 
 MAPPING: dict[str, Any] = {
@@ -64,3 +64,43 @@ def test_the_nearest_event_has_the_nearest_numbers(
     answer: Any = replay([path], program).to_json()
     (finding,) = answer["deviations"]
     assert finding["nearest"] == {"event": event, "transition": event, "args": nearest}
+
+
+class Till(Machine):
+    sum: Nat = 0
+
+    @event(choice=True)
+    def pay(self, amount: Nat) -> None: ...
+
+    @transition(event="pay")
+    def pay_cash(self, amount: Nat) -> None:
+        require(amount <= 9, "too much")
+        self.sum += amount
+
+
+class Filter(Machine):
+    """It has no variable."""
+
+    @transition()
+    def let_in(self, age: Nat) -> None:
+        require(age >= 18, "too young")
+
+
+@pytest.mark.parametrize(
+    ("machine", "row", "nearest"),
+    [
+        (Till, {"e": "pay_cash", "amount": 12}, ("pay", "amount", 9)),
+        (Filter, {"e": "let_in", "age": 12}, ("let_in", "age", 18)),
+    ],
+)
+def test_each_deviation_has_a_nearest_event(
+    machine: type[Machine], row: dict[str, Any], nearest: tuple[str, str, int], tmp_path: Path
+) -> None:
+    """Also where a row names the transition, and where a machine has no variable."""
+    name, argument, value = nearest
+    mapping = TraceMapping("$.i", "$.n", "$.e", args={row["e"]: {argument: f"$.{argument}"}})
+    path = tmp_path / "t.jsonl"
+    path.write_text(json.dumps({"i": "a", "n": 1, **row}) + "\n", encoding="utf-8")
+    answer: Any = replay([path], ReplayProgram((machine.lawful.ir,), mapping=mapping)).to_json()
+    (found,) = answer["deviations"]
+    assert (found["nearest"]["event"], found["nearest"]["args"]) == (name, {argument: value})
