@@ -77,6 +77,10 @@ class Fold:
         self.near = Neighbours(program.place)
         self.problems = Problems(program.every)
 
+    def place(self, seq: int) -> dict[str, Json]:
+        """What a finding says of where a row is."""
+        return self.program.place(seq)
+
     # Sequence numbers.
 
     def take(self, row: Row) -> None:
@@ -439,7 +443,7 @@ class Fold:
         if not self.problems.known(found.key):
             fixed = self.stepper.form.fixed(self.state, self.universe)
             self.problems.add(
-                replace(found, details={**self.program.place(found.index), **fixed}), AFTER_ROW
+                replace(found, details={**self.place(found.index), **fixed}), AFTER_ROW
             )
         self._stop()
 
@@ -472,7 +476,7 @@ class Fold:
     def _quarantine(
         self, index: int, reason: str, rank: int = 0, details: Mapping[str, Json] | None = None
     ) -> None:
-        told = self.program.place(index) | {**(details or {})}
+        told = self.place(index) | {**(details or {})}
         made = Finding("quarantined", index, reason, details=told, verdict="quarantined")
         if not self.problems.known(made.key):
             self.problems.add(made, rank)
@@ -497,7 +501,7 @@ class Fold:
             state = at_time(stepper, state, row)
             made = replace(made, control=stepper.control(state))
         if not self.problems.known(made.key):
-            more = {**made.details, **self.program.place(row.seq)}
+            more = {**made.details, **self.place(row.seq)}
             more |= {"row": row_claims(row), "around": self.near.around(row)}
             if stepper is not None and state is not None:
                 made = replace(made, state=stepper.shown(state), legal=stepper.legal(state))

@@ -21,16 +21,19 @@ from ..preparation.row_numbers import after_files
 from ..problems import InstanceVerdict
 from ..program import ReplayProgram
 from ..rows import Rejected, Row, Seconds
-from ..sources import ReplayError
+from ..sources import ReplayError, Sources
 from ..tally import Tallies
 from .continued_fold import ContinuedFold
 from .fold_snapshots import number_after, restored, snapshot
+
+NONE: Mapping[int, str] = {}
 
 
 class Continuation:
     """Takes the rows of one instance in an increment; `text` is its state before it.
 
     `watermark`: no row before this time comes any more; rows from it on may come in any order.
+    `files`: those of the increment, by their numbers, where rows have their place as number.
     """
 
     def __init__(
@@ -39,6 +42,7 @@ class Continuation:
         instance: str,
         text: str = "",
         watermark: Seconds | None = None,
+        files: Mapping[int, str] = NONE,
     ) -> None:
         self.instance = instance
         self.watermark = watermark
@@ -47,6 +51,7 @@ class Continuation:
         fold, waiting = (
             restored(program, instance, text) if text else (ContinuedFold(program, instance), ())
         )
+        fold.files.update(files)
         self.fold = fold
         self.queue = Queue(fold)
         self.waited = deque(waiting)
@@ -106,12 +111,14 @@ class Judgement:
     """Takes the rows of an increment, in the order of its files, and judges them from the states
     that the last one left."""
 
-    def __init__(self, program: ReplayProgram, states: Mapping[str, str]) -> None:
+    def __init__(self, program: ReplayProgram, states: Mapping[str, str], files: Sources) -> None:
         self.program = program
         self.states = states
         self.tallies = Tallies(program.every)
         self.rows: dict[str, list[Row]] = {name: [] for name in states}
         self.later = _after(program, states)
+        first = program.file_number(self.later)
+        self.files = {} if first is None else {first + n: path for n, path in files.numbered}
 
     def take(self, row: Row | Rejected) -> None:
         """Take the next row."""
@@ -126,7 +133,8 @@ class Judgement:
         """What was found, after the last row."""
         kept: dict[str, str] = {}
         for name in sorted(self.rows):
-            going_on = Continuation(self.program, name, self.states.get(name, ""))
+            text = self.states.get(name, "")
+            going_on = Continuation(self.program, name, text, files=self.files)
             for row in sorted(self.rows.pop(name), key=lambda each: each.seq):
                 going_on.take(row)
             verdict = going_on.end()
@@ -146,8 +154,9 @@ def replay_increment(
     Instances without a row in it are judged again as they were left. Raises ReplayError where the
     files cannot be read, or a state is of another version of the machine.
     """
-    judging = Judgement(program, states)
-    for number, row in enumerate(read_rows(program.sources(paths), program)):
+    files = program.sources(paths)
+    judging = Judgement(program, states, files)
+    for number, row in enumerate(read_rows(files, program)):
         if number % TOLD == 0:
             tell(f"{number:,} rows read")
         judging.take(row)

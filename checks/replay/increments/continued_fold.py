@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from lawful.spec.ir import Json
+
 from ..problems import OF_NUMBER, Finding
 from ..program import ReplayProgram
 from ..rows import Row
@@ -18,6 +20,13 @@ class ContinuedFold(TiedFold):
     def __init__(self, program: ReplayProgram, instance: str) -> None:
         super().__init__(program, instance)
         self.known = JudgedRows(program.remembered)
+        self.files: dict[int, str] = {}  # By their numbers, where rows have their place as number.
+
+    def place(self, seq: int) -> dict[str, Json]:
+        """What a finding says of where a row is: also its file, which a later increment has not."""
+        number = self.program.file_number(seq)
+        file = None if number is None else self.files.get(number)
+        return {**super().place(seq), **({} if file is None else {"file": file})}
 
     def take(self, row: Row) -> None:
         """Take the next row."""
@@ -56,9 +65,10 @@ class ContinuedFold(TiedFold):
             "a row that came again, or too late: of the rows of an instance the last "
             f"{most:,} are remembered (--remember), so it was not compared"
         )
-        place = self.program.place(row.seq)
         made = Finding(
-            "inconclusive", row.seq, clause, row.event, details=place, verdict="inconclusive"
+            *("inconclusive", row.seq, clause, row.event),
+            details=self.place(row.seq),
+            verdict="inconclusive",
         )
         if not self.problems.known(made.key):
             self.problems.add(made, OF_NUMBER)

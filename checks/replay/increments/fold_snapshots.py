@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from lawful.spec.codec.as_json import is_object
@@ -67,12 +67,21 @@ def snapshot(fold: ContinuedFold, waiting: tuple[Row, ...] = ()) -> str:
         "open": [_problem_with(fold, after) for after in fold.near.waiting],
         "known": fold.known.to_json(),
     }
+    if files := _files(fold, waiting):
+        out["files"] = files
     if fold.program.any_order:
         out["tied"] = [row_json(row) for row in fold.tied]
         out["orders"] = [fold.open_order, fold.hinges]
     if fold.program.deadlines:
         out["stay"] = fold.stay.to_json()
     return json.dumps(out, ensure_ascii=False, separators=(",", ":"))
+
+
+def _files(fold: ContinuedFold, waiting: Iterable[Row]) -> dict[str, str]:
+    """The files of rows of which a later increment may find something, by their numbers."""
+    rows = [*waiting, *fold.tied, *([] if fold.held is None else [fold.held])]
+    numbers = {fold.program.file_number(row.seq) for row in rows}
+    return {str(number): file for number, file in fold.files.items() if number in numbers}
 
 
 def number_after(instance: str, text: str) -> int:
@@ -161,6 +170,7 @@ def _restored(
     fold.held = None if data["held"] is None else row_of_json(data["held"])
     fold.tied = [*map(row_of_json, data.get("tied", ()))]
     fold.open_order, fold.hinges = data.get("orders", (False, False))
+    fold.files = {int(number): file for number, file in data.get("files", {}).items()}
     if data["fingerprint"] is not None:
         _place(fold, program, data)
     for row in data["last"]:

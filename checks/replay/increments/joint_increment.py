@@ -41,8 +41,8 @@ def replay_joint_increment(
     if strange := [name for name in states if name not in names]:
         raise ReplayError(f"states of {strange[0]}; the machines are {', '.join(names)}")
     each = zip(program.programs, names, strict=True)
-    judging = [Judgement(apart, states.get(name, {})) for apart, name in each]
     files = program.sources(paths)
+    judging = [Judgement(apart, states.get(name, {}), files) for apart, name in each]
     for count, (number, row) in enumerate(read_joint_rows(files, program)):
         if count % TOLD == 0:
             tell(f"{count:,} rows read")

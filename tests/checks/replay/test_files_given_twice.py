@@ -10,7 +10,14 @@ from typing import Any
 
 import pytest
 
-from lawful.checks.replay import JointProgram, Preparation, ReplayProgram, ReplayResult, replay
+from lawful.checks.replay import (
+    JointProgram,
+    Preparation,
+    ReplayProgram,
+    ReplayResult,
+    replay,
+    replay_increment,
+)
 from lawful.checks.replay.columnar.layout import layout_of_prepared
 from lawful.checks.replay.columnar.local import tally_columns
 from lawful.checks.replay.sources import copies, numbered, sources
@@ -93,3 +100,22 @@ def test_on_spark(tmp_path: Path) -> None:
     answer: Any = same([path, path, linked(path)], PROGRAM)
     assert answer["by_instance"] == {"a": "fits"}
     assert answer["counts"]["duplicates"] == 6
+
+
+def test_findings_of_increments_keep_their_file(tmp_path: Path) -> None:
+    """Also of the last row of a file, which is judged when a later one comes, and of findings that
+    an earlier increment made."""
+    wrong = [{"i": "a", "e": "set", "to": to} for to in (True, True, False, False)]
+    days = [written(tmp_path / f"{n}.jsonl", [json.dumps(each) for each in wrong]) for n in (1, 2)]
+    program = dataclasses.replace(PROGRAM, every=True)
+    states: Any = {}
+    places: list[list[tuple[Any, Any]]] = []
+    for each in (*days, day(tmp_path, "3.jsonl")):
+        found = replay_increment([each], program, states)
+        states = found.states
+        (rows,) = found.tallies.machines["Door"].found.rows.values()
+        places.append([(f.details["file"], f.details["number"]) for _, f in rows])
+    one, two = [[(str(each), n) for n in (2, 4)] for each in days]
+    assert places == [one, [*one, *two], [*one, *two]]
+    whole: Any = replay([*days, tmp_path / "3.jsonl"], program).to_json()
+    assert [(each["file"], each["number"]) for each in whole["deviations"]] == [*one, *two]
