@@ -29,7 +29,7 @@ def truth(b: Body, node: tree.Expression) -> ir.Expr:
         case t.Set() | t.Seq() | t.Map() | t.Bag() | t.Iter():
             return _filled(found)
         case t.Union() | t.Record() | t.Sort() | t.Enum() if _true_unless_none(
-            b, (whole := _widest(found)).type
+            b, (whole := widest(found)).type
         ):
             none = ir.IsA(found.place, t.BOOL, whole, (t.NOTHING,))
             return ir.Op(found.place, t.BOOL, "not", (none,))
@@ -75,9 +75,9 @@ def is_range(value: ir.Expr) -> bool:
             return False
 
 
-def _widest(found: ir.Expr) -> ir.Expr:
+def widest(found: ir.Expr) -> ir.Expr:
     """The value with the type that it had before any test."""
-    return _widest(found.of) if isinstance(found, ir.Narrow) else found
+    return widest(found.of) if isinstance(found, ir.Narrow) else found
 
 
 def _true_unless_none(b: Body, kind: t.Type) -> bool:

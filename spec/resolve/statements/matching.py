@@ -17,7 +17,10 @@ from ..declared.serials import declared
 def match_statement(b: Body, node: tree.Match, block: Block) -> list[ir.Stmt]:
     """The statements of a `match`; the subject is evaluated once, into a local of our own."""
     value = expressions.expr(b, node.subject)
-    subject = b.temporary(value.type, node.subject.place)
+    whole = conditions.widest(value)  # A case may be of what is known not to be there: it is never taken.
+    subject = b.temporary(whole.type, node.subject.place)
+    if whole is not value:
+        b.facts[subject] = value.type
     chain: list[tuple[tree.Case, ir.Expr, tuple[ir.Stmt, ...]]] = []
     before, start, ways = dict(b.facts), b.named(), list[Named]()
     left = _Left(value.type)
@@ -42,7 +45,7 @@ def match_statement(b: Body, node: tree.Match, block: Block) -> list[ir.Stmt]:
             break
     b.come_together(start, ways if left.nothing else [*ways, start])
     b.facts = b.facts_through(before, (node,))
-    return [ir.Assign(node.place, subject, value), *_branches(chain, left.nothing)]
+    return [ir.Assign(node.place, subject, whole), *_branches(chain, left.nothing)]
 
 
 def _of_both(

@@ -79,6 +79,16 @@ PLAIN = f"""\
 
 """
 METHOD = "    @transition\n    def go(self, k: Nat, j: Nat) -> int | None:\n"
+PROPERTY = """
+    @invariant
+    def kept(self, k: Nat, j: Nat) -> bool:
+        return {0}
+
+    @step_property
+    def stepped(self, after: M) -> bool:
+        k, j = after.n, len(after.q)
+        return j <= 2 or {1} < 3
+"""
 
 
 class Method(Values):
@@ -434,7 +444,9 @@ def text(frame: str, method: Method) -> str:
     """The machine of a frame, with a method of these choices as its last one."""
     lines = method.block(5)
     last = method.rng.choice(["return None", f"return {method.option(1)}"])
-    return frame + METHOD + "".join(f"        {line}\n" for line in [*lines, last])
+    body = "".join(f"        {line}\n" for line in [*lines, last])
+    method.names = {}
+    return frame + METHOD + body + PROPERTY.format(method.truth(), method.number(1))
 
 
 def module(seed: str) -> str:
