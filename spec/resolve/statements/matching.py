@@ -17,7 +17,7 @@ from ..declared.serials import declared
 def match_statement(b: Body, node: tree.Match, block: Block) -> list[ir.Stmt]:
     """The statements of a `match`; the subject is evaluated once, into a local of our own."""
     value = expressions.expr(b, node.subject)
-    whole = conditions.widest(value)  # A case may be of what is known not to be there: it is never taken.
+    whole = conditions.widest(value)  # A case of what is known not to be there is never taken.
     subject = b.temporary(whole.type, node.subject.place)
     if whole is not value:
         b.facts[subject] = value.type
