@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Callable
+from dataclasses import replace
 
 from .. import ir
 from .. import types as t
@@ -137,6 +138,9 @@ def _merged(place: Place, left: ir.Expr, right: ir.Expr) -> ir.Expr | None:
     their types differ. Both have no effects, so each may be evaluated again."""
     assert isinstance(left.type, t.Map) and isinstance(right.type, t.Map)
     mine, theirs = left.type, right.type
+    for kind, of, other in ((mine, left, right), (theirs, right, left)):
+        if isinstance(other, ir.Op) and other.op == "map" and not other.args:  # `{**m}`, `m | {}`
+            return ir.Op(place, replace(kind, mutable=True), "dict_of", (of,))
     if not t.alike(mine.key, theirs.key):
         return None
     wide = mine if t.fits(theirs.value, mine.value) else theirs
