@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
-from tests.agree.everyday import methods
+from tests.agree.everyday import frames, methods
 from tests.agree.everyday.methods import Lines, Method
 from tests.agree.everyday.values import Kind
 
 FRAME = f"""\
-{methods.KINDS}class Mode(Enum):
+{frames.KINDS}class Mode(Enum):
     IDLE = 1
     BUSY = 2
     LOST = 3
@@ -58,7 +58,7 @@ class M(Machine):
     one: Worker = Worker()
     staff: dict[int, Worker] = {{}}
     beat: Timer = Timer()
-{methods.VARIABLES}    def _note(self, x: int) -> None:
+{frames.VARIABLES}    def _note(self, x: int) -> None:
         self.n = x
         for w in self.staff.values():
             if w.free:

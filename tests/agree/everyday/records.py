@@ -6,14 +6,14 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Any
 
-from tests.agree.everyday import methods
+from tests.agree.everyday import frames, methods
 from tests.agree.everyday.methods import Lines, Method
 from tests.agree.everyday.values import Kind
 
 FRAME = f"""\
 from enum import IntEnum, StrEnum, auto
 
-{methods.KINDS}class Level(IntEnum):
+{frames.KINDS}class Level(IntEnum):
     LOW = 1
     MID = 2
     HIGH = 3
@@ -71,7 +71,7 @@ class M(Machine):
     last: Money | None = None
     log: Annotated[list[Money], MaxLen(3)] = []
     moves: Annotated[list[tuple[int, Level]], MaxLen(3)] = []
-{methods.VARIABLES}    def _note(self, x: int) -> None:
+{frames.VARIABLES}    def _note(self, x: int) -> None:
         self.n = x
         if isinstance(self.phase, Running):
             self.phase = replace(self.phase, by=x)
