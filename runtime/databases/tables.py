@@ -81,6 +81,9 @@ class Statements:
     revive: str
     put_answer: str
     answer: str
+    outputs: str
+    answers: str
+    strays: str
 
 
 def _marks(columns: Sequence[str]) -> str:
@@ -136,6 +139,10 @@ def statements(t: str) -> Statements:
         put_answer=f"INSERT INTO {t}answer({', '.join(ANSWER)}) VALUES ({_marks(ANSWER)})"
         f" ON CONFLICT(name, key) DO UPDATE SET {answered} WHERE {t}answer.wall <= ?",
         answer=f"SELECT {', '.join(ANSWER)} FROM {t}answer WHERE name = ? AND key = ? AND wall > ?",
+        outputs=f"SELECT {', '.join(OUTPUT)} FROM {t}output ORDER BY name, seq",
+        strays=f"SELECT name FROM {t}event UNION SELECT name FROM {t}snapshot"
+        f" EXCEPT SELECT name FROM {t}instance ORDER BY name",
+        answers=f"SELECT {', '.join(ANSWER)} FROM {t}answer ORDER BY name, key",
     )
 
 

@@ -9,6 +9,7 @@ text alone is the value. Other encodings begin with the class: that of bytes is 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -86,7 +87,7 @@ def _read(token: Token) -> Any:
             return base64.b64decode(text, validate=True)
         case "str":
             return text
-        case "int":
+        case "int" if re.fullmatch("0|-?[1-9][0-9]*", text):
             return int(text)
         case _:
             cls = class_of(kind)

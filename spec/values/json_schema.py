@@ -13,13 +13,19 @@ from typing import Any
 from .. import types as t
 from ..ir import Json
 from . import opaque_texts
-from .opaques import TEXTS, text_class
+from .opaques import TEXTS, encoded_class, text_class
 from .world import EXACT, TAGS, World
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 DIGITS = "^(0|-?[1-9][0-9]*)$"
 NATURAL = "^(0|[1-9][0-9]*)$"
-ENCODED = f"^({'|'.join(('bytes', 'str', 'int', *TEXTS))}):"
+BASE64 = "([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"
+ENCODED: dict[str, str] = {  # The encodings of opaque values, by their classes.
+    "bytes": f"bytes:{BASE64}",
+    "str": r"str:[\s\S]*",
+    "int": "int:(0|-?[1-9][0-9]*)",
+    **{name: f"{name}:{opaque_texts.FORMS[name].pattern}" for name in TEXTS},
+}
 
 
 def schema_of(type: t.Type, world: World) -> dict[str, Json]:
@@ -78,7 +84,11 @@ def _opaque(name: str, world: World) -> dict[str, Json]:
     cls = text_class(world.encodable.get(name))
     if cls is not None:
         return {"title": name, **opaque_texts.schema(cls)}
-    return _object({"$opaque": {"const": name}, "id": {"type": "string", "pattern": ENCODED}})
+    known = world.encodable.get(name)
+    names = [each for each in ENCODED if known is None or encoded_class(each) in known]
+    pattern = "|".join(ENCODED[each] for each in names) or "(?!)"  # No value has an encoding.
+    encoded: Json = {"type": "string", "pattern": f"^({pattern})$"}
+    return _object({"$opaque": {"const": name}, "id": encoded})
 
 
 def _object(members: dict[str, Any]) -> dict[str, Json]:

@@ -66,7 +66,7 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("stored_instance",),
         ("recovery", "idempotency", "journal_reading"),
         ("journal", "store", "deadlines", "tasks", "interop"),
-        ("driving", "telemetry", "registry", "outbox"),
+        ("driving", "telemetry", "registry", "outbox", "store_check"),
     ),
     "checks": (
         ("verdict", "cache_folder"),

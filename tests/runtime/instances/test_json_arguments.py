@@ -6,12 +6,12 @@ import enum
 import json
 from collections.abc import Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
 from uuid import UUID
 
 import pytest
 
-from lawful import Machine, Nat, Record, transition
+from lawful import Machine, Nat, Opaque, Record, transition
 from tests.spec.values.schemas import valid
 
 
@@ -50,6 +50,12 @@ class Board(Machine):
 
     @transition()
     def price(self, x: Decimal | None) -> None: ...
+
+    @transition()
+    def blob(self, x: Annotated[bytes, Opaque("Blob")]) -> None: ...
+
+    @transition()
+    def either(self, x: Annotated[int | UUID, Opaque("Either")]) -> None: ...
 
 
 ITEM = "00000000-0000-0000-0000-000000000001"
@@ -99,6 +105,21 @@ SAID: list[tuple[str, Any, bool]] = [
     ("price", 1.5, False),
     ("price", {"$opaque": "Decimal", "id": "Decimal:1.50"}, False),
     ("price", None, True),
+    ("blob", {"$opaque": "Blob", "id": "bytes:aGk="}, True),
+    ("blob", {"$opaque": "Blob", "id": "bytes:"}, True),
+    ("blob", {"$opaque": "Blob", "id": "bytes:aGk"}, False),
+    ("blob", {"$opaque": "Blob", "id": "bytes:a Gk="}, False),
+    ("blob", {"$opaque": "Blob", "id": "str:a"}, False),
+    ("blob", {"$opaque": "Blob", "id": "bytes:aGk=", "x": 1}, False),
+    ("blob", {"$opaque": "Other", "id": "bytes:aGk="}, False),
+    ("blob", "aGk=", False),
+    ("either", {"$opaque": "Either", "id": "int:-5"}, True),
+    ("either", {"$opaque": "Either", "id": "int:٣"}, False),
+    ("either", {"$opaque": "Either", "id": "int: 5"}, False),
+    ("either", {"$opaque": "Either", "id": f"UUID:{ITEM}"}, True),
+    ("either", {"$opaque": "Either", "id": "UUID:1"}, False),
+    ("either", {"$opaque": "Either", "id": "bytes:aGk="}, False),
+    ("either", ITEM, False),
 ]
 
 

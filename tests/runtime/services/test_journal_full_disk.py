@@ -243,3 +243,21 @@ def test_what_a_file_does_not_take_is_named_at_the_end(
         with pytest.raises(OSError, match="File not open for writing; lost rows: a 1 to 2"):
             journal.close()
     assert len(list(read(path))) == 1
+
+
+@pytest.mark.parametrize("empty", [True, False])
+def test_a_kill_before_a_new_file_has_its_first_row(empty: bool, tmp_path: Path) -> None:
+    """The file is empty, or not there: the next journal numbers the rows on."""
+    path, entry = tmp_path / "j.jsonl", Counter()
+    with Journal(path, buffer=0) as journal:
+        journal.attach(entry, "a")
+        entry.add(1)
+    path.rename(tmp_path / "j.jsonl.1")
+    if empty:
+        path.touch()
+        assert [*read(path)] == []
+    with Journal(path) as journal:
+        journal.attach(entry, "a")
+        entry.add(1)
+    assert [row["seq"] for row in told(path)] == [0, 1, 2, 3]
+    assert [row["outcome"] for row in read(path)] == ["attached", "done"]

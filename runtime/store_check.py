@@ -1,0 +1,47 @@
+"""What a store has, compared with its checksums: `damages(store)` reads every row once.
+
+`restore`, `events`, `deliver` and `once` look at the rows that they read. A row that nobody finds
+any more, because its key or its machine is another one now, only this finds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from .databases.database import StoreError
+from .databases.tables import checksum
+from .recovery import found
+
+if TYPE_CHECKING:
+    from .store import Store
+
+
+def damages(store: Store) -> Iterator[str]:
+    """A text for each instance, output and answer in the store that is not as it was written; none
+    where all are. Events before the last snapshot may be pruned. When an output is due and how
+    often it was tried has no checksum, nor has when an instance is due."""
+    transactions, sql = store.transactions, store.transactions.sql
+    names = set(store.names())
+    for name in sorted(names):
+        yield from _wrong(partial(store.events, name))
+        machine, *_ = transactions.row(sql.whole, (name,))
+        yield from _wrong(partial(transactions.run, partial(found, transactions, name, machine)))
+    for (name,) in transactions.rows(sql.strays):
+        yield f"{name}: events or a snapshot of no instance"
+    for row in transactions.rows(sql.outputs):
+        name, seq, machine, event, data, total = row[:6]
+        if total != checksum("", name, seq, machine, event, data) or name not in names:
+            yield f"{name}: output {seq} is not as it was written: its checksum"
+    for row in transactions.rows(sql.answers):
+        if row[-1] != checksum("", *row[:-1]) or row[0] not in names:
+            what = f"{row[0]}: the answer to the key {row[1]!r}"
+            yield f"{what} is not as it was written: its checksum"
+
+
+def _wrong(read: Callable[[], Any]) -> Iterator[str]:
+    try:
+        read()
+    except StoreError as error:
+        yield str(error)
