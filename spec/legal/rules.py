@@ -83,15 +83,25 @@ def _control_moves_by_target(machine: ir.Machine, members: Members, problems: Pr
         control = row.control or own
         if control is None or (row.target is not None and len(row.target) > 1):
             continue
-        found, rewrite = "the control state assigned, and a target given", "leave it to `target`"
+        found = f"the control state assigned in {row.name}, which has a target"
+        rewrite = "leave it to `target`, or assign that state"
         if row.target is None:
             if isinstance(control, ir.Field) and isinstance(control.of, ir.Self):
                 continue
-            found = "the control state assigned, and no target given"
+            found = f"the control state assigned in {row.name}, which has no target"
             rewrite = "say where it goes: target=S, or target=(S, T) and assign one of these"
         for stmt in _with_helpers(row.function.body, machine):
-            if control in written(stmt):
+            if control in written(stmt) and not _goes_to(stmt, control, row.target):
                 problems.add("L212", stmt.place, found, "one of the two", rewrite)
+
+
+def _goes_to(stmt: ir.Stmt, control: ir.Expr, target: tuple[str, ...] | None) -> bool:
+    """Whether it assigns the one state to which the header leads, too: a helper may do that."""
+    match stmt:
+        case ir.Assign(target=place, value=ir.Const(value=value)) if place == control:
+            return isinstance(control, ir.Field) and target == (value,)
+        case _:
+            return False
 
 
 def _timers_fire_once(machine: ir.Machine, members: Members, problems: Problems) -> None:

@@ -24,7 +24,7 @@ class Peer(Machine):
 
     @transition(source=Conn.OPEN, target=Conn.CLOSED)
     def close(self) -> None:
-        self.state = Conn.CLOSED
+        self.state = Conn.OPEN
 
     @transition(source=Conn.OPEN, of="peers[peer]")
     def shut(self, peer: Mode) -> None:
