@@ -29,6 +29,7 @@ from ..program import ReplayProgram
 from ..rows import Row
 from ..sources import ReplayError, Sources, sources
 from .samples_of_records import formats_of, sample, values_at
+from .troubled_samples import is_journal, no_keys, notes_of, of_phase, one_phase, repeats
 from .units_of_times import unit_of
 
 TRIED = 2_000  # Records with which the candidates are tried.
@@ -39,6 +40,8 @@ FEW_NAMES = 8  # Fields of which two may together be the name of the event.
 JOINED, KEY = "joined event", "joined key"  # The fields that are added.
 DECIMAL = re.compile(r"[+-]?[0-9]+[.]([0-9]{1,9})")
 KEYS = ("instance", "case", "trace", "session", "conn", "key", "order", "id", "pid", "user")
+NONE_FITS = "no instance fits: correct instance, order, events or arguments by hand"
+NO_ACTION = "; a variable of the specification, such as `action`, has to name the step"
 CASE = "$.case:concept:name"  # The name of a trace of XES.
 
 
@@ -59,8 +62,18 @@ class Inferred:
     def toml(self) -> str:
         """The mapping as TOML, with the notes as comments."""
         share = f"{self.fitting} of {self.instances} instances fit, of {self.records:,} records"
-        comments = [comment(each) for each in (share, *self.notes)]
+        told = [share, *self.notes, *([] if self.fitting else [NONE_FITS])]
+        comments = [comment(each) for each in told]
         return "\n".join([*comments, "", *tables(self.mapping), ""])
+
+
+@dataclass(frozen=True)
+class _Log:
+    """What the candidates are tried with; `again` records of the sample say the same as others."""
+
+    files: Sources
+    machine: ir.Machine
+    again: int
 
 
 @dataclass(frozen=True)
@@ -73,6 +86,12 @@ class _Tried:
     fitting: int
     judged: int
 
+    def rank(self, again: int) -> tuple[float, int]:
+        """The larger, the better; `again` records say the same as others, and by the order of
+        their file they count twice."""
+        twice = again if self.mapping.get("preparation", {}).get("order") == "file" else 0
+        return self.fitting / max(1, self.instances), self.judged - twice
+
 
 def inferred(paths: Iterable[str | Path], machine: ir.Machine) -> Inferred:
     """A proposal for these traces. Raises ReplayError where no field has names of events."""
@@ -82,6 +101,9 @@ def inferred(paths: Iterable[str | Path], machine: ir.Machine) -> Inferred:
     path = ", ".join(files.lines[:2]) + " ..." * (len(files.lines) > 2)
     how, *others = formats_of(files.lines[0])
     records = sample(files.lines, preparation_of(how))
+    if is_journal(records):
+        what = f"a journal of lawful, which needs no mapping: lawful replay {files.lines[0]} TARGET"
+        raise ReplayError(f"{path}: {what}")
     events = _events(records, machine)
     while events is None and others:
         how = others.pop(0)
@@ -95,7 +117,7 @@ def inferred(paths: Iterable[str | Path], machine: ir.Machine) -> Inferred:
         names = ", ".join(event.name for event in machine.events)
         times = [path for path in _paths(records) if _unit(path, values_at(records, path))]
         several = f"; one row may be several events, at {' and '.join(times)}: see `rows`"
-        hint = several if len(times) > 1 else ""
+        hint = several if len(times) > 1 else NO_ACTION if how.get("format") == "itf" else ""
         raise ReplayError(f"{path}: no field has names of events such as {names}{hint}")
     field, renamed, strange = events.path, events.renamed, events.strange
     args, casts, missing = _arguments(records, machine, events)
@@ -111,25 +133,46 @@ def inferred(paths: Iterable[str | Path], machine: ir.Machine) -> Inferred:
         *([f"not events of the machine, so skipped: {', '.join(strange)}"] * bool(strange)),
         *([f"other fields: {', '.join(_unread(records, field, args))}"] * bool(missing)),
     ]
-    rows = _rows(records, field, strange)
+    log = _Log(files, machine, repeats(records))
+    phases = [how] if joined is not None else [*one_phase(how, field, records)]
     tried = [
-        _tried(base | {"instance": instance} | order, how, order_how, files, machine)
-        for instance in _known_instance(how) or _instances(rows, field)
-        for order, order_how in _orders(rows, (instance,), field)
+        each
+        for one in phases
+        for each in _candidates(base, one, _rows(of_phase(one, records), field, strange), log)
+    ]
+    if not tried:
+        raise ReplayError(f"{path}: no field could be the instance")
+    best = max(tried, key=lambda each: each.rank(log.again))
+    used = best.mapping.get("preparation", {})
+    notes += notes_of(used, best.mapping, _rows(of_phase(used, records), field, strange))
+    if log.again and "seq" in best.mapping:
+        notes.append(f"{log.again} records came twice: replay counts them as duplicates")
+    return Inferred(best.mapping, tuple(notes), len(records), best.instances, best.fitting)
+
+
+def _candidates(
+    base: Mapping[str, Any],
+    how: Mapping[str, Any],
+    rows: Sequence[Record],
+    log: _Log,
+) -> list[_Tried]:
+    """The candidates of the instance, each with those of the order, tried."""
+    field = base["event"]
+    tried = [
+        _tried({**base, "instance": instance, **order}, how, more, log)
+        for instance in _known_instance(how) or _instances(rows, field, no_keys(how))
+        for order, more in _orders(rows, (instance,), field)
     ]
     if all(each.fitting < each.instances for each in tried):
         for pair in _pairs(rows, field):
             keyed = {**how, "fields": {**how.get("fields", {}), KEY: {"$key": [*pair]}}}
             with_key = [
-                _tried(base | {"instance": f"$.{KEY}"} | order, keyed, order_how, files, machine)
-                for order, order_how in _orders(rows, pair, field)
+                _tried({**base, "instance": f"$.{KEY}", **order}, keyed, more, log)
+                for order, more in _orders(rows, pair, field)
             ]
             # With more instances of fewer rows some fit by chance.
             tried += [each for each in with_key if 2 * each.fitting > each.instances]
-    if not tried:
-        raise ReplayError(f"{path}: no field could be the instance")
-    best = max(tried, key=lambda each: (each.fitting / max(1, each.instances), each.judged))
-    return Inferred(best.mapping, tuple(notes), len(records), best.instances, best.fitting)
+    return tried
 
 
 def _plain(text: str) -> str:
@@ -315,14 +358,14 @@ def _known_instance(how: Mapping[str, Any]) -> list[str]:
     return {"xes": [CASE], "itf": ["$.file"]}.get(how.get("format", ""), [])
 
 
-def _instances(records: Sequence[Record], event: str) -> list[str]:
+def _instances(records: Sequence[Record], event: str, no_keys: Sequence[str]) -> list[str]:
     """Fields that may be the instance: with several values, most of them more than once; hardly
     any record is without."""
     out: list[tuple[int, int, str]] = []
     for path in _paths(records):
         values = [r[path] for r in records if type(r.get(path)) in (str, int)]
         distinct, least = len(set(values)), MOST * len(records)
-        no_key = path == event or bool(_unit(path, values))
+        no_key = path == event or path in no_keys or bool(_unit(path, values))
         if no_key or len(values) < least or distinct > 0.8 * len(values) + 1:
             continue
         out.append((_hint(path), -distinct, path))
@@ -381,8 +424,7 @@ def _tried(
     data: dict[str, Any],
     how: Mapping[str, Any],
     order: Mapping[str, Any],
-    files: Sources,
-    machine: ir.Machine,
+    log: _Log,
 ) -> _Tried:
     """A candidate with what a replay of the sample says of it, up to the first problems."""
     casts = {**how.get("casts", {}), **order.get("casts", {})}
@@ -390,15 +432,16 @@ def _tried(
     mapping = {name: value for name, value in data.items() if value}
     if whole:
         mapping["preparation"] = whole
-    program = ReplayProgram((machine,), mapping=mapping_of(mapping), after="stop")
+    program = ReplayProgram((log.machine,), mapping=mapping_of(mapping), after="stop")
     rows: dict[str, list[Row]] = {}
-    for row in itertools.islice(read_rows(files, program), TRIED):
+    for row in itertools.islice(read_rows(log.files, program), TRIED):
         if isinstance(row, Row):
             rows.setdefault(row.instance, []).append(row)
     fitting = judged = 0
     for name, its in rows.items():
         found = fold(program, name, sorted(its, key=lambda row: row.seq))
         # Rows of several instances look like rows that came twice.
-        fitting += found.verdict in ("fits", "open") and "duplicates" not in found.counts
+        twice = found.counts.get("duplicates", 0) > log.again
+        fitting += found.verdict in ("fits", "open") and not twice
         judged += found.counts.get("judged", 0)
     return _Tried(mapping, len(rows), fitting, judged)
