@@ -29,7 +29,7 @@ from ..program import ReplayProgram
 from ..rows import Row
 from ..sources import ReplayError, Sources, sources
 from .samples_of_records import formats_of, sample, values_at
-from .troubled_samples import is_journal, no_keys, notes_of, of_phase, one_phase, repeats
+from .troubled_samples import is_journal, notes_of, of_phase, one_phase, repeats
 from .units_of_times import unit_of
 
 TRIED = 2_000  # Records with which the candidates are tried.
@@ -160,7 +160,7 @@ def _candidates(
     field = base["event"]
     tried = [
         _tried({**base, "instance": instance, **order}, how, more, log)
-        for instance in _known_instance(how) or _instances(rows, field, no_keys(how))
+        for instance in _known_instance(how) or _instances(rows, field)
         for order, more in _orders(rows, (instance,), field)
     ]
     if all(each.fitting < each.instances for each in tried):
@@ -358,14 +358,14 @@ def _known_instance(how: Mapping[str, Any]) -> list[str]:
     return {"xes": [CASE], "itf": ["$.file"]}.get(how.get("format", ""), [])
 
 
-def _instances(records: Sequence[Record], event: str, no_keys: Sequence[str]) -> list[str]:
+def _instances(records: Sequence[Record], event: str) -> list[str]:
     """Fields that may be the instance: with several values, most of them more than once; hardly
     any record is without."""
     out: list[tuple[int, int, str]] = []
     for path in _paths(records):
         values = [r[path] for r in records if type(r.get(path)) in (str, int)]
         distinct, least = len(set(values)), MOST * len(records)
-        no_key = path == event or path in no_keys or bool(_unit(path, values))
+        no_key = path == event or bool(_unit(path, values))
         if no_key or len(values) < least or distinct > 0.8 * len(values) + 1:
             continue
         out.append((_hint(path), -distinct, path))

@@ -14,12 +14,6 @@ from ..preparation.path_templates import Record
 MOST = 0.8  # Of the records have a number of their own, if a field is a number of records.
 PHASE, STARTS, ENDS = "$.phase", "start", "end"
 OF_JOURNALS = ("$.instance", "$.seq", "$.machine", "$.fingerprint", "$.outcome")
-NO_KEYS = (PHASE, "$.kind", "$.status", "$.severityText", "$.severityNumber")  # Of OTLP.
-
-
-def no_keys(how: Mapping[str, Any]) -> tuple[str, ...]:
-    """Fields that the format has, and that name no instance."""
-    return NO_KEYS if how.get("format") == "otlp" else ()
 
 
 def is_journal(records: Sequence[Record]) -> bool:

@@ -121,5 +121,5 @@ def test_where_nothing_fits_that_is_said(tmp_path: Path) -> None:
     told = [{**each, "what": "lock"} for each in records()]
     found = inferred([written(tmp_path / "t.jsonl", told)], Door.lawful.ir)
     assert found.fitting == 0
-    told = "# no instance fits: correct instance, order, events or arguments by hand"
-    assert told in found.toml.splitlines()
+    advice = "# no instance fits: correct instance, order, events or arguments by hand"
+    assert advice in found.toml.splitlines()
