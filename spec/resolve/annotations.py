@@ -19,7 +19,7 @@ from ..errors import Place, Problems, a, nearest
 from ..syntax.declare import Declaration, Names
 from ..syntax.hints import hints_of
 from ..values.literal_texts import literal_class
-from ..values.opaques import encoded_in, numbers_in
+from ..values.opaques import encoded_in, has_text, numbers_in
 from ..values.world import World
 from ..words import Clock, Mark, Opaque, OrderedSort, Record, Serial, Sort, Timer
 
@@ -280,7 +280,7 @@ class TypeReader:
             return t.Sort(cls.__name__, issubclass(cls, OrderedSort), cls.__growing__)
         if issubclass(cls, Record) and cls is not Record:
             return self._record(cls, place)
-        if _is_opaque(cls):
+        if has_text(cls):
             return self._annotated(cls, (Opaque(cls.__name__),), place, NO_NAMES)
         if issubclass(cls, Declaration) and "__declared__" in vars(cls):
             self._register(self.parts, cls, place)
@@ -373,7 +373,7 @@ class TypeReader:
     def _new_type(self, annotation: Any, place: Place, names: Names) -> t.Type:
         """Integers with a key of their own in the scope; of other types opaque values."""
         of, name = annotation.__supertype__, annotation.__name__
-        if of in (str, bytes) or _is_opaque(of):
+        if of in (str, bytes) or has_text(of):
             return self._annotated(of, (Opaque(name),), place, names) or t.Unknown()
         found = self.read(of, place, names)
         if isinstance(found, t.Int) and not isinstance(found, t.Serial):
@@ -459,19 +459,6 @@ class TypeReader:
 
 
 NO_NAMES = Names({}, {})
-# Values of these classes are only stored, compared with == and returned.
-OPAQUE = frozenset(
-    {
-        ("datetime", "date"),
-        ("datetime", "datetime"),
-        ("datetime", "time"),
-        ("datetime", "timedelta"),
-        ("decimal", "Decimal"),
-        ("fractions", "Fraction"),
-        ("pathlib", "Path"),
-        ("uuid", "UUID"),
-    }
-)
 
 
 def _interval(values: tuple[Any, ...]) -> t.Type | None:
@@ -481,12 +468,6 @@ def _interval(values: tuple[Any, ...]) -> t.Type | None:
     if set(map(type, values)) != {int} or max(values) - min(values) >= len(set(values)):
         return None
     return t.Int(min(values), max(values))
-
-
-def _is_opaque(cls: Any) -> bool:
-    """Whether it is one of these; its module need not be imported for that."""
-    found = getattr(cls, "__module__", ""), getattr(cls, "__qualname__", "")
-    return found in OPAQUE
 
 
 BOUND = ("Interval", "Ge", "Gt", "Le", "Lt")

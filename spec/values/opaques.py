@@ -23,7 +23,8 @@ from typing import Any
 
 ENCODED: tuple[type[Any], ...] = (bytes, str, int)
 NUMBERS: tuple[type[Any], ...] = (bool, int, float, complex)
-# The classes whose values `opaque_texts` writes, with their modules.
+# The classes whose values `opaque_texts` writes, with their modules. A declaration may use each as
+# an opaque type; its values are only stored, compared with == and returned.
 TEXTS = {
     "UUID": "uuid",
     "datetime": "datetime",

@@ -23,7 +23,7 @@ from lawful.runtime.outbox import Outbox
 from lawful.runtime.store import Store
 from lawful.spec.resolve import resolve
 from lawful.spec.values import opaque_texts
-from lawful.spec.values.opaques import base_of
+from lawful.spec.values.opaques import base_of, has_text
 from tests.spec.values.schemas import valid
 
 Price = NewType("Price", Decimal)
@@ -432,3 +432,9 @@ def test_a_version_that_writes_them_otherwise_does_not_take_them_over(
         assert store.restore(older, "a").what == UUID(int=1)
     versions = Versions.of(resolve(older), resolve(newer), {})
     assert versions.refused == {"What": True}
+
+
+def test_a_path_of_python_3_13(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There its module is another one than that from which it is imported."""
+    monkeypatch.setattr(Path, "__module__", "pathlib._local")
+    assert has_text(Path)
