@@ -6,9 +6,9 @@ any more, because its key or its machine is another one now, only this finds.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from .databases.database import StoreError
 from .databases.tables import checksum
@@ -25,9 +25,12 @@ def damages(store: Store) -> Iterator[str]:
     transactions, sql = store.transactions, store.transactions.sql
     names = set(store.names())
     for name in sorted(names):
-        yield from _wrong(partial(store.events, name))
         machine, *_ = transactions.row(sql.whole, (name,))
-        yield from _wrong(partial(transactions.run, partial(found, transactions, name, machine)))
+        try:
+            store.events(name)
+            transactions.run(partial(found, transactions, name, machine))
+        except StoreError as error:
+            yield str(error)
     for (name,) in transactions.rows(sql.strays):
         yield f"{name}: events or a snapshot of no instance"
     for row in transactions.rows(sql.outputs):
@@ -38,10 +41,3 @@ def damages(store: Store) -> Iterator[str]:
         if row[-1] != checksum("", *row[:-1]) or row[0] not in names:
             what = f"{row[0]}: the answer to the key {row[1]!r}"
             yield f"{what} is not as it was written: its checksum"
-
-
-def _wrong(read: Callable[[], Any]) -> Iterator[str]:
-    try:
-        read()
-    except StoreError as error:
-        yield str(error)

@@ -13,6 +13,7 @@ from lawful import Machine, Nat, Timer, transition
 from lawful.runtime.databases.tables import TABLES
 from lawful.runtime.store import Store
 from lawful.runtime.store_check import damages
+from tests.runtime.services.conftest import Place, store
 
 UNCOVERED = {"instance.due", "output.tries", "output.due", "output.error"}
 
@@ -41,7 +42,7 @@ def filled(path: Path) -> Path:
     return path
 
 
-def other(value: Any) -> Any:
+def flipped(value: Any) -> Any:
     """The value with a bit flipped."""
     if isinstance(value, str):
         return chr(ord(value[0]) ^ 1) + value[1:] if value else "x"
@@ -71,7 +72,7 @@ def test_another_value_anywhere_is_found(table: str, tmp_path: Path) -> None:
             row = f"SELECT {column}, {keyed} FROM {table} ORDER BY {order} LIMIT 1"
             value, *keys = to.execute(row).fetchone()
             where = " AND ".join(f"{each} = ?" for each in columns[:2])
-            to.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", (other(value), *keys))
+            to.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", (flipped(value), *keys))
         with Store(copy) as store:
             found = [*damages(store)]
         assert bool(found) == (f"{table}.{column}" not in UNCOVERED), (column, found)
@@ -83,8 +84,8 @@ def test_events_of_no_instance_are_found(tmp_path: Path) -> None:
     path = filled(tmp_path / "a.db")
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("UPDATE event SET name = 'c' WHERE name = 'b' AND seq = 1")
-    with Store(path) as store:
-        assert [*damages(store)] == ["c: events or a snapshot of no instance"]
+    with Store(path) as kept:
+        assert [*damages(kept)] == ["c: events or a snapshot of no instance"]
 
 
 def test_a_key_that_is_another_one_and_a_letter_that_nobody_delivers(tmp_path: Path) -> None:
@@ -92,8 +93,26 @@ def test_a_key_that_is_another_one_and_a_letter_that_nobody_delivers(tmp_path: P
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         db.execute("UPDATE answer SET key = 'l' WHERE name = 'a'")
         db.execute("UPDATE output SET machine = 'Uill' WHERE name = 'b' AND seq = 2")
-    with Store(path) as store:
-        assert [*damages(store)] == [
+    with Store(path) as kept:
+        assert [*damages(kept)] == [
             "b: output 2 is not as it was written: its checksum",
             "a: the answer to the key 'l' is not as it was written: its checksum",
+        ]
+
+
+def test_in_every_database(place: Place) -> None:
+    with store(place) as kept:
+        for name in "ab":
+            till = kept.add(Till(), name)
+            till.pay(5)
+            kept.once("k", till.pay, 6)
+        assert [*damages(kept)] == []
+        other = place.other()
+        other.execute(f"UPDATE {place.prefix}event SET name = 'c' WHERE name = 'a' AND seq = 2")
+        other.execute(f"UPDATE {place.prefix}answer SET key = 'l' WHERE name = 'b'")
+        other.close()
+        assert [*damages(kept)] == [
+            "a: events are missing before 2, the last one",
+            "c: events or a snapshot of no instance",
+            "b: the answer to the key 'l' is not as it was written: its checksum",
         ]
