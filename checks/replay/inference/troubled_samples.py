@@ -26,12 +26,12 @@ def one_phase(
 ) -> Iterator[dict[str, Any]]:
     """The preparations that make one record of each span, where its start and its end are two; or
     else the preparation as it is."""
-    phases = {record.get(PHASE) for record in records}
+    phases = {str(record[PHASE]) for record in records if PHASE in record}
     if how.get("format") != "otlp" or event == PHASE or not {STARTS, ENDS} <= phases:
         yield {**how}
         return
     for phase in (STARTS, ENDS):
-        yield {**how, "when": {PHASE: sorted({*phases, phase} - {STARTS, ENDS} | {phase})}}
+        yield {**how, "when": {PHASE: sorted(phases - {STARTS, ENDS} | {phase})}}
 
 
 def of_phase(how: Mapping[str, Any], records: Sequence[Record]) -> list[Record]:

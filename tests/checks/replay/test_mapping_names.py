@@ -147,7 +147,7 @@ def test_what_is_said_of_all_machines() -> None:
     door = {"args": {"knock": {"times": "$.a"}}}
 
     def both(**more: Any) -> Any:
-        data = {**shared, **more, "machines": {"Till": {}, "Door": door}}
+        data: Any = {**shared, **more, "machines": {"Till": {}, "Door": door}}
         return joint_program(machines, tuple(map(mapping_of, mappings_in(data).values())))
 
     assert [dict(each.events) for each in both().mappings] == [{"PAID": "pay"}, {"K": "knock"}]
