@@ -138,7 +138,7 @@ def regular_columns(layout: Layout, data: Record, row: Row) -> dict[str, Any] | 
     code = layout.codes.get(event)
     if code is None:
         return None
-    out = {INSTANCE: row.instance, SEQ: row.seq, EVENT: code}
+    out: dict[str, Any] = {INSTANCE: row.instance, SEQ: row.seq, EVENT: code}
     if event in layout.skipped:
         return out
     known = layout.events[event]
