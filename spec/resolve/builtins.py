@@ -5,100 +5,27 @@ from __future__ import annotations
 import builtins
 import collections
 import dataclasses
-from collections.abc import Callable
-from typing import Any, TypeGuard, cast
+from typing import Any, cast
 
 from .. import ir, ops, words
 from .. import types as t
 from ..errors import Place, a, nearest
 from ..syntax import tree
 from . import conditions, expressions, ordered_sorts
-from .comprehensions import comprehension, each_of
+from .comprehensions import comprehension
 from .constants import constant
-from .context import MISSING, Body, Signature, facts_if
-from .families import gathered
+from .context import MISSING, Body, Caller, Signature, facts_if
+from .folds import fold, is_folded, values_of
 from .methods import call_of, only, refused
 from .short_forms.enum_integers import as_integer, has_order
 from .short_forms.first_elements import first_element
-from .short_forms.judged_lists import judged_list
-from .short_forms.keyed_orders import by_itself, has_key, keyed, least_member, of_members
+from .short_forms.keyed_orders import by_itself, has_key, keyed
+from .short_forms.mapped import comprehended
 from .short_forms.maps_from_keys import first_of_each, from_keys, of_pairs
 from .short_forms.numbered_elements import numbered
 from .short_forms.sorted_items import by_key
 
-Caller = Callable[[Body, tree.Apply, t.Type | None], ir.Expr]
 EVENTS = ("transition", "event")  # What `can` may ask for.
-
-
-def _values(b: Body, node: tree.Expression, any_order: bool = False) -> tuple[ir.Expr, t.Type]:
-    """The iterable, and the type of its elements, which are values and not machines; `any_order`
-    where the order of what is made for this one call does not show."""
-    if any_order and _is_folded(node):
-        made = comprehension(b, node, "tuple", None, any_order=True)
-        return made, t.element(made.type) or t.Unknown()
-    over, item = expressions.iterable(b, node)
-    if t.contains(item, t.Part):
-        gathered(b, over.place, over.type)
-        return b.wrong(node.place), t.Unknown()
-    return over, item
-
-
-def _is_folded(node: tree.Expression) -> TypeGuard[tree.Comprehension]:
-    """Whether it is a generator, or a list that is made for the one call that it is given to."""
-    return isinstance(node, tree.Comprehension) and node.kind in ("generator", "list")
-
-
-def _fold(kind: ir.CompKind, op: str, type: t.Type) -> Caller:
-    """`all`, `any`, `sum`, `min`, `max` of one iterable; min and max also of several values."""
-
-    def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
-        least = kind in ("min", "max")
-        if least and has_key(node, kind):
-            return keyed(b, node, kind)
-        if least and len(node.args) > 1 and not node.keywords:
-            args = tuple(expressions.expr(b, arg) for arg in node.args)
-            if (member := of_members(b, node.place, kind, args)) is not None:
-                return member
-            of = ordered_sorts.compared(b, node.place, tuple(arg.type for arg in args), kind)
-            return ir.Op(node.place, t.widened(of), kind, args)
-        if least and len(node.args) == 1 and [name for name, _ in node.keywords] == ["default"]:
-            return _or_default(b, node, kind)
-        if len(node.args) != 1 or node.keywords:
-            more = f", {kind}(a, b) or {kind}(collection, default=0)"
-            return refused(b, node, f"{kind}(collection){more if least else ''}")
-        (argument,) = node.args
-        if least and (found := least_member(b, node, kind)) is not None:
-            return found
-        if _is_folded(argument):
-            if kind in ("all", "any") and argument.kind == "list":
-                return judged_list(b, node.place, argument, kind)
-            made = comprehension(b, argument, kind, None)
-            return dataclasses.replace(made, place=node.place)
-        over, item = _values(b, argument)
-        if kind == "sum" and has_order(b, item):
-            made = comprehension(b, each_of(argument), kind, None)
-            return dataclasses.replace(made, place=node.place)
-        if least:
-            item = t.widened(ordered_sorts.compared(b, node.place, (item,), kind))
-        elif not t.fits(item, type):
-            return refused(b, node, f"a collection of {type}", "L203")
-        return ir.Op(node.place, item if least else type, op, (over,))
-
-    return resolve
-
-
-def _or_default(b: Body, node: tree.Apply, builtin: str) -> ir.Expr:
-    """`min` or `max` of a collection, and the default where that is empty."""
-    argument, default = node.args[0], dict(node.keywords)["default"]
-    if _is_folded(argument):
-        over = comprehension(b, argument, "tuple", None, any_order=True)
-        item = t.element(over.type) or t.Unknown()
-    else:
-        over, item = _values(b, argument)
-    item = t.widened(ordered_sorts.compared(b, node.place, (item,), builtin))
-    other = expressions.expr(b, default)
-    result = expressions.join(b, node.place, (item, other.type))
-    return ir.Op(node.place, result, f"{builtin}_or", (over, other))
 
 
 def _collected(builtin: str, op: str) -> Caller:
@@ -115,10 +42,10 @@ def _collected(builtin: str, op: str) -> Caller:
                 return keyed(b, node, builtin)
         if not only(b, node, 1):
             return b.wrong(node.place)
-        argument = node.args[0]
+        argument = comprehended(b, node.args[0])
         if builtin in ("list", "tuple"):
             argument = first_of_each(b, argument) or argument
-        if _is_folded(argument):
+        if is_folded(argument):
             inner: ir.CompKind = "set" if builtin in ("set", "frozenset") else "tuple"
             inside = t.Set(wanted, True) if wanted is not None else None
             of = comprehension(b, argument, inner, inside, any_order=builtin == "sorted")
@@ -127,7 +54,7 @@ def _collected(builtin: str, op: str) -> Caller:
             of = expressions.expr(b, argument, _as_set_or_list(argument.kind, wanted))
             item = wanted
         else:
-            of, item = _values(b, argument)
+            of, item = values_of(b, argument)
             if isinstance(of.type, t.Unknown):
                 return b.wrong(node.place)
         if builtin in ("list", "tuple") and not t.ordered(of.type) and of.type != t.Unknown():
@@ -186,7 +113,7 @@ def _counter(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         item = expected.item
         of = expressions.expr(b, node.args[0], _as_set_or_list(node.args[0].kind, item))
     else:
-        of, item = _values(b, node.args[0], any_order=True)
+        of, item = values_of(b, node.args[0], any_order=True)
     if isinstance(of.type, t.Map) and not t.fits(of.type.value, t.INT):
         return refused(b, node, "Counter of a collection, or of a map to counts", "L203")
     return ir.Op(node.place, t.Bag(item), "counter_of", (of,))
@@ -198,7 +125,7 @@ def _len(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     if (length := _known_length(b, node.args[0])) is not None:
         return ir.Const(node.place, t.INT, length)
     made = isinstance(node.args[0], tree.Comprehension) and node.args[0].kind == "list"
-    of, _ = _values(b, node.args[0], made)
+    of, _ = values_of(b, node.args[0], made)
     if isinstance(of, ir.Op) and of.op in ops.ITERATORS:
         return refused(b, node, "a collection: an iterator has no length", "L203")
     return ir.Op(node.place, t.INT, "len", (of,))
@@ -225,7 +152,7 @@ def _ordered_iter(op: str) -> Caller:
     def resolve(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         if op == "enumerate" and (counted := numbered(b, node)) is not None:
             return counted
-        made = [_values(b, arg) for arg in node.args]
+        made = [values_of(b, arg) for arg in node.args]
         # `strict=False` is what zip does without it; ruff asks for the word.
         words = [(word, getattr(value, "value", None)) for word, value in node.keywords]
         plain = not words or (op == "zip" and words == [("strict", False)])
@@ -410,11 +337,11 @@ def _statement_only(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Ex
 
 
 FUNCTIONS: dict[Any, Caller] = {
-    builtins.all: _fold("all", "all_of", t.BOOL),
-    builtins.any: _fold("any", "any_of", t.BOOL),
-    builtins.sum: _fold("sum", "sum_of", t.INT),
-    builtins.min: _fold("min", "min_of", t.INT),
-    builtins.max: _fold("max", "max_of", t.INT),
+    builtins.all: fold("all", "all_of", t.BOOL),
+    builtins.any: fold("any", "any_of", t.BOOL),
+    builtins.sum: fold("sum", "sum_of", t.INT),
+    builtins.min: fold("min", "min_of", t.INT),
+    builtins.max: fold("max", "max_of", t.INT),
     builtins.set: _collected("set", "set_of"),
     builtins.frozenset: _collected("frozenset", "frozenset_of"),
     builtins.list: _collected("list", "list_of"),

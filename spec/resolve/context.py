@@ -104,6 +104,7 @@ class Named:
 
 
 Resolver = Callable[["Body", Any, "t.Type | None"], ir.Expr]
+Caller = Callable[["Body", tree.Apply, "t.Type | None"], ir.Expr]
 Block = Callable[["Body", Sequence[tree.Statement]], tuple[ir.Stmt, ...]]
 
 

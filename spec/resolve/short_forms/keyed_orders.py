@@ -18,6 +18,7 @@ from ..families import gathered
 from ..methods import refused
 from ..ordered_sorts import compared
 from .enum_integers import as_integer, has_order, ranked_text
+from .mapped import comprehended
 
 WORDS = {"sorted": {"key", "reverse"}, "min": {"key", "default"}, "max": {"key", "default"}}
 # The rewrite says which of equal ones comes first.
@@ -64,6 +65,7 @@ def _collection(b: Body, node: tree.Expression, *, by_itself: bool) -> tuple[ir.
     """What is ordered: a list or tuple that can be indexed, or an unordered collection.
 
     `by_itself`: each element is its own key, so equal ones are one, and their order is not seen."""
+    node = comprehended(b, node)
     if isinstance(node, tree.Comprehension) and node.kind in ("generator", "list"):
         made = comprehension(b, node, "tuple", None, any_order=True)
         if isinstance(made, ir.Comp) and not by_itself:

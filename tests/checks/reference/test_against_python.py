@@ -26,6 +26,7 @@ FILES = (
     "looked_up_places",
     "loop_names",
     "loop_values",
+    "mapped",
     "machines",
     "moved",
     "narrowed",
