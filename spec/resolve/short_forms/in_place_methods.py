@@ -65,6 +65,24 @@ def in_default(b: Body, node: tree.Set | tree.Augment) -> Block | None:
     return (*before, *put[0], replace(node, target=target))
 
 
+def cut(node: tree.Set | tree.Delete) -> tree.Statement | None:
+    """`q[:] = xs` and `del q[:n]`, which change a list where it stands: an assignment of the whole
+    list. None of other statements."""
+    at = node.target
+    if not isinstance(at, tree.Cut) or at.backwards or not _plain(at.of):
+        return None
+    match node, at.low, at.high:
+        case tree.Set(), None, None:
+            whole = tree.Apply(node.place, tree.Name(node.place, "list"), (node.value,), ())
+            return tree.Set(node.place, at.of, whole, None)
+        case tree.Delete(), None, high if high is not None:
+            return tree.Set(node.place, at.of, replace(at, low=high, high=None), None)
+        case tree.Delete(), low, None if low is not None:
+            return tree.Set(node.place, at.of, replace(at, low=None, high=low), None)
+        case _:
+            return None
+
+
 def _put_there(b: Body, node: tree.Expression) -> Put | None:
     """The statements that put a default in, and where; of one default in another, both."""
     match node:

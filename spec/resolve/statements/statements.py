@@ -19,7 +19,7 @@ from ..context import Body, facts_if, known_of_all, read_of
 from ..methods import refused
 from ..short_forms import later_types
 from ..short_forms.given_out import given_out
-from ..short_forms.in_place_methods import in_default, in_place, named_default
+from ..short_forms.in_place_methods import cut, in_default, in_place, named_default
 from .assignments import after, assign, assign_local, augment, delete, of_no_list
 
 
@@ -64,6 +64,8 @@ def _set(b: Body, node: tree.Set) -> list[ir.Stmt]:
         return [*_all(b, named[0]), *_set(b, replace(node, value=named[1]))]
     if (longer := in_default(b, node)) is not None:
         return _all(b, longer)
+    if (whole := cut(node)) is not None:
+        return _longer(b, whole)
     match node.target:
         case tree.Display(kind="tuple" | "list") as target:
             from .unpacking import unpack  # Few bodies assign several targets.
@@ -74,6 +76,11 @@ def _set(b: Body, node: tree.Set) -> list[ir.Stmt]:
             return assign_local(b, node, target)
         case _:
             return assign(b, node)
+
+
+def _delete(b: Body, node: tree.Delete) -> list[ir.Stmt]:
+    whole = cut(node)
+    return delete(b, node) if whole is None else _longer(b, whole)
 
 
 def _augment(b: Body, node: tree.Augment) -> list[ir.Stmt]:
@@ -253,7 +260,7 @@ def _claim(b: Body, node: tree.Claim) -> list[ir.Stmt]:
 STATEMENTS: dict[type, Callable[[Body, Any], list[ir.Stmt]]] = {
     tree.Set: _set,
     tree.Augment: _augment,
-    tree.Delete: delete,
+    tree.Delete: _delete,
     tree.Evaluate: _evaluate,
     tree.Choose: _choose,
     tree.Match: _match,

@@ -100,9 +100,10 @@ def _one_by_one(
 
 
 def _type_there(b: Body, target: tree.Expression) -> t.Type | None:
-    """The type of the place that is assigned; None of a new local."""
+    """The type of the place that is assigned; None of a new local, or one that began as None."""
     if isinstance(target, tree.Name) and target.name not in b.aliases:
-        return b.locals.get(target.name)
+        known = b.locals.get(target.name)
+        return None if known == t.NOTHING else known
     kept = len(b.scene.problems.found), b.evaluated
     place = place_of(b, target)
     del b.scene.problems.found[kept[0] :]  # It is resolved, and judged, again.
@@ -123,6 +124,8 @@ def _distributed(
         if place is None:
             continue
         if not t.fits(local.type, place.type):
+            if isinstance(place, ir.Local) and place.type == t.NOTHING:  # It began as None.
+                b.later.setdefault(place.name, t.union((t.widened(local.type), t.NOTHING)))
             expressions.misfit(b, node.value.place, local.type, place.type)
         b.replaced(place)
         if isinstance(place, ir.Local) and not t.immutable(place.type):

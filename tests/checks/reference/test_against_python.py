@@ -17,6 +17,7 @@ FILES = (
     "computed_keys",
     "constant_lists",
     "iterated",
+    "cut_places",
     "emptied",
     "given_sides",
     "inner_containers",
