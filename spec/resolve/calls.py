@@ -61,6 +61,12 @@ def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         made = _made(b, node, static, expected)
         if made is not None:
             return made
+        if issubclass(static, enum.Enum) and len(node.args) == 1 and not node.keywords:
+            from .short_forms.enum_values import by_value  # Few machines look members up.
+
+            member = by_value(b, node, static)
+            if member is not None:
+                return member
     row = FUNCTIONS.get(static) if _hashable(static) else None
     if row is not None:
         return row(b, node, expected)

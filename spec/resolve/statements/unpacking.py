@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from ... import ir
 from ... import types as t
+from ...analysis.places import in_state
 from ...errors import Place, a
 from ...syntax import tree
 from ...syntax.short_forms import items_of
@@ -90,8 +91,10 @@ def _one_by_one(
         packed = ir.Op(node.value.place, whole, "tuple", tuple(values))
         first: list[ir.Stmt] = [_taken_apart(node.place, temporaries, packed)]
     else:
+        exchanged = _exchanged(b, [target for target, _ in both], values)
         for (target, _), value in zip(both, values, strict=True):
-            keep(b, target, value)
+            if not exchanged:
+                keep(b, target, value)
         first = [
             ir.Assign(value.place, local, value)
             for value, local in zip(values, temporaries, strict=True)
@@ -99,16 +102,30 @@ def _one_by_one(
     return [*first, *_distributed(b, node, [target for target, _ in both], temporaries)]
 
 
+def _exchanged(b: Body, targets: Sequence[tree.Expression], values: Sequence[ir.Expr]) -> bool:
+    """Whether containers exchange their places: `self.q, self.r = self.r, self.q`."""
+    if not all(map(in_state, values)):
+        return False
+    places = [_place_there(b, target) for target in targets]
+    found = [place for place in places if place is not None]
+    return len(set(found)) == len(values) and set(found) == set(values)
+
+
 def _type_there(b: Body, target: tree.Expression) -> t.Type | None:
     """The type of the place that is assigned; None of a new local, or one that began as None."""
     if isinstance(target, tree.Name) and target.name not in b.aliases:
         known = b.locals.get(target.name)
         return None if known == t.NOTHING else known
+    place = _place_there(b, target)
+    return None if place is None else place.type
+
+
+def _place_there(b: Body, target: tree.Expression) -> ir.Expr | None:
     kept = len(b.scene.problems.found), b.evaluated
     place = place_of(b, target)
     del b.scene.problems.found[kept[0] :]  # It is resolved, and judged, again.
     b.evaluated = kept[1]
-    return None if place is None else place.type
+    return place
 
 
 def _distributed(

@@ -19,6 +19,7 @@ FILES = (
     "iterated",
     "cut_places",
     "emptied",
+    "exchanged",
     "given_sides",
     "inner_containers",
     "kept_views",
