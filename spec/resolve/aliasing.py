@@ -157,9 +157,9 @@ def changes_in_place(body: tuple[tree.Statement, ...], name: str) -> bool:
             case tree.Apply(function=tree.Attribute(of=of, name=method)) if method in CHANGING:
                 place: tree.Expression = of
             case (
-                tree.Set(target=tree.Subscript(of=of))
+                tree.Set(target=tree.Subscript(of=of) | tree.Cut(of=of))
                 | tree.Augment(target=tree.Subscript(of=of))
-                | tree.Delete(target=tree.Subscript(of=of))
+                | tree.Delete(target=tree.Subscript(of=of) | tree.Cut(of=of))
             ):
                 place = of
             case _:

@@ -147,6 +147,10 @@ class Env(Enum):
     DEV = 0
 
 
+class Zone(Enum):
+    HERE = 0.5
+
+
 @dataclass
 class Point:
     x: int
@@ -163,7 +167,7 @@ INSTEAD = {
     "log.info('took')": "a body only computes: return it",
     "self.m = defaultdict(int)": "write total(0) where",
     "self.m = defaultdict(set)": "write total(set()) where",
-    "return Env(0)": "BY_VALUE = {e.value: e for e in Env}",
+    "return Zone(0.5)": "BY_VALUE = {e.value: e for e in Zone}",
     "return Point(1).x": "make it a Record: class Point(Record)",
     "return Pair(1).x": "make it a Record: class Pair(Record)",
     "return '%s' % self.n": "write an f-string",

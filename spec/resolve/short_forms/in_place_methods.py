@@ -65,11 +65,14 @@ def in_default(b: Body, node: tree.Set | tree.Augment) -> Block | None:
     return (*before, *put[0], replace(node, target=target))
 
 
-def cut(node: tree.Set | tree.Delete) -> tree.Statement | None:
+def cut(b: Body, node: tree.Set | tree.Delete) -> tree.Statement | None:
     """`q[:] = xs` and `del q[:n]`, which change a list where it stands: an assignment of the whole
     list. None of other statements."""
     at = node.target
     if not isinstance(at, tree.Cut) or at.backwards or not _plain(at.of):
+        return None
+    kind = _type_of(b, at.of)
+    if not isinstance(kind, t.Seq) or not kind.mutable:
         return None
     match node, at.low, at.high:
         case tree.Set(), None, None:

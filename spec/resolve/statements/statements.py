@@ -64,7 +64,7 @@ def _set(b: Body, node: tree.Set) -> list[ir.Stmt]:
         return [*_all(b, named[0]), *_set(b, replace(node, value=named[1]))]
     if (longer := in_default(b, node)) is not None:
         return _all(b, longer)
-    if (whole := cut(node)) is not None:
+    if (whole := cut(b, node)) is not None:
         return _longer(b, whole)
     match node.target:
         case tree.Display(kind="tuple" | "list") as target:
@@ -79,7 +79,7 @@ def _set(b: Body, node: tree.Set) -> list[ir.Stmt]:
 
 
 def _delete(b: Body, node: tree.Delete) -> list[ir.Stmt]:
-    whole = cut(node)
+    whole = cut(b, node)
     return delete(b, node) if whole is None else _longer(b, whole)
 
 
@@ -155,6 +155,9 @@ def _longer(b: Body, node: tree.Statement) -> list[ir.Stmt]:
             value = expressions.expr(b, given, place.type)
             b.updated(place)
             return [ir.Assign(node.place, place, value)]
+        case tree.Set(target=tree.Name(name=name) as target) if name in b.locals:
+            own = ir.Local(target.place, b.locals[name], name)
+            return _set(b, node) if changeable(b, own, node.place) else []
         case _:
             return STATEMENTS[type(node)](b, node)
 
