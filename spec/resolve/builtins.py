@@ -21,7 +21,7 @@ from .short_forms.enum_integers import as_integer, has_order
 from .short_forms.first_elements import first_element
 from .short_forms.keyed_orders import by_itself, has_key, keyed
 from .short_forms.mapped import comprehended
-from .short_forms.maps_from_keys import first_of_each, from_keys, of_pairs
+from .short_forms.maps_from_keys import by_key_and_value, first_of_each, from_keys, of_pairs
 from .short_forms.numbered_elements import numbered
 from .short_forms.sorted_items import by_key
 
@@ -97,6 +97,8 @@ def _dict(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     if (pairs := of_pairs(b, node)) is not None:
         return expressions.expr(b, pairs, expected)
     of = expressions.expr(b, node.args[0])
+    if isinstance(of.type, t.Seq) and isinstance(of.type.item, t.Tuple):
+        return expressions.expr(b, by_key_and_value(b, node), expected)
     if not isinstance(of.type, t.Map):
         return refused(b, node, "dict(m) of a map, dict(zip(keys, values))", "L203")
     own = dataclasses.replace(of.type, mutable=True)

@@ -17,6 +17,7 @@ from .aliasing import changeable, holds_values, own_container
 from .builtins import FUNCTIONS
 from .context import MISSING, Body, Interface, read_of
 from .methods import arguments, call_of
+from .short_forms.mapped import comprehended
 from .short_forms.spans import in_seconds
 
 Effect = tuple[t.Type, Callable[[ir.Expr | None], ir.Stmt]]
@@ -349,7 +350,9 @@ def _collected(b: Body, node: tree.Apply, of: ir.Expr, op: str) -> ir.Expr | Non
     kind = of.type
     if len(node.args) != 1 or node.keywords or not isinstance(kind, t.Set | t.Seq):
         return None
-    given, argument = _given(b, node), node.args[0]
+    argument = comprehended(b, node.args[0])
+    node = replace(node, args=(argument,))
+    given = _given(b, node)
     generator = isinstance(argument, tree.Comprehension) and argument.kind == "generator"
     one_of = t.Set if isinstance(kind, t.Set) else t.Seq
     if not generator and (given is None or isinstance(given, one_of | t.Unknown)):

@@ -23,6 +23,12 @@ from .short_forms.sorted_items import round_of_sorted
 
 def _display(b: Body, node: tree.Display, expected: t.Type | None) -> ir.Expr:
     place = node.place
+    if node.kind == "empty":
+        kinds = {t.Set: "set", t.Map: "map", t.Seq: "list"}
+        kind = "tuple" if expected is None else kinds.get(type(expected), "tuple")
+        if kind == "map":
+            return _pairs(b, tree.Pairs(place, ()), expected)
+        node = tree.Display(place, kind, ())
     fixed = expected if node.kind == "tuple" and isinstance(expected, t.Tuple) else None
     if fixed is not None and len(fixed.items) == len(node.items):
         both = zip(node.items, fixed.items, strict=True)
@@ -35,10 +41,10 @@ def _display(b: Body, node: tree.Display, expected: t.Type | None) -> ir.Expr:
     if node.kind == "tuple" and not isinstance(expected, t.Seq):
         return ir.Op(place, t.Tuple(tuple(arg.type for arg in args)), "tuple", args)
     item = item or join(b, place, tuple(arg.type for arg in args))
-    kind: t.Type = t.Seq(item, mutable=node.kind == "list")
+    made: t.Type = t.Seq(item, mutable=node.kind == "list")
     if node.kind == "set":
-        kind = t.Set(item, mutable=True)
-    return ir.Op(place, kind, node.kind, args)
+        made = t.Set(item, mutable=True)
+    return ir.Op(place, made, node.kind, args)
 
 
 def _pairs(b: Body, node: tree.Pairs, expected: t.Type | None) -> ir.Expr:

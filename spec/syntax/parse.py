@@ -96,6 +96,19 @@ class Parser:
             return tree.Literal(self.place(node), None)
         return read(self, node)
 
+    def looked_in(self, node: ast.expr) -> tree.Expression:
+        """What a loop goes through, or what `in` looks in. There `m.get(k, ())` has any empty
+        collection where the key is not there."""
+        match node:
+            case ast.Call(
+                func=ast.Attribute(attr="get"), args=[key, ast.Tuple(elts=[]) as other], keywords=[]
+            ):
+                empty = tree.Display(self.place(other), "empty", ())
+                args = (self.expr(key), empty)
+                return tree.Apply(self.place(node), self.expr(node.func), args, ())
+            case _:
+                return self.expr(node)
+
     def exprs(self, nodes: list[ast.expr]) -> tuple[tree.Expression, ...]:
         return tuple(self.expr(node) for node in nodes)
 
@@ -165,7 +178,7 @@ class Parser:
 
     def loop(self, node: ast.For, done: tree.Name | None) -> tree.Each:
         """A loop without its `else`; where `done` is given a `break` makes it False."""
-        (names, inner), over = self.names(node.target), self.expr(node.iter)
+        (names, inner), over = self.names(node.target), self.looked_in(node.iter)
         self.loops.append(done)
         body = self.block(node.body)
         self.loops.pop()
@@ -323,7 +336,13 @@ def _unary(p: Parser, node: ast.UnaryOp) -> tree.Expression:
 def _compare(p: Parser, node: ast.Compare) -> tree.Expression:
     first = p.expr(node.left)
     sides = zip(node.ops, node.comparators, strict=True)
-    rest = tuple((COMPARISON[type(op)], p.expr(side)) for op, side in sides)
+    rest = tuple(
+        (
+            COMPARISON[type(op)],
+            (p.looked_in if isinstance(op, ast.In | ast.NotIn) else p.expr)(side),
+        )
+        for op, side in sides
+    )
     return tree.Compare(p.place(node), first, rest)
 
 
@@ -364,7 +383,7 @@ def _comprehension(kind: str) -> Callable[[Parser, Any], tree.Expression]:
         for gen in node.generators:
             if gen.is_async:
                 p.refuse("L103", node, "a plain comprehension")
-            (names, inner), over = p.names(gen.target), p.expr(gen.iter)
+            (names, inner), over = p.names(gen.target), p.looked_in(gen.iter)
             clauses.append(tree.For(p.place(gen.target), names, over, p.exprs(gen.ifs), inner))
         key = p.expr(node.key) if kind == "map" else None
         element = p.expr(node.value if kind == "map" else node.elt)

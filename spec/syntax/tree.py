@@ -107,7 +107,7 @@ class Conditional(Tree):
 
 @dataclass(frozen=True, slots=True)
 class Display(Tree):
-    """A `set`, `list` or `tuple` written out."""
+    """A `set`, `list` or `tuple` written out; `empty` is whichever of them is meant."""
 
     kind: str
     items: tuple[Expression, ...]

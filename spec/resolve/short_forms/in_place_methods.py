@@ -10,6 +10,7 @@ from ...ops import SHORT_UPDATES
 from ...syntax import tree
 from .. import expressions
 from ..context import Body
+from .mapped import comprehended
 
 Block = tuple[tree.Statement, ...]
 Put = tuple[Block, tree.Expression]  # What puts a default in, and the place where it then is.
@@ -30,7 +31,7 @@ def in_place(b: Body, call: tree.Apply) -> tuple[tree.Statement, ...] | None:
         # `self.m.setdefault(k, set()).add(x)`: the key first, then the change of its value.
         again = replace(call, function=replace(function, of=put[1]))
         return (*put[0], tree.Evaluate(call.place, again))
-    if function.name not in SHORT_UPDATES:
+    if function.name not in SHORT_UPDATES | {"update"}:
         return None
     before, call = _with_plain_key(b, call)
     longer = _longer(b, call, function)
@@ -132,10 +133,28 @@ def _longer(
             backwards = tree.Apply(place, tree.Name(place, "reversed"), (of,), ())
             whole = tree.Apply(place, tree.Name(place, "list"), (backwards,), ())
             return (tree.Set(place, of, whole, None),)
+        case t.Bag(), "update", (over,) if not call.keywords and _plain(of):
+            return _counted(b, call, of, comprehended(b, over))
         case t.Map(mutable=True), "setdefault", (key, value) if _plain(key) and _plain(of):
             return _set_default(b, of, key, value)
         case _:
             return None
+
+
+def _counted(
+    b: Body, call: tree.Apply, of: tree.Expression, over: tree.Expression
+) -> tuple[tree.Statement, ...] | None:
+    """`self.c.update(xs)`: one more of each element. None of a map, which has counts itself."""
+    if isinstance(over, tree.Comprehension) and over.kind == "generator":
+        over = replace(over, kind="list")
+    elif isinstance(_type_of(b, over), t.Map | t.Bag):
+        return None
+    b.fresh += 1
+    each = tree.Name(call.place, f"_{b.fresh}")
+    more = tree.Augment(
+        call.place, "+", tree.Subscript(call.place, of, each), tree.Literal(call.place, 1)
+    )
+    return (tree.Each(call.place, (each.name,), over, (more,)),)
 
 
 def _set_default(

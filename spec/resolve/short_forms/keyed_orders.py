@@ -162,12 +162,33 @@ def _by(
 ) -> tuple[str, ir.Expr] | None:
     """The name of an element, and its key; None where that has no order."""
     builtin, item = of
+    if isinstance(key, tree.Attribute) and key.name == "get" and _same(key.of, node.args[0]):
+        key = _item_of(b, key)  # Each key of the map is there.
     name = key.params[0] if isinstance(key, tree.Function) and len(key.params) == 1 else "_each"
     with b.binding({name: item}), b.knowing({}), b.without_hoisting():
         body = _applied(b, key, tree.Name(node.place, name))
         made = _rank(b, expressions.infer(b, body, None))
     kind = compared(b, made.place, (made.type,), builtin)
     return None if isinstance(kind, t.Unknown) else (name, made)
+
+
+def _same(one: tree.Expression, other: tree.Expression) -> bool:
+    """Whether both are one chain of names: `self.m`."""
+    match one, other:
+        case tree.Name(name=a), tree.Name(name=b):
+            return a == b
+        case tree.Attribute(name=a), tree.Attribute(name=b):
+            return a == b and _same(one.of, other.of)
+        case _:
+            return False
+
+
+def _item_of(b: Body, key: tree.Attribute) -> tree.Function:
+    """`m.get` as `lambda x: m[x]`."""
+    b.fresh += 1
+    name = f"_{b.fresh}"
+    item = tree.Subscript(key.place, key.of, tree.Name(key.place, name))
+    return tree.Function(key.place, (name,), item)
 
 
 def _applied(b: Body, key: tree.Expression | None, of: tree.Expression) -> tree.Expression:

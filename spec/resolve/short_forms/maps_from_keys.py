@@ -48,11 +48,7 @@ def of_pairs(b: Body, node: tree.Apply) -> tree.Comprehension | None:
         case tree.Apply(function=tree.Name(name="zip" | "enumerate" as name), args=args) if (
             name == "enumerate" or len(args) == 2
         ):
-            names = f"_key_{b.fresh}", f"_each_{b.fresh}"
-            b.fresh += 1
-            key, value = (tree.Name(node.place, each) for each in names)
-            clause = tree.For(node.place, names, node.args[0], ())
-            return tree.Comprehension(node.place, "map", value, key, (clause,))
+            return by_key_and_value(b, node)
         case (
             tree.Comprehension(
                 kind="generator" | "list", element=tree.Display(kind="tuple", items=(key, value))
@@ -61,6 +57,15 @@ def of_pairs(b: Body, node: tree.Apply) -> tree.Comprehension | None:
             return tree.Comprehension(node.place, "map", value, key, each.clauses)
         case _:
             return None
+
+
+def by_key_and_value(b: Body, node: tree.Apply) -> tree.Comprehension:
+    """`dict(pairs)` as `{k: v for k, v in pairs}`."""
+    names = f"_key_{b.fresh}", f"_each_{b.fresh}"
+    b.fresh += 1
+    key, value = (tree.Name(node.place, each) for each in names)
+    clause = tree.For(node.place, names, node.args[0], ())
+    return tree.Comprehension(node.place, "map", value, key, (clause,))
 
 
 def first_of_each(b: Body, node: tree.Expression) -> tree.Expression | None:

@@ -114,6 +114,10 @@ INTS: tuple[Callable[[Values, int], str], ...] = (
     lambda v, d: f"self._scaled({v.number(d)})",
     lambda v, d: f"({v.some('item')}.size if {v.some('item')} is not None else {v.number(d)})",
     lambda v, d: f"sum(t.size for t in {v.some('items')})",
+    lambda v, d: f"sum(map(abs, {v.some('list')}), {v.number(0)})",
+    lambda v, d: f"len(list(filter(lambda e: {_test(v, 'e', d)}, {v.some('list')})))",
+    lambda v, d: f"({v.some('opt')} and {v.number(d)} or {v.number(0)})",
+    lambda v, d: f"sum(e for e in self.rows.get({v.number(0)}, ()))",
 )
 BOOLS: tuple[Callable[[Values, int], str], ...] = (
     lambda v, d: v.some("bool"),
@@ -134,6 +138,9 @@ BOOLS: tuple[Callable[[Values, int], str], ...] = (
     lambda v, d: f"{v.some('list')} == {v.listed(d)}",
     lambda v, d: f"{v.gathered(d)} <= {v.some('set')}",
     lambda v, d: f"self._long({v.number(d)})",
+    lambda v, d: f"any({v.some('list')})",
+    lambda v, d: f"all(map(self._long, {v.some('list')}))",
+    lambda v, d: f"{v.number(d)} in self.tags.get({v.color()}, ())",
 )
 OPTS: tuple[Callable[[Values, int], str], ...] = (
     _next,
@@ -169,6 +176,8 @@ LISTS: tuple[Callable[[Values, int], str], ...] = (
     lambda v, d: f"list(range({v.number(d)}))",
     lambda v, d: f"list(dict.fromkeys({v.some('list')}))",
     lambda v, d: f"{v.some('list')}.copy()",
+    lambda v, d: f"list(map(lambda e: {v.with_int('e', d)}, {v.some('list')}))",
+    lambda v, d: f"sorted(filter(None, {v.some('list')}))",
 )
 SETS: tuple[Callable[[Values, int], str], ...] = (
     lambda v, d: "set()",
@@ -188,6 +197,8 @@ MAPS: tuple[Callable[[Values, int], str], ...] = (
     lambda v, d: f"{{e: {v.with_int('e', d)} for e in {v.some('list')}{v.clause('e', d)}}}",
     lambda v, d: f"{{e: f for e, f in {v.some('map')}.items() if {_test(v, 'e', d)}}}",
     lambda v, d: f"dict(zip({v.some('list')}, {v.some('list')}))",
+    lambda v, d: f"dict(sorted({v.some('map')}.items()))",
+    lambda v, d: f"{{**{v.some('map')}}}",
 )
 PAIRS: tuple[Callable[[Values, int], str], ...] = (
     lambda v, d: f"({v.number(d)}, {v.number(d)})",
