@@ -74,7 +74,8 @@ def snapshot(fold: ContinuedFold, waiting: tuple[Row, ...] = ()) -> str:
         out["orders"] = [fold.open_order, fold.hinges]
     if fold.program.deadlines:
         out["stay"] = fold.stay.to_json()
-    return json.dumps(out, ensure_ascii=False, separators=(",", ":"))
+    # In ASCII, because a row may say what UTF-8 does not have.
+    return json.dumps(out, separators=(",", ":"))
 
 
 def _files(fold: ContinuedFold, waiting: Iterable[Row]) -> dict[str, str]:

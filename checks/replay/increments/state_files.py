@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -80,7 +81,7 @@ def _lines(
     path: Path, begin: int, text: str, keys: Sequence[str], older: bool = False
 ) -> list[list[str]]:
     out: list[list[str]] = []
-    for number, line in enumerate(text.splitlines(), begin):
+    for number, line in enumerate(StringIO(text, newline="\n"), begin):
         data = _object(path, number, line)
         if set(data) != {*keys}:
             what = f"is no state of an instance, with {', '.join(keys)}: it has {', '.join(data)}"
@@ -140,7 +141,8 @@ def joint_states_text(states: Mapping[str, Mapping[str, str]], program: JointPro
 
 
 def _text(rows: Iterable[Mapping[str, str]], program: ReplayProgram | JointProgram) -> str:
-    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in rows]
+    # In ASCII, because a row may say what UTF-8 does not have.
+    lines = [json.dumps(row) + "\n" for row in rows]
     rest = "".join(lines)
     first = {
         "v": VERSION,
@@ -148,4 +150,4 @@ def _text(rows: Iterable[Mapping[str, str]], program: ReplayProgram | JointProgr
         "sum": hexdigest(rest.encode()),
         "mappings": _mappings(program),
     }
-    return json.dumps(first, ensure_ascii=False) + "\n" + rest
+    return json.dumps(first) + "\n" + rest

@@ -131,6 +131,7 @@ def test_states_in_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert main(["replay", str(days[1]), target, *more, "--engine", "spark"]) == ExitCode.USAGE
 
 
+NUMBERED: dict[str, Any] = {"instance": "$.i", "seq": "$.n", "event": "$.t"}
 # What is wrong with a file of states: how it is made, and what is said.
 BROKEN: dict[str, tuple[Callable[[str], str], str]] = {
     "empty": (lambda text: "", "is empty, and no file of states; write it anew"),
@@ -172,6 +173,28 @@ def test_a_file_of_states_that_is_not_whole(how: str, tmp_path: Path) -> None:
     assert str(error.value).startswith(f"{path}: {told}")
 
 
+STRANGE = ("", "\u2028", "\x85", "a\x0bb", "\x1c", "\r", "\n", "é")
+
+
+def test_names_and_values_may_be_any_text(tmp_path: Path) -> None:
+    """Some characters end a line for Python, and a lone surrogate has no UTF-8."""
+    program = ReplayProgram((Bell.lawful.ir,), mapping=mapping_of(NUMBERED))
+    rows = [{"i": name, "n": n, "t": "\ud800"} for n, name in enumerate(STRANGE)]
+    day = written(tmp_path / "day", map(json.dumps, rows))
+    kept, states = replay_increment([day], program, {}).states, tmp_path / "states"
+    states.write_text(states_text(kept, program), encoding="utf-8")
+    assert sorted(kept) == sorted(STRANGE)
+    assert read_states(states, program) == kept
+    before = [
+        {"instance": name, "state": text.replace('"v":2', '"v":1')} for name, text in kept.items()
+    ]
+    lines = [json.dumps(each, ensure_ascii=False) + "\n" for each in before]
+    states.write_text("".join(lines), encoding="utf-8", newline="")
+    assert sorted(read_states(states, program)) == sorted(STRANGE)
+    states.write_text(states_text({}, program), encoding="utf-8")
+    assert read_states(states, program) == {}
+
+
 def test_the_command_names_the_file_of_a_state_that_it_cannot_use(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -190,7 +213,7 @@ def test_the_command_names_the_file_of_a_state_that_it_cannot_use(
 def test_another_mapping_is_named(tmp_path: Path) -> None:
     text = '{"i": "a", "n": 1, "t": "ring"}'
     day, states = written(tmp_path / "day", [text]), tmp_path / "states"
-    data = {"instance": "$.i", "seq": "$.n", "event": "$.t"}
+    data = NUMBERED
     computed = {"$.a": "$.b", "$.c": "$.d"}
     defaults = {"$.x": 1, "$.y": 2}
     how = {"fields": computed, "defaults": defaults}
