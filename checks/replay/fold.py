@@ -64,7 +64,7 @@ class Fold:
         self.before: Seconds | None = None  # The time of the row before.
         self.next = program.first
         self.held: Row | None = None
-        self.twice = False  # Another row has the number of the row that is held.
+        self.unlike: list[str] = []  # What other rows with the number of the held one say.
         self.late = False  # A row came after its number was judged: give all rows again, in order.
         self.stopped = False
         self.rows = 0
@@ -129,14 +129,15 @@ class Fold:
         return True
 
     def _again(self, held: Row, row: Row) -> None:
-        """Fold a row that is the same as the one before it, or remember that it is not."""
-        if content(row) == content(held):
+        """Fold a row that says the same as one with its number, or remember what it says."""
+        told = content(row)
+        if told == content(held) or told in self.unlike:
             self.counts["duplicates"] += 1
             self.events -= row.event is not None
             return
         both = combined(held, row) if self.program.combine else None
         if both is None:
-            self.twice = True
+            self.unlike.append(told)
         else:
             self.held = both
             self.events -= 1
@@ -158,8 +159,8 @@ class Fold:
     def _judge_held(self, row: Row) -> None:
         self.held = None
         self.near.take(row)
-        if self.twice:
-            self.twice = False
+        if self.unlike:
+            self.unlike = []
             self.counts["regressions"] += 1
             self._quarantine(row.seq, self.program.tie, OF_NUMBER)
             self._lose(row.seq)

@@ -29,7 +29,7 @@ from .mapping_changes import print_of
 VERSION = 2
 VERSIONS = (1, VERSION)  # The first one has no digest of the mapping, and remembers no rows.
 PLAIN = (
-    *("instance", "machine", "lost", "next", "twice", "stopped"),
+    *("instance", "machine", "lost", "next", "stopped"),
     *("rows", "events", "judged", "needs"),
 )
 OLDER = "name it by --older, or replay the whole log"
@@ -60,6 +60,7 @@ def snapshot(fold: ContinuedFold, waiting: tuple[Row, ...] = ()) -> str:
         "origin": seconds_json(fold.origin),
         "time": seconds_json(fold.time),
         "held": None if fold.held is None else row_json(fold.held),
+        "twice": fold.unlike,
         "waiting": [row_json(row) for row in waiting],
         "last": [row_json(row) for row in fold.near.last],
         "problems": [[*key, _finding(found)] for key, found in fold.problems.found],
@@ -169,6 +170,9 @@ def _restored(
     if "stay" in data:
         fold.stay.restore(data["stay"])
     fold.held = None if data["held"] is None else row_of_json(data["held"])
+    # Earlier versions tell only whether there are such rows.
+    twice = data["twice"]
+    fold.unlike = [""] * twice if isinstance(twice, bool) else twice
     fold.tied = [*map(row_of_json, data.get("tied", ()))]
     fold.open_order, fold.hinges = data.get("orders", (False, False))
     fold.files = {int(number): file for number, file in data.get("files", {}).items()}

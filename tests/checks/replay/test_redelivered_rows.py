@@ -81,6 +81,29 @@ def test_another_row_with_a_judged_number_is_a_problem() -> None:
     assert again.counts["regressions"] == 2 and again.counts["duplicates"] == 6
 
 
+def test_each_row_of_one_number_may_come_again() -> None:
+    """Whichever of two different rows was read first, and wherever the log is cut."""
+    its = door(4)
+    other = moved(its[-1].seq, to=True)
+    assert other != its[-1]
+    for seed in range(12):
+        chance = random.Random(seed)
+        same = [its[-1], other, *chance.choices([its[-1], other], k=3)]
+        chance.shuffle(same)
+        whole = fold(DOOR, "a", [*its[:-1], *same])
+        assert (whole.counts["duplicates"], whole.counts["regressions"]) == (3, 1)
+        assert whole.events == 5
+        cut = chance.randrange(len(same))
+        for most in (0, 9):
+            program = dataclasses.replace(DOOR, remembered=most)
+            assert in_parts([[*its[:-1], *same[:cut]], same[cut:]], program) == whole
+    text = Continuation(DOOR, "a")
+    for row in (its[0], dataclasses.replace(its[0], args={"to": False})):
+        text.take(row)
+    older = json.loads(text.end().snapshot) | {"twice": True}
+    assert Continuation(DOOR, "a", json.dumps(older)).end().counts["regressions"] == 1
+
+
 def test_a_row_that_was_never_there_is_late() -> None:
     found = in_parts([door(6), [moved(35, to=True)]], DOOR)
     told = [(35, "a row that came after later ones were judged")]
