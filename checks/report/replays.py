@@ -103,9 +103,9 @@ def _findings_text(answer: Mapping[str, Any], most: int | None) -> list[str]:
         if f["legal"]:
             lines.append(f"  possible events: {', '.join(f['legal'])}")
         lines += [f"  {each}" for each in advice(f)]
-    found = sum(total["count"] for total in answer["totals"])
-    if found > len(shown):
-        lines.append(f"and {found - len(shown)} more")
+    rest = sum(each["count"] for each in answer["totals"]) - sum(f["count"] for f in shown)
+    if rest:
+        lines.append(f"and {rest:,} more")
     return lines
 
 

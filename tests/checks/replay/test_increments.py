@@ -180,7 +180,7 @@ def test_names_and_values_may_be_any_text(tmp_path: Path) -> None:
     """Some characters end a line for Python, and a lone surrogate has no UTF-8."""
     program = ReplayProgram((Bell.lawful.ir,), mapping=mapping_of(NUMBERED))
     rows = [{"i": name, "n": n, "t": "\ud800"} for n, name in enumerate(STRANGE)]
-    day = written(tmp_path / "day", map(json.dumps, rows))
+    day = written(tmp_path / "day", rows)
     kept, states = replay_increment([day], program, {}).states, tmp_path / "states"
     states.write_text(states_text(kept, program), encoding="utf-8")
     assert sorted(kept) == sorted(STRANGE)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from lawful.checks.replay import ReplayProgram, replay
+from lawful.checks.replay.mapping import mapping_of
 from lawful.checks.report import replays
 from tests.checks.replay.journals import (
     PROGRAM,
@@ -115,6 +116,16 @@ def test_all_kinds_of_findings_are_told(tmp_path: Path) -> None:
     ) in lines
     assert any(re.fullmatch(r"and \d+ more", line) for line in lines)
     assert lines[-1].startswith("replayed by the local engine")
+
+
+def test_what_is_told_with_its_count_is_not_told_again(tmp_path: Path) -> None:
+    """Each problem is counted once: in the line of its kind, or among those that have no line."""
+    mapping = mapping_of({"instance": "$.i", "seq": "$.n", "event": "$.e"})
+    program = ReplayProgram((Bell.lawful.ir,), mapping=mapping)
+    for instances, ends in ((1, "(3 times)"), (5, "and 6 more")):
+        lines = [{"i": f"{i}", "n": n, "e": "rings"} for i in range(instances) for n in range(3)]
+        told = replays.text(replay([written(tmp_path / "j.jsonl", lines)], program)).splitlines()
+        assert told[-2].endswith(ends)
 
 
 def test_what_was_never_done_is_told(tmp_path: Path) -> None:
