@@ -23,6 +23,7 @@ from .elements import other_elements
 from .instance import Machine
 from .instances.access import behaviour_of, fingerprint_of
 from .instances.enforcement import judge, judgeable
+from .instances.make import plan_of
 from .instances.merging import Merging
 from .instances.snapshots import elements_in, taken
 from .kernel.dispatch import control_name
@@ -143,7 +144,7 @@ class Recovery(Generic[M]):
         saved = json_of(found.name, found.snapshot[3])
         started = dict(started_in(found.name, found.snapshot[4]))
         if found.rows:
-            started |= _bring_up_to_date(found, saved)
+            started |= self._bring_up_to_date(saved)
         entry = self._restored(saved, _Instant())
         plan = entry.__plan__
         others = {row["behaviour"] for row in found.rows} - {behaviour_of(plan)}
@@ -154,6 +155,28 @@ class Recovery(Generic[M]):
         places = {former.get(root, root) + rest: root + rest for root, rest in map(_split, started)}
         _put_started(logged, {now: started[place] for now, place in places.items()})
         return logged
+
+    def _bring_up_to_date(self, saved: Any) -> dict[str, float]:
+        """Put into a snapshot what the rows changed; for how many seconds they started timers."""
+        found, plan = self.found, plan_of(self.cls)
+        former = self.renamed or {}
+        kinds = {former.get(name, name): kind for name, kind in plan.fields.items()}
+        started: dict[str, float] = {}
+        try:
+            merging = Merging(saved["variables"], kinds, lambda data, of: taken(data, of, plan))
+            for row in found.rows:
+                where = f"{found.name}: event {row['seq']}, {row['transition']}"
+                told = json_of(found.name, row["changed"])
+                merging.take(told["variables"])
+                saved.setdefault("universe", {}).update(told.get("universe", {}))
+                seconds_of(where, row["time"], row["wall"], *told.get("started", {}).values())
+                started |= told.get("started", {})
+            saved["variables"] = merging.result()
+            if not saved.get("universe"):
+                saved.pop("universe", None)
+        except (LookupError, TypeError, ValueError, AttributeError) as error:
+            raise StoreError(f"{found.name}: a row tells no change: {error!r}") from error
+        return started
 
     def run_again(self, policy: Policy) -> StoredInstance:
         """The snapshot as an instance, on which the events run again."""
@@ -189,26 +212,6 @@ def _split(place: str) -> tuple[str, str]:
     """The variable at the beginning of a timer's place, and the rest."""
     root = re.split(r"[.\[]", place, maxsplit=1)[0]
     return root, place[len(root) :]
-
-
-def _bring_up_to_date(found: Found, saved: Any) -> dict[str, float]:
-    """Put into a snapshot what the rows say changed; for how many seconds they started timers."""
-    started: dict[str, float] = {}
-    try:
-        merging = Merging(saved["variables"])
-        for row in found.rows:
-            where = f"{found.name}: event {row['seq']}, {row['transition']}"
-            told = json_of(found.name, row["changed"])
-            merging.take(told["variables"])
-            saved.setdefault("universe", {}).update(told.get("universe", {}))
-            seconds_of(where, row["time"], row["wall"], *told.get("started", {}).values())
-            started |= told.get("started", {})
-        saved["variables"] = merging.result()
-        if not saved.get("universe"):
-            saved.pop("universe", None)
-    except (LookupError, TypeError, ValueError, AttributeError) as error:
-        raise StoreError(f"{found.name}: a row tells no change: {error!r}") from error
-    return started
 
 
 def _check(name: str, entry: Machine) -> None:
