@@ -302,8 +302,8 @@ class InstanceAccess(Access[M]):
     def snapshot(self) -> dict[str, Any]:
         """The instance as JSON data for `restore`; `instances.snapshots` has its form.
 
-        TypeError for an opaque value that is neither bytes nor str nor int, or is of another type
-        than its annotation says.
+        TypeError for an opaque value that has no encoding, or is of another type than its
+        annotation says.
         """
         now = self._machine.__environment__.now()
         return snapshots.snapshot(self._machine, fingerprint_of(self.plan).shape, now)

@@ -10,7 +10,8 @@ text alone is the value. Other encodings begin with the class: that of bytes is 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from lawful.spec import types as t
@@ -120,15 +121,25 @@ def _opaques(value: Any, kind: t.Type, change: Change) -> Any:
         case t.Seq(item=item):
             return type(value)(_opaques(v, item, change) for v in value)
         case t.Set(item=item):
-            return frozenset(_opaques(v, item, change) for v in value)
+            return frozenset(_each(value, kind, item, change))
         case t.Bag(item=item):
-            return FrozenBag({_opaques(k, item, change): n for k, n in value.items()})
+            keys = _each(value, kind, item, change)
+            return FrozenBag(dict(zip(keys, value.values(), strict=True)))
         case t.Map(key=key, value=of):
-            return FrozenMap(
-                {_opaques(k, key, change): _opaques(v, of, change) for k, v in value.items()}
-            )
+            keys = _each(value, kind, key, change)
+            values = (_opaques(v, of, change) for v in value.values())
+            return FrozenMap(dict(zip(keys, values, strict=True)))
         case _:
             return value
+
+
+def _each(held: Iterable[Any], kind: t.Type, item: t.Type, change: Change) -> list[Any]:
+    """The same of each element or key; ValueError where texts that differ are of one value."""
+    out = [_opaques(each, item, change) for each in held]
+    if len(set(out)) != len(out):
+        ((twice, _),) = Counter(out).most_common(1)
+        raise ValueError(f"expected a {kind}, found {twice!r} twice")
+    return out
 
 
 def _in_union(value: Any, options: tuple[t.Type, ...], change: Change) -> Any:

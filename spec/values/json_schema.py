@@ -2,8 +2,8 @@
 
 They are complete in themselves, without references, so that they can stand inside another
 document. `take_json` takes what they describe, with exceptions that no schema can tell: a key that
-comes twice in a `$map`, bounds of a `$int`, a whole number with a point or an exponent beyond
-2**53, and what a pattern does not know of a date.
+comes twice in a `$map`, two texts of one opaque value, bounds of a `$int`, a whole number with a
+point or an exponent beyond 2**53, and what a pattern does not know of a date.
 """
 
 from __future__ import annotations

@@ -87,7 +87,12 @@ def _read_time(cls: Any, text: str) -> Any:
     mine = value.replace(tzinfo=zone, fold=int(fold))
     if value.tzinfo is None or mine.utcoffset() == value.utcoffset():
         return mine
-    return value.astimezone(zone)  # The zone has other rules by now: the instant counts.
+    if not hasattr(cls, "astimezone"):
+        raise ValueError(f"expected a time with the offset of its zone, found {text}")
+    try:
+        return value.astimezone(zone)  # The zone has other rules by now: the instant counts.
+    except OverflowError as error:
+        raise ValueError(f"no datetime of the zone {zones[0]}: {text}") from error
 
 
 def _write_duration(value: Any) -> str:
