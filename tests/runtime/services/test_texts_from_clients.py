@@ -34,7 +34,7 @@ class Door(Machine):
 
 
 REFUSED: list[tuple[str, dict[str, Any], str]] = [
-    ("price", {"prices": {"$set": ["1.0", "1.00"]}}, r"price: prices: .*Decimal\('1.0'\) twice"),
+    ("price", {"prices": {"$set": ["1.0", "1.00"]}}, r"price: prices: .*Decimal\('1.00?'\) twice"),
     ("meet", {"at": "9999-12-31T23:59:59-23:00[Europe/Berlin]"}, "meet: at: no datetime of the"),
     ("meet", {"at": "0001-01-01T00:00:00+23:00[Europe/Berlin]"}, "meet: at: no datetime of the"),
     (
