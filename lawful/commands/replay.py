@@ -142,12 +142,22 @@ def _increment(
     """Replay from the states of an earlier replay, and keep those after this one."""
     if options.engine == "spark" or options.store is not None:
         raise CommandError("--resume and --keep are for a replay in this process, without a store")
+    if options.resume is not None:
+        _whole_log(options)
     begun = time.perf_counter()
     with _from_file(options.resume):
         tallies, kept = _continued(options, program, tell)
     if options.keep is not None:
         files.save(options.keep, kept)
     return ReplayResult(program, "local", tallies, time.perf_counter() - begun, demands)
+
+
+def _whole_log(options: ReplayOptions) -> None:
+    """Raise CommandError for what needs all rows of an instance: earlier ones are not read again."""
+    for name, value in (("--pytest", options.pytest), ("--itf", options.reports.itf)):
+        if value is not None:
+            what = "needs all rows of an instance, and --resume leaves out earlier ones"
+            raise CommandError(f"{name} {what}; replay the whole log for it")
 
 
 @contextmanager

@@ -22,6 +22,7 @@ from lawful.spec.codec.as_json import is_object
 from lawful.spec.ir import Json
 from lawful.spec.sha256 import hexdigest
 
+from ..flaws.row_texts import kind_of
 from ..joint.joint_program import JointProgram
 from ..program import ReplayProgram
 from ..sources import ReplayError
@@ -67,6 +68,8 @@ def _rows(
         raise ReplayError(f"{path}: line 1: states of another format, {found}")
     if set(told) != {*FIRST}:
         raise ReplayError(f"{path}: line 1 has {', '.join(told)}, not {', '.join(FIRST)}; {KEEP}")
+    if not is_object(told["mappings"]):
+        raise ReplayError(f"{path}: line 1: mappings is {kind_of(told['mappings'])}, not an object")
     count = rest.count("\n")
     if count != told["states"]:
         what = f"has {count} states, and by its line 1 {told['states']}"

@@ -153,6 +153,10 @@ BROKEN: dict[str, tuple[Callable[[str], str], str]] = {
     "no JSON": (lambda text: "instance,state\n", "line 1 is no JSON: "),
     "no object": (lambda text: "[]\n", "line 1 is no JSON object"),
     "lacks a key": (lambda text: text.replace('"sum"', '"some"', 1), "line 1 has v, states, some,"),
+    "a changed first line": (
+        lambda text: text.replace('"mappings": {}', '"mappings": []', 1),
+        "line 1: mappings is a list, not an object",
+    ),
     "newer": (
         lambda text: text.replace('"v": 2', '"v": 9', 1),
         "line 1: states of another format, version 9; this lawful reads 1 and 2",
@@ -208,6 +212,20 @@ def test_the_command_names_the_file_of_a_state_that_it_cannot_use(
     assert "(given: Bell " in told and "name it by --older" in told
     with pytest.raises(ReplayError, match=r"a: a state that cannot be read .KeyError: "):
         replay_increment([day], PROGRAM, {"a": '{"v": 1, "instance": "a"}'})
+
+
+@pytest.mark.parametrize("option", ["--pytest", "--itf"])
+def test_what_needs_all_rows_does_not_go_on_from_states(
+    option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A test or a trace of the later rows alone would begin in another state."""
+    day, states = written(tmp_path / "day", worker("a")), tmp_path / "states"
+    given = ["replay", str(day), "tests.checks.replay.journals:Worker", "--quiet"]
+    assert main([*given, "--keep", str(states), option, str(tmp_path / "out")]) == 0
+    more = ["--resume", str(states), option, str(tmp_path / "out")]
+    assert main([*given, *more]) == ExitCode.USAGE
+    told = "needs all rows of an instance, and --resume leaves out earlier ones"
+    assert f"{option} {told}; replay the whole log for it" in capsys.readouterr().err
 
 
 def test_another_mapping_is_named(tmp_path: Path) -> None:
