@@ -23,6 +23,7 @@ from lawful.spec.ir import Json
 from .. import html_tables
 from .engine_choice import Engine, EngineChoice, Tell, chosen, remark, silent
 from .explanation import STATES, explained
+from .flaws.absent_values import absent_values
 from .flaws.row_texts import ANOTHER
 from .flaws.unplaced_rows import Place, What, places_of
 from .in_process import tally_here
@@ -336,11 +337,13 @@ def replay(
     else:
         tallies = tally_here(files, program, tell)
     _check_some(tallies, program)
-    why = "; ".join(filter(None, (remark(used, files, engine, master), _copied(files, program))))
+    whys = [remark(used, files, engine, master), _copied(files, program)]
     several = files.lines if len(files.lines) > 1 else ()
     unplaced: Mapping[What, Place] = {}
     if isinstance(program, ReplayProgram):
         unplaced = places_of(tallies, files, program)
+        whys.append(absent_values(files, program))
+    why = "; ".join(filter(None, whys))
     seconds = time.perf_counter() - begun
     return ReplayResult(program, used, tallies, seconds, demands, why, several, unplaced)
 

@@ -22,6 +22,7 @@ from lawful.checks.replay import (
     replay_joint_increment,
     validation,
 )
+from lawful.checks.replay.flaws.absent_values import absent_values
 from lawful.checks.replay.flaws.mapping_names import MappingError
 from lawful.checks.replay.increments.fold_snapshots import StateError
 from lawful.checks.replay.increments.state_files import (
@@ -149,11 +150,15 @@ def _increment(
         tallies, kept = _continued(options, program, tell)
     if options.keep is not None:
         files.save(options.keep, kept)
-    return ReplayResult(program, "local", tallies, time.perf_counter() - begun, demands)
+    remark = ""
+    if isinstance(program, ReplayProgram):
+        remark = absent_values(program.sources(options.traces), program)
+    seconds = time.perf_counter() - begun
+    return ReplayResult(program, "local", tallies, seconds, demands, remark)
 
 
 def _whole_log(options: ReplayOptions) -> None:
-    """Raise CommandError for what needs all rows of an instance: earlier ones are not read again."""
+    """Raise CommandError for what needs all rows of an instance: earlier ones are not read."""
     for name, value in (("--pytest", options.pytest), ("--itf", options.reports.itf)):
         if value is not None:
             what = "needs all rows of an instance, and --resume leaves out earlier ones"

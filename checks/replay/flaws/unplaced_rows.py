@@ -31,7 +31,7 @@ def places_of(tallies: Tallies, files: Sources, program: ReplayProgram) -> Mappi
     out: dict[What, Place] = {}
     if not wanted:
         return out
-    for path, number, row in islice(_placed_rows(files, program), MOST):
+    for path, number, row in islice(placed_rows(files, program), MOST):
         what = (row.instance, row.flaw) if isinstance(row, Row) and row.seq < 0 else ("", "")
         if what in wanted:
             out[what] = path, number
@@ -46,9 +46,10 @@ def _wanted(tallies: Tallies) -> set[What]:
     return {(name, f.clause) for rows in found for name, f in rows if f.index == ELSEWHERE}
 
 
-def _placed_rows(
+def placed_rows(
     files: Sources, program: ReplayProgram
 ) -> Iterator[tuple[str, int, Row | Rejected | None]]:
+    """The rows of files of lines on this computer, and of journals in tables, with their places."""
     mapping = program.mapping
     for path in files.lines:
         if remote(path):
