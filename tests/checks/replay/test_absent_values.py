@@ -58,7 +58,8 @@ def test_only_the_first_rows_are_read(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_increments_and_prepared_rows(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    data = {**MAPPING.to_json(), "output": "$.rr", "preparation": {"casts": {"$.n": "int"}}}
+    plain: Any = MAPPING.to_json()
+    data = {**plain, "output": "$.rr", "preparation": {"casts": {"$.n": "int"}}}
     rows = written(tmp_path / "rows.jsonl", PUTS)
     assert remark(tmp_path, mapping_of(data), PUTS) == NAMED.format("$.rr", "output")
     (tmp_path / "m.json").write_text(json.dumps(data), encoding="utf-8")
