@@ -45,11 +45,13 @@ class _Bounding:
         self.serials = narrowed.serials
         self.known: set[str] = {"Nat", "int", SERIAL}
         self.wrong: set[str] = set()
+        self.sizes: dict[str, int] = {}
+        self.tokens: dict[str, dict[str, int]] = {}  # The opaque values of parameters, numbered.
         self.long: dict[tuple[str, ...], bool] = {}  # Whether a number under these is a length.
 
     def run(self) -> Flat:
         m = self.machine
-        sizes = {
+        sizes = self.sizes = {
             k.name: self._size(k.name, m.place) for k in m.types if isinstance(k, t.Sort | t.Opaque)
         }
         growing = {sort.name for sort in growing_sorts(m)}
@@ -248,6 +250,8 @@ class _Bounding:
         self.known.update((p.name, f"{self.machine.name}.{p.name}"))
         given = self._bound((f"{self.machine.name}.{p.name}", p.name))
         if given is None:
+            if isinstance(p.type, t.Opaque) and p.default is None:
+                return tuple(_token(p.type.name, i) for i in range(self.sizes[p.type.name]))
             if p.default is None:
                 example = f'{p.type}("{p.type}1"),' if isinstance(p.type, t.Sort) else "1, 2"
                 self.problems.add(
@@ -272,9 +276,30 @@ class _Bounding:
             )
             return ()
         self._explored(p, values)
-        encoded = [encode(value, p.type) for value in values]
+        encoded = [self._numbered(encode(value, p.type), p) for value in values]
         # The order of a set is that of nothing.
         return tuple(sorted(encoded, key=rank) if given.__class__ in (set, frozenset) else encoded)
+
+    def _numbered(self, data: Any, p: ir.Parameter) -> Any:
+        """The same with one of the scope's values for each opaque value."""
+        if data.__class__ is list:
+            return [self._numbered(each, p) for each in data]
+        if data.__class__ is not dict:
+            return data
+        if data.keys() != {"$opaque", "id"}:
+            return {key: self._numbered(each, p) for key, each in data.items()}
+        name: str = data["$opaque"]
+        known = self.tokens.setdefault(name, {})
+        number = known.setdefault(data["id"], len(known))
+        if number == self.sizes[name]:
+            self.problems.add(
+                "L303",
+                p.place,
+                f"{len(known)} values of {name} in parameters",
+                f"at most {name}={self.sizes[name]}, as many as the scope has",
+                f"Scope({name}={len(known)}), or fewer values of {p.name}",
+            )
+        return _token(name, number)
 
     def _explored(self, p: ir.Parameter, values: tuple[Any, ...]) -> None:
         """The types with the scope's elements of each sort."""
@@ -321,6 +346,11 @@ class _Bounding:
         params = p.function.params[1 if p.kind == "step_property" else 0 :]
         name = f"{owner.name}.{p.name}"
         return self._rule(dataclasses.replace(p.function, name=name, params=params))
+
+
+def _token(opaque: str, number: int) -> dict[str, Json]:
+    """The JSON form of one of the values that exploration gives an opaque type."""
+    return {"$opaque": opaque, "id": number}
 
 
 def _has_length(kind: t.Type) -> bool:
