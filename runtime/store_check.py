@@ -21,14 +21,24 @@ if TYPE_CHECKING:
 def damages(store: Store) -> Iterator[str]:
     """A text for each instance, output and answer in the store that is not as it was written; none
     where all are. Events before the last snapshot may be pruned. When an output is due and how
-    often it was tried has no checksum, nor has when an instance is due."""
+    often it was tried has no checksum, nor has when an instance is due. Everything is read at
+    once. Errors: those of the driver where the database cannot be read."""
+    with store.transactions.database.with_damaged_texts():
+        told = [*_damages(store)]  # At once: the caller may run events between two of them.
+    return iter(told)
+
+
+def _damages(store: Store) -> Iterator[str]:
     transactions, sql = store.transactions, store.transactions.sql
     names = set(store.names())
-    for name in sorted(names):
-        machine, *_ = transactions.row(sql.whole, (name,))
+    for name in sorted(names, key=str):
+        head = transactions.row(sql.whole, (name,))
+        if head is None or not isinstance(name, str):
+            yield f"{name}: the name of an instance is not as it was written"
+            continue
         try:
             store.events(name)
-            transactions.run(partial(found, transactions, name, machine))
+            transactions.run(partial(found, transactions, name, head[0]))
         except StoreError as error:
             yield str(error)
     for (name,) in transactions.rows(sql.strays):

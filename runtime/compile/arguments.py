@@ -105,7 +105,7 @@ def taken(value: Any, kind: t.Type, known: ValueContext, what: str) -> Any:
             other = mixed(value, number)
             if other is not None:
                 numbers = f"{kind}, whose numbers are of type {number.__name__}"
-                raise TypeError(f"{what} is a {numbers}, not {other!r}, a {type(other).__name__}")
+                raise TypeError(f"{what} is a {numbers}, not {other!r}, {a(type(other).__name__)}")
             return value
         case t.Record(name=key, fields=fields) if cls is known.world.records[key]:
             held = [getattr(value, field) for field, _ in fields]

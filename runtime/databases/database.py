@@ -13,6 +13,7 @@ read to their end.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
 Values = Sequence[Any]  # Of a statement: text, integers, floats and None.
@@ -95,6 +96,10 @@ class Database(Protocol):
 
     def check_name(self, name: str) -> None:
         """StoreError for the name of an instance that the database cannot keep."""
+        ...
+
+    def with_damaged_texts(self) -> AbstractContextManager[object]:
+        """While this is open, a text that is no Unicode any more is read as another text."""
         ...
 
     def close(self) -> None:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 import operator
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, nullcontext
 from itertools import chain
 from typing import Any
 
@@ -164,6 +165,10 @@ class Postgres:
         """StoreError for a name with a character that PostgreSQL does not keep."""
         if "\0" in name:
             raise StoreError(f"{name!r} cannot be a name: PostgreSQL keeps no character 0")
+
+    def with_damaged_texts(self) -> AbstractContextManager[None]:
+        """The server gives no text that is no Unicode."""
+        return nullcontext()
 
     def close(self) -> None:
         """Close a connection of its own."""

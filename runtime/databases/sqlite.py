@@ -16,6 +16,7 @@ import os
 import sqlite3
 import time as clocks
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from itertools import chain
 from typing import Any
 
@@ -119,6 +120,16 @@ class Sqlite:
 
     def check_name(self, name: str) -> None:
         """Every text that has an encoding can be a name."""
+
+    @contextmanager
+    def with_damaged_texts(self) -> Iterator[None]:
+        """Without this, sqlite3 raises an error that does not say which row it is about."""
+        before = self.connection.text_factory
+        self.connection.text_factory = lambda data: data.decode("utf-8", "backslashreplace")
+        try:
+            yield
+        finally:
+            self.connection.text_factory = before
 
     def close(self) -> None:
         """Close the connection to a file of the store's own."""

@@ -100,6 +100,30 @@ def test_a_key_that_is_another_one_and_a_letter_that_nobody_delivers(tmp_path: P
         ]
 
 
+NO_TEXT = b"\xffx"
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_bytes_that_are_no_unicode_are_told_with_their_row(table: str, tmp_path: Path) -> None:
+    """Sqlite3 raises an error for them, which names no row and keeps all others from being read."""
+    path = filled(tmp_path / "a.db")
+    with closing(sqlite3.connect(path)) as db:
+        columns = [row for row in db.execute(f"PRAGMA table_info({table})") if row[2] == "TEXT"]
+    for column in (row[1] for row in columns):
+        for as_text in (True, False):
+            copy = tmp_path / f"{column}{as_text}.db"
+            with closing(sqlite3.connect(path)) as db, closing(sqlite3.connect(copy)) as to:
+                db.backup(to)
+                to.isolation_level = None
+                value = "CAST(? AS TEXT)" if as_text else "?"
+                to.execute(f"UPDATE {table} SET {column} = {value} WHERE name = 'a'", (NO_TEXT,))
+            with Store(copy) as store:
+                found = [*damages(store)]
+                assert bool(found) == (f"{table}.{column}" not in UNCOVERED), (column, found)
+                assert not any(told.startswith("b:") for told in found)
+                assert store.transactions.database.connection.text_factory is str
+
+
 def test_in_every_database(place: Place) -> None:
     with store(place) as kept:
         for name in "ab":
