@@ -35,14 +35,19 @@ def rows_of_table(path: str, mapping: TraceMapping) -> Iterator[Row | Rejected]:
 
 def pairs_of_table(path: str, mapping: TraceMapping) -> Iterator[Pair]:
     """The same with the records of the rows."""
+    for number, (data, row) in numbered_pairs(path, mapping):
+        yield data, row if isinstance(row, Row) else row.at(path, number)
+
+
+def numbered_pairs(path: str, mapping: TraceMapping) -> Iterator[tuple[int, Pair]]:
+    """The same with the number of the row of the table, from 1."""
     with table_file(path) as file:
         check_order(mapping, path)
         prepared = mapping.preparation is not None
         wanted = None if prepared else checked(path, file.schema, mapping)
         lines = (line for batch in file.batches(wanted) for line in lines_of(batch))
         for number, line in enumerate(lines, 1):
-            for data, row in pairs_of_table_line(line, mapping):
-                yield data, row if isinstance(row, Row) else row.at(path, number)
+            yield from ((number, pair) for pair in pairs_of_table_line(line, mapping))
 
 
 def places(path: str, before: int) -> Callable[[int], str]:

@@ -22,7 +22,7 @@ OUTPUT = "output"
 def absent_values(files: Sources, program: ReplayProgram) -> str:
     """Which outputs and variables of the mapping no row tells, as text; empty where there is none.
 
-    Rows are those of files of lines on this computer: a table lacks no column.
+    Rows are those of files on this computer.
     """
     mapping = program.mapping
     if mapping is None:

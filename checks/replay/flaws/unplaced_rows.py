@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
+from ..mapping import TraceMapping
 from ..parquet import rows_of_table
 from ..preparation.formats import records_of_file
 from ..prepared_rows import pairs_of_record
@@ -25,8 +26,8 @@ What = tuple[str, str]  # An instance, and the clause of a finding.
 
 
 def places_of(tallies: Tallies, files: Sources, program: ReplayProgram) -> Mapping[What, Place]:
-    """The place of the first row of each finding that is shown and has no number; of files of lines
-    on this computer, and journals in tables, where it is among the first rows."""
+    """The place of the first row of each finding that is shown and has no number; of files on this
+    computer, where it is among the first rows."""
     wanted = _wanted(tallies)
     out: dict[What, Place] = {}
     if not wanted:
@@ -49,7 +50,7 @@ def _wanted(tallies: Tallies) -> set[What]:
 def placed_rows(
     files: Sources, program: ReplayProgram
 ) -> Iterator[tuple[str, int, Row | Rejected | None]]:
-    """The rows of files of lines on this computer, and of journals in tables, with their places."""
+    """The rows of files on this computer, with their places."""
     mapping = program.mapping
     for path in files.lines:
         if remote(path):
@@ -63,6 +64,16 @@ def placed_rows(
             for number, line in enumerate(file, 1):
                 if line.strip(BLANK):
                     yield path, number, decoded(line.rstrip(b"\n"), program.row_of)
-    for path in files.tables if mapping is None else ():
-        for number, row in enumerate(rows_of_table(path), 1):
-            yield path, number, row
+    for path in files.tables:
+        if not remote(path):
+            for number, row in _rows_of_table(path, mapping):
+                yield path, number, row
+
+
+def _rows_of_table(path: str, mapping: TraceMapping | None) -> Iterator[tuple[int, Row | Rejected]]:
+    if mapping is None:
+        yield from enumerate(rows_of_table(path), 1)
+        return
+    from ..columnar.foreign_tables import numbered_pairs
+
+    yield from ((number, row) for number, (_, row) in numbered_pairs(path, mapping))

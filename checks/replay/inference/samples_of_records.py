@@ -62,8 +62,9 @@ def formats_of(path: str) -> list[dict[str, Any]]:
     for delimiter in DELIMITERS:
         rows = [*csv.reader(lines, delimiter=delimiter)]
         whole = rows[:-1] or rows  # The last one may have more lines.
-        if len({len(row) for row in whole}) == 1 and len(whole[0]) > 1:
-            if not _names(whole[0]):
+        cells = [len(row) for row in whole if row]  # A blank line is no row, and one may be cut.
+        if cells and cells[0] > 1 and 2 * cells.count(cells[0]) > len(cells):
+            if not _names(next(filter(None, whole))):
                 continue
             return [{"format": "csv", "delimiter": delimiter}]
     raise ReplayError(

@@ -123,3 +123,15 @@ def test_where_nothing_fits_that_is_said(tmp_path: Path) -> None:
     assert found.fitting == 0
     advice = "# no instance fits: correct instance, order, events or arguments by hand"
     assert advice in found.toml.splitlines()
+
+
+@pytest.mark.parametrize("odd", ["", "cut off,1", "a,b,c,d,e,f"])
+def test_some_rows_of_csv_may_have_other_cells(odd: str, tmp_path: Path) -> None:
+    """A blank line is no row, and a replay rejects rows with more or fewer cells."""
+    lines = [",".join(map(str, each.values())) for each in records()]
+    path = tmp_path / "doors.csv"
+    path.write_text("\n".join(["door,n,what", *lines[:3], odd, *lines[3:]]), encoding="utf-8")
+    found = inferred([path], Door.lawful.ir)
+    assert found.fitting == found.instances == 3
+    told: Any = found.mapping
+    assert told["preparation"]["format"] == "csv"

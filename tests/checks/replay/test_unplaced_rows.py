@@ -167,6 +167,17 @@ def test_a_row_without_a_place_is_found_in_its_file(
     assert sum("number" in each for each in few["not_judged"]) == 1
 
 
+@pytest.mark.parametrize("form", [{}, {"preparation": {"defaults": {"$.by": 1}}}])
+def test_a_row_without_a_place_is_found_in_its_table(form: dict[str, Any], tmp_path: Path) -> None:
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = [*WRONG, {"k": "alone", "t": None, "e": "open", "by": 1}]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "t.parquet")
+    program = ReplayProgram((Hall.lawful.ir,), mapping=mapping_of({**PATHS, **form}))
+    (told,) = not_judged(tmp_path / "t.parquet", program)
+    place = str(tmp_path / "t.parquet"), len(rows)
+    assert (told["instance"], told["file"], told["number"]) == ("alone", *place)
+
+
 def test_what_may_be_wrong_is_told(tmp_path: Path) -> None:
     """The cells of a table are texts; another delimiter makes one column of all; a journal has no
     mapping."""
