@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import pytest
 
 from lawful import Machine, Nat, Opaque, Record, transition
-from lawful.runtime.store import Store
+from lawful.runtime.store import KeyReused, Store
 
 Moment = Annotated[datetime | str, Opaque("Moment")]
 MANY = [Decimal(n) for n in range(12)]
@@ -154,3 +154,21 @@ def test_of_a_variable_that_had_another_name() -> None:
         rack.drop(Decimal("3.0"))
         back = store.restore(newer(), "a", renamed={"tags": "labels"})
         assert back.tags == set(MANY) - {Decimal(3)}
+
+
+def test_a_repeated_call_with_equal_arguments() -> None:
+    with Store(":memory:") as store:
+        shelf = store.add(Shelf(), "a")
+        at = instant(MANY[3], UTC)
+        store.once("k", shelf.put, Decimal("3.0"), at, 1)
+        store.once("k", shelf.put, Decimal("3.00"), at.astimezone(CET), 1)
+        assert shelf.counts[Decimal(3)] == 1
+        others: list[tuple[Decimal, datetime, int]] = [
+            *((Decimal(4), at, 1), (Decimal(3), instant(MANY[4], UTC), 1)),
+            (Decimal("3.00"), at, 2),
+        ]
+        for other in others:
+            with pytest.raises(KeyReused, match="is of another call"):
+                store.once("k", shelf.put, *other)
+        with pytest.raises(KeyReused, match="is of another call"):
+            store.once("k", shelf.drop, Decimal("3.0"), at)
