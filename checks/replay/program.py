@@ -128,9 +128,10 @@ class ReplayProgram:
             raise KeyError(machine)
         return self
 
-    def sources(self, paths: Iterable[str | Path]) -> Sources:
-        """The files under the paths: journals, or with a mapping files of other programs."""
-        return sources(paths, foreign=self.mapping is not None)
+    def sources(self, paths: Iterable[str | Path], some: bool = True) -> Sources:
+        """The files under the paths: journals, or with a mapping files of other programs. There has
+        to be a row, unless there need not be `some`."""
+        return sources(paths, foreign=self.mapping is not None, some=some)
 
     @cached_property
     def steppers(self) -> Mapping[str, Stepper]:

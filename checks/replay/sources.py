@@ -98,9 +98,9 @@ def remote(path: str) -> bool:
     return "://" in path
 
 
-def sources(paths: Iterable[str | Path], foreign: bool = False) -> Sources:
+def sources(paths: Iterable[str | Path], foreign: bool = False, some: bool = True) -> Sources:
     """The files under the paths that have rows, `foreign` ones of other programs. ReplayError where
-    one is missing or of another format, or where none has a row."""
+    one is missing or of another format, or where none has a row and there have to be `some`."""
     given = [str(path) for path in paths]
     if not given:
         raise ReplayError("no trace is given")
@@ -115,7 +115,9 @@ def sources(paths: Iterable[str | Path], foreign: bool = False) -> Sources:
         for path in found:
             (tables if _is_table(path) else lines).append(str(path))
             _check_end(path)
-    if not lines and not tables:  # One of several may be empty, as a log just after its rotation.
+    if (
+        some and not lines and not tables
+    ):  # One of several may be empty, as a log just after its rotation.
         raise ReplayError(f"{given[0]}: has no row")
     for each in lines:
         if not remote(each):

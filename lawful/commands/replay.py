@@ -152,7 +152,7 @@ def _increment(
         files.save(options.keep, kept)
     remark = ""
     if isinstance(program, ReplayProgram):
-        remark = absent_values(program.sources(options.traces), program)
+        remark = absent_values(program.sources(options.traces, some=False), program)
     seconds = time.perf_counter() - begun
     return ReplayResult(program, "local", tallies, seconds, demands, remark)
 

@@ -154,7 +154,7 @@ def replay_increment(
     Instances without a row in it are judged again as they were left. Raises ReplayError where the
     files cannot be read, or a state is of another version of the machine.
     """
-    files = program.sources(paths)
+    files = program.sources(paths, some=not states)
     judging = Judgement(program, states, files)
     for number, row in enumerate(read_rows(files, program)):
         if number % TOLD == 0:

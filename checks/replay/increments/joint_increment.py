@@ -41,7 +41,7 @@ def replay_joint_increment(
     if strange := [name for name in states if name not in names]:
         raise ReplayError(f"states of {strange[0]}; the machines are {', '.join(names)}")
     each = zip(program.programs, names, strict=True)
-    files = program.sources(paths)
+    files = program.sources(paths, some=not any(states.values()))
     judging = [Judgement(apart, states.get(name, {}), files) for apart, name in each]
     for count, (number, row) in enumerate(read_joint_rows(files, program)):
         if count % TOLD == 0:

@@ -105,9 +105,9 @@ class JointProgram:
         """The program of a machine, as it replays the log alone."""
         return next(each for each in self.apart if each.machines[0].name == machine)
 
-    def sources(self, paths: Iterable[str | Path]) -> Sources:
-        """The files under the paths."""
-        return sources(paths, foreign=True)
+    def sources(self, paths: Iterable[str | Path], some: bool = True) -> Sources:
+        """The files under the paths. There has to be a row, unless there need not be `some`."""
+        return sources(paths, foreign=True, some=some)
 
     @cached_property
     def alphabets(self) -> tuple[frozenset[str], ...]:

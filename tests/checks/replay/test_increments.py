@@ -228,6 +228,22 @@ def test_what_needs_all_rows_does_not_go_on_from_states(
     assert f"{option} {told}; replay the whole log for it" in capsys.readouterr().err
 
 
+def test_an_increment_may_have_no_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """As the log of a day on which nothing happened; the first one has to have some."""
+    day, none = written(tmp_path / "day", worker("a")), tmp_path / "none"
+    none.write_text("\n", encoding="utf-8")
+    first, second = tmp_path / "first", tmp_path / "second"
+    given = ["tests.checks.replay.journals:Worker", "--quiet"]
+    assert main(["replay", str(none), *given, "--keep", str(first)]) == ExitCode.USAGE
+    assert "none: has no row" in capsys.readouterr().err
+    assert main(["replay", str(day), *given, "--keep", str(first)]) == 0
+    went_on = ["--resume", str(first), "--keep", str(second)]
+    assert main(["replay", str(none), *given, *went_on]) == 0
+    assert second.read_text(encoding="utf-8") == first.read_text(encoding="utf-8")
+    missing = ["replay", str(tmp_path / "missing"), *given, *went_on]
+    assert main(missing) == ExitCode.USAGE
+
+
 def test_another_mapping_is_named(tmp_path: Path) -> None:
     text = '{"i": "a", "n": 1, "t": "ring"}'
     day, states = written(tmp_path / "day", [text]), tmp_path / "states"

@@ -58,6 +58,14 @@ def test_any_cut_gives_the_verdicts_of_all_rows(tmp_path: Path) -> None:
     }
 
 
+def test_an_increment_may_have_no_row(tmp_path: Path) -> None:
+    program = joint()
+    found = in_parts(tmp_path, [LINES, [], []], program)
+    assert answers(found.tallies) == answers(in_parts(tmp_path, [LINES], program).tallies)
+    with pytest.raises(ReplayError, match="has no row"):
+        in_parts(tmp_path, [[], LINES], program)
+
+
 def test_rows_in_the_order_of_their_files(tmp_path: Path) -> None:
     """The files of an increment come after those before it, for each machine."""
     how = Preparation(order="file")
