@@ -5,13 +5,14 @@
     {"instance": "b", "state": "..."}
 
 `states` is the number of the lines that follow, `sum` their SHA-256; so a file that was cut is no
-file of fewer instances. `mappings` are those of the machines; a journal needs none. Where several
-machines have mappings of their own, a line has its `machine`, too. Files of the first version have
-no first line of this kind.
+file of fewer instances. `mappings` are those of the machines, without secret keys; a journal needs
+none. Where several machines have mappings of their own, a line has its `machine`, too. Files of the
+first version have no first line of this kind.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from io import StringIO
@@ -24,6 +25,8 @@ from lawful.spec.sha256 import hexdigest
 
 from ..flaws.row_texts import kind_of
 from ..joint.joint_program import JointProgram
+from ..mapping import TraceMapping
+from ..preparation.masks import hashed
 from ..program import ReplayProgram
 from ..sources import ReplayError
 from .fold_snapshots import VERSION, number_of_version
@@ -123,7 +126,16 @@ def _same_mappings(path: Path, before: Any, program: ReplayProgram | JointProgra
 def _mappings(program: ReplayProgram | JointProgram) -> dict[str, Json]:
     """The mapping of each machine, as JSON."""
     each = program.mappings if isinstance(program, JointProgram) else (program.mapping,)
-    return {mapping.machine: mapping.to_json() for mapping in each if mapping is not None}
+    return {mapping.machine: _public(mapping) for mapping in each if mapping is not None}
+
+
+def _public(mapping: TraceMapping) -> Json:
+    """A mapping as JSON, with a digest in place of the secret key of its hashes."""
+    how = mapping.preparation
+    if how is not None and how.salt:
+        how = dataclasses.replace(how, salt=hashed("", how.salt))
+        mapping = dataclasses.replace(mapping, preparation=how)
+    return mapping.to_json()
 
 
 def states_text(states: Mapping[str, str], program: ReplayProgram) -> str:

@@ -10,8 +10,16 @@ from typing import Any
 import pytest
 
 from lawful import Machine, Nat, Sort, transition
-from lawful.checks.replay import ReplayError, ReplayProgram, ReplayResult, replay, replay_frame
+from lawful.checks.replay import (
+    ReplayError,
+    ReplayProgram,
+    ReplayResult,
+    replay,
+    replay_frame,
+    replay_increment,
+)
 from lawful.checks.replay.in_process import read_rows
+from lawful.checks.replay.increments.state_files import read_states, states_text
 from lawful.checks.replay.mapping import TraceMapping, mapping_of, read_mapping
 from lawful.checks.replay.preparation.masks import hashed
 from lawful.checks.replay.sources import sources
@@ -110,6 +118,29 @@ def test_the_salt_is_in_the_environment(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.delenv("LAWFUL_TEST_SALT")
     assert found.preparation is not None and found.preparation.salt == "s3cret"
     assert mapping_of(found.to_json()) == found  # A worker does not have the variable.
+
+
+def test_a_file_of_states_has_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path, states = tmp_path / "m.toml", tmp_path / "states"
+    path.write_text(
+        'instance = "$.who"\nseq = "$.n"\nevent = "$.what"\nmachine = "Customer"\n'
+        '[preparation]\nhash = ["$.who"]\nsalt_from = "LAWFUL_TEST_SALT"\n',
+        encoding="utf-8",
+    )
+
+    def program(key: str) -> ReplayProgram:
+        monkeypatch.setenv("LAWFUL_TEST_SALT", key)
+        return ReplayProgram((Customer.lawful.ir,), mapping=read_mapping(path))
+
+    day = tmp_path / "day.jsonl"
+    day.write_text(json.dumps({"who": "Ada", "n": 1, "what": "none"}) + "\n", encoding="utf-8")
+    kept = replay_increment([day], program("s3cret"), {}).states
+    states.write_text(states_text(kept, program("s3cret")), encoding="utf-8")
+    assert "s3cret" not in states.read_text(encoding="utf-8")
+    assert read_states(states, program("s3cret")) == kept
+    with pytest.raises(ReplayError, match=r"preparation\.salt was .h[0-9a-f]{32}") as error:
+        read_states(states, program("an0ther"))
+    assert "s3cret" not in str(error.value) and "an0ther" not in str(error.value)
 
 
 @pytest.mark.parametrize(
