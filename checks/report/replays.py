@@ -148,7 +148,8 @@ def headline(finding: Mapping[str, Any]) -> str:
     event = f", event {finding['event']}" if finding["event"] else ""
     control = f" in state {finding['control']}" if finding["control"] else ""
     machine = f"{finding['machine']}, " if "machine" in finding else ""
-    return f"{machine}instance {finding['instance']}{row}{event}{control}"
+    name = finding["instance"] or '""'  # An empty text is a name, too.
+    return f"{machine}instance {name}{row}{event}{control}"
 
 
 # HTML.

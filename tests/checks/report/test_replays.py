@@ -128,6 +128,13 @@ def test_what_is_told_with_its_count_is_not_told_again(tmp_path: Path) -> None:
         assert told[-2].endswith(ends)
 
 
+def test_an_empty_name_is_told(tmp_path: Path) -> None:
+    mapping = mapping_of({"instance": "$.i", "seq": "$.n", "event": "$.e"})
+    program = ReplayProgram((Bell.lawful.ir,), mapping=mapping)
+    rows = written(tmp_path / "j.jsonl", [{"i": "", "n": 1, "e": "rings"}])
+    assert 'instance "", row 1: cannot be replayed: ' in replays.text(replay([rows], program))
+
+
 def test_what_was_never_done_is_told(tmp_path: Path) -> None:
     result = replay([written(tmp_path / "j.jsonl", worker("a", 0, 1))], PROGRAM)
     told = replays.text(result)
