@@ -165,9 +165,20 @@ def _numbered(f: Expressions, of: ir.Expr, owned: bool) -> Generator[Items]:
         yield Value(Number(0, None), held), one(f, item)
 
 
+def _row_of(f: Expressions, of: ir.Expr, owned: bool) -> Value:
+    row = f.module.as_row(f, f.value(of))
+    return _own(f, row) if owned else row
+
+
+def _set_of(f: Expressions, of: ir.Expr, owned: bool) -> Value:
+    value = universe_of(f, of)
+    return f.own(value) if owned else value
+
+
 @contextmanager
-def _zipped(f: Expressions, args: tuple[ir.Expr, ...]) -> Generator[Items]:
+def _zipped(f: Expressions, args: tuple[ir.Expr, ...], owned: bool) -> Generator[Items]:
     rows = [f.module.as_row(f, f.module.listed(f, arg)) for arg in args]
+    rows = [_own(f, row) for row in rows] if owned else rows
     lengths = [f.hold(f"w[{row.text}]") for row in rows]
     shortest = lengths[0] if len(lengths) == 1 else f.hold(f"min({', '.join(lengths)})")
     i = f.temporary()
@@ -248,9 +259,9 @@ def _heap(f: Expressions, value: Value, which: str, owned: bool) -> Generator[It
 ITERATIONS: dict[str, Callable[[Expressions, ir.Op, bool], AbstractContextManager[Items]]] = {
     "range": lambda f, e, _: _range(f, e.args),
     "enumerate": lambda f, e, owned: _numbered(f, e.args[0], owned),
-    "zip": lambda f, e, _: _zipped(f, e.args),
-    "reversed": lambda f, e, _: _row(f, f.module.as_row(f, f.value(e.args[0])), backwards=True),
-    "subsets": lambda f, e, _: _subsets(f, universe_of(f, e.args[0])),
+    "zip": lambda f, e, owned: _zipped(f, e.args, owned),
+    "reversed": lambda f, e, owned: _row(f, _row_of(f, e.args[0], owned), backwards=True),
+    "subsets": lambda f, e, owned: _subsets(f, _set_of(f, e.args[0], owned)),
     "keys": lambda f, e, owned: _entries(f, e.args[0], "keys", owned),
     "values": lambda f, e, owned: _entries(f, e.args[0], "values", owned),
     "items": lambda f, e, owned: _entries(f, e.args[0], "items", owned),
