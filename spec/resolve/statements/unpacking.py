@@ -91,10 +91,10 @@ def _one_by_one(
         packed = ir.Op(node.value.place, whole, "tuple", tuple(values))
         first: list[ir.Stmt] = [_taken_apart(node.place, temporaries, packed)]
     else:
-        if _exchanged(b, [target for target, _ in both], values):
-            values = [_copy(value) for value in values]
+        exchanged = _exchanged(b, [target for target, _ in both], values)
         for (target, _), value in zip(both, values, strict=True):
-            keep(b, target, value)
+            if not exchanged:  # Else each container still has one place.
+                keep(b, target, value)
         first = [
             ir.Assign(value.place, local, value)
             for value, local in zip(values, temporaries, strict=True)
@@ -109,12 +109,6 @@ def _exchanged(b: Body, targets: Sequence[tree.Expression], values: Sequence[ir.
     places = [_place_there(b, target) for target in targets]
     found = [place for place in places if place is not None]
     return len(set(found)) == len(values) and set(found) == set(values)
-
-
-def _copy(value: ir.Expr) -> ir.Expr:
-    """A container of its own: a local that holds one is no name of the place it was read from."""
-    ops: dict[type[t.Type], str] = {t.Set: "set_of", t.Seq: "list_of", t.Map: "dict_of"}
-    return ir.Op(value.place, value.type, ops.get(type(value.type), "counter_of"), (value,))
 
 
 def _type_there(b: Body, target: tree.Expression) -> t.Type | None:
