@@ -33,7 +33,7 @@ def test_a_broker_whose_disk_is_full_ends_at_once(
         async with asyncio.timeout(PATIENCE):
             with pytest.raises(OSError, match="No space left on device"):
                 await program.COMMANDS["broker"](
-                    name="A", bus=at, port=0, slice_seconds=0.05, journal=path
+                    name="A", bus=at, port=0, slice_seconds=0.05, journal=path, jumps=None
                 )
         client = await Client.connect(port)
         await client.declare("q")
