@@ -30,7 +30,7 @@ def damages(store: Store) -> Iterator[str]:
 
 def _damages(store: Store) -> Iterator[str]:
     transactions, sql = store.transactions, store.transactions.sql
-    names = set(store.names())
+    names: set[object] = {*store.names()}  # One that was damaged may be no text.
     for name in sorted(names, key=str):
         head = transactions.row(sql.whole, (name,))
         if head is None or not isinstance(name, str):

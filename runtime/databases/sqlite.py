@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time as clocks
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager
 from itertools import chain
 from typing import Any
@@ -122,10 +122,10 @@ class Sqlite:
         """Every text that has an encoding can be a name."""
 
     @contextmanager
-    def with_damaged_texts(self) -> Iterator[None]:
+    def with_damaged_texts(self) -> Generator[None]:
         """Without this, sqlite3 raises an error that does not say which row it is about."""
         before = self.connection.text_factory
-        self.connection.text_factory = lambda data: data.decode("utf-8", "backslashreplace")
+        self.connection.text_factory = _readable
         try:
             yield
         finally:
@@ -284,3 +284,7 @@ def seal(db: sqlite3.Connection) -> None:
         if found:
             both = (chain, sum_of_snapshot(machine, found[:-2], chain), name)
             db.execute("UPDATE snapshot SET chain = ?, sum = ? WHERE name = ?", both)
+
+
+def _readable(data: bytes) -> str:
+    return data.decode("utf-8", "backslashreplace")

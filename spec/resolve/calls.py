@@ -45,7 +45,7 @@ def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     seconds = number_of_span(b, node) or _seconds(b, node)
     if seconds is not None:
         return seconds
-    static = b.static(node.function)
+    static: Any = b.static(node.function)
     if static is MISSING or _of_constant(b, node.function):
         if isinstance(node.function, tree.Attribute) and is_super(node.function.of):
             return _ancestors(b, node, node.function.name)
@@ -67,7 +67,8 @@ def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
             member = by_value(b, node, static)
             if member is not None:
                 return member
-    row = FUNCTIONS.get(static) if _hashable(static) else None
+    known: Any = static
+    row = FUNCTIONS.get(known) if _hashable(known) else None
     if row is not None:
         return row(b, node, expected)
     if static is dataclasses.replace and len(node.args) == 1:

@@ -24,7 +24,7 @@ from .short_forms.sorted_items import round_of_sorted
 def _display(b: Body, node: tree.Display, expected: t.Type | None) -> ir.Expr:
     place = node.place
     if node.kind == "empty":
-        kinds = {t.Set: "set", t.Map: "map", t.Seq: "list"}
+        kinds: dict[type[t.Type], str] = {t.Set: "set", t.Map: "map", t.Seq: "list"}
         kind = "tuple" if expected is None else kinds.get(type(expected), "tuple")
         if kind == "map":
             return _pairs(b, tree.Pairs(place, ()), expected)

@@ -6,7 +6,6 @@ is resolved once to find these types, and then again with them, as if they had b
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
@@ -53,8 +52,9 @@ def apart(node: tree.Set) -> list[tree.Set]:
     match node:
         case tree.Set(target=tree.Display(items=into), value=tree.Display(items=values)):
             awaits = [_says_no_type(value) for value in values]
-            plain = (isinstance(value, tree.Literal) for value in values)
-            if len(into) == len(values) and any(awaits) and all(map(operator.or_, awaits, plain)):
+            plain = [isinstance(value, tree.Literal) for value in values]
+            known = all(a or p for a, p in zip(awaits, plain, strict=True))
+            if len(into) == len(values) and any(awaits) and known:
                 pairs = zip(into, values, strict=True)
                 return [tree.Set(value.place, name, value, None) for name, value in pairs]
         case _:

@@ -25,7 +25,7 @@ class Method(Values):
 
     def block(self, most: int) -> Lines:
         """Some statements; what they name is forgotten after them."""
-        kept = {kind: list(names) for kind, names in self.names.items()}
+        kept = self.kept()
         lines: Lines = []
         for _ in range(self.rng.randint(1, most)):
             lines += self.rng.choice(self.rows())(self)
@@ -93,7 +93,7 @@ def _over_pairs(b: Method) -> Lines:
 def _over_rows(b: Method) -> Lines:
     key, row = b.name(), b.name()
     over = b.rng.choice(["self.rows.items()", "sorted(self.rows.items())"])
-    kept = {kind: list(names) for kind, names in b.names.items()}
+    kept = b.kept()
     b.known("int", key)
     b.known("list", row)
     lines = [f"for {key}, {row} in {over}:", *b.looped()]
@@ -103,7 +103,7 @@ def _over_rows(b: Method) -> Lines:
 
 def _over_items(b: Method) -> Lines:
     name = b.name()
-    kept = {kind: list(names) for kind, names in b.names.items()}
+    kept = b.kept()
     b.known("int", f"{name}.size")
     b.known("color", f"{name}.color")
     lines = [f"for {name} in {b.some('items')}:", *b.looped()]
@@ -160,7 +160,10 @@ def _looks_up_row(b: Method) -> Lines:
     name, key = b.name(), b.number(0)
     lines = [f"{name} = self.rows.get({key})"]
     kind: Kind = "list"
-    end = b.rng.choice([["    return None"], *([["    continue"]] if b.rounds else [])])
+    ends: list[Lines] = [["    return None"]]
+    if b.rounds:
+        ends.append(["    continue"])
+    end = b.rng.choice(ends)
     if b.rng.random() < 0.5:
         b.known(kind, name)
         return [*lines, f"if {name} is None:", *end]

@@ -142,7 +142,7 @@ def _over_workers(b: Steps) -> Lines:
             [f"for {d} in {b.some('list')}:", f"    {w} = self.staff[{d}]"],
         ]
     )
-    kept = {kind: list(names) for kind, names in b.names.items()}
+    kept = b.kept()
     b.known("worker", w)
     b.known("int", f"{w}.load()")
     b.known("bool", f"{w}.free")

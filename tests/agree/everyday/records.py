@@ -163,7 +163,7 @@ def _assign(b: Records) -> Lines:
 
 def _match(b: Records) -> Lines:
     s, w, t = b.name(), b.name(), b.name()
-    kept = {kind: list(names) for kind, names in b.names.items()}
+    kept = b.kept()
     lines = ["match self.phase:"]
     cases: list[tuple[str, dict[Kind, str]]] = [
         ("Idle()", {}),
@@ -188,7 +188,7 @@ def _match(b: Records) -> Lines:
 
 
 def _is_instance(b: Records) -> Lines:
-    kept = {kind: list(names) for kind, names in b.names.items()}
+    kept = b.kept()
     if b.rng.random() < 0.5:
         b.known("int", "self.phase.since")
         b.known("opt", "self.phase.by")
@@ -218,7 +218,7 @@ def _looks_up(b: Records) -> Lines:
         test = b.rng.choice([f"{name} is None", f"not {name}", f"{name} is None or {name}.large"])
         b.named(name)
         return [f"{name} = {found}", f"if {test}:", f"    return {b.option(0)}"]
-    kept = {kind: list(names) for kind, names in b.names.items()}
+    kept = b.kept()
     b.named(name)
     test = b.rng.choice([name, f"{name} is not None", f"{name} and {name}.amount < {b.number(0)}"])
     lines = [f"{name} = {found}", f"if {test}:", *b.inner(3)]
@@ -228,7 +228,7 @@ def _looks_up(b: Records) -> Lines:
 
 def _over(b: Records) -> Lines:
     key, name = b.name(), b.name()
-    kept = {kind: list(names) for kind, names in b.names.items()}
+    kept = b.kept()
     match b.rng.randrange(5):
         case 0:
             head = f"for {key}, {name} in sorted(self.held.items()):"
@@ -295,5 +295,5 @@ NESTED: tuple[Callable[[Any], Lines], ...] = (
 
 def module(seed: str) -> str:
     """The text of the machine of a seed."""
-    known = {kind: list(names) for kind, names in READ.items()}
+    known: dict[Kind, list[str]] = {kind: [*READ[kind]] for kind in READ}
     return methods.text(FRAME, Records(Random(seed), known))

@@ -33,6 +33,10 @@ class Values:
     rng: Random
     names: dict[Kind, list[str]] = field(default_factory=lambda: {})
 
+    def kept(self) -> dict[Kind, list[str]]:
+        """The names that have a value here, as they are now."""
+        return {kind: [*self.names[kind]] for kind in self.names}
+
     def some(self, kind: Kind) -> str:
         """A variable of the kind."""
         return self.rng.choice([*STATE[kind], *self.names.get(kind, [])])

@@ -7,6 +7,7 @@ import contextlib
 import shutil
 import sqlite3
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ def database(path: Path, owned: bool) -> tuple[Sqlite, Flaky]:
     connect = sqlite3.connect
     if owned:
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(sqlite3, "connect", lambda *a, **k: connect(*a, factory=Flaky, **k))
+            patched.setattr(sqlite3, "connect", partial(connect, factory=Flaky))
             made = Sqlite(path, synchronous="OFF")
     else:
         made = Sqlite(connect(path, factory=Flaky, isolation_level=None))

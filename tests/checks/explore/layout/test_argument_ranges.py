@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -61,21 +63,27 @@ def local(name: str) -> ir.Expr:
     return ir.Local(HERE, t.INT, name)
 
 
+def number(n: int) -> ir.Expr:
+    return ir.Const(HERE, t.INT, n)
+
+
+def either(a: ir.Expr, b: ir.Expr) -> ir.Expr:
+    return ir.If(HERE, t.INT, TRUTH, a, b)
+
+
 def op(name: str, args: tuple[ir.Expr, ...]) -> ir.Expr:
     return ir.Op(HERE, t.INT, name, args)
 
 
 NUMBERS = st.integers(-5, 5)
-LEAVES = st.builds(lambda n: ir.Const(HERE, t.INT, n), NUMBERS) | st.builds(
-    local, st.sampled_from("ab")
-)
-MEANING: dict[str, Callable[..., int]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
+LEAVES = st.builds(number, NUMBERS) | st.builds(local, st.sampled_from("ab"))
+MEANING: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
     "min": min,
     "max": max,
-    "neg": lambda a: -a,
+    "neg": partial(operator.sub, 0),
 }
 
 
@@ -84,7 +92,7 @@ def grown(inner: st.SearchStrategy[ir.Expr]) -> st.SearchStrategy[ir.Expr]:
     return (
         st.builds(op, st.sampled_from(["add", "sub", "mul", "min", "max"]), both)
         | st.builds(partial(op, "neg"), st.tuples(inner))
-        | st.builds(lambda a, b: ir.If(HERE, t.INT, TRUTH, a, b), inner, inner)
+        | st.builds(either, inner, inner)
     )
 
 
@@ -100,7 +108,8 @@ def value(e: ir.Expr, names: dict[str, int], which: bool) -> int:
         case ir.If(then=then, other=other):
             return value(then if which else other, names, which)
         case ir.Op(op=name, args=args):
-            return MEANING[name](*(value(a, names, which) for a in args))
+            made: int = MEANING[name](*(value(a, names, which) for a in args))
+            return made
         case _:
             raise AssertionError(e)
 
