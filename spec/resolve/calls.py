@@ -45,7 +45,7 @@ def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     seconds = number_of_span(b, node) or _seconds(b, node)
     if seconds is not None:
         return seconds
-    static: Any = b.static(node.function)
+    static = b.static(node.function)
     if static is MISSING or _of_constant(b, node.function):
         if isinstance(node.function, tree.Attribute) and is_super(node.function.of):
             return _ancestors(b, node, node.function.name)
@@ -58,17 +58,10 @@ def call(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     if isinstance(static, typing.NewType) and len(node.args) == 1:
         return expressions.expr(b, node.args[0], b.scene.annotation(static, node.place, b.names))
     if isinstance(static, type):
-        made = _made(b, node, static, expected)
+        made = _made(b, node, static, expected) or _member(b, node, static)
         if made is not None:
             return made
-        if issubclass(static, enum.Enum) and len(node.args) == 1 and not node.keywords:
-            from .short_forms.enum_values import by_value  # Few machines look members up.
-
-            member = by_value(b, node, static)
-            if member is not None:
-                return member
-    known: Any = static
-    row = FUNCTIONS.get(known) if _hashable(known) else None
+    row = FUNCTIONS.get(static) if _hashable(static) else None
     if row is not None:
         return row(b, node, expected)
     if static is dataclasses.replace and len(node.args) == 1:
@@ -247,6 +240,15 @@ def _made(b: Body, node: tree.Apply, cls: type, expected: t.Type | None) -> ir.E
             return ir.Const(node.place, kind, name)
         case _:
             return refused(b, node, 'an element by its name: Node("a")')
+
+
+def _member(b: Body, node: tree.Apply, cls: type) -> ir.Expr | None:
+    """The member of an enum that has this value; None of other classes."""
+    if not issubclass(cls, enum.Enum) or len(node.args) != 1 or node.keywords:
+        return None
+    from .short_forms.enum_values import by_value  # Few machines look members up.
+
+    return by_value(b, node, cls)
 
 
 def _record(b: Body, node: tree.Apply, cls: Any, kind: t.Record) -> ir.Expr:

@@ -108,8 +108,8 @@ def value(e: ir.Expr, names: dict[str, int], which: bool) -> int:
         case ir.If(then=then, other=other):
             return value(then if which else other, names, which)
         case ir.Op(op=name, args=args):
-            made: int = MEANING[name](*(value(a, names, which) for a in args))
-            return made
+            found: int = MEANING[name](*(value(a, names, which) for a in args))
+            return found
         case _:
             raise AssertionError(e)
 
