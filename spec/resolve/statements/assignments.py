@@ -90,11 +90,9 @@ def assign_local(b: Body, node: tree.Set, target: tree.Name) -> list[ir.Stmt]:
                     b.later.setdefault(name, t.union((t.widened(kind), t.NOTHING)))
                 expressions.misfit(b, node.value.place, kind, wanted)
             b.bind({name: wanted or t.widened(kind)})
-            taken = after(b, make)
+            after(b, make)
             local = ir.Local(target.place, b.locals[name], name)
             b.replaced(local)
-            if isinstance(taken, ir.Update) and not t.immutable(local.type):
-                b.own(name)  # What was taken out is held by nothing else.
             if isinstance(local.type, t.Union) and kind != local.type:
                 b.facts[local] = kind
             return [make(local)]

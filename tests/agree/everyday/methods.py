@@ -184,21 +184,6 @@ def _looks_up_number(b: Method) -> Lines:
     return lines
 
 
-def _takes_row(b: Method) -> Lines:
-    name = b.name()
-    lines = [f"{name} = self.rows.pop({b.number(0)}, {b.rng.choice(['[]', '[k, j]'])})"]
-    kept = list(b.names.get("list", []))
-    b.known("list", name)
-    for _ in range(b.rng.randrange(3)):
-        lines += b.rng.choice([update, _assign, local])(b)
-    put = b.rng.choice(["self.q", f"self.rows[{b.number(0)}]", "self.r", ""])
-    if put:
-        lines.append(f"{put} = {name}")
-    if b.rng.random() < 0.5:
-        b.names["list"] = kept
-    return lines
-
-
 def _names_inner(b: Method) -> Lines:
     name, key = b.name(), b.number(0)
     b.known("map", name)
@@ -363,7 +348,6 @@ FLAT: tuple[Callable[[Method], Lines], ...] = (
     _unpacked,
     leave,
     _names_row,
-    _takes_row,
     _names_inner,
     _names_tags,
     _looks_up_number,
