@@ -24,11 +24,14 @@ from .short_forms.sorted_items import round_of_sorted
 def _display(b: Body, node: tree.Display, expected: t.Type | None) -> ir.Expr:
     place = node.place
     if node.kind == "empty":
-        kinds: dict[type[t.Type], str] = {t.Set: "set", t.Map: "map", t.Seq: "list"}
-        kind = "tuple" if expected is None else kinds.get(type(expected), "tuple")
-        if kind == "map":
-            return _pairs(b, tree.Pairs(place, ()), expected)
-        node = tree.Display(place, kind, ())
+        match expected:
+            case t.Map():
+                return _pairs(b, tree.Pairs(place, ()), expected)
+            case t.Set() | t.Seq(mutable=True):
+                op = "set" if isinstance(expected, t.Set) else "list"
+                return ir.Op(place, expected, op, ())
+            case _:
+                node = tree.Display(place, "tuple", ())
     fixed = expected if node.kind == "tuple" and isinstance(expected, t.Tuple) else None
     if fixed is not None and len(fixed.items) == len(node.items):
         both = zip(node.items, fixed.items, strict=True)

@@ -147,14 +147,10 @@ def least_member(b: Body, node: tree.Apply, builtin: str) -> ir.Expr | None:
 
 def of_members(b: Body, place: Place, builtin: str, args: tuple[ir.Expr, ...]) -> ir.Expr | None:
     """`min(x, y)` or `max(x, y)` of members of one `IntEnum` or `StrEnum`; None of other values."""
-    chosen, *others = args
-    if any(each.type != chosen.type for each in others) or not has_order(b, chosen.type):
+    kind = args[0].type
+    if any(each.type != kind for each in args) or not has_order(b, kind):
         return None
-    for each in others:
-        left, right = _rank(b, chosen), _rank(b, each)
-        better = ir.Op(place, t.BOOL, "lt" if builtin == "max" else "gt", (left, right))
-        chosen = ir.If(place, chosen.type, better, each, chosen)
-    return chosen
+    return by_itself(b, place, builtin, (ir.Op(place, t.Seq(kind, False), "tuple", args), kind))
 
 
 def _by(
