@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
+from lawful.spec.integer_texts import beyond, is_beyond
+
 from .instances.journal_rows import KEYS, UNIVERSE, VERSION, WALL
 from .instances.row_checksums import SUM, seal_of
 
@@ -74,7 +76,9 @@ class Reading:
         """Tell of a last line that was not written whole."""
         if self._line == 1 and not any(map(partial(_begins, line), BEGINNINGS)):
             raise self._error(f"not a row of a journal: {line[:60]!r}")
-        if _parsed(line[:-1]):  # Of a torn row no beginning but the whole is an object.
+        if not isinstance(
+            _parsed(line[:-1]) or "", str
+        ):  # Of a torn row no beginning but the whole is an object.
             raise self._error(f"a row that does not end as it was written: {line[-30:]!r}")
         text = line.decode(errors="replace")
         if self.on_torn is None:
@@ -83,8 +87,8 @@ class Reading:
 
     def _row(self, line: bytes) -> dict[str, Any]:
         found = _parsed(line)
-        if found is None:
-            raise self._error(f"not JSON: {line[:60]!r}")
+        if isinstance(found, str):
+            raise self._error(f"{found}: {line[:60]!r}")
         version = found.get("v", 1)
         if version not in range(1, VERSION + 1):
             raise self._error(f"a row of version {version}; this lawful reads 1 to {VERSION}")
@@ -120,10 +124,12 @@ def _begins(line: bytes, row: bytes) -> bool:
     return line.startswith(row) or row.startswith(line)
 
 
-def _parsed(line: bytes) -> dict[str, Any] | None:
-    """The JSON object in a line, empty for other JSON; None where it is no JSON."""
+def _parsed(line: bytes) -> dict[str, Any] | str:
+    """The JSON object in a line, empty for other JSON; a text that says why there is none."""
     try:
         data: Any = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
+    except ValueError as error:
+        return beyond() if is_beyond(error) else "not JSON"
+    except RecursionError:
+        return "not JSON"
     return data if data.__class__ is dict else {}

@@ -26,8 +26,7 @@ _TRUTH = {True: "true", False: "false"}
 
 
 def text_of(data: Any) -> str:
-    """The text of JSON data, which contain no cycle. ValueError for an integer of more digits than
-    Python writes."""
+    """The text of JSON data, which contain no cycle."""
     return _ENCODER.encode(data) if _chunks is None else "".join(_chunks(data, 0))
 
 

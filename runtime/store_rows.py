@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from lawful.spec.integer_texts import beyond, is_beyond
+
 from .databases.database import StoreError
 
 Armed = tuple[str, float, float]  # The place of a timer, its deadline, and for how long it runs.
@@ -88,7 +90,7 @@ def names_of(outbox: Any) -> frozenset[str]:
 
 
 def unwritten(where: str, error: ValueError) -> StoreError:
-    """The error for a value that JSON does not take: an integer of too many digits."""
+    """The error for a value that has no text."""
     return StoreError(f"{where}: a value that cannot be written: {error}")
 
 
@@ -100,4 +102,6 @@ def json_of(name: str, text: str) -> Any:
         what = f"{name}: the stack is too deep to read a row, or the row is: {text[:60]!r}"
         raise StoreError(what) from error
     except (ValueError, TypeError) as error:
-        raise StoreError(f"{name}: a row has no JSON: {text[:60]!r}") from error
+        wide = isinstance(error, ValueError) and is_beyond(error)
+        what = beyond() if wide else "a row has no JSON"
+        raise StoreError(f"{name}: {what}: {text[:60]!r}") from error

@@ -123,7 +123,7 @@ class StoredInstance:
             row, whole = rows[of[1].name, transition, of[9]](
                 done, self.name, seq, time, wall, rest, last
             )
-        except ValueError as error:  # An integer of more digits than Python writes.
+        except ValueError as error:
             raise unwritten(f"{self.name}: {transition}", error) from error
         total = int.from_bytes(digest(whole))
         size = at.bytes + len(row[6]) + len(row[8])

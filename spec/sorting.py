@@ -8,6 +8,8 @@ import dataclasses
 from collections.abc import ItemsView, Iterable, Mapping, Set, ValuesView
 from typing import Any
 
+LONG = 2000  # Bits; all Pythons have a `repr` of such integers.
+
 
 def in_order(held: Iterable[Any]) -> Iterable[Any]:
     """The elements in an order that depends neither on a hash seed nor on the collection's history.
@@ -45,6 +47,10 @@ def _text(value: Any) -> str:
     if dataclasses.is_dataclass(value):
         fields = (f.name for f in dataclasses.fields(value))
         return f"({', '.join(f'{name}={_text(getattr(value, name))}' for name in fields)})"
+    if value.__class__ is int and held.bit_length() > LONG:
+        from .integer_texts import written  # Few integers are so large.
+
+        return written(held)
     return repr(value)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from lawful.spec.values.indices import clamped
+from lawful.spec.values.text import text_of
 from lawful.spec.values.world import FrozenBag, FrozenMap
 
 Held = FrozenBag[Any] | FrozenMap[Any, Any] | tuple[Any, ...]
@@ -19,7 +20,7 @@ def put(held: Held, key: Any, value: Any) -> Held:
     if isinstance(held, FrozenMap):
         return FrozenMap[Any, Any]({**held, key: value})
     if not -len(held) <= key < len(held):
-        raise IndexError(f"there is no item {key}")
+        raise IndexError(f"there is no item {text_of(key)}")
     at = key % len(held)
     return (*held[:at], value, *held[at + 1 :])
 

@@ -15,6 +15,7 @@ from lawful.spec import ir, ops
 from lawful.spec import types as t
 from lawful.spec.analysis.callee import bind
 from lawful.spec.text.reasons import spoken
+from lawful.spec.values.text import repr_of
 from lawful.spec.values.time import counted_by
 from lawful.spec.values.world import FrozenMap, World
 
@@ -220,7 +221,7 @@ def _item(m: Meaning, e: ir.Item) -> Code:
         try:
             return held[at]
         except (KeyError, IndexError) as error:
-            raise NoValue(f"there is no item {at!r}", e) from error
+            raise NoValue(f"there is no item {repr_of(at)}", e) from error
 
     return code
 

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from lawful.spec import ir
 from lawful.spec.text.expressions import expr
+from lawful.spec.values.text import repr_of
 
 T = TypeVar("T")
 PARTIAL = (KeyError, IndexError, ZeroDivisionError, ValueError)
@@ -28,7 +29,7 @@ class NoValue(Exception):
     def of(cls, error: Exception, at: ir.Expr | ir.Update) -> NoValue:
         """What Python raised at a node, in words."""
         if isinstance(error, KeyError):
-            return cls(f"there is no item {error.args[0]!r}", at)
+            return cls(f"there is no item {repr_of(error.args[0])}", at)
         return cls(str(error).removeprefix("tuple "), at)
 
     def __str__(self) -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any, TypeGuard
 
 from lawful.runtime.journal import HIDDEN
 from lawful.spec.codec.as_json import is_list, is_object
+from lawful.spec.integer_texts import read
 from lawful.spec.ir import Json
 
 from .rows import ABSENT, Absent
@@ -38,7 +38,7 @@ def _plain(data: Any) -> Any:
     if not is_object(data):
         return data
     if data.keys() == {LARGE} and _is_integer(data[LARGE]):
-        return int(str(data[LARGE]))
+        return read(str(data[LARGE]))
     return {name: _plain(each) for name, each in data.items()}
 
 
@@ -70,7 +70,11 @@ def exact(data: Any) -> bool:
 
 
 def _is_integer(text: object) -> bool:
-    return isinstance(text, str) and re.fullmatch(r"-?[1-9][0-9]*|0", text) is not None
+    """Whether it is the text of an integer that this process can read."""
+    try:
+        return isinstance(text, str) and read(text) is not None
+    except ValueError:
+        return False
 
 
 def changes(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, Json]:

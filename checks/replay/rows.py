@@ -40,6 +40,7 @@ from typing import Any
 
 from lawful.runtime.instances.row_checksums import SUM, seal_of
 from lawful.spec.codec.as_json import is_object
+from lawful.spec.integer_texts import beyond, is_beyond
 from lawful.spec.ir import Json
 
 from .flaws.row_texts import ANOTHER, kind_of, no_name, no_number
@@ -205,7 +206,9 @@ def _object_of_text(line: str) -> dict[str, Any] | Rejected:
         data = loads(line)
     except Twice:
         return Rejected("a key twice", plain(line))
-    except (ValueError, RecursionError):
+    except ValueError as error:
+        return Rejected(beyond() if is_beyond(error) else "not JSON", plain(line))
+    except RecursionError:
         return Rejected("not JSON", plain(line))
     return data if is_object(data) else Rejected("not an object", plain(line))
 

@@ -202,7 +202,7 @@ def _container(value: Any, kind: t.Type, known: ValueContext, what: str) -> Any:
         case t.Bag(item=item) if isinstance(value, Mapping):
             counts = {
                 taken(k, item, known, f"an element of {what}"): taken(
-                    n, t.INT, known, f"{what}[{k!r}]"
+                    n, t.INT, known, f"{what}[{shown(k)}]"
                 )
                 for k, n in held.items()
             }
@@ -214,7 +214,9 @@ def _container(value: Any, kind: t.Type, known: ValueContext, what: str) -> Any:
 def _map(held: Mapping[Any, Any], kind: t.Map, known: ValueContext, what: str) -> Any:
     given = dict(held)
     mine = {
-        taken(k, kind.key, known, f"a key of {what}"): taken(v, kind.value, known, f"{what}[{k!r}]")
+        taken(k, kind.key, known, f"a key of {what}"): taken(
+            v, kind.value, known, f"{what}[{shown(k)}]"
+        )
         for k, v in given.items()
     }
     complete(mine, kind, known, what)
@@ -229,7 +231,7 @@ def complete(held: Mapping[Any, Any], kind: t.Map, known: ValueContext, what: st
     lacks the sort of its keys."""
     if kind.total:
         absent = (k for k in _keys(kind.key, known, what) if k not in held)
-        missing = [f"{k!r}" for k in itertools.islice(absent, MOST_NAMED + 1)]
+        missing = [shown(k) for k in itertools.islice(absent, MOST_NAMED + 1)]
         if missing:
             more = ", ..." if len(missing) > MOST_NAMED else ""
             raise ValueError(f"{what} has no value for {', '.join(missing[:MOST_NAMED])}{more}")

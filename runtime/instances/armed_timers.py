@@ -8,6 +8,7 @@ from typing import Any
 
 from lawful.spec import types as t
 from lawful.spec.syntax.declare import slot
+from lawful.spec.values.text import repr_of
 
 from ..kernel.state import State
 
@@ -52,11 +53,11 @@ def armed_timers(state: State, path: str = "") -> Iterator[ArmedTimer]:
                 yield ArmedTimer(place, state, name)
             case t.Map(value=t.Timer()):
                 armed = (key for key, due in held.items() if due is not None)
-                yield from (ArmedTimer(f"{place}[{k!r}]", state, name, k) for k in armed)
+                yield from (ArmedTimer(f"{place}[{repr_of(k)}]", state, name, k) for k in armed)
             case t.Part():
                 yield from armed_timers(held, f"{place}.")
             case t.Map(value=t.Part()):
                 for key, part in held.items():
-                    yield from armed_timers(part, f"{place}[{key!r}].")
+                    yield from armed_timers(part, f"{place}[{repr_of(key)}].")
             case _:
                 pass

@@ -17,6 +17,7 @@ from lawful.spec import types as t
 from lawful.spec.analysis.composition import machines_in
 from lawful.spec.outcomes import PropertyViolated, Undefined
 from lawful.spec.syntax.declare import slot
+from lawful.spec.values.text import text_of_error
 
 from ..kernel.dispatch import NO_VALUE
 from ..kernel.guards import Broken
@@ -41,7 +42,7 @@ def judge(asserted: Asserted, machine: State, event: str, before: State | None =
             wrong = _wrong(row, machine, before)
         except (*NO_VALUE, Broken) as error:
             let_out(error)
-            what = f"{row.name}: {type(error).__name__}: {error}"
+            what = f"{row.name}: {type(error).__name__}: {text_of_error(error)}"
             raise Undefined(name, event, what) from error
         if wrong is not None:
             raise PropertyViolated(name, event, row.name, wrong)

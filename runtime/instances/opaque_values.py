@@ -9,14 +9,15 @@ text alone is the value. Other encodings begin with the class: that of bytes is 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from lawful.spec import integer_texts
 from lawful.spec import types as t
 from lawful.spec.values import opaque_texts
 from lawful.spec.values.opaques import ENCODED, TEXTS, base_of, class_of, is_encodable, text_class
+from lawful.spec.values.text import shown
 from lawful.spec.values.world import FrozenBag, FrozenMap, TextToken, Token, World
 
 WHICH = f"{', '.join(('bytes', 'str', 'int', *TEXTS))} have one"
@@ -38,14 +39,16 @@ def _token(value: Any, name: str, world: World) -> Token:
     mine = world.encodable.get(name)
     cls = base_of(value)
     if isinstance(value, bool) or (not isinstance(value, ENCODED) and cls is None):
-        raise TypeError(f"no encoding for the opaque value {value!r}: {WHICH}")
+        raise TypeError(f"no encoding for the opaque value {shown(value)}: {WHICH}")
     if not is_encodable(value, mine):
         wanted = _types(name, world)
-        raise TypeError(f"no encoding for {value!r}: the opaque {name} is of type {wanted}")
+        raise TypeError(f"no encoding for {shown(value)}: the opaque {name} is of type {wanted}")
     whole = text_class(mine)
     if whole is not None:
         if cls is not whole:
-            raise TypeError(f"no encoding for {value!r}: the opaque {name} is a {whole.__name__}")
+            raise TypeError(
+                f"no encoding for {shown(value)}: the opaque {name} is a {whole.__name__}"
+            )
         return TextToken(name, opaque_texts.written(value, whole))
     return Token(name, _encoding(value, cls))
 
@@ -59,7 +62,7 @@ def _encoding(value: Any, cls: type[Any] | None) -> str:
         case str():
             return "str:" + value
         case int():
-            return f"int:{value}"
+            return f"int:{integer_texts.written(value)}"
         case _:
             assert cls is not None
             return f"{cls.__name__}:{opaque_texts.written(value, cls)}"
@@ -75,7 +78,7 @@ def _opened(token: Any, name: str, world: World) -> Any:
     held = _read(token)
     if not is_encodable(held, mine):
         wanted = _types(name, world)
-        raise ValueError(f"{name} is of type {wanted}, not {held!r}, a {type(held).__name__}")
+        raise ValueError(f"{name} is of type {wanted}, not {shown(held)}, a {type(held).__name__}")
     return held
 
 
@@ -88,8 +91,8 @@ def _read(token: Token) -> Any:
             return base64.b64decode(text, validate=True)
         case "str":
             return text
-        case "int" if re.fullmatch("0|-?[1-9][0-9]*", text):
-            return int(text)
+        case "int" if integer_texts.is_text(text):
+            return integer_texts.read(text)
         case _:
             cls = class_of(kind)
             if cls is None:
@@ -138,7 +141,7 @@ def _each(held: Iterable[Any], kind: t.Type, item: t.Type, change: Change) -> li
     out = [_opaques(each, item, change) for each in held]
     if len(set(out)) != len(out):
         ((twice, _),) = Counter(out).most_common(1)
-        raise ValueError(f"expected a {kind}, found {twice!r} twice")
+        raise ValueError(f"expected a {kind}, found {shown(twice)} twice")
     return out
 
 

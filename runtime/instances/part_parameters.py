@@ -13,6 +13,7 @@ from lawful.spec import types as t
 from lawful.spec.analysis.walk import everything
 from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.syntax.declare import slot
+from lawful.spec.values.text import repr_of
 
 from ..kernel.dispatch import tree
 from ..kernel.plan import Plan
@@ -44,7 +45,7 @@ def strange_parameters(state: State) -> Iterator[Strange]:
             rows = held.items() if family else ((None, held),)
             for key, part in rows:
                 place = f"{whole.__plan__.name}.{variable}"
-                place = f"{place}[{key!r}]" if family else place
+                place = f"{place}[{repr_of(key)}]" if family else place
                 for name in part.__plan__.parameters:
                     declared = _declared(whole.__plan__, part, variable, name)
                     if declared and getattr(part, slot(name)) not in declared:

@@ -17,6 +17,7 @@ from lawful.spec.outcomes import PropertyViolated, Reason, Refused, Undefined
 from lawful.spec.syntax.declare import slot
 from lawful.spec.text import reasons
 from lawful.spec.values.bounds import bounded, breach
+from lawful.spec.values.text import text_of_error
 
 from .dispatch import (
     FAULTS,
@@ -303,7 +304,7 @@ def _reworded(
 
 def _without_value(error: BaseException) -> str:
     """The line of the declaration that has no value, and the message of Python's exception."""
-    said_by = f"{type(error).__name__}: {error}"
+    said_by = f"{type(error).__name__}: {text_of_error(error)}"
     trace = error.__traceback__
     where = ""
     while trace is not None:

@@ -17,6 +17,7 @@ from typing import Any
 from lawful.spec.outcomes import Ambiguous, Reason
 from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.syntax.declare import slot
+from lawful.spec.values.text import text_of
 
 from .guards import AllRefused, Broken, Refusal
 from .plan import Candidate, Way
@@ -298,4 +299,4 @@ def path_to(whole: State, part: State) -> str:
 
 def spelled(key: Any) -> str:
     """A key as paths show it: the name of an enum's member, else its text."""
-    return key.name if isinstance(key, enum.Enum) else str(key)
+    return key.name if isinstance(key, enum.Enum) else text_of(key)

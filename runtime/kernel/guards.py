@@ -16,6 +16,7 @@ from lawful.spec.outcomes import Reason, joined
 from lawful.spec.quick_dataclass import dataclass
 from lawful.spec.text import reasons
 from lawful.spec.text.statements import path
+from lawful.spec.values.text import text_of
 
 Said = tuple[str, dict[str, ir.Json]]
 
@@ -81,7 +82,7 @@ def plain(value: Any, kind: t.Type) -> ir.Json:
     try:
         return reasons.form(value, kind)
     except (TypeError, AttributeError):
-        return str(value)
+        return text_of(value)
 
 
 # Sites.

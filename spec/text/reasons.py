@@ -18,6 +18,7 @@ from typing import Any
 from .. import ir, ops
 from .. import types as t
 from ..sorting import in_order
+from ..values.text import text_of
 from ..values.world import chosen, encode
 from .statements import path
 
@@ -112,7 +113,7 @@ def spoken(value: Any, kind: t.Type) -> str:
     if isinstance(kind, t.Union):
         kind = chosen(value, kind)
     if isinstance(kind, PLAIN):
-        return str(value)
+        return text_of(value)
     if isinstance(kind, t.Iter) and not kind.ordered:
         value = tuple(in_order(value))
     return _text(form(value, kind))

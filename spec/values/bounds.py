@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import types as t
 from ..sorting import in_order
+from .text import text_of
 from .world import FrozenBag, FrozenMap, Token, World, chosen
 
 Sizes = Mapping[str, int]
@@ -26,12 +27,12 @@ def breach(value: Any, type: t.Type) -> str | None:
     match type:
         case t.Int(low=low, high=high):
             if low is not None and value < low:
-                return f"{value} is below {low}"
+                return f"{text_of(value)} is below {text_of(low)}"
             if high is not None and value > high:
-                return f"{value} is above {high}"
+                return f"{text_of(value)} is above {text_of(high)}"
             return None
         case t.Clock(most=int() as most) if value > most:
-            return f"{value} is above {most}"
+            return f"{text_of(value)} is above {most}"
         case t.Record(fields=fields):
             for name, kind in fields:
                 if kind.__class__ not in FREE:
@@ -53,16 +54,16 @@ def breach(value: Any, type: t.Type) -> str | None:
         case t.Bag(item=item, most=most):
             if any(n < 0 for n in value.values()):
                 low_count = next(k for k in in_order(value) if value[k] < 0)
-                return f"the count of {low_count} is below 0"
+                return f"the count of {text_of(low_count)} is below 0"
             if most is not None and sum(value.values()) > most:
-                return f"total {sum(value.values())} is above {most}"
+                return f"total {text_of(sum(value.values()))} is above {most}"
             return _of_any(value, item)
         case t.Map(key=key, value=of):
             keys = _first((k, key, "") for k in value)
             if keys is None and _first((v, of, "") for v in value.values()) is None:
                 return None
             return _first((k, key, " as key") for k in in_order(value)) or _first(
-                (value[k], of, f"[{k}]") for k in in_order(value)
+                (value[k], of, f"[{text_of(k)}]") for k in in_order(value)
             )
         case _:
             return None

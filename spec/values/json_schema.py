@@ -11,19 +11,20 @@ from __future__ import annotations
 from typing import Any
 
 from .. import types as t
+from ..integer_texts import HEXADECIMAL
 from ..ir import Json
 from . import opaque_texts
 from .opaques import TEXTS, encoded_class, text_class
 from .world import EXACT, TAGS, World
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-DIGITS = "^(0|-?[1-9][0-9]*)$"
-NATURAL = "^(0|[1-9][0-9]*)$"
+NATURAL = f"^(0|[1-9][0-9]*|{HEXADECIMAL})$"
+DIGITS = f"^(0|-?[1-9][0-9]*|-?{HEXADECIMAL})$"
 BASE64 = "([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?"
 ENCODED: dict[str, str] = {  # The encodings of opaque values, by their classes.
     "bytes": f"bytes:{BASE64}",
     "str": r"str:[\s\S]*",
-    "int": "int:(0|-?[1-9][0-9]*)",
+    "int": f"int:{DIGITS[1:-1]}",
     **{name: f"{name}:{opaque_texts.FORMS[name].pattern}" for name in TEXTS},
 }
 
@@ -72,7 +73,7 @@ def _container(type: t.Type, world: World) -> dict[str, Json]:
             of: Json = {"type": "array", "items": schema_of(item, world), "uniqueItems": True}
             return _object({"$set": of})
         case t.Bag(item=item):
-            return _map(item, world, {"type": "integer", "minimum": 0}, total=False)
+            return _map(item, world, _integer(t.NAT), total=False)
         case t.Map(key=key, value=value, total=total):
             return _map(key, world, schema_of(value, world), total)
         case _:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from .. import sha256
+from .. import integer_texts, sha256
 from ..quick_dataclass import dataclass
 from .opaques import base_of
 
@@ -25,6 +25,8 @@ CLOCK = r"[0-9]{2}:[0-9]{2}:[0-9]{2}(\.[0-9]{1,6})?"
 PART = r"([0-9]+H)?([0-9]+M)?([0-9]+(\.[0-9]{1,6})?S)?"
 DURATION = rf"-?P(?=[0-9T])([0-9]{{1,9}}D)?(T(?=[0-9]){PART})?"
 NUMBER = r"-?([0-9]+(\.[0-9]+)?(E[+-][0-9]+)?|Infinity)"
+WHOLE = f"({integer_texts.HEXADECIMAL}|[1-9][0-9]*)"
+FRACTION = f"(0|-?{WHOLE}(/{WHOLE})?)"
 HEX = "[0-9a-fA-F]"
 ANY = r"[\s\S]*"
 
@@ -130,6 +132,15 @@ def _write_decimal(value: Any) -> str:
     return str(value).replace("e", "E")  # The context may say `capitals=0`.
 
 
+def _write_fraction(value: Any) -> str:
+    parts = value.as_integer_ratio()
+    return "/".join(map(integer_texts.written, parts if parts[1] != 1 else parts[:1]))
+
+
+def _read_fraction(cls: Any, text: str) -> Any:
+    return cls(*map(integer_texts.read, text.split("/")))
+
+
 def _read(cls: Any, text: str) -> Any:
     return cls(text)
 
@@ -166,7 +177,7 @@ FORMS: dict[str, TextForm] = {  # By the names in `opaques.TEXTS`.
         "decimal",
         "[EI]",
     ),
-    "Fraction": TextForm(str, _read_number, r"-?[0-9]+(/[1-9][0-9]*)?"),
+    "Fraction": TextForm(_write_fraction, _read_fraction, FRACTION),
     "Path": TextForm(str, _read, ANY),
 }
 
@@ -228,6 +239,8 @@ def likeness(value: Any) -> str:
         names = [each.name for each in dataclasses.fields(kind) if each.compare]
         fields = ", ".join(f"{each}={likeness(getattr(value, each))}" for each in names)
         return f"{kind.__qualname__}({fields})"
+    if kind is int:
+        return integer_texts.written(value)
     if kind in (float, complex):
         return repr(value + kind(0))  # 0.0 is equal to -0.0.
     cls = base_of(value)
@@ -238,6 +251,8 @@ def likeness(value: Any) -> str:
             return _decimal(value)
         case "datetime" | "time":
             return _instant(value, cls)
+        case "Fraction":
+            return f"Fraction({_write_fraction(value)!r})"
         case name:
             return f"{name}({str(value)!r})"
 

@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from .. import types as t
+from .text import shown
 
 
 def another_form(data: Any, type: t.Type) -> ValueError:
@@ -19,8 +20,8 @@ def text_of(data: Any) -> str:
         return json.dumps(data)[:80]
     except RecursionError:
         return "data that are nested too deeply"
-    except (TypeError, ValueError):
-        return repr(data)[:80]
+    except (TypeError, ValueError):  # No JSON, or an integer of more digits than Python writes.
+        return shown(data)[:80]
 
 
 def other_fields(data: Any, record: t.Record) -> ValueError:

@@ -5,8 +5,30 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from ..sorting import in_order
+from ..sorting import LONG, in_order
 from ..words import Record
+
+
+def text_of(value: Any) -> str:
+    """Its `str`, of an integer however many digits it has."""
+    return shown(value) if value.__class__ is int else str(value)
+
+
+def repr_of(value: Any) -> str:
+    """Its `repr`, of an integer however many digits it has."""
+    if value.__class__ is int:
+        return shown(value)
+    try:
+        return repr(value)
+    except ValueError:  # It holds an integer of more digits than Python writes.
+        return shown(value)
+
+
+def text_of_error(error: BaseException) -> str:
+    """What an exception says; a KeyError the key, likewise."""
+    if isinstance(error, KeyError) and len(error.args) == 1:
+        return repr_of(error.args[0])
+    return str(error)
 
 
 def shown(value: Any) -> str:
@@ -28,4 +50,11 @@ def shown(value: Any) -> str:
     if isinstance(value, Record):
         fields = ", ".join(f"{n}={shown(getattr(held, n))}" for n in held._fields)
         return f"{type(value).__name__}({fields})"
-    return repr(value)
+    if value.__class__ is int and held.bit_length() > LONG:
+        from ..integer_texts import written  # Few integers are so large.
+
+        return written(held)
+    try:
+        return repr(value)
+    except ValueError:  # Python writes no Fraction of such integers.
+        return f"{type(value).__name__}(...)"

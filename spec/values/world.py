@@ -239,7 +239,7 @@ def _container_encoder(type: t.Type) -> Encoder:
             one, order = encoder(item), ranking(item)
             return lambda value: {"$set": order([one(v) for v in value])}
         case t.Bag(item=item):
-            return lambda value: encoded_map(((k, n) for k, n in value.items() if n), item)
+            return lambda value: encoded_map(((k, _number(n)) for k, n in value.items() if n), item)
         case t.Map(key=key, value=of):
             one = encoder(of)
             return lambda value: encoded_map(((k, one(v)) for k, v in value.items()), key)
@@ -248,7 +248,11 @@ def _container_encoder(type: t.Type) -> Encoder:
 
 
 def _number(value: Any) -> Json:
-    return int(value) if -EXACT <= value <= EXACT else {"$int": str(value)}
+    if -EXACT <= value <= EXACT:
+        return int(value)
+    from ..integer_texts import written  # Few integers are so large.
+
+    return {"$int": written(value)}
 
 
 def _record_encoder(name: str, fields: list[tuple[str, Encoder]]) -> Encoder:
@@ -366,7 +370,7 @@ def _decode(data: Any, type: t.Type, world: World) -> Any:
         case t.Float():
             return float(_bad() if data.__class__ is bool else _plain(data, (int, float)))
         case t.Int():
-            return int(data["$int"]) if data.__class__ is dict else _whole(data)
+            return integer(data)
         case t.Enum(name=name):
             return world.enums[name][data]
         case t.Sort(name=name):
@@ -402,7 +406,7 @@ def _decode_container(data: Any, type: t.Type, world: World) -> Any:
         case t.Set(item=item):
             return frozenset(decode(v, item, world) for v in data["$set"])
         case t.Bag(item=item):
-            return FrozenBag({decode(k, item, world): _whole(n) for k, n in _entries(data)})
+            return FrozenBag({decode(k, item, world): integer(n) for k, n in _entries(data)})
         case t.Map(key=key, value=of):
             rows = _entries(data)
             return FrozenMap({decode(k, key, world): decode(v, of, world) for k, v in rows})
@@ -433,6 +437,16 @@ def _alternative(data: Any, options: tuple[t.Type, ...]) -> t.Type:
 
 def _plain(data: Any, type: type[Any] | tuple[type[Any], ...]) -> Any:
     return data if isinstance(data, type) and type is not int else _bad()
+
+
+def integer(data: Any) -> int:
+    """The integer of a JSON form. ValueError for another text of digits, or for more digits than
+    Python reads; TypeError and KeyError for other data."""
+    if data.__class__ is not dict:
+        return _whole(data)
+    from ..integer_texts import read  # As above.
+
+    return read(data["$int"])
 
 
 def _whole(data: Any) -> int:

@@ -43,7 +43,7 @@ HOMES = {
 # knows nothing of its neighbours; a package counts as one.
 LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "spec": (
-        ("quick_dataclass", "sha256"),
+        ("quick_dataclass", "sha256", "integer_texts"),
         ("errors", "ops", "types", "sorting", "verdicts"),
         ("ir", "words"),
         ("flat", "outcomes"),

@@ -86,7 +86,7 @@ def test_unknown_events_are_named() -> None:
 
 def test_the_schemas_of_a_machine() -> None:
     number = {"type": "integer", "minimum": 0}
-    digits = {"type": "string", "pattern": "^(0|[1-9][0-9]*)$"}
+    digits = {"type": "string", "pattern": "^(0|[1-9][0-9]*|0x[1-9a-f][0-9a-f]*)$"}
     nat = {"anyOf": [number, record({"$int": digits})]}
     key = {
         "title": "Key",

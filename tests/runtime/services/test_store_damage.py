@@ -261,10 +261,8 @@ def test_names_numbers_and_clocks_that_cannot_be_kept_are_named(tmp_path: Path) 
         with pytest.raises(StoreError, match="cannot be a name"):
             store.add(Ledger(), "\ud800")
         ledger = store.add(Ledger(), "a\0b")
-        with pytest.raises(StoreError, match=r"a\0b: note: a value that cannot be written: "):
-            ledger.note(10**5000, "large")
         assert (ledger.total, store.names()) == (0, ["a\0b"])
-        ledger.note(10**4000, "less")
+        ledger.note(10**5000, "large")
         assert store.restore(Ledger, "a\0b") == ledger
     with pytest.raises(TypeError, match=r"Ledger: a clock has a method now\(\), which 3 has not"):
         Ledger(clock=nobody)
