@@ -71,10 +71,13 @@ def exact(data: Any) -> bool:
 
 def _is_integer(text: object) -> bool:
     """Whether it is the text of an integer that this process can read."""
+    if not isinstance(text, str):
+        return False
     try:
-        return isinstance(text, str) and read(text) is not None
+        read(text)
     except ValueError:
         return False
+    return True
 
 
 def changes(before: Mapping[str, Json], after: Mapping[str, Json]) -> dict[str, Json]:
