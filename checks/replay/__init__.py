@@ -3,6 +3,7 @@
 from .columnar.trace_store import TraceStore
 from .engine_choice import Engine, EngineChoice
 from .increments.continuation import Increment, replay_increment
+from .increments.given_files import GivenFiles
 from .increments.joint_increment import JointIncrement, replay_joint_increment
 from .joint.joint_mappings import read_mappings
 from .joint.joint_program import JointProgram, joint_program
@@ -22,6 +23,7 @@ __all__ = [
     "Demands",
     "Engine",
     "EngineChoice",
+    "GivenFiles",
     "Increment",
     "JointIncrement",
     "JointProgram",

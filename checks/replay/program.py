@@ -21,6 +21,7 @@ from lawful.spec.values.time import clock_of
 
 from .flaws.mapping_names import MappingError, check_names
 from .mapping import TraceMapping, mapping_of
+from .preparation.preparation_table import Preparation
 from .preparation.row_numbers import file_at, record_at, time_at
 from .resuming import Policy
 from .row_state import StateForm
@@ -234,10 +235,17 @@ class ReplayProgram:
             return {"number": record_at(how, seq)}
         return {"time": time_at(how, seq, self.mapping.unit)}
 
-    def file_number(self, seq: int) -> int | None:
-        """The number of the file that a row is in, from 0; None where its number does not say."""
+    @property
+    def by_files(self) -> Preparation | None:
+        """How rows are numbered by their place in the files; None where they have other numbers."""
         how = None if self.mapping is None else self.mapping.preparation
-        return None if how is None or how.order != "file" or seq < 0 else file_at(how, seq)
+        return how if how is not None and how.order == "file" else None
+
+    def record_place(self, seq: int) -> tuple[int, int] | None:
+        """The number of the file that a row is in, from 0, and that of its record; None where its
+        number does not say."""
+        how = self.by_files
+        return None if how is None or seq < 0 else (file_at(how, seq), record_at(how, seq))
 
     def named_place(self, seq: int) -> str:
         """The place of a row in a sentence, as `place` has it."""

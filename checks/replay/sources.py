@@ -68,17 +68,26 @@ class Sources:
         return numbered(self.lines)
 
     @property
+    def distinct(self) -> tuple[str, ...]:
+        """The files of lines by their numbers, each once."""
+        first: dict[int, str] = {}
+        for number, path in self.numbered:
+            first.setdefault(number, path)
+        return tuple(first.values())
+
+    @property
     def some_remote(self) -> bool:
         """Whether a file is on another system."""
         return any(map(remote, (*self.lines, *self.tables)))
 
 
 def numbered(paths: Iterable[str]) -> list[tuple[int, str]]:
-    """The files, each with its number, from 0. One that is given twice, by whatever path, has the
-    number of the first: rows by their place in the files are then rows that come again."""
-    first: dict[str, int] = {}
+    """The files, each with its number among those that are not one, from 0. A file that is given
+    twice, by whatever path, has one: rows by their place in the files are then rows that come
+    again."""
+    numbers: dict[str, int] = {}
     keys = ((each, each if remote(each) else str(Path(each).resolve())) for each in paths)
-    return [(first.setdefault(key, number), each) for number, (each, key) in enumerate(keys)]
+    return [(numbers.setdefault(key, len(numbers)), each) for each, key in keys]
 
 
 def copies(paths: Iterable[str]) -> tuple[str, str] | None:

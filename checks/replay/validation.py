@@ -242,8 +242,8 @@ class ReplayResult:
         """The `file` of a row, where its number says it and there are several files."""
         if not self.files:
             return {}
-        number = self.program.of(machine).file_number(seq)
-        return {} if number is None else {"file": self.files[number]}
+        place = self.program.of(machine).record_place(seq)
+        return {} if place is None else {"file": self.files[place[0]]}
 
     def _coverage(self, names: list[str]) -> dict[str, Json]:
         """Counts by name, zeros included; of several machines by `Machine.name`."""
@@ -338,7 +338,8 @@ def replay(
         tallies = tally_here(files, program, tell)
     _check_some(tallies, program)
     whys = [remark(used, files, engine, master), _copied(files, program)]
-    several = files.lines if len(files.lines) > 1 else ()
+    distinct = files.distinct
+    several = distinct if len(distinct) > 1 else ()
     unplaced: Mapping[What, Place] = {}
     if isinstance(program, ReplayProgram):
         unplaced = places_of(tallies, files, program)

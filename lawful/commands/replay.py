@@ -12,6 +12,8 @@ from typing import Any
 from lawful import targets
 from lawful.checks.replay import (
     Demands,
+    Increment,
+    JointIncrement,
     JointProgram,
     ReplayError,
     ReplayProgram,
@@ -25,7 +27,10 @@ from lawful.checks.replay import (
 from lawful.checks.replay.flaws.absent_values import absent_values
 from lawful.checks.replay.flaws.mapping_names import MappingError
 from lawful.checks.replay.increments.fold_snapshots import StateError
+from lawful.checks.replay.increments.given_files import NO_FILES
 from lawful.checks.replay.increments.state_files import (
+    JointKept,
+    Kept,
     joint_states_text,
     read_joint_states,
     read_states,
@@ -35,7 +40,6 @@ from lawful.checks.replay.joint.joint_program import ALONE
 from lawful.checks.replay.mapping import TraceMapping
 from lawful.checks.replay.storing import only_store, write_store
 from lawful.checks.replay.studies.version_comparison import compared
-from lawful.checks.replay.tally import Tallies
 from lawful.checks.report import (
     ci,
     ci_replays,
@@ -147,14 +151,15 @@ def _increment(
         _whole_log(options)
     begun = time.perf_counter()
     with _from_file(options.resume):
-        tallies, kept = _continued(options, program, tell)
+        found, kept = _continued(options, program, tell)
     if options.keep is not None:
         files.save(options.keep, kept)
-    remark = ""
+    remarks = [found.remark]
     if isinstance(program, ReplayProgram):
-        remark = absent_values(program.sources(options.traces, some=False), program)
+        remarks.append(absent_values(program.sources(options.traces, some=False), program))
     seconds = time.perf_counter() - begun
-    return ReplayResult(program, "local", tallies, seconds, demands, remark)
+    remark = "; ".join(filter(None, remarks))
+    return ReplayResult(program, "local", found.tallies, seconds, demands, remark)
 
 
 def _whole_log(options: ReplayOptions) -> None:
@@ -176,15 +181,16 @@ def _from_file(path: Path | None) -> Generator[None]:
 
 def _continued(
     options: ReplayOptions, program: ReplayProgram | JointProgram, tell: Tell
-) -> tuple[Tallies, str]:
+) -> tuple[Increment | JointIncrement, str]:
     """What was found, and the text of the states after it."""
+    traces, resume = options.traces, options.resume
     if isinstance(program, JointProgram):
-        before = {} if options.resume is None else read_joint_states(options.resume, program)
-        joint = replay_joint_increment(options.traces, program, before, tell)
-        return joint.tallies, joint_states_text(joint.states, program)
-    states = {} if options.resume is None else read_states(options.resume, program)
-    found = replay_increment(options.traces, program, states, tell)
-    return found.tallies, states_text(found.states, program)
+        kept = JointKept({}, NO_FILES) if resume is None else read_joint_states(resume, program)
+        joint = replay_joint_increment(traces, program, kept.states, tell, files=kept.files)
+        return joint, joint_states_text(joint.states, program, joint.files)
+    known = Kept({}, NO_FILES) if resume is None else read_states(resume, program)
+    found = replay_increment(traces, program, known.states, tell, files=known.files)
+    return found, states_text(found.states, program, found.files)
 
 
 def _alone(options: ReplayOptions) -> None:

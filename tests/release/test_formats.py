@@ -20,8 +20,7 @@ import pytest
 
 from lawful.checks.replay import ReplayError, replay_increment
 from lawful.checks.replay.columnar import trace_store
-from lawful.checks.replay.increments import fold_snapshots
-from lawful.checks.replay.increments.state_files import read_states
+from lawful.checks.replay.increments import state_files
 from lawful.checks.replay.program import ReplayProgram
 from lawful.cli import main
 from lawful.commands import certify, lock
@@ -44,7 +43,7 @@ NEWEST = {
     "ir": as_json.VERSION,
     "snapshot": 1,
     "journal": journal_rows.VERSION,
-    "replay_states": fold_snapshots.VERSION,
+    "replay_states": state_files.VERSION,
     "lock": lock.VERSION,
     "certificate": certify.VERSION,
     "store": tables.VERSION,
@@ -110,7 +109,7 @@ def _replay_states(path: Path) -> None:
     rows = Path("later.jsonl").absolute()
     rows.write_text("".join(text("journal", 3).splitlines(keepends=True)[6:]), encoding="utf-8")
     program = ReplayProgram((resolve(Depot).machine,))
-    found = replay_increment([rows], program, read_states(path, program))
+    found = replay_increment([rows], program, state_files.read_states(path, program).states)
     (state,) = found.states.values()
     assert json.loads(state)["next"] == 12
 

@@ -17,23 +17,22 @@ from pathlib import Path
 
 from ..engine_choice import Tell, silent
 from ..in_process import TOLD, Queue, read_rows
-from ..preparation.row_numbers import after_files
+from ..preparation.row_numbers import in_file
 from ..problems import InstanceVerdict
 from ..program import ReplayProgram
 from ..rows import Rejected, Row, Seconds
 from ..sources import ReplayError, Sources
 from ..tally import Tallies
 from .continued_fold import ContinuedFold
-from .fold_snapshots import number_after, restored, snapshot
-
-NONE: Mapping[int, str] = {}
+from .fold_snapshots import restored, snapshot
+from .given_files import NO_FILES, FileNumbers, GivenFiles
 
 
 class Continuation:
     """Takes the rows of one instance in an increment; `text` is its state before it.
 
     `watermark`: no row before this time comes any more; rows from it on may come in any order.
-    `files`: those of the increment, by their numbers, where rows have their place as number.
+    `files`: those of the increment, where rows have their place as number.
     """
 
     def __init__(
@@ -42,7 +41,7 @@ class Continuation:
         instance: str,
         text: str = "",
         watermark: Seconds | None = None,
-        files: Mapping[int, str] = NONE,
+        files: FileNumbers | None = None,
     ) -> None:
         self.instance = instance
         self.watermark = watermark
@@ -51,7 +50,9 @@ class Continuation:
         fold, waiting = (
             restored(program, instance, text) if text else (ContinuedFold(program, instance), ())
         )
-        fold.files.update(files)
+        if files is not None:
+            fold.files.update(files.names)
+            fold.read = files.read
         self.fold = fold
         self.queue = Queue(fold)
         self.waited = deque(waiting)
@@ -101,33 +102,55 @@ class Continuation:
 
 @dataclass(frozen=True)
 class Increment:
-    """What a replay of an increment found in all instances so far, and their states, by name."""
+    """What a replay of an increment found in all instances so far, and their states, by name.
+
+    `files` are those of all increments so far, where `order = "file"`; `remark` names a file that
+    looks like a copy of an earlier one.
+    """
 
     tallies: Tallies
     states: Mapping[str, str]
+    files: GivenFiles = NO_FILES
+    remark: str = ""
+
+
+def file_numbers(
+    programs: Iterable[ReplayProgram], files: Sources, before: GivenFiles | None, begins: bool
+) -> FileNumbers | None:
+    """The numbers of the files, where rows of some program have their place as number. ReplayError
+    where the files before are not known, unless the increment `begins`."""
+    if all(each.by_files is None for each in programs):
+        return None
+    return FileNumbers(files, NO_FILES if begins else before)
 
 
 class Judgement:
     """Takes the rows of an increment, in the order of its files, and judges them from the states
     that the last one left."""
 
-    def __init__(self, program: ReplayProgram, states: Mapping[str, str], files: Sources) -> None:
+    def __init__(
+        self, program: ReplayProgram, states: Mapping[str, str], files: FileNumbers | None
+    ) -> None:
         self.program = program
         self.states = states
         self.tallies = Tallies(program.every)
         self.rows: dict[str, list[Row]] = {name: [] for name in states}
-        self.later = _after(program, states)
-        first = program.file_number(self.later)
-        self.files = {} if first is None else {first + n: path for n, path in files.numbered}
+        self.files = None if program.by_files is None else files
 
     def take(self, row: Row | Rejected) -> None:
         """Take the next row."""
         if isinstance(row, Rejected):
             self.tallies.reject(row)
             return
-        if self.later and row.seq >= 0:
-            row = dataclasses.replace(row, seq=row.seq + self.later)
-        self.rows.setdefault(row.instance, []).append(row)
+        self.rows.setdefault(row.instance, []).append(self._numbered(row))
+
+    def _numbered(self, row: Row) -> Row:
+        """The row with its number among those of all increments."""
+        how, place = self.program.by_files, self.program.record_place(row.seq)
+        if how is None or place is None or self.files is None:
+            return row
+        number = self.files.number(*place)
+        return dataclasses.replace(row, seq=in_file(how, row.seq, number))
 
     def end(self) -> Increment:
         """What was found, after the last row."""
@@ -148,25 +171,24 @@ def replay_increment(
     program: ReplayProgram,
     states: Mapping[str, str],
     tell: Tell = silent,
+    *,
+    files: GivenFiles | None = None,
 ) -> Increment:
     """Replay the rows of an increment in this process, from the states that the last one left.
 
-    Instances without a row in it are judged again as they were left. Raises ReplayError where the
-    files cannot be read, or a state is of another version of the machine.
+    Instances without a row in it are judged again as they were left. With `order = "file"`, `files`
+    are those of the last increment. Raises ReplayError where the files cannot be read, where those
+    of the increments before are not known, or a state is of another version of the machine.
     """
-    files = program.sources(paths, some=not states)
-    judging = Judgement(program, states, files)
-    for number, row in enumerate(read_rows(files, program)):
+    given = program.sources(paths, some=not states)
+    begins = not states and files is None
+    numbers = file_numbers((program,), given, files, begins)
+    judging = Judgement(program, states, numbers)
+    for number, row in enumerate(read_rows(given, program)):
         if number % TOLD == 0:
             tell(f"{number:,} rows read")
         judging.take(row)
-    return judging.end()
-
-
-def _after(program: ReplayProgram, states: Mapping[str, str]) -> int:
-    """What is added to the numbers of rows in the order of their files, because the files of an
-    increment come after those of all increments before it."""
-    how = None if program.mapping is None else program.mapping.preparation
-    if how is None or how.order != "file" or not states:
-        return 0
-    return after_files(how, max(number_after(*each) for each in states.items()) - 1)
+    found = judging.end()
+    if numbers is None:
+        return found
+    return dataclasses.replace(found, files=numbers.after(), remark=numbers.remark)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from lawful.spec.ir import Json
 
 from ..problems import OF_NUMBER, Finding
@@ -20,13 +22,20 @@ class ContinuedFold(TiedFold):
     def __init__(self, program: ReplayProgram, instance: str) -> None:
         super().__init__(program, instance)
         self.known = JudgedRows(program.remembered)
-        self.files: dict[int, str] = {}  # By their numbers, where rows have their place as number.
+        # By the numbers of files, where rows have their place as number:
+        self.files: dict[int, str] = {}  # Their paths.
+        self.read: Mapping[int, int] = {}  # How many records an earlier increment read.
 
     def place(self, seq: int) -> dict[str, Json]:
         """What a finding says of where a row is: also its file, which a later increment has not."""
-        number = self.program.file_number(seq)
-        file = None if number is None else self.files.get(number)
+        place = self.program.record_place(seq)
+        file = None if place is None else self.files.get(place[0])
         return {**super().place(seq), **({} if file is None else {"file": file})}
+
+    def _was_read(self, row: Row) -> bool:
+        """Whether the row is in a part of a file that an earlier increment read."""
+        place = self.program.record_place(row.seq)
+        return place is not None and place[1] <= self.read.get(place[0], 0)
 
     def take(self, row: Row) -> None:
         """Take the next row."""
@@ -44,7 +53,7 @@ class ContinuedFold(TiedFold):
         known = self.known.known(row)
         # Parts of one event, and rows in any order, have one number and say different things.
         several = self.program.combine or self.program.any_order
-        if known is Known.SAME:
+        if known is Known.SAME or (known is Known.FORGOTTEN and self._was_read(row)):
             self.counts["duplicates"] += 1
             self.events -= row.event is not None
         elif known is Known.FORGOTTEN:

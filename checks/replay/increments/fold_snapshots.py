@@ -82,16 +82,9 @@ def snapshot(fold: ContinuedFold, waiting: tuple[Row, ...] = ()) -> str:
 def _files(fold: ContinuedFold, waiting: Iterable[Row]) -> dict[str, str]:
     """The files of rows of which a later increment may find something, by their numbers."""
     rows = [*waiting, *fold.tied, *([] if fold.held is None else [fold.held])]
-    numbers = {fold.program.file_number(row.seq) for row in rows}
+    places = [fold.program.record_place(row.seq) for row in rows]
+    numbers = {place[0] for place in places if place is not None}
     return {str(number): file for number, file in fold.files.items() if number in numbers}
-
-
-def number_after(instance: str, text: str) -> int:
-    """The number after that of the last row of a snapshot. Raises StateError."""
-    found = _object(instance, text).get("next")
-    if type(found) is not int:
-        raise StateError(instance, f"a state without a number `next`, but {text[:40]}")
-    return found
 
 
 def number_of_version(text: str) -> int | None:

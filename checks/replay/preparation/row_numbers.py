@@ -46,9 +46,9 @@ def file_at(how: Preparation, number: int) -> int:
     return number // _most(how) >> _bits(how)
 
 
-def after_files(how: Preparation, number: int) -> int:
-    """How much is added to numbers by place, so that all of them come after this one."""
-    return (file_at(how, number) + 1 << _bits(how)) * _most(how)
+def in_file(how: Preparation, number: int, file: int) -> int:
+    """The number by place of the same row, if its file had another number."""
+    return number + (file - file_at(how, number) << _bits(how)) * _most(how)
 
 
 def _bits(how: Preparation) -> int:

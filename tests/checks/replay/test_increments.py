@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 import pickle
 from collections.abc import Callable, Iterable
@@ -14,6 +15,7 @@ import pytest
 from lawful.checks.replay import ReplayError, ReplayProgram, replay, replay_increment
 from lawful.checks.replay.fold import fold
 from lawful.checks.replay.increments.continuation import Continuation, Increment
+from lawful.checks.replay.increments.given_files import GivenFiles
 from lawful.checks.replay.increments.state_files import read_states, states_text
 from lawful.checks.replay.mapping import mapping_of
 from lawful.checks.replay.problems import InstanceVerdict
@@ -126,12 +128,32 @@ def test_states_in_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     capsys.readouterr()
     assert main(["replay", str(days[1]), target, *more]) == 2
     assert json.loads(capsys.readouterr().out)["by_instance"] == {"a": "fits", "b": "deviates"}
-    assert sorted(read_states(second, PROGRAM)) == ["a", "b"]
-    assert states_text(read_states(second, PROGRAM), PROGRAM) == second.read_text(encoding="utf-8")
+    assert sorted(read_states(second, PROGRAM).states) == ["a", "b"]
+    again = read_states(second, PROGRAM)
+    assert states_text(again.states, PROGRAM) == second.read_text(encoding="utf-8")
+    assert again.files == GivenFiles()
     assert main(["replay", str(days[1]), target, *more, "--engine", "spark"]) == ExitCode.USAGE
 
 
 NUMBERED: dict[str, Any] = {"instance": "$.i", "seq": "$.n", "event": "$.t"}
+
+
+def summed(text: str) -> str:
+    """The file of states with the checksum that belongs to it."""
+    first, _, rest = text.partition("\n")
+    told = {**json.loads(first), "sum": ""}
+    found = hashlib.sha256(f"{json.dumps(told)}\n{rest}".encode()).hexdigest()
+    return json.dumps({**told, "sum": found}) + "\n" + rest
+
+
+def of_version_2(text: str) -> str:
+    """The file as lawful wrote it before its first line was in the checksum."""
+    first, _, rest = text.partition("\n")
+    told = {**json.loads(first), "v": 2, "sum": hashlib.sha256(rest.encode()).hexdigest()}
+    del told["files"]
+    return json.dumps(told) + "\n" + rest
+
+
 # What is wrong with a file of states: how it is made, and what is said.
 BROKEN: dict[str, tuple[Callable[[str], str], str]] = {
     "empty": (lambda text: "", "is empty, and no file of states; write it anew"),
@@ -152,14 +174,37 @@ BROKEN: dict[str, tuple[Callable[[str], str], str]] = {
     ),
     "no JSON": (lambda text: "instance,state\n", "line 1 is no JSON: "),
     "no object": (lambda text: "[]\n", "line 1 is no JSON object"),
-    "lacks a key": (lambda text: text.replace('"sum"', '"some"', 1), "line 1 has v, states, some,"),
+    "lacks a key": (
+        lambda text: text.replace('"sum"', '"some"', 1),
+        "line 1 has v, states, some, mappings, files, not",
+    ),
     "a changed first line": (
         lambda text: text.replace('"mappings": {}', '"mappings": []', 1),
         "line 1: mappings is a list, not an object",
     ),
+    "a first line without its form": (
+        lambda text: text.replace('"given": 0', '"gave": 0', 1),
+        "has another checksum than its line 1 says; write it anew",
+    ),
+    "a changed number of files": (
+        lambda text: text.replace('"given": 0', '"given": 1', 1),
+        "has another checksum than its line 1 says; write it anew",
+    ),
+    "a space in its first line": (
+        lambda text: text.replace(", ", ",  ", 1),
+        "has another checksum than its line 1 says; write it anew",
+    ),
+    "files of another form": (
+        lambda text: summed(text.replace('"known": {}', '"known": {"a": 1}', 1)),
+        "line 1: files has another form (TypeError: ",
+    ),
+    "version 2, changed": (
+        lambda text: of_version_2(text).replace("IDLE", "BUSY"),
+        "has another checksum than its line 1 says",
+    ),
     "newer": (
-        lambda text: text.replace('"v": 2', '"v": 9', 1),
-        "line 1: states of another format, version 9; this lawful reads 1 and 2",
+        lambda text: text.replace('"v": 3', '"v": 9', 1),
+        "line 1: states of another format, version 9; this lawful reads 1 to 3",
     ),
 }
 
@@ -170,7 +215,9 @@ def test_a_file_of_states_that_is_not_whole(how: str, tmp_path: Path) -> None:
     text = states_text(replay_increment([day], PROGRAM, {}).states, PROGRAM)
     path, (broken, told) = tmp_path / "states", BROKEN[how]
     path.write_text(text, encoding="utf-8")
-    assert sorted(read_states(path, PROGRAM)) == ["a", "b"]
+    assert sorted(read_states(path, PROGRAM).states) == ["a", "b"]
+    path.write_text(of_version_2(text), encoding="utf-8")
+    assert read_states(path, PROGRAM).files is None
     path.write_text(broken(text), encoding="utf-8")
     with pytest.raises(ReplayError) as error:
         read_states(path, PROGRAM)
@@ -188,15 +235,15 @@ def test_names_and_values_may_be_any_text(tmp_path: Path) -> None:
     kept, states = replay_increment([day], program, {}).states, tmp_path / "states"
     states.write_text(states_text(kept, program), encoding="utf-8")
     assert sorted(kept) == sorted(STRANGE)
-    assert read_states(states, program) == kept
+    assert read_states(states, program).states == kept
     before = [
         {"instance": name, "state": text.replace('"v":2', '"v":1')} for name, text in kept.items()
     ]
     lines = [json.dumps(each, ensure_ascii=False) + "\n" for each in before]
     states.write_text("".join(lines), encoding="utf-8", newline="")
-    assert sorted(read_states(states, program)) == sorted(STRANGE)
+    assert sorted(read_states(states, program).states) == sorted(STRANGE)
     states.write_text(states_text({}, program), encoding="utf-8")
-    assert read_states(states, program) == {}
+    assert read_states(states, program).states == {}
 
 
 def test_the_command_names_the_file_of_a_state_that_it_cannot_use(
@@ -259,7 +306,7 @@ def test_another_mapping_is_named(tmp_path: Path) -> None:
     kept = replay_increment([day], before, {}).states
     states.write_text(states_text(kept, before), encoding="utf-8")
     again = {"defaults": dict(reversed(defaults.items())), "fields": dict(computed)}
-    assert read_states(states, bell(preparation=again)) == kept
+    assert read_states(states, bell(preparation=again)).states == kept
     assert replay_increment([day], bell(preparation=again), kept).states
     turned = {**how, "fields": dict(reversed(computed.items()))}
     for program, told in (
@@ -274,7 +321,7 @@ def test_another_mapping_is_named(tmp_path: Path) -> None:
             read_states(states, program)
         assert told in str(error.value)
         with pytest.raises(ReplayError, match="instance a: a state of "):
-            replay_increment([day], program, kept)
+            replay_increment([day], program, kept, files=GivenFiles())
 
 
 def test_a_row_that_came_from_another_process() -> None:

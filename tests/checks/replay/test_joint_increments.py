@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +15,11 @@ from lawful.checks.replay.increments.joint_increment import (
     JointIncrement,
     replay_joint_increment,
 )
-from lawful.checks.replay.increments.state_files import joint_states_text, read_joint_states
+from lawful.checks.replay.increments.state_files import (
+    JointKept,
+    joint_states_text,
+    read_joint_states,
+)
 from lawful.checks.replay.tally import Tallies
 from lawful.cli import main
 from tests.checks.replay.journals import written
@@ -37,9 +42,10 @@ def in_parts(folder: Path, parts: Sequence[Sequence[str]], program: JointProgram
     kept = folder / "states"
     for number, part in enumerate(parts):
         path = written(folder / f"{number}.jsonl", [*part])
-        before = read_joint_states(kept, program) if number else {}
-        found = replay_joint_increment([path], program, before)
-        kept.write_text(joint_states_text(found.states, program), encoding="utf-8")
+        before = read_joint_states(kept, program) if number else JointKept({}, None)
+        found = replay_joint_increment([path], program, before.states, files=before.files)
+        text = joint_states_text(found.states, program, found.files)
+        kept.write_text(text, encoding="utf-8")
     return found
 
 
@@ -67,12 +73,26 @@ def test_an_increment_may_have_no_row(tmp_path: Path) -> None:
 
 
 def test_rows_in_the_order_of_their_files(tmp_path: Path) -> None:
-    """The files of an increment come after those before it, for each machine."""
+    """The files of an increment come after those before it, for each machine, also for one that has
+    no row in some file."""
     how = Preparation(order="file")
     mappings = [dataclasses.replace(each, seq="", preparation=how) for each in MAPPINGS]
+    program = joint(mappings, every=True)
     for cut in range(1, len(LINES)):
-        found = in_parts(tmp_path, [LINES[:cut], LINES[cut:]], joint(mappings))
+        parts = [LINES[:cut], LINES[cut:]]
+        found = in_parts(tmp_path, parts, program)
         assert named(found.tallies) == PLANTED
+        whole = replay([tmp_path / "0.jsonl", tmp_path / "1.jsonl"], program).tallies
+        assert numbers(found.tallies) == numbers(whole)
+        files = [written(tmp_path / f"{n}.jsonl", [line]) for n, line in enumerate(LINES)]
+        one_by_one = in_parts(tmp_path, [[line] for line in LINES], program)
+        assert numbers(one_by_one.tallies) == numbers(replay(files, program).tallies)
+
+
+def numbers(tallies: Tallies) -> list[tuple[str, int]]:
+    """Each problem: its instance and the number of its row."""
+    rows = itertools.chain(*(each.found.rows.values() for each in tallies.machines.values()))
+    return sorted((name, found.index) for each in rows for name, found in each)
 
 
 def test_states_of_other_machines_are_refused(tmp_path: Path) -> None:

@@ -149,13 +149,12 @@ def test_files_of_two_days_are_in_the_order_of_the_days(tmp_path: Path) -> None:
         for name, text in (("z", logs.MONDAY), ("y", logs.TUESDAY))
     )
     first = replay_increment([monday], how, {})
-    both = replay_increment([tuesday], how, first.states)
+    both = replay_increment([tuesday], how, first.states, files=first.files)
     tally = both.tallies.machines["Client"]
     assert (dict(tally.named), tally.counts["late"]) == ({"a": "fits", "b": "deviates"}, 0)
     assert tally.transitions == {"connect": 2, "ping": 1, "time_out": 1}
-    again = replay_increment(
-        [put(tmp_path / "x.log", "1300: Received PINGREQ from a\n")], how, both.states
-    )
+    wednesday = put(tmp_path / "x.log", "1300: Received PINGREQ from a\n")
+    again = replay_increment([wednesday], how, both.states, files=both.files)
     assert dict(again.tallies.machines["Client"].named) == {"a": "deviates", "b": "deviates"}
 
 
