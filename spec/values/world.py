@@ -124,6 +124,7 @@ class World:
     @staticmethod
     def made_of(types: Iterable[t.Type]) -> World:
         """Classes made from the types alone; they behave as the declaration's do."""
+        make: Any = enum.Enum  # Type checkers want the name of an enum written out.
         enums: dict[str, type[enum.Enum]] = {}
         records: dict[str, type[Any]] = {}
         sorts: dict[str, type[Any]] = {}
@@ -132,7 +133,7 @@ class World:
                 case t.Literal(name=name, members=members):
                     enums[name] = literal_class(members)
                 case t.Enum(name=name, members=members):
-                    enums[name] = _enum(name, members)
+                    enums[name] = make(name, {m: m for m in members})
                 case t.Record(name=name, fields=fields):
                     records[name] = dataclasses.make_dataclass(
                         name, [field for field, _ in fields], frozen=True
@@ -142,13 +143,6 @@ class World:
                 case _:
                     pass
         return World(enums, records, sorts)
-
-
-def _enum(name: str, members: tuple[str, ...]) -> type[enum.Enum]:
-    # Called through a variable: type checkers want the name of an enum written out.
-    make: Any = enum.Enum
-    made: type[enum.Enum] = make(name, {m: m for m in members})
-    return made
 
 
 def _class(base: type[Any], name: str) -> type[Any]:
@@ -248,11 +242,13 @@ def _container_encoder(type: t.Type) -> Encoder:
 
 
 def _number(value: Any) -> Json:
-    if -EXACT <= value <= EXACT:
-        return int(value)
-    from ..integer_texts import written  # Few integers are so large.
+    return int(value) if -EXACT <= value <= EXACT else {"$int": _texts().written(value)}
 
-    return {"$int": written(value)}
+
+def _texts() -> Any:
+    from .. import integer_texts  # Few integers are so large.
+
+    return integer_texts
 
 
 def _record_encoder(name: str, fields: list[tuple[str, Encoder]]) -> Encoder:
@@ -370,7 +366,7 @@ def _decode(data: Any, type: t.Type, world: World) -> Any:
         case t.Float():
             return float(_bad() if data.__class__ is bool else _plain(data, (int, float)))
         case t.Int():
-            return integer(data)
+            return _texts().read(data["$int"]) if data.__class__ is dict else _whole(data)
         case t.Enum(name=name):
             return world.enums[name][data]
         case t.Sort(name=name):
@@ -406,7 +402,9 @@ def _decode_container(data: Any, type: t.Type, world: World) -> Any:
         case t.Set(item=item):
             return frozenset(decode(v, item, world) for v in data["$set"])
         case t.Bag(item=item):
-            return FrozenBag({decode(k, item, world): integer(n) for k, n in _entries(data)})
+            return FrozenBag(
+                {decode(k, item, world): _decode(n, t.INT, world) for k, n in _entries(data)}
+            )
         case t.Map(key=key, value=of):
             rows = _entries(data)
             return FrozenMap({decode(k, key, world): decode(v, of, world) for k, v in rows})
@@ -437,16 +435,6 @@ def _alternative(data: Any, options: tuple[t.Type, ...]) -> t.Type:
 
 def _plain(data: Any, type: type[Any] | tuple[type[Any], ...]) -> Any:
     return data if isinstance(data, type) and type is not int else _bad()
-
-
-def integer(data: Any) -> int:
-    """The integer of a JSON form. ValueError for another text of digits, or for more digits than
-    Python reads; TypeError and KeyError for other data."""
-    if data.__class__ is not dict:
-        return _whole(data)
-    from ..integer_texts import read  # As above.
-
-    return read(data["$int"])
 
 
 def _whole(data: Any) -> int:
