@@ -402,9 +402,8 @@ def _decode_container(data: Any, type: t.Type, world: World) -> Any:
         case t.Set(item=item):
             return frozenset(decode(v, item, world) for v in data["$set"])
         case t.Bag(item=item):
-            return FrozenBag(
-                {decode(k, item, world): _decode(n, t.INT, world) for k, n in _entries(data)}
-            )
+            rows = _entries(data)
+            return FrozenBag({decode(k, item, world): decode(n, t.INT, world) for k, n in rows})
         case t.Map(key=key, value=of):
             rows = _entries(data)
             return FrozenMap({decode(k, key, world): decode(v, of, world) for k, v in rows})
