@@ -102,6 +102,15 @@ define internal i64 @released(ptr %row, i64 %at, i64 %number) alwaysinline {
   ret i64 0
 }
 
+define internal i64 @placed(ptr %row, i64 %at, i64 %number) alwaysinline {
+  %place = getelementptr inbounds i32, ptr %row, i64 %at
+  %short = trunc i64 %number to i32
+  %pair = cmpxchg ptr %place, i32 0, i32 %short acq_rel monotonic, align 4
+  %free = extractvalue { i32, i1 } %pair, 1
+  %mine = zext i1 %free to i64
+  ret i64 %mine
+}
+
 define internal i64 @floor_div(i64 %a, i64 %b) alwaysinline {
   %zero = icmp eq i64 %b, 0
   %minus = icmp eq i64 %b, -1

@@ -71,21 +71,32 @@ class Arrays(NamedTuple):
     def of_thread(self, words: int, successors: int) -> Arrays:
         """What one of several threads works on: the states of all and what the others found, and
         else arrays of its own."""
-        control = copied(self.control)
-        control[kernel.ENOUGH] = kernel.BATCH
-        control[kernel.FAILING], control[kernel.FAILED] = 0, 0
         own = self._replace(
             w=copied(self.w),
             info=zeros(len(self.info)),
             totals=zeros(len(self.totals)),
             firsts=zeros(len(self.firsts)),
-            control=control,
+            control=copied(self.control),
             recent=without_states(len(self.recent)),
             shared=self.control,
             sums=self.totals,
             earliest=self.firsts,
         )
-        return own.with_room(words, successors, kernel.BATCH)
+        return self.grown(own.with_room(words, successors, kernel.BATCH))
+
+    def grown(self, own: Arrays) -> Arrays:
+        """What one of several threads works on, now that the states of all stand in these."""
+        own.control[:] = self.control
+        own.control[kernel.ENOUGH] = kernel.BATCH
+        own.control[kernel.FAILING], own.control[kernel.FAILED] = 0, 0
+        return own._replace(
+            store=self.store,
+            table=self.table,
+            parents=self.parents,
+            rules=self.rules,
+            pieces=self.pieces,
+            piece_table=self.piece_table,
+        )
 
 
 def empty(words: int, cells: Sequence[int], notes: int) -> Arrays:

@@ -29,8 +29,8 @@ PIECED, PIECE_MASK, PIECE_ROOM, LOCK, NEW_ROOM, UNFOLDED, CONTROLS = range(18, 2
 GROUP = 16  # Places of a table that are looked at together: those of a line of the cache.
 GROUPED = (1 << GROUP) - 1
 WHOLE = ~(GROUP - 1)
-CHUNK = 1 << 8  # States that one of several threads expands at a time.
-SLOTS = 1 << 4  # Chunks that may be expanded before the first of them is kept.
+CHUNK = 1 << 7  # States that one of several threads expands at a time.
+SLOTS = 1 << 5  # Chunks that may be expanded before the first of them is kept.
 # Of a chunk that was expanded: its number plus one, how many states it leads to that were not
 # there, why its thread came back, and from which state on others are to be expanded; then notes.
 READY, NEW, WHY, THEN, SLOT = range(5)
@@ -115,6 +115,11 @@ def tell(row: Cells, at: int, number: int) -> None:
 
 def acquired(row: Cells, at: int) -> int:
     """A number of 32 bits; what was written before it was released is seen."""
+    raise NotImplementedError
+
+
+def placed(row: Cells, at: int, number: int) -> int:
+    """Whether the number of 32 bits there was 0: then it is this one now."""
     raise NotImplementedError
 
 

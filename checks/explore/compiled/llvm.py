@@ -38,7 +38,7 @@ from .typed_memory import address
 
 SEEN = (
     *("expand", "search", "work", "follow", "find", "insert"),
-    *("enter", "crowded", "split", "enter_pieces", "fill", "unfold", "unfold_all"),
+    *("enter", "crowded", "full_before", "split", "enter_pieces", "fill", "unfold", "unfold_all"),
     *("scout", "reached", "collect", "unfold_from"),
 )
 NUMBERS = {name: value for name, value in vars(kernel_rows).items() if isinstance(value, int)}

@@ -198,16 +198,20 @@ class Memory:
         """Twice the places of the table, and place for so many states."""
         a, places = self.arrays, 2 * len(self.arrays.table)
         size = filled(places)
-        left = zeros(self.code("crowded", a))
-        self.arrays = a._replace(
+        shares = self.threads.shares(len(a.table))
+        left = [zeros(n) for n in self.threads.each("crowded", [(a, *share) for share in shares])]
+        behind = [self.code("full_before", a, first) for first, _ in shares]
+        a = self.arrays = a._replace(
             store=longer(a.store, size * self.shape.root),
             parents=longer(a.parents, size),
             rules=longer(a.rules, size),
             table=longer(a.table, places),
         )
-        self.code("split", self.arrays, left)
+        parts = zip(left, shares, behind, strict=True)
+        self.threads.each("split", [(a, row, *share, full) for row, share, full in parts])
         self._sized()
-        self.code("enter", self.arrays, left, len(left))
+        own = self.threads.arrays if len(shares) > 1 else [a]
+        self.threads.each("enter", [(x, row, len(row)) for x, row in zip(own, left, strict=True)])
 
     def _sized(self) -> None:
         """The table has this size now."""

@@ -52,6 +52,7 @@ from .kernel_rows import (
     parents,
     piece_table,
     pieces,
+    placed,
     prefetch,
     released,
     rest,
@@ -118,7 +119,8 @@ def free_place(place: int) -> int:
 
 
 def enter(row: Cells, count: int) -> None:
-    """So many states, of these numbers, which are in the table nowhere, are put there."""
+    """So many states, of these numbers, which are in the table nowhere, are put there. Several
+    threads may each put others there."""
     mask = control[MASK]
     first = 0
     while first < count:
@@ -128,8 +130,16 @@ def enter(row: Cells, count: int) -> None:
             hashes[k] = mixed(batch, k * WORDS, WORDS)
             prefetch(table, hashes[k] >> 32 & mask & WHOLE)
         for k in range(few):
-            add(hashes[k], row[first + k])
+            put(hashes[k], row[first + k])
         first += few
+
+
+def put(hashed: int, number: int) -> None:
+    """A state of this hash, which is not there, gets a place that no other thread takes."""
+    mask = control[MASK]
+    first = hashed >> 32 & mask & WHOLE
+    while not placed(table, free_place(first), number + 1 | hashed >> 32 & LOW & ~mask):
+        pass
 
 
 def full_before(place: int) -> int:
@@ -138,24 +148,27 @@ def full_before(place: int) -> int:
     return scanned(table, place - GROUP & mask, 0, mask) >> GROUP == 0
 
 
-def crowded() -> int:
-    """How many states `split` cannot tell the group of."""
+def crowded(first: int, last: int) -> int:
+    """How many states `split` cannot tell the group of, between these places."""
     mask = control[MASK]
     found = 0
-    for place in range(0, mask + 1, GROUP):
+    for place in range(first, last, GROUP):
         if full_before(place):
             found += GROUP - popcount(scanned(table, place, 0, mask) >> GROUP)
     return found
 
 
-def split(row: Cells) -> None:
-    """The table is doubled: of each group, those of the states whose hash has the next bit go to
-    the new half. States that may not be in the group of their hash are taken out into a row."""
+def split(row: Cells, first: int, last: int, behind: int) -> None:
+    """The table is doubled: of each group between these places, those of the states whose hash has
+    the next bit go to the new half. States that may not be in the group of their hash are taken out
+    into a row; `behind` says whether the first group is one of those.
+
+    Several threads may each split a part of the table.
+    """
     mask = control[MASK]
     size = mask + 1
     out_of_it = 0
-    behind = full_before(0)
-    for place in range(0, size, GROUP):
+    for place in range(first, last, GROUP):
         taken = GROUP - popcount(scanned(table, place, 0, mask) >> GROUP)
         low = 0
         high = 0

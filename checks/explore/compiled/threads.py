@@ -5,10 +5,11 @@ Machine code runs without Python's lock; what the threads do is said in `team_ke
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from . import kernel_rows as kernel
 from .arrays import Arrays
@@ -19,6 +20,7 @@ from .typed_memory import fill
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
+LARGE = 1 << 16  # Places of a table that are worth several threads.
 LEAST = 16 * kernel.CHUNK  # Fewer states are left to one thread.
 SPAN = 1 << 16  # States that each thread expands between two looks at the clock, at most.
 
@@ -37,6 +39,11 @@ class Shared(Protocol):
     @property
     def arrays(self) -> Arrays:
         """The arrays of the search; others whenever it has grown."""
+        ...
+
+    @property
+    def room(self) -> int:
+        """For so many successors of one state there is room."""
         ...
 
     @property
@@ -60,8 +67,9 @@ class Workers:
         self.memory = memory
         self.count = count
         self.pace = Pace(SPAN)
-        self.own: Sequence[Arrays] = []
-        self.made_for: Arrays | None = None
+        self._own: Sequence[Arrays] = []
+        self._room = 0  # That each of these has for the successors of one state.
+        self._made_for: Arrays | None = None
 
     @cached_property
     def pool(self) -> ThreadPoolExecutor:
@@ -69,6 +77,30 @@ class Workers:
         from concurrent.futures import ThreadPoolExecutor
 
         return ThreadPoolExecutor(self.count - 1)
+
+    @property
+    def arrays(self) -> Sequence[Arrays]:
+        """What each thread works on; it is made once, and brought up to date when the search has
+        grown."""
+        memory = self.memory
+        if self._room != memory.room:
+            self._own, self._room = memory.for_team(self.count), memory.room
+        elif self._made_for is not memory.arrays:
+            self._own = [memory.arrays.grown(own) for own in self._own]
+        self._made_for = memory.arrays
+        return self._own
+
+    def shares(self, places: int) -> Sequence[tuple[int, int]]:
+        """From which place of a table to which each thread works; one does all of a small one."""
+        count = self.count if places >= LARGE else 1
+        ends = [places // kernel.GROUP * i // count * kernel.GROUP for i in range(count + 1)]
+        return list(itertools.pairwise(ends))
+
+    def each(self, name: str, given: Sequence[tuple[Any, ...]]) -> list[int]:
+        """What the function of this name returns for each of these, by a thread for each."""
+        code = self.memory.code
+        others = [self.pool.submit(code, name, *own) for own in given[1:]]
+        return [code(name, *given[0]), *(other.result() for other in others)]
 
     def advance(self, span: Span) -> Stopped | None:
         """Expand states of a span; None where one thread has to do it.
@@ -79,9 +111,7 @@ class Workers:
         if self.count == 1 or span.first or span.last - span.next < LEAST:
             return None
         memory = self.memory
-        if self.made_for is not memory.arrays:
-            self.own = memory.for_team(self.count)
-            self.made_for = memory.arrays
+        own = self.arrays
         c = memory.arrays.control
         c[kernel.BEGIN] = c[kernel.NEXT] = span.next
         c[kernel.LAST] = min(span.last, span.next + self.count * self.pace.states)
@@ -89,13 +119,10 @@ class Workers:
         c[kernel.ENOUGH] = min(span.most - 1, c[kernel.STATES])
         c[kernel.TURN], c[kernel.CLAIMED], c[kernel.STATUS] = 0, 0, kernel.DONE
         fill(memory.arrays.slots)
-        for arrays in self.own:
+        for arrays in own:
             memory.allow_rounds(arrays)
         with self.pace.measured():
-            others = [self.pool.submit(memory.code, "work", own) for own in self.own[1:]]
-            memory.code("work", self.own[0])
-            for other in others:
-                other.result()
+            self.each("work", [(each,) for each in own])
         if c[kernel.NEXT] == span.next:
             return None
         escaped = c[kernel.STATUS] == kernel.ESCAPED

@@ -10,6 +10,7 @@ import ctypes
 import mmap
 from array import array
 from collections.abc import Iterable
+from contextlib import suppress
 from struct import calcsize
 from typing import Any, Literal
 
@@ -22,7 +23,9 @@ UINT16: Kind = "H"
 INT8: Kind = "b"
 LARGE = 1 << 20  # Bytes that are worth pages of their own.
 HUGE = 1 << 28  # Bytes that are worth large pages; those cost the system several times as much.
-AHEAD = 16  # Times the room that is asked for: the system gives memory when it is used.
+# Times the room that is asked for: the system gives memory when it is used. It promises no more than
+# it has, so less is asked for then.
+AHEAD = (256, 16, 1)
 ALL_ONES = 0xFF  # Each byte of -1.
 PLACE: Any = ctypes.c_char * 0
 
@@ -99,7 +102,7 @@ def blank(held: Any, size: int) -> Any:
 
 def _ahead(size: int, kind: Kind) -> Any:
     """Integers, all 0, with more room behind them where the system promises so much."""
-    try:
-        return zeros(AHEAD * size, kind)[:size]
-    except (MemoryError, OSError):
-        return zeros(size, kind)
+    for times in AHEAD:
+        with suppress(MemoryError, OSError):
+            return zeros(times * size, kind)[:size]
+    raise MemoryError(f"the system has no {size:,} numbers of {calcsize(kind)} bytes more")

@@ -48,6 +48,12 @@ def released(row: list[int], at: int, number: int) -> None:
     row[at] = number & LOW
 
 
+def placed(row: list[int], at: int, number: int) -> int:
+    free = row[at] == 0
+    row[at] = number & LOW if free else row[at]
+    return free
+
+
 def locked(row: list[int], at: int) -> int:
     free, row[at] = row[at] == 0, 1
     return free
@@ -70,7 +76,10 @@ def prefetch(_row: list[int], _at: int) -> None:
     """Nothing is fetched; it is counted."""
 
 
-INTRINSICS = (copied, scanned, acquired, released, locked, claimed, seen, tell, prefetch)
+INTRINSICS = (
+    *(copied, scanned, acquired, released, placed),
+    *(locked, claimed, seen, tell, prefetch),
+)
 
 
 class CountedKernel:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from lawful.checks.explore.compiled import kernel_rows, llvm
 from lawful.checks.explore.compiled.arrays import Arrays, empty
+from lawful.checks.explore.compiled.kernel_rows import GROUP
 from lawful.checks.explore.compiled.llvm import Native, compiled
 from lawful.checks.explore.compiled.typed_memory import (
     INT32,
@@ -27,6 +29,7 @@ from lawful.checks.explore.compiled.typed_memory import (
     zeros,
 )
 from lawful.checks.explore.expansion.successors import Text
+from tests.checks.explore.compiled.counted_kernel import CountedKernel
 
 pytestmark = pytest.mark.optimised
 
@@ -37,7 +40,11 @@ PLACES = 128
 
 @cache
 def code(words: int) -> Native:
-    return compiled(Text("def expand(w, store, at, out, info, room):\n    return 0", words, 1))
+    return compiled(expanding_nothing(words))
+
+
+def expanding_nothing(words: int) -> Text:
+    return Text("def expand(w, store, at, out, info, room):\n    return 0", words, 1)
 
 
 @st.composite
@@ -183,16 +190,25 @@ def test_the_rules_that_reached_states_are_counted() -> None:
     assert found.tolist() == [0, 2, 1]
 
 
+@pytest.mark.parametrize("parts", [1, 3])
 @pytest.mark.parametrize("words", [1, 5])
-def test_a_table_of_twice_the_size_has_each_state_where_it_is_looked_for(words: int) -> None:
-    """Of states behind a full group nobody knows the group: they are entered anew."""
+def test_a_table_of_twice_the_size_has_each_state_where_it_is_looked_for(
+    words: int, parts: int
+) -> None:
+    """Of states behind a full group nobody knows the group: they are entered anew. The last part is
+    split first, as threads may do it in any order."""
+    ends = [PLACES // GROUP * i // parts * GROUP for i in range(parts + 1)]
+    shares = [*itertools.pairwise(ends)][::-1]
     taken_out = 0
     for seed in range(20):
         held = np.random.default_rng(seed).integers(0, 1 << 62, (110, words)).tolist()
         kept = entered(words, [tuple(row) for row in held], PLACES, True)
         kept = kept._replace(table=np.append(kept.table, np.zeros(PLACES, np.uint32)))
-        left = np.full(code(words)("crowded", kept), -1)
-        code(words)("split", kept, left)
+        behind = [code(words)("full_before", kept, first) for first, _ in shares]
+        rows = [np.full(code(words)("crowded", kept, *share), -1) for share in shares]
+        for row, share, full in zip(rows, shares, behind, strict=True):
+            code(words)("split", kept, row, *share, full)
+        left = np.concatenate(rows)
         assert np.count_nonzero(kept.table) == len(held) - len(left)
         kept.control[kernel_rows.MASK] = 2 * PLACES - 1
         code(words)("enter", kept, left, len(left))
@@ -201,6 +217,26 @@ def test_a_table_of_twice_the_size_has_each_state_where_it_is_looked_for(words: 
         assert found == [*range(len(held))]
         taken_out += len(left)
     assert taken_out > 100
+
+
+def test_a_place_that_another_thread_has_just_taken_is_left_to_it() -> None:
+    """Between the look at a free place and its taking, the other state is there."""
+    kept = entered(1, [(5,), (6,)], PLACES, True)
+    fill(kept.table)
+    kernel = CountedKernel(expanding_nothing(1), {})
+    place, taken = kernel.names["placed"], list[int]()
+
+    def late(row: list[int], at: int, number: int) -> int:
+        if not taken:
+            taken.append(at)
+            row[at] = 1
+        return place(row, at, number)
+
+    kernel.names["placed"] = late
+    kernel("enter", kept, np.array([1]), 1)
+    table = np.asarray(kept.table)
+    assert kernel("find", kept, np.array([6]), 0) == 1
+    assert table[taken[0]] == 1 and np.count_nonzero(table) == 2
 
 
 def test_a_table_grows_where_it_stands_and_is_blank_again() -> None:

@@ -128,12 +128,18 @@ def told(s: PackedSearch) -> dict[str, Any]:
 @pytest.mark.one_in(2)
 @pytest.mark.parametrize("workers", [2, 3])
 def test_several_find_what_one_finds(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    taken = counted(monkeypatch)
+    monkeypatch.setattr(threads, "LARGE", 1 << 14)
+    taken, teams = counted(monkeypatch), teams_made(monkeypatch)
     two_phase = space_of(TwoPhase, Scope(RM=6))
     one = told(found(two_phase, 1))
     assert not taken
-    assert told(found(two_phase, workers)) == one
+    two = found(two_phase, workers)
+    assert told(two) == one
     assert sum(taken) > 25_000
+    assert isinstance(two.store, Memory)
+    places = len(two.store.arrays.table)
+    assert places == 8 * threads.LARGE and len(two.store.threads.shares(places)) == workers
+    assert len(teams) == 1  # However often the table has grown.
     assert one["counts"][:2] == (50_816, 402_306)
 
 
@@ -333,6 +339,19 @@ def test_none_takes_a_slot_that_is_not_free(monkeypatch: pytest.MonkeyPatch) -> 
 def test_there_are_as_many_as_processors() -> None:
     assert 1 <= threads.processors() <= 4096
     assert threads.LEAST > kernel_rows.CHUNK
+
+
+def teams_made(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """For how many threads arrays are made from now on, one time after the other."""
+    made = list[int]()
+    for_team = Memory.for_team
+
+    def noted(self: Memory, count: int) -> Any:
+        made.append(count)
+        return for_team(self, count)
+
+    monkeypatch.setattr(Memory, "for_team", noted)
+    return made
 
 
 def counted(monkeypatch: pytest.MonkeyPatch) -> list[int]:
