@@ -23,8 +23,8 @@ UINT16: Kind = "H"
 INT8: Kind = "b"
 LARGE = 1 << 20  # Bytes that are worth pages of their own.
 HUGE = 1 << 28  # Bytes that are worth large pages; those cost the system several times as much.
-# Times the room that is asked for: the system gives memory when it is used. It promises no more than
-# it has, so less is asked for then.
+# Times the room that is asked for: the system gives memory when it is used. It promises no more
+# than it has: then the next of these is asked for.
 AHEAD = (256, 16, 1)
 ALL_ONES = 0xFF  # Each byte of -1.
 PLACE: Any = ctypes.c_char * 0
