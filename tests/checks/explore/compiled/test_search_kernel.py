@@ -29,7 +29,7 @@ from lawful.checks.explore.compiled.typed_memory import (
     zeros,
 )
 from lawful.checks.explore.expansion.successors import Text
-from tests.checks.explore.compiled.counted_kernel import CountedKernel
+from tests.checks.explore.compiled.counted_kernel import CountedKernel, placed
 
 pytestmark = pytest.mark.optimised
 
@@ -224,13 +224,13 @@ def test_a_place_that_another_thread_has_just_taken_is_left_to_it() -> None:
     kept = entered(1, [(5,), (6,)], PLACES, True)
     fill(kept.table)
     kernel = CountedKernel(expanding_nothing(1), {})
-    place, taken = kernel.names["placed"], list[int]()
+    taken = list[int]()
 
     def late(row: list[int], at: int, number: int) -> int:
         if not taken:
             taken.append(at)
             row[at] = 1
-        return place(row, at, number)
+        return placed(row, at, number)
 
     kernel.names["placed"] = late
     kernel("enter", kept, np.array([1]), 1)
