@@ -54,7 +54,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -67,9 +66,10 @@ from lawful.spec.codec.as_json import is_object
 from lawful.spec.errors import nearest
 from lawful.spec.ir import Json
 
-from .flaws.row_texts import kind_of, no_name, no_number, no_time
+from .flaws.row_texts import cast_hint, kind_of, no_name, no_number, no_time
 from .histories.history_table import CALL, NO_PHASE, RETURN, HistoryTable, history_of
 from .preparation import preparation_table
+from .preparation.instance_names import shown
 from .preparation.otlp import SAMPLED
 from .preparation.path_templates import (
     Filled,
@@ -93,9 +93,6 @@ from .stays.deadline_table import wrong_deadlines
 HAPPENED = "happened"
 SKIPPED = "skipped"
 NUMBER = "$.lawful number"  # Where a prepared record has the number that its order gives it.
-# Texts that another instance might be shown as; Arrow knows the same pattern.
-QUOTED_TEXT = r'(?s)\A(?:0|-?[1-9][0-9]*|".*)\z'
-QUOTED = re.compile(r'0|-?[1-9][0-9]*|".*', re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -225,7 +222,8 @@ class TraceMapping:
         if self.seq == NUMBER and isinstance(seq, str):
             return self._flawed(instance, -1, seq, data)
         if type(seq) is not int or not 0 <= seq < LARGEST:
-            return self._flawed(instance, -1, no_number(self.seq, seq), data)
+            why = no_number(self.seq, seq, cast_hint(self.casts, self.seq))
+            return self._flawed(instance, -1, why, data)
         if self.dense and seq < self.first:
             why = f"a sequence number before {self.first}, the first one"
             return self._flawed(instance, -1, why, data)
@@ -233,6 +231,11 @@ class TraceMapping:
             return self._row(instance, seq, data)
         except MissingPath as error:
             return self._flawed(instance, seq, str(error), data)
+
+    @property
+    def casts(self) -> Mapping[str, str]:
+        """What texts become, by their paths."""
+        return {} if self.preparation is None else self.preparation.casts
 
     def _flawed(self, instance: str, seq: int, flaw: str, data: Mapping[str, Any]) -> Row:
         theirs = self.event_of(data) or ""
@@ -339,20 +342,6 @@ def _present(template: Any, data: Mapping[str, Any]) -> dict[str, Json]:
         except MissingPath:
             continue
     return out
-
-
-def shown(key: Any) -> Any:
-    """The name of the instance with this key; what is no key comes back as it is."""
-    if isinstance(key, int) and not isinstance(key, bool):
-        return str(key)
-    return f'"{key}"' if isinstance(key, str) and QUOTED.fullmatch(key) else key
-
-
-def key_of(name: str) -> str | int:
-    """The key of the instance with this name."""
-    if not QUOTED.fullmatch(name):
-        return name
-    return name[1:-1] if name.startswith('"') else int(name)
 
 
 KINDS: dict[str, type] = {

@@ -8,8 +8,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator
 
-from .mapping import TraceMapping, key_of
+from .mapping import TraceMapping
 from .preparation.formats import Found, record_of_line, records_of_file
+from .preparation.instance_names import key_of
 from .preparation.masks import WITHHELD
 from .preparation.path_templates import Record
 from .preparation.preparation_table import Preparation

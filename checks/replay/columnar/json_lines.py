@@ -13,7 +13,7 @@ from typing import Any
 
 from lawful.spec.codec.as_json import is_object
 
-from ..mapping import QUOTED_TEXT
+from ..preparation.instance_names import QUOTED_TEXT
 from ..parquet import arrow
 from ..preparation.path_templates import Record, value_at
 from ..rows import LARGEST, Row, decoded, encodable, loads

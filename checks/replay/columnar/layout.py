@@ -25,7 +25,8 @@ from lawful.spec.values.time import clock_of
 from lawful.spec.values.world import World, decode
 
 from ..difference import exact
-from ..mapping import TraceMapping, key_of
+from ..mapping import TraceMapping
+from ..preparation.instance_names import key_of
 from ..program import ReplayProgram
 from ..row_state import may_be_none
 from ..rows import Rejected, Row, decoded

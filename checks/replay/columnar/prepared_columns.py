@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from ..mapping import key_of, shown
+from ..preparation.instance_names import key_of, shown
 from ..parquet import arrow
 from ..prepared_rows import Pair
 from ..rows import Row

@@ -5,7 +5,7 @@ Problems with one text are of one kind, so a text names the type of a value, and
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from lawful.spec.codec.as_json import is_list, is_object
@@ -29,6 +29,16 @@ def kind_of(value: Any) -> str:
     if isinstance(value, str):
         return "a text"
     return "a list" if is_list(value) else "an object" if is_object(value) else "another value"
+
+
+def cast_hint(casts: Mapping[str, str], path: str) -> str:
+    """How a text at a path becomes a number, by the casts that there are already."""
+    kind = casts.get(path)
+    if kind is None:
+        return CAST
+    if kind == "text":
+        return f'`casts` make a "{kind}" of it; "int" makes a number of a text'
+    return f'its cast to "{kind}" cannot read this text'
 
 
 def no_number(where: str, value: Any, how: str = CAST) -> str:

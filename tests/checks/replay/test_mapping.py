@@ -11,6 +11,7 @@ import pytest
 from lawful import Machine, Nat, initial, require, transition
 from lawful.checks.replay import ReplayError, ReplayProgram, ReplayResult, replay
 from lawful.checks.replay.mapping import mapping_of, read_mapping
+from lawful.checks.replay.rows import Row
 from tests.checks.replay.journals import Bell, Worker, written
 
 TOML = """
@@ -214,3 +215,25 @@ def test_a_machine_begins_as_its_initial_says(tmp_path: Path) -> None:
     assert unsaid.verdicts["inconclusive"] == 1
     [[(_, finding)]] = unsaid.total.found.rows.values()
     assert finding.clause == "the rows do not say how the @initial of the machine ran: begin"
+
+
+@pytest.mark.parametrize(
+    ("casts", "text", "hint"),
+    [
+        ({}, "7", '; `casts` of the [preparation] make an "int" of it'),
+        ({"$.m": "int"}, "7", '; `casts` of the [preparation] make an "int" of it'),
+        ({"$.n": "int"}, "1,000", '; its cast to "int" cannot read this text'),
+        ({"$.n": "fixed(2)"}, "1,000", '; its cast to "fixed(2)" cannot read this text'),
+        ({"$.n": "text"}, 7, '; `casts` make a "text" of it; "int" makes a number of a text'),
+    ],
+)
+def test_a_text_in_place_of_a_number_is_told_by_the_casts_that_there_are(
+    casts: dict[str, str], text: object, hint: str
+) -> None:
+    paths = {"instance": "$.i", "seq": "$.n", "event": "$.t"}
+    how = mapping_of({**paths, "preparation": {"casts": casts}})
+    (data,) = how.prepared({"i": "a", "n": text, "t": "x"}, 0)
+    row = how.row_of(data, "")
+    assert isinstance(row, Row)
+    told = "a row without a sequence number: $.n is a text, not a whole number from 0 on"
+    assert row.flaw == told + hint
