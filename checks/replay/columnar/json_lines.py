@@ -13,8 +13,8 @@ from typing import Any
 
 from lawful.spec.codec.as_json import is_object
 
-from ..preparation.instance_names import QUOTED_TEXT
 from ..parquet import arrow
+from ..preparation.instance_names import QUOTED_TEXT
 from ..preparation.path_templates import Record, value_at
 from ..rows import LARGEST, Row, decoded, encodable, loads
 from ..sources import BLANK

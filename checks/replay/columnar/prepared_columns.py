@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from ..preparation.instance_names import key_of, shown
 from ..parquet import arrow
+from ..preparation.instance_names import key_of, shown
 from ..prepared_rows import Pair
 from ..rows import Row
 from .json_lines import regular_columns
