@@ -337,13 +337,16 @@ def replay(
     else:
         tallies = tally_here(files, program, tell)
     _check_some(tallies, program)
-    whys = [remark(used, files, engine, master), _copied(files, program)]
+    whys = [
+        remark(used, files, engine, master),
+        _copied(files, program),
+        absent_values(files, program),
+    ]
     distinct = files.distinct
     several = distinct if len(distinct) > 1 else ()
     unplaced: Mapping[What, Place] = {}
     if isinstance(program, ReplayProgram):
         unplaced = places_of(tallies, files, program)
-        whys.append(absent_values(files, program))
     why = "; ".join(filter(None, whys))
     seconds = time.perf_counter() - begun
     return ReplayResult(program, used, tallies, seconds, demands, why, several, unplaced)

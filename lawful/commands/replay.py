@@ -154,11 +154,9 @@ def _increment(
         found, kept = _continued(options, program, tell)
     if options.keep is not None:
         files.save(options.keep, kept)
-    remarks = [found.remark]
-    if isinstance(program, ReplayProgram):
-        remarks.append(absent_values(program.sources(options.traces, some=False), program))
+    absent = absent_values(program.sources(options.traces, some=False), program)
     seconds = time.perf_counter() - begun
-    remark = "; ".join(filter(None, remarks))
+    remark = "; ".join(filter(None, (found.remark, absent)))
     return ReplayResult(program, "local", found.tallies, seconds, demands, remark)
 
 

@@ -12,12 +12,14 @@ from lawful.runtime.instance import Machine
 from lawful.spec.ir import Json
 
 from ..explanation import explained
+from ..flaws.absent_values import MOST, absent_in
 from ..joint.joint_program import ALONE, JointProgram, joint_program
 from ..mapping import TraceMapping
 from ..problems import COUNTS
 from ..program import ReplayProgram
 from ..sources import ReplayError
 from ..tally import STRICT, Demands
+from .first_rows import first_rows
 from .inputs import of_frame, of_states
 from .joint_frames import folded_jointly, joint_rows_of_frame
 from .joint_tasks import judged_jointly
@@ -55,10 +57,12 @@ class ReplayFrames:
 
     All are views of `records`, which Spark computes anew for each action. Call `persist()` before
     you use more than one. `make` makes the records: it judges long instances, if they are split.
+    `rows` is the input.
     """
 
     program: ReplayProgram | JointProgram
     make: Callable[[], DataFrame]
+    rows: DataFrame
 
     @cached_property
     def records(self) -> DataFrame:
@@ -157,6 +161,11 @@ class ReplayFrames:
         if failures:
             raise ReplayError("; ".join(failures))
 
+    def remark(self) -> str:
+        """Which outputs and variables of the mapping no row tells, among the first 10,000, as text:
+        their path may be misspelt. Empty where there is none. It is an action of Spark."""
+        return absent_in(first_rows(self.rows, self.program, MOST), self.program)
+
     def persist(self) -> ReplayFrames:
         """The same, computed once: the first action keeps all records in Spark's cache."""
         conf = self.records.sparkSession.conf
@@ -164,7 +173,7 @@ class ReplayFrames:
         conf.set(CACHED_ADAPTIVELY, "true")
         try:
             kept = self.records.persist()
-            return ReplayFrames(self.program, lambda: kept)
+            return replace(self, make=lambda: kept)
         finally:
             conf.set(CACHED_ADAPTIVELY, before)
 
@@ -214,8 +223,8 @@ def replay_frame(
     if states is not None:
         keyed = keyed.unionByName(of_states(states))
     if split_long and splits(program):
-        return ReplayFrames(program, lambda: _split(rows, program))
-    return ReplayFrames(program, lambda: folded(keyed, RecordPartition(program), RECORD))
+        return ReplayFrames(program, lambda: _split(rows, program), rows)
+    return ReplayFrames(program, lambda: folded(keyed, RecordPartition(program), RECORD), rows)
 
 
 def _jointly(
@@ -238,7 +247,7 @@ def _jointly(
         program = joint_program([each.lawful.ir for each in classes], mappings)
     keyed = joint_rows_of_frame(rows, program)
     task = RecordPartition(program, judged_jointly)
-    return ReplayFrames(program, lambda: folded_jointly(keyed, task, RECORD))
+    return ReplayFrames(program, lambda: folded_jointly(keyed, task, RECORD), rows)
 
 
 def _split(rows: DataFrame, program: ReplayProgram) -> DataFrame:

@@ -131,7 +131,7 @@ class JointRecords:
         counter = LineCounter()
         for batch in batches:
             forms, lines = (batch.column(i).to_pylist() for i in range(2))
-            made = [self._made(line) for line in lines]
+            made = [self.made(line) for line in lines]
             lost = [any(isinstance(row, Rejected) for _, row in rows) for rows in made]
             where = counter.places(batch.column(2).to_pylist(), forms, lost)
             pairs = zip(made, where, strict=True)
@@ -139,7 +139,8 @@ class JointRecords:
             read = sum(map(len, lines)) + len(lines)
             yield _keyed(told, (forms[0], read) if forms else None)
 
-    def _made(self, line: bytes) -> list[OfProgram]:
+    def made(self, line: bytes) -> list[OfProgram]:
+        """The rows of all machines of a line."""
         if self.table:
             return rows_of_record(self.program, object_of(line), 0, line.decode())
         found = record_of_line(line, self.program.reading)

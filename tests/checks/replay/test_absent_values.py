@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
-from lawful.checks.replay import ReplayProgram, TraceMapping
+from lawful import Machine, Nat, transition
+from lawful.checks.replay import ReplayProgram, TraceMapping, joint_program, replay_frame
 from lawful.checks.replay import replay as replay_files
 from lawful.checks.replay.flaws import absent_values
 from lawful.checks.replay.mapping import mapping_of
 from lawful.cli import main
+from tests.checks.replay.conftest import NEEDS_SPARK
 from tests.checks.replay.journals import written
 from tests.checks.replay.test_recorded_outputs import MAPPING, Account, lines_of
 
@@ -67,3 +69,59 @@ def test_increments_and_prepared_rows(tmp_path: Path, capsys: pytest.CaptureFixt
     given = ["replay", str(rows), target, "--mapping", str(tmp_path / "m.json")]
     assert main([*given, "--keep", str(tmp_path / "states")]) == 0
     assert NAMED.format("$.rr", "output") in capsys.readouterr().out
+
+
+class Bank(Machine):
+    """It hears the same events as each of its accounts, and answers with their number."""
+
+    heard: Nat = 0
+
+    @transition()
+    def put(self) -> Nat:
+        self.heard += 1
+        return self.heard
+
+
+BOTH = [Account.lawful.ir, Bank.lawful.ir]
+MINE = replace(MAPPING, machine="Account")
+THEIRS = TraceMapping("$.bank", "$.n", "$.e", output="$.all", machine="Bank")
+TOLD: list[dict[str, Any]] = [{**row, "bank": "x", "all": n} for n, row in enumerate(PUTS, 1)]
+
+
+def test_each_of_several_machines(tmp_path: Path) -> None:
+    rows = written(tmp_path / "rows.jsonl", TOLD)
+    for mine, theirs, what in (
+        (MINE, THEIRS, ""),
+        (replace(MINE, output="$.rr"), THEIRS, "$.rr (output of Account)"),
+        (MINE, replace(THEIRS, output="$.al"), "$.al (output of Bank)"),
+        (
+            replace(MINE, observed={"sum": "$.s"}),
+            replace(THEIRS, output="$.al"),
+            "$.s (observed.sum of Account), $.al (output of Bank)",
+        ),
+    ):
+        found = replay_files([rows], joint_program(BOTH, [mine, theirs])).remark
+        told = f"no row has a value at {what}, so nothing was compared with it"
+        assert found == (told if what else "")
+
+
+COLUMNS = "i string, n long, e string, by long, r long, bank string, all long, rr long, al long"
+WRONG = replace(MINE, output="$.rr")
+
+
+@pytest.mark.nightly
+@NEEDS_SPARK[0]
+@NEEDS_SPARK[1]
+def test_data_frames(session: Any) -> None:
+    """Lines and tables, as they are and prepared; one machine and several."""
+    names = [each.split()[0] for each in COLUMNS.split(", ")]
+    table = session.createDataFrame([tuple(map(row.get, names)) for row in TOLD], COLUMNS)
+    lines = session.createDataFrame([(json.dumps(row),) for row in TOLD], "value string")
+    how: Any = {"preparation": {"casts": {"$.n": "int"}}}
+    prepared = mapping_of({**json.loads(json.dumps(WRONG.to_json())), **how})
+    for frame in (lines, table):
+        for mapping in (WRONG, prepared):
+            assert replay_frame(frame, Account, mapping).remark() == NAMED.format("$.rr", "output")
+        assert replay_frame(frame, Account, MINE).persist().remark() == ""
+        both = replay_frame(frame, [Account, Bank], [MINE, replace(THEIRS, output="$.al")])
+        assert both.remark() == NAMED.format("$.al", "output of Bank")
