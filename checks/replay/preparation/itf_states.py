@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from lawful.spec.codec.as_json import is_list, is_object
+from lawful.spec.integer_texts import beyond, is_beyond, read
 
 from .path_templates import Record
 
@@ -19,7 +20,10 @@ TAGS = {"#set": "$set", "#tup": "$tuple", "#map": "$map"}
 
 def steps(text: bytes) -> Iterator[Record]:
     """The steps of a trace. Raises ValueError where the file is no ITF."""
-    document = json.loads(text)
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise ValueError(beyond()) if is_beyond(error) else error from error
     states = document.get("states") if is_object(document) else None
     if not is_list(states) or not all(map(is_object, states)):
         raise ValueError("no ITF: it has no list of states")
@@ -39,5 +43,5 @@ def _value(data: Any) -> Any:
     if not is_object(data):
         return data
     if "#bigint" in data:
-        return int(data["#bigint"])
+        return read(str(data["#bigint"]))
     return {TAGS.get(name, name): _value(value) for name, value in data.items()}

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from lawful.spec.codec.as_json import is_list
+from lawful.spec.integer_texts import beyond, is_beyond
 
 from ..rows import Twice, unique
 
@@ -31,6 +32,12 @@ def records(data: bytes) -> Iterator[Any]:
         except Twice as error:
             line = text.count("\n", 0, begun) + 1
             raise ValueError(f"a key twice, in the document that begins in line {line}") from error
+        except ValueError as error:
+            if not is_beyond(error):
+                raise
+            line = text.count("\n", 0, begun) + 1
+            what = f"{beyond()}; in the document that begins in line {line}"
+            raise ValueError(what) from error
         except RecursionError as error:
             raise ValueError("no JSON: too many brackets in one another") from error
         yield from document if is_list(document) else [document]

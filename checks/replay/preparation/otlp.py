@@ -11,16 +11,19 @@ specification, JSON encoding (https://opentelemetry.io/docs/specs/otlp/#json-pro
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from lawful.spec.codec.as_json import is_list, is_object
+from lawful.spec.integer_texts import beyond, is_beyond
 
 from .names import named
 from .path_templates import Record
 from .sampling import sampled
 
 SAMPLED = "lawful sampled"  # The field of a record that says why others may be missing.
+WHOLE = re.compile(r"-?[0-9]{1,300}")
 KEPT = ("traceId", "spanId", "parentSpanId", "kind", "severityText", "severityNumber")
 
 
@@ -68,14 +71,16 @@ def _documents(text: bytes) -> Iterator[Any]:
     try:
         yield json.loads(text)
         return
-    except ValueError:
-        pass
+    except ValueError as error:
+        if is_beyond(error):
+            raise ValueError(beyond()) from error
     for number, line in enumerate(text.splitlines(), 1):
         if line.strip():
             try:
                 yield json.loads(line)
             except ValueError as error:
-                raise ValueError(f"no OTLP/JSON: line {number}: {error}") from error
+                why = beyond() if is_beyond(error) else str(error)
+                raise ValueError(f"no OTLP/JSON: line {number}: {why}") from error
 
 
 def _span(span: Any, shared: Record) -> Iterator[Record]:
@@ -126,7 +131,7 @@ def _value(value: Any) -> Any:
 
 
 def _whole(value: Any) -> Any:
-    return int(value) if isinstance(value, str) and value.lstrip("-").isdigit() else value
+    return int(value) if isinstance(value, str) and WHOLE.fullmatch(value) else value
 
 
 def _list(owner: Any, name: str) -> list[Any]:
