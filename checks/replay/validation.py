@@ -233,7 +233,7 @@ class ReplayResult:
         with the machine where each has its own mapping."""
         whose: dict[str, Json] = {"machine": machine} if self._joint else {}
         place = self._file(machine, finding.index)
-        known = self.unplaced.get((instance, finding.clause))
+        known = self.unplaced.get((machine if self._joint else "", instance, finding.clause))
         if finding.index == ELSEWHERE and known is not None:
             place = {"file": known[0], "number": known[1]}
         return whose | _finding(instance, finding, place)
@@ -344,9 +344,7 @@ def replay(
     ]
     distinct = files.distinct
     several = distinct if len(distinct) > 1 else ()
-    unplaced: Mapping[What, Place] = {}
-    if isinstance(program, ReplayProgram):
-        unplaced = places_of(tallies, files, program)
+    unplaced = places_of(tallies, files, program)
     why = "; ".join(filter(None, whys))
     seconds = time.perf_counter() - begun
     return ReplayResult(program, used, tallies, seconds, demands, why, several, unplaced)

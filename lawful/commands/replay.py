@@ -26,6 +26,7 @@ from lawful.checks.replay import (
 )
 from lawful.checks.replay.flaws.absent_values import absent_values
 from lawful.checks.replay.flaws.mapping_names import MappingError
+from lawful.checks.replay.flaws.unplaced_rows import places_of
 from lawful.checks.replay.increments.fold_snapshots import StateError
 from lawful.checks.replay.increments.given_files import NO_FILES
 from lawful.checks.replay.increments.state_files import (
@@ -154,10 +155,12 @@ def _increment(
         found, kept = _continued(options, program, tell)
     if options.keep is not None:
         files.save(options.keep, kept)
-    absent = absent_values(program.sources(options.traces, some=False), program)
+    traces = program.sources(options.traces, some=False)
+    remark = "; ".join(filter(None, (found.remark, absent_values(traces, program))))
+    unplaced = places_of(found.tallies, traces, program)
     seconds = time.perf_counter() - begun
-    remark = "; ".join(filter(None, (found.remark, absent)))
-    return ReplayResult(program, "local", found.tallies, seconds, demands, remark)
+    rest = seconds, demands, remark
+    return ReplayResult(program, "local", found.tallies, *rest, unplaced=unplaced)
 
 
 def _whole_log(options: ReplayOptions) -> None:

@@ -6,16 +6,15 @@ A row without such a value says nothing of it, so nothing is compared and nothin
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import islice
 
 from ..joint.joint_program import JointProgram
-from ..joint.joint_rows import OfProgram, read_joint_rows
+from ..joint.joint_rows import OfProgram
 from ..mapping import HAPPENED, TraceMapping
 from ..program import ReplayProgram
 from ..row_state import may_be_none
 from ..rows import Absent, Row
-from ..sources import Sources, remote
+from ..sources import Sources
 from .unplaced_rows import placed_rows
 
 MOST = 10_000  # Rows that are read: of most logs the first few have every value.
@@ -27,13 +26,14 @@ def absent_values(files: Sources, program: ReplayProgram | JointProgram) -> str:
 
     Rows are those of files on this computer.
     """
-    return absent_in(_rows(files, program), program)
+    rows = ((index, row) for *_, index, row in placed_rows(files, program) if row is not None)
+    return absent_in(rows, program)
 
 
 def absent_in(rows: Iterable[OfProgram], program: ReplayProgram | JointProgram) -> str:
     """The same of these rows, each with the index of its program among those of the machines."""
     joint = isinstance(program, JointProgram)
-    sought = [_Absent(each) for each in (program.programs if joint else (program,))]
+    sought = [*map(_Absent, program.programs if isinstance(program, JointProgram) else (program,))]
     read = 0
     for index, row in islice(rows, MOST if any(each.wanted for each in sought) else 0):
         read += 1
@@ -43,15 +43,6 @@ def absent_in(rows: Iterable[OfProgram], program: ReplayProgram | JointProgram) 
     named = ", ".join(what for each in sought for what in each.named(joint))
     who = "no row" if read < MOST else f"none of the first {MOST:,} rows"
     return f"{who} has a value at {named}, so nothing was compared with it" if named else ""
-
-
-def _rows(files: Sources, program: ReplayProgram | JointProgram) -> Iterator[OfProgram]:
-    if isinstance(program, JointProgram):
-        lines, tables = files.lines, files.tables
-        here = [tuple(each for each in paths if not remote(each)) for paths in (lines, tables)]
-        yield from read_joint_rows(replace(files, lines=here[0], tables=here[1]), program)
-    elif program.mapping is not None:
-        yield from ((0, row) for *_, row in placed_rows(files, program) if row is not None)
 
 
 class _Absent:

@@ -87,19 +87,27 @@ def _rejected_once(rows: list[OfProgram]) -> list[OfProgram]:
 
 def read_joint_rows(files: Sources, program: JointProgram) -> Iterator[OfProgram]:
     """Every row of the files, in their order. ReplayError where a file cannot be read."""
+    for path, at, each, row in placed_joint_rows(files, program):
+        yield each, row if isinstance(row, Row) else row.at(path, at)
+
+
+def placed_joint_rows(
+    files: Sources, program: JointProgram
+) -> Iterator[tuple[str, int, int, Row | Rejected]]:
+    """The same, each after its file and the number of its line or record."""
     for number, path in files.numbered:
         if remote(path):
             raise ReplayError(f"{path}: {FAR.format(program.reading.format)}")
         for at, found in records_of_file(path, program.reading):
             for each, row in rows_of_record(program, found, position(number, at)):
-                yield each, row if isinstance(row, Row) else row.at(path, at)
+                yield path, at, each, row
     for path in files.tables:
         with table_file(path) as file:
             wanted = table_columns(program, path, file.schema)
             lines = (line for batch in file.batches(wanted) for line in lines_of(batch))
             for at, line in enumerate(lines, 1):
                 for each, row in rows_of_record(program, object_of(line), 0, line.decode()):
-                    yield each, row if isinstance(row, Row) else row.at(path, at)
+                    yield path, at, each, row
 
 
 def table_columns(program: JointProgram, path: str, schema: object) -> list[str] | None:

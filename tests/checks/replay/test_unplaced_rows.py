@@ -10,10 +10,12 @@ from typing import Any
 
 import pytest
 
-from lawful.checks.replay import ReplayError, ReplayProgram, replay
+from lawful import Machine, Nat, transition
+from lawful.checks.replay import ReplayError, ReplayProgram, joint_program, replay
 from lawful.checks.replay.flaws import unplaced_rows
 from lawful.checks.replay.mapping import mapping_of
 from lawful.checks.report import replays
+from lawful.cli import main
 from tests.checks.replay import answers
 from tests.checks.replay.conftest import NEEDS_SPARK
 from tests.checks.replay.test_foreign_logs import by_instance
@@ -176,6 +178,59 @@ def test_a_row_without_a_place_is_found_in_its_table(form: dict[str, Any], tmp_p
     (told,) = not_judged(tmp_path / "t.parquet", program)
     place = str(tmp_path / "t.parquet"), len(rows)
     assert (told["instance"], told["file"], told["number"]) == ("alone", *place)
+
+
+class Door(Machine):
+    """It hears the same log as the hall behind it."""
+
+    opened: Nat = 0
+
+    @transition()
+    def open(self) -> None:
+        self.opened += 1
+
+
+def test_a_row_without_a_place_of_several_machines(tmp_path: Path) -> None:
+    """In lines and in a table; each machine names its own row."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    rows = [*WRONG, *rows_of("alone", (None, "shut"), (None, "open"), (7, "open"))]
+    table, lines = tmp_path / "t.parquet", written(tmp_path / "r.jsonl", rows)
+    pq.write_table(pa.Table.from_pylist(rows), table)
+    skipped = {"elsewhere": ["shut", "enter"], "machine": "Door", "args": {}}
+    hall, door = PATHS | {"machine": "Hall"}, PATHS | skipped
+    machines = [Hall.lawful.ir, Door.lawful.ir]
+    for path in (lines, table):
+        program = joint_program(machines, [mapping_of(hall), mapping_of(door)])
+        answer: Any = replay([path], program).to_json()
+        places = {
+            each["machine"]: (each["instance"], each["file"], each["number"])
+            for each in answer["not_judged"]
+            if each["index"] < 0
+        }
+        assert places == {
+            "Hall": ("alone", str(path), len(WRONG) + 1),
+            "Door": ("alone", str(path), len(WRONG) + 2),
+        }
+
+
+def test_a_row_without_a_place_of_an_increment(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mapping, kept = tmp_path / "m.json", tmp_path / "states"
+    mapping.write_text(json.dumps(PATHS), encoding="utf-8")
+    days = [written(tmp_path / "1.jsonl", WRONG), written(tmp_path / "2.jsonl", UNPLACED)]
+    for number, (day, resumed) in enumerate(zip(days, (False, True), strict=True)):
+        given = ["replay", str(day), f"{Hall.__module__}:Hall", "--mapping", str(mapping)]
+        more = ["--resume", str(kept)] if resumed else []
+        assert main([*given, *more, "--keep", str(kept), "--json", "-"]) == 2
+        answer = json.loads(capsys.readouterr().out)
+        told = {
+            each["instance"]: (each["file"], each["number"])
+            for each in answer["not_judged"]
+            if each["index"] < 0 and each["kind"] == "quarantined"
+        }
+        lines = {"for want": 2, "fits": 7, "alone": 9}
+        assert told == ({name: (str(day), n) for name, n in lines.items()} if number else {})
 
 
 def test_what_may_be_wrong_is_told(tmp_path: Path) -> None:
