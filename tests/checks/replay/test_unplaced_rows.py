@@ -196,7 +196,7 @@ def test_a_row_without_a_place_of_several_machines(tmp_path: Path) -> None:
     rows = [*WRONG, *rows_of("alone", (None, "shut"), (None, "open"), (7, "open"))]
     table, lines = tmp_path / "t.parquet", written(tmp_path / "r.jsonl", rows)
     pq.write_table(pa.Table.from_pylist(rows), table)
-    skipped = {"elsewhere": ["shut", "enter"], "machine": "Door", "args": {}}
+    skipped: dict[str, Any] = {"elsewhere": ["shut", "enter"], "machine": "Door", "args": {}}
     hall, door = PATHS | {"machine": "Hall"}, PATHS | skipped
     machines = [Hall.lawful.ir, Door.lawful.ir]
     for path in (lines, table):
