@@ -11,6 +11,7 @@ import ctypes
 import gc
 import hashlib
 import inspect
+import threading
 import time
 from collections.abc import Callable, Generator, Iterable
 from functools import cache
@@ -50,6 +51,13 @@ QUICK = 0  # As `-O0`: a tenth of the time to compile, several times that to run
 llvm: Any = binding  # Published without type information.
 
 
+class Last(threading.local):
+    """Several arrays that this thread gave last, and where they stand: mostly they come again."""
+
+    given: Any = None
+    stand: Any = None
+
+
 class Native:
     """The functions of `SEEN`, which are given memory as integers of fixed width, and numbers."""
 
@@ -60,8 +68,7 @@ class Native:
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
         self._engine.finalize_object()
         self._functions: dict[str, Callable[..., int]] = {}
-        # Several arrays that were given last, and where they stand: mostly they come again.
-        self._last: tuple[Any, Any] = (None, None)
+        self._last = Last()
 
     def __call__(self, name: str, *given: Any) -> int:
         """Call the function of that name. Several arrays at once are given as one tuple."""
@@ -77,12 +84,10 @@ class Native:
             return x
         if hasattr(x, "tolist"):
             return place_of_array(x)
-        last, stand = self._last  # Of one moment: other threads call, too.
-        if x is not last:
+        if x is not self._last.given:
             places: list[int] = [place_of_array(each) for each in x]
-            stand = (ctypes.c_void_p * len(places))(*places)
-            self._last = x, stand
-        return stand
+            self._last.given, self._last.stand = x, (ctypes.c_void_p * len(places))(*places)
+        return self._last.stand
 
 
 def place_of_array(x: Any) -> int:

@@ -20,7 +20,7 @@ from .typed_memory import fill
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
 
-LARGE = 1 << 16  # Places of a table that are worth several threads.
+LARGE = 1 << 18  # Places of a table that are worth several threads.
 LEAST = 16 * kernel.CHUNK  # Fewer states are left to one thread.
 SPAN = 1 << 16  # States that each thread expands between two looks at the clock, at most.
 
