@@ -13,6 +13,7 @@ from ..rows import Row, decoded
 from ..sources import BLANK
 from . import inputs
 from .joint_tasks import JointRecords
+from .json_columns import json_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -26,7 +27,7 @@ def first_rows(
 
     table = rows.dtypes not in ([(inputs.TEXT, "string")], [(inputs.TEXT, "binary")])
     line = (
-        inputs.json_of([F.col(f"`{name}`") for name in _names(rows, program)])
+        json_of([F.col(f"`{name}`") for name in _names(rows, program)])
         if table
         else F.col(inputs.TEXT).cast("binary")
     )

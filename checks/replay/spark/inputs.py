@@ -28,9 +28,9 @@ from ..program import ReplayProgram
 from ..sources import MARK, UNPACKED, ReplayError, Sources, beginning, is_orc, remote
 from . import prepared, typed
 from .block_tasks import ALL, DecodeLines, PackRows, PackTable, Reading
+from .json_columns import json_of, name_at, quoted
 from .partitions import BEFORE_ALL, KEYED, STATE, KeyPartition
 from .places import PLACE, place
-from .typed import quoted
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -220,7 +220,7 @@ def _mapped(table: DataFrame, program: ReplayProgram, how: Reading, what: str) -
             return how.packed(table.select(*columns, *place), program, PackTable)
         rows = typed.of_table(table, layout, json_of(columns), told_place(table))
         return how.packed(rows, program, PackRows)
-    instance, seq = (F.col(quoted(path)) for path in (mapping.instance, mapping.seq))
+    instance, seq = name_at(table, mapping.instance), F.col(quoted(mapping.seq))
     return _as_lines(table, instance, seq, columns, FRAME)
 
 
@@ -237,22 +237,6 @@ def _as_lines(
         json_of(columns).alias("line"),
         F.when(instance.isNull(), told_place(table)).alias("place"),
     )
-
-
-def json_of(columns: list[Column]) -> Column:
-    """The columns as a JSON object in bytes."""
-    from pyspark.sql import functions as F
-
-    return F.to_json(F.struct(*columns), JSON).cast("binary")
-
-
-# How `columnar.table_files` writes values, too.
-JSON = {
-    "ignoreNullFields": "false",
-    "timeZone": "UTC",
-    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
-    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
-}
 
 
 def check_path(schema: StructType, path: str, what: str) -> None:

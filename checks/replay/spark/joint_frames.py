@@ -14,6 +14,7 @@ from ..sources import Sources, is_orc, numbered
 from . import inputs, typed
 from .block_tasks import buckets_for
 from .joint_tasks import JOINT, JointFiles, JointLines, JointRecords, JointTable
+from .json_columns import json_of
 from .places import PLACE, place
 from .shuffle import Task
 
@@ -116,7 +117,7 @@ def _of_table(table: Any, program: JointProgram, columns: bool, what: str) -> Da
         out = told.mapInArrow(task, JOINT)
     else:
         form = F.lit(inputs.FRAME).alias("form")
-        lines = table.select(form, inputs.json_of(read).alias("line"), where)
+        lines = table.select(form, json_of(read).alias("line"), where)
         out = lines.mapInArrow(JointRecords(program, table=True), JOINT)
     return out
 

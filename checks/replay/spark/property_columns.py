@@ -13,8 +13,9 @@ from lawful.spec.ir import Json
 
 from ..columnar.layout import BOOLEAN, LONG, STRING
 from ..mapping import TraceMapping
+from .json_columns import quoted
 from .sql_expressions import Locals, Term, Translator, literal, optional, scalar
-from .typed import FITS, quoted
+from .typed import FITS
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

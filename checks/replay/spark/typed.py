@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..columnar.layout import BOOLEAN, EVENT, INSTANCE, LONG, PLACE, RAW, SEQ, STRING, Layout
+from .json_columns import name_at, quoted, type_at
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -27,12 +28,12 @@ def of_table(table: DataFrame, layout: Layout, line: Column, place: Column) -> D
 
     m = layout.mapping
     named = _column(table, m.instance, STRING)
-    if named is None and _type(table, m.instance) in FITS[LONG]:
+    if named is None and type_at(table, m.instance) in FITS[LONG]:
         named = F.col(quoted(m.instance)).cast("string")
     seq = _column(table, m.seq, LONG)
     event = _column(table, m.event, STRING)
     bad = F.lit(named is None or seq is None or event is None)
-    instance = F.col(quoted(m.instance)).cast("string") if named is None else named
+    instance = name_at(table, m.instance) if named is None else named
     number = F.col(quoted(m.seq)).try_cast("long") if seq is None else seq
     what = F.lit(None).cast("string") if event is None else event
     bad = bad | instance.isNull() | number.isNull() | (number < 0) | what.isNull()
@@ -71,20 +72,10 @@ def is_plain(table: DataFrame, layout: Layout) -> bool:
     return all(kinds.get(path[2:]) in fits for path in layout.mapping.paths)
 
 
-def _type(table: DataFrame, path: str) -> str:
-    """The type of the column at a path."""
-    return table.select(quoted(path)).dtypes[0][1]
-
-
 def _column(table: DataFrame, path: str, kind: str) -> Column | None:
     """The column at a path; None where its type is another."""
     from pyspark.sql import functions as F
 
-    if _type(table, path) not in FITS[kind]:
+    if type_at(table, path) not in FITS[kind]:
         return None
     return F.col(quoted(path)).cast(kind)
-
-
-def quoted(path: str) -> str:
-    """The column at a path of a mapping: "`a`.`b`" for "$.a.b"."""
-    return ".".join(f"`{name}`" for name in path[2:].split("."))

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lawful.checks.replay import ReplayError, ReplayProgram, replay, replay_frame
+from lawful.checks.replay import Engine, ReplayError, ReplayProgram, replay, replay_frame
 from lawful.checks.replay.mapping import mapping_of
 from tests.checks.replay import test_foreign_logs as logs
 from tests.checks.replay import test_recorded_outputs as outputs
 from tests.checks.replay.conftest import NEEDS_SPARK
 from tests.checks.replay.foreign_logs import PREPARED, REQUESTED, VERDICTS, Request, Span
+from tests.checks.replay.journals import Bell
 from tests.checks.replay.test_spark import same
 
+pa: Any = pytest.importorskip("pyarrow")
+pq: Any = pytest.importorskip("pyarrow.parquet")
 pytestmark = NEEDS_SPARK
 
 
@@ -116,3 +120,41 @@ def test_rows_without_an_output(session: Any, tmp_path: Path) -> None:
         other = "fits" if kind == "long" else "deviates"
         named = {row.instance: row.verdict for row in found}
         assert named == {"a": "fits", "b": other, "c": "deviates"}
+
+
+BOTH: tuple[Engine, ...] = ("local", "spark")
+BEFORE = dt.datetime(2026, 11, 1, 5, 30)
+NAMES: dict[str, Any] = {
+    # When clocks went back in New York, two instants have one local time.
+    "at": pa.array([BEFORE, BEFORE + dt.timedelta(hours=1)], pa.timestamp("us", "UTC")),
+    "local": pa.array([BEFORE, BEFORE + dt.timedelta(microseconds=1)], pa.timestamp("us")),
+    "raw": pa.array([b"a", b"\xff"], pa.binary()),
+}
+SHOWN = {
+    "at": {"2026-11-01T05:30:00.000000Z", "2026-11-01T06:30:00.000000Z"},
+    "local": {"2026-11-01T05:30:00.000000", "2026-11-01T05:30:00.000001"},
+    "raw": {"YQ==", "/w=="},
+}
+
+
+@pytest.mark.parametrize("column", NAMES)
+def test_an_instance_that_is_no_text_has_the_name_of_its_json(
+    session: Any, column: str, tmp_path: Path
+) -> None:
+    """Whichever time zone the session has; with typed columns and without."""
+    rows = pa.table({column: NAMES[column], "n": [1, 2], "e": ["ring", "ring"]})
+    pq.write_table(rows, tmp_path / "t.parquet")
+    paths = {"instance": f"$.{column}", "seq": "$.n", "event": "$.e"}
+    zone, before = "spark.sql.session.timeZone", session.conf.get("spark.sql.session.timeZone")
+    session.conf.set(zone, "America/New_York")
+    try:
+        for more in ({}, {"combine": True}):
+            program = ReplayProgram((Bell.lawful.ir,), mapping=mapping_of({**paths, **more}))
+            for engine in BOTH:
+                found: Any = replay([tmp_path / "t.parquet"], program, engine).to_json()
+                assert set(found["by_instance"]) == SHOWN[column]
+            frame = session.read.parquet(str(tmp_path / "t.parquet"))
+            verdicts = replay_frame(frame, program).verdicts.collect()
+            assert {row.instance for row in verdicts} == SHOWN[column]
+    finally:
+        session.conf.set(zone, before)
