@@ -29,9 +29,9 @@ class LinkReporting(LinkFixed):
     @transition()
     def receive_ack(self, m: Ack) -> None:
         """An ack of a connection that A has removed comes too late for its report."""
+        super().receive_ack(m)
         if self.sender.state != Conn.CLOSED and m.conn == self.sender.conn:
             self.acknowledged |= self.up_to(m.conn, m.seqno)
-        super().receive_ack(m)
 
     @transition()
     def give_up(self) -> None:
@@ -116,7 +116,7 @@ class LinkBoasting(LinkReporting):
         in_doubt_is_what_is_not_acknowledged=("violated", 4),
         kept_until_delivered=("violated", 4),
         no_loss=("violated", 5),
-        settled="unknown",
+        settled=("violated", 5),
         sent_is_delivered=("violated", 9),
         sent_is_purged=("violated", 9),
     )
