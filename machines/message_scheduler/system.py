@@ -396,3 +396,12 @@ class MessagingInTime(Messaging):
         results=1,
         due=1,
     )
+    # Two channels of a peer are closed at once: each has its own time.
+    channels = Scope(
+        {"ChannelId.number": range(0, 2), "connect.channels": range(2, 3)},
+        clock=range(0, 3),
+        results=2,
+        due=2,
+    )
+    # A peer connects while a channel of another one is closed.
+    peers = Scope(Peer=2, clock=range(0, 3), results=2, due=2)

@@ -391,6 +391,12 @@ class UpdatesFixed(Updates):
     )
     # Two nodes speak and leave, with the message of one of them.
     crowded = Scope({"MessageId.seq": range(0, 1), "Create.seq": range(1, 2)}, Node=4, filled=(1,))
+    # A message waits, and another one is published: it comes before or after the first one.
+    growing = Scope(
+        {"MessageId.seq": range(0, 2), "Create.seq": range(1, 2), "Reject.seq": range(0, 1)},
+        Nat=range(0, 3),
+        filled=(1,),
+    )
     # A message that waits is rejected.
     rejecting = Scope(
         {"MessageId.seq": range(0, 2), "Create.seq": range(0, 1)},

@@ -16,6 +16,8 @@ Counts = tuple[int, int, int]
 LARGE: dict[tuple[str, str], Counts] = {
     ("message_scheduler.system:MessagingFixed", "channels"): (19_418, 221_980, 25),
     ("message_scheduler.system:MessagingFixed", "senders"): (4_405, 55_180, 26),
+    ("message_scheduler.system:MessagingInTime", "channels"): (104_117, 1_150_511, 27),
+    ("message_scheduler.system:MessagingInTime", "peers"): (197_551, 3_007_385, 27),
     ("object_diffusion.declaration:InboundPeerFixed", "wide"): (1_551, 6_224, 36),
     ("object_diffusion.registry:Registry", "several"): (62_222, 560_076, 40),
     ("object_diffusion.registry:AnyPeers", "inserting"): (1_592, 10_182, 30),
@@ -36,6 +38,7 @@ LARGE: dict[tuple[str, str], Counts] = {
     ("queue_cluster.acceptance:ClientsFixed", "destroying"): (63_580, 590_987, 33),
     ("queue_cluster.acceptance:ClientsFixed", "rewiring"): (919, 4_651, 7),
     ("queue_cluster.updates:UpdatesFixed", "crowded"): (12_860, 95_308, 24),
+    ("queue_cluster.updates:UpdatesFixed", "growing"): (62_244, 362_130, 32),
     ("queue_cluster.updates:UpdatesFixed", "several"): (22_618, 139_722, 25),
     ("queue_cluster.updates:UpdatesFixed", "rejecting"): (1_054, 10_361, 19),
     ("queue_cluster.updates:UpdatesFixed", "dead_letters"): (86_942, 984_942, 37),

@@ -14,6 +14,14 @@ THREE_SENDERS: Mapping[str, object] = {
     "waiting": 3,
     "queue": 3,
 }
+# Under a clock.
+TIMES: Mapping[str, object] = {"clock": range(0, 3), "results": 2, "due": 2}
+TIMED_CHANNELS: Mapping[str, object] = {
+    **TIMES,
+    "ChannelId.number": range(0, 2),
+    "connect.channels": range(2, 3),
+}
+TIMED_PEERS: Mapping[str, object] = {**TIMES, "Peer": 2}
 
 SLIPS = (
     Break(
@@ -94,5 +102,40 @@ SLIPS = (
         "        token = self.queue[0] if self.queue[0] in unseen else unseen[-1]\n",
         "first_come_first_served",
         THREE_SENDERS,
+    ),
+    Break(
+        "an answer begins the times of its peer's other messages again",
+        "R21",
+        "        self.channels[request.channel].stop()\n",
+        "        self.channels[request.channel].stop()\n"
+        "        for c in self.channels:\n"
+        "            if c.peer == peer and self.channels[c].armed:\n"
+        "                self.channels[c].start(1)\n",
+        "time_is_over_for_what_is_closed",
+        TIMED_CHANNELS,
+        machine="MessagingInTime",
+    ),
+    Break(
+        "a peer has one timer for all its channels",
+        "R21",
+        "        self.channels[channel].start(timeout)\n",
+        "        for c in self.channels:\n"
+        "            if c.peer == channel.peer and (c == channel or self.channels[c].armed):\n"
+        "                self.channels[c].start(timeout)\n",
+        "time_is_over_for_what_is_closed",
+        TIMED_CHANNELS,
+        machine="MessagingInTime",
+    ),
+    Break(
+        "a peer that connects begins the times of all messages again",
+        "R21",
+        "            self.channels[ChannelId(peer, number)] = Timer()\n",
+        "            self.channels[ChannelId(peer, number)] = Timer()\n"
+        "        for c in self.channels:\n"
+        "            if self.channels[c].armed:\n"
+        "                self.channels[c].start(1)\n",
+        "time_is_over_for_what_is_closed",
+        TIMED_PEERS,
+        machine="MessagingInTime",
     ),
 )
