@@ -68,7 +68,12 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "requests.Request.is_handled",
         "system.Node.writes_make_progress",
     ),
-    "L12": ("in a read-write window transactions are queued", "declaration.Window.queue_it"),
+    "L12": (
+        "in a read-write window transactions are queued",
+        "declaration.Window.queue_it",
+        "declaration.Window.everybody_is_let_in",
+        "system.Node.only_shutdown_turns_away",
+    ),
     "L13": (
         "a task for each thread, until the queue is empty or it is time; then the window ends",
         "declaration.Window.post",

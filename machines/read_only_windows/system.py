@@ -119,6 +119,15 @@ class Node(Steps, abstract=True):
             self.window.state not in OPEN, self.order == [] and self.main == []
         )
 
+    @invariant
+    def only_shutdown_turns_away(self) -> bool:
+        """A transaction is answered unexecuted only by a node that shuts down; until then it is
+        queued, in whatever window it comes (L7, L12, L13, S11)."""
+        return implies(
+            self.window.state in OPEN,
+            all(trx.state != Stage.ABANDONED for trx in self.trx.values()),
+        )
+
     @step_property
     def writes_and_transactions_exclude_each_other(self, after: "Node") -> bool:
         """No write is executed while a transaction is (L7, L22, L23)."""

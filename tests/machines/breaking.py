@@ -73,14 +73,21 @@ def failing(
 def replaced(
     system: str, modules: Sequence[str], change: tuple[str, str, str], machine: str
 ) -> type[Machine]:
-    """A machine of the system where a text of one module, which is there once, is another one.
+    """A machine of the system where a text of one module, which is there once, is another one."""
+    return rewritten(system, modules, [change], machine)
+
+
+def rewritten(
+    system: str, modules: Sequence[str], changes: Sequence[tuple[str, str, str]], machine: str
+) -> type[Machine]:
+    """The same with several changes, made one after the other.
 
     `modules` are all those that it is made of, in an order in which each finds what it imports.
     """
-    module, old, new = change
     found = {name: (FOLDER / system / f"{name}.py").read_text(encoding="utf-8") for name in modules}
-    assert found[module].count(old) == 1, (old, found[module].count(old))
-    found[module] = found[module].replace(old, new)
+    for module, old, new in changes:
+        assert found[module].count(old) == 1, (old, found[module].count(old))
+        found[module] = found[module].replace(old, new)
     whole = "\n".join(RELATIVE.sub("", text) for text in found.values())
     cls: type[Machine] = vars(texts.module(whole, head=""))[machine]
     return cls

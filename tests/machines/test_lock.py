@@ -58,7 +58,7 @@ PROVED = {
     "queue_cluster.dispatching:DispatchingFixed": (7, 0),
     "read_only_windows.closing:PoolFixed": (27, 0),
     "read_only_windows.declaration:WindowFixed": (21, 0),
-    "read_only_windows.system:NodeFixed": (43, 0),
+    "read_only_windows.system:NodeFixed": (44, 0),
     "unicast.declaration:ReceiverEntryFixed": (11, 0),
     "unicast.declaration:SenderEntryFixed": (12, 0),
 }
