@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import collections
 import dataclasses
+import itertools
 from typing import Any, cast
 
 from .. import ir, ops, words
@@ -19,6 +20,7 @@ from .folds import fold, is_folded, values_of
 from .methods import call_of, only, refused
 from .short_forms.enum_integers import as_integer, has_order
 from .short_forms.first_elements import first_element
+from .short_forms.itertools_calls import chained, in_pairs
 from .short_forms.keyed_orders import by_itself, has_key, keyed
 from .short_forms.mapped import comprehended
 from .short_forms.maps_from_keys import by_key_and_value, first_of_each, from_keys, of_pairs
@@ -363,6 +365,8 @@ FUNCTIONS: dict[Any, Caller] = {
     builtins.str: _str,
     builtins.divmod: _divmod,
     builtins.isinstance: _isinstance,
+    itertools.chain: chained,
+    itertools.pairwise: in_pairs,
     words.implies: _implies,
     words.needed: _needed,
     words.can: _can,

@@ -6,7 +6,6 @@ import collections
 import copy
 import dataclasses
 import enum
-import itertools
 import sys
 import types as python_types
 import typing
@@ -131,7 +130,6 @@ INSTEAD: dict[Any, str] = {
     open: COMPUTES,
     map: "write a comprehension: {f(x) for x in s}",
     filter: "write a comprehension: [x for x in q if p(x)], {x for x in s if p(x)}",
-    itertools.pairwise: "write zip(q, q[1:])",
     iter: "write next((e for x in xs if p), default)",
     round: "use integers",
     float: "leave it out: a timer starts with an integer, too; elsewhere count in integers",

@@ -18,6 +18,7 @@ from .expressions import expr, iterable, join, misfit, unordered
 from .families import name_members, round_of
 from .ordered_sorts import compared
 from .short_forms.enum_integers import as_integer
+from .short_forms.itertools_calls import several
 from .short_forms.sorted_items import round_of_sorted
 
 
@@ -68,7 +69,7 @@ def clauses(b: Body, given: tuple[tree.For, ...]) -> tuple[tuple[ir.Clause, ...]
     """The clauses of a comprehension, its names bound from here on; and whether all are ordered."""
     out: list[ir.Clause] = []
     in_order = True
-    for clause in given:
+    for clause in (each for clause in given for each in several(b, clause)):
         turn = round_of_sorted(b, clause.over, clause.names)
         if turn is None:
             turn = round_of(b, *iterable(b, clause.over), clause.names)

@@ -296,6 +296,10 @@ def _apply(p: Parser, node: ast.Call) -> tree.Expression:
 
 def _binary(p: Parser, node: ast.BinOp) -> tree.Expression:
     place, left, right = p.place(node), p.expr(node.left), p.expr(node.right)
+    if isinstance(node.op, ast.BitAnd) and isinstance(right, tree.Literal):
+        from . import powers
+
+        return powers.masked(place, left, right) or tree.Binary(place, "&", left, right)
     op = ARITHMETIC.get(type(node.op))
     if op is None or (op == "/" and _of_self(node)):
         from . import powers  # Few machines have them.

@@ -1,4 +1,5 @@
-"""`a ** 2` and `a << 1`: an integer to a constant power, and times or through a power of two."""
+"""`a ** 2`, `a << 1` and `a & 7`: an integer to a constant power, times or through a power of two,
+and what is left of it then."""
 
 from __future__ import annotations
 
@@ -22,6 +23,14 @@ def short(
     read = READ.get(type(op))
     exponent = _written(right)
     return None if read is None or exponent is None else read(place, left, exponent)
+
+
+def masked(place: Place, left: tree.Expression, mask: tree.Expression) -> tree.Expression | None:
+    """`a & 7`, the lowest bits of an integer, as `a % 8`; None of another mask."""
+    bits = _written(mask)
+    if bits is None or bits & (bits + 1):
+        return None
+    return tree.Binary(place, "%", left, tree.Literal(place, bits + 1))
 
 
 def rewrite(op: ast.operator, left: tree.Expression, right: tree.Expression) -> str | None:

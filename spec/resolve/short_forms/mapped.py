@@ -1,14 +1,16 @@
-"""`map(f, xs)` and `filter(f, xs)` as the comprehensions that they are short for."""
+"""`map(f, xs)`, `filter(f, xs)` and `chain.from_iterable(xs)` as the comprehensions that they are short for."""
 
 from __future__ import annotations
 
 from ...errors import Place
 from ...syntax import tree
 from ..context import Body
+from .itertools_calls import flattened
 
 
 def comprehended(b: Body, node: tree.Expression) -> tree.Expression:
-    """`(f(x) for x in xs)` or `(x for x in xs if f(x))`; any other expression unchanged."""
+    """`(f(x) for x in xs)` or `(x for x in xs if f(x))`, and of `chain.from_iterable(xs)` the
+    elements of each; any other expression unchanged."""
     match node:
         case tree.Apply(function=tree.Name() as name, args=(f, *over), keywords=()) if over:
             static = b.static(name)
@@ -17,7 +19,7 @@ def comprehended(b: Body, node: tree.Expression) -> tree.Expression:
             if static is map:
                 return _mapped(b, node.place, f, over)
         case _:
-            pass
+            return flattened(b, node) or node
     return node
 
 

@@ -17,10 +17,13 @@ from ..families import Round, judge_members, name_members, round_of, round_of_ch
 from ..short_forms import loose_lists
 from ..short_forms.copied_iterables import copied
 from ..short_forms.early_ends import early_end
+from ..short_forms.itertools_calls import looped
 from ..short_forms.sorted_items import judge_sorted, round_of_sorted
 
 
 def _round(b: Body, node: tree.Each) -> Round:
+    if looped(b, node.over):
+        return round_of(b, b.wrong(node.over.place), t.Unknown(), node.names)
     over, item = (
         copied(b, node.over)
         or loose_lists.gathered(b, node.over)

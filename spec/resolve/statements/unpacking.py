@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ... import ir
 from ... import types as t
-from ...analysis.places import in_state
+from ...analysis.places import in_state, prefixes
 from ...errors import Place, a
 from ...syntax import tree
 from ...syntax.short_forms import items_of
@@ -91,9 +91,9 @@ def _one_by_one(
         packed = ir.Op(node.value.place, whole, "tuple", tuple(values))
         first: list[ir.Stmt] = [_taken_apart(node.place, temporaries, packed)]
     else:
-        exchanged = _exchanged(b, [target for target, _ in both], values)
+        moved = _moved(b, [target for target, _ in both], values)
         for (target, _), value in zip(both, values, strict=True):
-            if not exchanged:  # Else each container still has one place.
+            if value not in moved:
                 keep(b, target, value)
         first = [
             ir.Assign(value.place, local, value)
@@ -102,13 +102,22 @@ def _one_by_one(
     return [*first, *_distributed(b, node, [target for target, _ in both], temporaries)]
 
 
-def _exchanged(b: Body, targets: Sequence[tree.Expression], values: Sequence[ir.Expr]) -> bool:
-    """Whether containers exchange their places: `self.q, self.r = self.r, self.q`."""
-    if not all(map(in_state, values)):
-        return False
+def _moved(
+    b: Body, targets: Sequence[tree.Expression], values: Sequence[ir.Expr]
+) -> Sequence[ir.Expr]:
+    """The containers that have one place afterwards, too, as another value is put where each was:
+    `self.q, self.r = self.r, self.q`, `self.q, self.r = self.r, []`.
+
+    Several are whole variables, or they exchange their places: of two keys nobody knows whether
+    they are equal.
+    """
     places = [_place_there(b, target) for target in targets]
     found = [place for place in places if place is not None]
-    return len(set(found)) == len(values) and set(found) == set(values)
+    moved = [value for value in values if in_state(value) and value in found]
+    once = len(set(found)) == len(found) and len(set(moved)) == len(moved)
+    whole = not any(isinstance(at, ir.Item) for value in moved for at in prefixes(value))
+    exchanged = set(found) == set(moved) and len(found) == len(values)
+    return moved if once and (len(moved) == 1 or whole or exchanged) else []
 
 
 def _type_there(b: Body, target: tree.Expression) -> t.Type | None:

@@ -17,6 +17,7 @@ FILES = (
     "computed_keys",
     "constant_lists",
     "iterated",
+    "itertools",
     "cut_places",
     "emptied",
     "exchanged",
