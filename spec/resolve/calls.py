@@ -6,6 +6,8 @@ import collections
 import copy
 import dataclasses
 import enum
+import functools
+import math
 import sys
 import types as python_types
 import typing
@@ -130,6 +132,9 @@ INSTEAD: dict[Any, str] = {
     open: COMPUTES,
     map: "write a comprehension: {f(x) for x in s}",
     filter: "write a comprehension: [x for x in q if p(x)], {x for x in s if p(x)}",
+    math.ceil: "write -(-a // b)",
+    math.floor: "write a // b",
+    functools.reduce: "write a loop; or sum(...), min(...), max(...), any(...)",
     iter: "write next((e for x in xs if p), default)",
     round: "use integers",
     float: "leave it out: a timer starts with an integer, too; elsewhere count in integers",

@@ -205,6 +205,8 @@ def _instead(op: str, sides: tuple[t.Type, t.Type]) -> str:
         return 'write an f-string: f"{name} waits"'
     if any(isinstance(side, t.Float) for side in sides):
         return "count in integers: milliseconds, cents; a float is only passed on"
+    if op in BOTH_BOOLS and all(isinstance(side, t.Int) for side in sides):
+        return "a set of an Enum has flags; the lowest bits are x & 1, x & 3, x & 7, ..."
     return "convert one side to the type of the other"
 
 

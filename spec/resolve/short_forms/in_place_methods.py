@@ -3,6 +3,7 @@ for: `self.q.sort()`, `self.s.difference_update(t)`, `self.m.setdefault(k, v)`."
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 
 from ... import types as t
@@ -124,8 +125,10 @@ def _longer(
 ) -> tuple[tree.Statement, ...] | None:
     place, of, name = call.place, function.of, function.name
     match _type_of(b, of), name, call.args:
-        case t.Set(mutable=True), _, (other,) if name in SET_OPERATORS and not call.keywords:
-            return (tree.Augment(place, SET_OPERATORS[name], of, other),)
+        case t.Set(mutable=True), _, args if name in SET_OPERATORS and not call.keywords:
+            return _with_sets(b, call, of, SET_OPERATORS[name], args)
+        case t.Set(mutable=True), "update", (_, _, *_) as args if not call.keywords:
+            return _with_sets(b, call, of, "|", args)
         case t.Seq(mutable=True), "sort", ():
             ordered = tree.Apply(place, tree.Name(place, "sorted"), (of,), call.keywords)
             return (tree.Set(place, of, ordered, None),)
@@ -139,6 +142,28 @@ def _longer(
             return _set_default(b, of, key, value)
         case _:
             return None
+
+
+def _with_sets(
+    b: Body, call: tree.Apply, of: tree.Expression, op: str, args: tuple[tree.Expression, ...]
+) -> Block | None:
+    """`s.difference_update(q, t)` as `s -= set(q) | t`; None where as many make no call."""
+    if not args or (op == "^" and len(args) > 1):
+        return None
+    sets = [each if _is_set(b, each) else _set(each) for each in args]
+    joined = "&" if op == "&" else "|"
+    whole = functools.reduce(lambda x, y: tree.Binary(call.place, joined, x, y), sets)
+    return (tree.Augment(call.place, op, of, whole),)
+
+
+def _is_set(b: Body, node: tree.Expression) -> bool:
+    """Whether it is a set already; of a generator a set is made."""
+    generator = isinstance(node, tree.Comprehension) and node.kind == "generator"
+    return not generator and isinstance(_type_of(b, node), t.Set)
+
+
+def _set(of: tree.Expression) -> tree.Expression:
+    return tree.Apply(of.place, tree.Name(of.place, "set"), (of,), ())
 
 
 def _counted(

@@ -18,6 +18,7 @@ from ..context import Body
 from ..methods import refused
 
 Clauses = tuple[tree.For, ...]
+Rounds = Sequence[tuple[tuple[str, ...], tree.Expression]]  # The names, and what they go through.
 
 
 def chained(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
@@ -36,7 +37,9 @@ def in_pairs(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
         return refused(b, node, "pairwise(q) of a list")
     of = node.args[0]
     later = tree.Cut(node.place, of, tree.Literal(node.place, 1), None)
-    return expressions.expr(b, tree.Apply(node.place, tree.Name(node.place, "zip"), (of, later), ()))
+    return expressions.expr(
+        b, tree.Apply(node.place, tree.Name(node.place, "zip"), (of, later), ())
+    )
 
 
 def several(b: Body, clause: tree.For) -> Clauses:
@@ -59,12 +62,15 @@ def flattened(b: Body, node: tree.Expression) -> tree.Comprehension | None:
     """`chain.from_iterable(xs)` as `(y for x in xs for y in x)`; None of anything else."""
     match node:
         case tree.Apply(
-            function=tree.Attribute(of=of, name="from_iterable") as function, args=(over,), keywords=()
+            function=tree.Attribute(of=of, name="from_iterable") as function,
+            args=(over,),
+            keywords=(),
         ) if b.static(of) is itertools.chain:
             b.fresh += 2
             outer, each = (tree.Name(function.place, f"_{b.fresh - i}") for i in range(2))
             clauses = tuple(
-                tree.For(node.place, (name.name,), xs, ()) for name, xs in ((outer, over), (each, outer))
+                tree.For(node.place, (name.name,), xs, ())
+                for name, xs in ((outer, over), (each, outer))
             )
             return tree.Comprehension(node.place, "generator", each, None, clauses)
         case _:
@@ -90,7 +96,9 @@ def _product(b: Body, clause: tree.For, node: tree.Apply) -> Clauses:
     overs = node.args * times.value
     if not overs or len(overs) != len(clause.names):
         return (clause,)
-    return _nested(clause, [((name,), over) for name, over in zip(clause.names, overs, strict=True)])
+    return _nested(
+        clause, [((name,), over) for name, over in zip(clause.names, overs, strict=True)]
+    )
 
 
 def _permutations(b: Body, clause: tree.For, node: tree.Apply) -> Clauses:
@@ -99,6 +107,7 @@ def _permutations(b: Body, clause: tree.For, node: tree.Apply) -> Clauses:
         return (clause,)
     (first, second), of = clause.names, node.args[0]
     places = (f"_at_{first}", f"_at_{second}")
+    rounds: Rounds
     if _without_order(b, of):
         rounds = [((first,), of), ((second,), of)]
         places = (first, second)
@@ -146,7 +155,7 @@ def _without_order(b: Body, of: tree.Expression) -> bool:
 
 def _nested(
     clause: tree.For,
-    rounds: Sequence[tuple[tuple[str, ...], tree.Expression]],
+    rounds: Rounds,
     *conditions: tree.Expression,
 ) -> Clauses:
     """A clause for each of the rounds, the last of which has the conditions."""

@@ -93,8 +93,17 @@ def _all(b: Body, nodes: Sequence[tree.Statement]) -> list[ir.Stmt]:
     return [stmt for each in nodes for stmt in STATEMENTS[type(each)](b, each)]
 
 
+def _unless_none(node: tree.Expression) -> tuple[tree.Statement, ...]:
+    """A side of `q.remove(x) if x in q else None`, as a statement of its own."""
+    nothing = isinstance(node, tree.Literal) and node.value is None
+    return () if nothing else (tree.Evaluate(node.place, node),)
+
+
 def _evaluate(b: Body, node: tree.Evaluate) -> list[ir.Stmt]:
     call = node.value
+    if isinstance(call, tree.Conditional):
+        sides = (_unless_none(call.then), _unless_none(call.other))
+        return _longer(b, tree.Choose(node.place, call.test, *sides))
     if not isinstance(call, tree.Apply):
         b.problem(
             "L102",
