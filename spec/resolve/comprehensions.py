@@ -69,7 +69,7 @@ def clauses(b: Body, given: tuple[tree.For, ...]) -> tuple[tuple[ir.Clause, ...]
     """The clauses of a comprehension, its names bound from here on; and whether all are ordered."""
     out: list[ir.Clause] = []
     in_order = True
-    for clause in (each for clause in given for each in several(b, clause)):
+    for clause in (one for whole in given for one in several(b, whole)):
         turn = round_of_sorted(b, clause.over, clause.names)
         if turn is None:
             turn = round_of(b, *iterable(b, clause.over), clause.names)
