@@ -1,4 +1,4 @@
-"""`map(f, xs)`, `filter(f, xs)` and `chain.from_iterable(xs)` as the comprehensions that they are."""
+"""`map(f, xs)`, `filter(f, xs)` and `chain.from_iterable(xs)`, written as comprehensions."""
 
 from __future__ import annotations
 
