@@ -19,6 +19,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Protocol
 
 from lawful.spec import types as t
+from lawful.spec.values.opaques import has_several_texts
 from lawful.spec.values.world import Encoder, encoder
 
 from .compile.python_ast import assign, name
@@ -203,7 +204,13 @@ class _Rows(RowCode):
 
 
 def _rows_of(plan: Plan) -> _Rows:
-    teller = Teller(plan, functools.partial(form_of, plan))
+    known = plan.resolved.world.encodable
+
+    def exact(kind: t.Type) -> bool:
+        held = (each.name for each in t.inside(kind) if isinstance(each, t.Opaque))
+        return any(has_several_texts(known.get(name)) for name in held)
+
+    teller = Teller(plan, functools.partial(form_of, plan), exact)
     made = plan.store_rows = _Rows(plan, teller)
     return made
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from lawful.spec import types as t
 from lawful.spec.syntax.declare import slot
+from lawful.spec.values.unlike import unlike
 
 from ..kernel.dispatch import UNSET, tree
 from ..kernel.event_record import Changes
@@ -35,20 +36,20 @@ class PartsBefore:
 
     def changed(self, state: State) -> tuple[Mapping[str, PartsChange], Changes]:
         """What has changed of each variable that holds parts, if anything has; and of the others
-        the values before and now."""
-        inside = dict[str, tuple[Any, Any]]()
+        that have other objects the values before and now."""
+        moved = dict[str, tuple[Any, Any]]()
         for name, old in self.values.items():
             new = getattr(state, slot(name), UNSET)
-            if name not in self.parts and new is not old and new != old:
-                inside[name] = old, new
+            if name not in self.parts and new is not old:
+                moved[name] = old, new
         parts = dict[str, PartsChange]()
         for name, was in self.parts.items():
             now = _parts(state, name)
-            put = [k for k, held in now.items() if k not in was or was[k].cells != held.cells]
+            put = [k for k, held in now.items() if k not in was or _unlike(was[k], held)]
             gone = [k for k in was if k not in now]
             if put or gone:
                 parts[name] = PartsChange(now, put, gone, state.__plan__.families[name])
-        return parts, inside
+        return parts, moved
 
 
 class PartsChange:
@@ -109,6 +110,14 @@ def _parts(state: State, name: str) -> Parts:
         return {}
     parts = held if state.__plan__.families[name] else {None: held}
     return {key: _Held(part, _cells(part)) for key, part in parts.items()}
+
+
+def _unlike(was: _Held, now: _Held) -> bool:
+    """Whether a part has changed, if only from a value to an equal one with another text."""
+    if was.cells != now.cells:
+        return True
+    pairs = zip(was.cells, now.cells, strict=True)
+    return any(any(map(unlike, old, new)) for (_, old), (_, new) in pairs)
 
 
 def _cells(part: State) -> list[tuple[int, list[Any]]]:

@@ -22,6 +22,7 @@ from typing import Any
 
 from lawful.spec import types as t
 from lawful.spec.errors import Place
+from lawful.spec.values.unlike import unlike
 from lawful.spec.values.world import EXACT
 
 from ..compile.python_ast import (
@@ -123,6 +124,8 @@ class Function:
             old, new = name(f"old_{each}"), name(f"new_{each}")
             text = joined(f",{head_of(each)}", *self.text(new.id, self.code.plan.fields[each]))
             other = all_of([compare(old, op, new) for op in (ast.IsNot(), ast.NotEq())])
+            if self.code.teller.is_exact(each):
+                other = call(self.put("unlike", unlike), old, new)
             out.append(if_(other, ast.AugAssign(ast.Name("changed", ast.Store()), ast.Add(), text)))
         rest = ast.Subscript(name("changed"), ast.Slice(ast.Constant(1)), ast.Load())
         return [*out, assign(name("changed"), joined("{", rest, "}"))]

@@ -25,16 +25,20 @@ Recorded = tuple[Any, ...] | None
 
 
 class BeforeImage:
-    """A set or map as it was: `changed` has what was at each place that may differ now."""
+    """A set or map as it was: `changed` has what was at each place that may differ now, `twice` the
+    places that were changed more than once."""
 
-    __slots__ = ("changed", "container")
+    __slots__ = ("changed", "container", "twice")
 
     def __init__(self, container: Any) -> None:
         self.container = container
         self.changed: dict[Any, Any] = {}
+        self.twice: dict[Any, None] = {}
 
     def put(self, key: Any, was: Any) -> None:
         """Take what was recorded of a place, ABSENT for none; the earliest is taken last."""
+        if key in self.changed:
+            self.twice[key] = None
         self.changed[key] = was
 
     def now(self, key: Any) -> Any:
@@ -68,6 +72,10 @@ class BeforeImage:
         return bool(self.whole() == other)
 
     __hash__ = None  # type: ignore[assignment]  # it is a container
+
+    def restored(self) -> Any:
+        """The same as `whole`, of a list also where it was equal and had other objects."""
+        return self.whole()
 
     def whole(self) -> Any:
         """A container of its own; the container itself where nothing was changed in place."""
@@ -109,13 +117,17 @@ class ListBefore(BeforeImage):
             return 0, len(lost)
         return None if any(lost) else (len(self), 0)
 
-    def whole(self) -> Any:
+    def restored(self) -> Any:
         made = self.container.copy()
         for lost, length in self.undone:
             if lost is None:
                 del made[length:]
             elif not made[length:]:
                 made[:0] = lost
+        return made
+
+    def whole(self) -> Any:
+        made = self.restored()
         return self.container if made == self.container else made
 
 

@@ -76,12 +76,12 @@ class Stepped(Generic[M_co]):
 
     For the runtime's own use, `record` is a tuple: instance, way, arguments, the transition that
     ran, the control states before and after, output, refusal, time, the variables that may differ,
-    their values before, those after, and the places that were changed in containers. `_inside` is
-    there once it was read, or from the start where parts may have changed, and then `_parts`, too;
-    `_args` and `_changed` are there once they were read. A slot for each would take longer.
+    their values before, those after, and the places that were changed in containers. `_moved`
+    and `_parts` are there where parts may have changed; `_args`, `_changed` and `_inside` once they
+    were read. A slot for each would take longer.
     """
 
-    __slots__ = ("_args", "_changed", "_inside", "_parts", "record")
+    __slots__ = ("_args", "_changed", "_inside", "_moved", "_parts", "record")
 
     def __init__(self, of: Fields) -> None:
         params = tuple((name, t.NOTHING) for name in of.args)
@@ -115,10 +115,10 @@ class Stepped(Generic[M_co]):
         done.record = state, way, given, ran, *controls, output, refused, now, writes, *values
         return done
 
-    def with_parts(self, parts: Mapping[str, ChangedParts], inside: Changes) -> Stepped[M_co]:
+    def with_parts(self, parts: Mapping[str, ChangedParts], moved: Changes) -> Stepped[M_co]:
         """The record of an event that may have changed parts: they change where they stand, so
         what has changed is known from the start."""
-        self._parts, self._inside = parts, inside
+        self._parts, self._moved = parts, moved
         return self
 
     @property
@@ -230,8 +230,8 @@ class Stepped(Generic[M_co]):
     def moved(self) -> Changes:
         """The same, with values that are other objects and may be equal: nothing is compared. The
         value before is an image where the event changed a container in place."""
-        if hasattr(self, "_inside"):
-            return self._inside
+        if hasattr(self, "_moved"):
+            return self._moved
         of = self.record
         writes: tuple[str, ...] = of[9]
         out: dict[str, tuple[Any, Any]] = {}

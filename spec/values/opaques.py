@@ -35,6 +35,8 @@ TEXTS = {
     "Fraction": "fractions",
     "Path": "pathlib",
 }
+# Those that have equal values with different texts.
+SEVERAL_TEXTS = frozenset({"datetime", "time", "Decimal"})
 # Those that have a module: whoever has such a number has imported it, and an instance without any
 # does not wait for that.
 OTHER_NUMBERS = {("decimal", "Decimal"), ("fractions", "Fraction")}
@@ -122,6 +124,11 @@ def text_class(encodable: frozenset[type[Any]] | None) -> type[Any] | None:
         return None
     (cls,) = encodable
     return cls if has_text(cls) else None
+
+
+def has_several_texts(encodable: frozenset[type[Any]] | None) -> bool:
+    """Whether an opaque that admits these classes has equal values with different texts."""
+    return encodable is None or any(cls.__name__ in SEVERAL_TEXTS for cls in encodable)
 
 
 def is_encodable(value: Any, encodable: frozenset[type[Any]] | None) -> bool:

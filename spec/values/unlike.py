@@ -1,4 +1,5 @@
-"""Which entries of two containers are different objects, found by C code alone where most agree."""
+"""Values that differ, if only in their texts; entries of two containers that are different objects,
+found by C code alone where most agree."""
 
 from __future__ import annotations
 
@@ -7,7 +8,15 @@ from itertools import compress, count, islice
 from operator import is_, is_not
 from typing import Any
 
+from .text import shown
+
 _NOWHERE = object()
+
+
+def unlike(one: Any, other: Any) -> bool:
+    """Whether two values differ, or are equal and have different texts: `Decimal("1.0")` and
+    `Decimal("1.00")`."""
+    return one is not other and (one != other or shown(one) != shown(other))
 
 
 def unlike_keys(old: Mapping[Any, Any], new: Mapping[Any, Any]) -> Iterator[Any]:

@@ -14,7 +14,7 @@ from lawful.checks.replay.difference import same
 from lawful.checks.replay.row_step import Stepper
 from lawful.checks.replay.rows import Rejected, journal_row
 from lawful.runtime.elements import Elements
-from lawful.runtime.instances import container_changes
+from lawful.runtime.instances import change_forms
 from lawful.runtime.instances.merging import Merging
 from lawful.runtime.journal import Journal, read
 from lawful.spec import ir
@@ -55,7 +55,7 @@ class Replaying:
 
     def open(self, path: Path) -> None:
         """Begin a journal whose rows tell changes of small containers, too."""
-        self.least, container_changes.LEAST = container_changes.LEAST, 0
+        self.least, change_forms.LEAST = change_forms.LEAST, 0
         self.path = path
         self.journal = Journal(path, buffer=10_000)
 
@@ -76,7 +76,7 @@ class Replaying:
     def differences(self) -> list[str]:
         """Rows that do not fit, and lies that do."""
         self.journal.close()
-        container_changes.LEAST = self.least
+        change_forms.LEAST = self.least
         rows: dict[str, list[dict[str, Any]]] = {}
         for row in read(self.path):
             rows.setdefault(row["instance"], []).append(row)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from lawful import Machine, Nat, Opaque, State, event, require, transition
 from lawful.runtime.databases.tables import sum_of_event
-from lawful.runtime.instances import container_changes
+from lawful.runtime.instances import change_forms, container_changes
 from lawful.runtime.instances.container_changes import Teller
 from lawful.runtime.instances.journal_lines import LineWriter
 from lawful.runtime.instances.journal_rows import RowWriter, former
@@ -341,7 +341,7 @@ def test_an_interrupt_leaves_a_teller_as_good_as_new() -> None:
         attempt(lambda: teller.text(kept[0]))
         assert teller.text(kept[0]) == '{"counts":{"$changed":{"set":[[3,7]],"removed":[]}}}'
 
-    assert at_every_place((container_changes.__file__,), play) > 10
+    assert at_every_place((container_changes.__file__, change_forms.__file__), play) > 10
 
 
 LINE = """\
