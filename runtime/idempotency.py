@@ -15,12 +15,15 @@ import threading
 import time as clocks
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any, NoReturn, TypeVar
 
 from lawful.spec.outcomes import Reason, Refused
 
 from .databases.database import StoreError
 from .databases.tables import checksum
+from .instances.access import InstanceAccess
+from .instances.json_events import arguments
 from .instances.observers import Observed
 from .instances.snapshots import taken, written
 from .json_text import text_of
@@ -31,6 +34,8 @@ from .store_transactions import Transactions
 from .stored_instance import StoredInstance
 
 T = TypeVar("T")
+BY_NAME = ("take", "take_json")  # What of `lawful` calls an event.
+_NO_PLAN = SimpleNamespace(ways=())
 
 
 class KeyReused(StoreError):
@@ -49,6 +54,7 @@ class _Call:
     way: Way
     key: str
     text: str
+    as_json: bool
     kept: bool = False
 
 
@@ -140,8 +146,8 @@ class Answers:
         """Return or raise what the first call did."""
         if outcome == "refused":
             _refuse(data)
-        if data is None:
-            return None
+        if data is None or call.as_json:
+            return data
         return taken(data, call.way.output, call.logged.entry.__plan__)
 
 
@@ -163,7 +169,11 @@ def _call(
     except UnicodeEncodeError as error:
         raise ValueError(f"{key!r} cannot be a key: {error}") from error
     plan: Plan = logged.entry.__plan__
-    way = plan.ways[getattr(step, "__name__", "")]
+    event, as_json = getattr(step, "__name__", ""), False
+    if isinstance(step.__self__, InstanceAccess):  # type: ignore[attr-defined]  # a bound method
+        as_json = event == "take_json"
+        event, args, named = _by_name(plan, event, args, named)
+    way = plan.ways[event]
     names = [name for name, _ in way.params]
     values = dict(zip(names, args, strict=False)) | dict(named)
     if len(args) + len(named) != len(names) or set(values) != set(names):
@@ -175,7 +185,19 @@ def _call(
         text = text_of([way.name, given])
     except ValueError as error:
         raise unwritten(f"{logged.name}: {way.name}", error) from error
-    return _Call(logged, way, key, text)
+    return _Call(logged, way, key, text, as_json)
+
+
+def _by_name(
+    plan: Plan, take: str, args: tuple[Any, ...], named: Mapping[str, Any]
+) -> tuple[str, tuple[Any, ...], Mapping[str, Any]]:
+    """The event that `take` or `take_json` is to call, and its arguments. Errors: theirs."""
+    event, *rest = (*args, *named.values()) if take == "take_json" else args
+    if event not in plan.ways:
+        raise ValueError(f"{plan.name} has no event {event}; it has {', '.join(plan.ways)}")
+    if take == "take_json":
+        return event, tuple(arguments(plan, plan.ways[event], *rest)), {}
+    return event, tuple(rest), named
 
 
 def _is_equal(data: Any, call: _Call) -> bool:
@@ -205,7 +227,13 @@ def _refuse(data: Any) -> NoReturn:
     raise Refused(machine, event, state, [Reason(*row) for row in data["reasons"]])
 
 
-def logged_of(entry: Any) -> Any:
-    """The log of an instance's events, if it has one."""
+def logged_of(step: Any) -> Any:
+    """The log of the events of the instance of which this is an event, or `take` or `take_json`;
+    None if there is none."""
+    entry, name = getattr(step, "__self__", None), getattr(step, "__name__", "")
+    if isinstance(entry, InstanceAccess):
+        entry = entry.instance if name in BY_NAME else None
+    elif name not in getattr(entry, "__plan__", _NO_PLAN).ways:
+        return None
     watch = getattr(entry, "__watch__", None)
     return watch.log if isinstance(watch, Observed) else None

@@ -185,12 +185,13 @@ class Store:
         """Call an event of a stored instance, `step`, unless it was called with this key before:
         then return, or raise, what it answered at that time, and do nothing.
 
-        The key is one of the instance. An answer is an output, that the event was ignored, or a
-        refusal; after a fault or an error, nothing has happened and the key is free. KeyReused if
-        the key belongs to another event or to other arguments. Else raises what the event does;
-        StoreError for a step that is no event of an instance in this store.
+        `step` may also be `lawful.take_json` or `lawful.take` of the instance: then the event's
+        name is the first argument. The key is one of the instance. An answer is an output, that the
+        event was ignored, or a refusal; after a fault or an error, nothing has happened and the key
+        is free. KeyReused if the key belongs to another event or to other arguments. Else raises
+        what the event does; StoreError for a step that is no event of an instance in this store.
         """
-        logged = logged_of(getattr(step, "__self__", None))
+        logged = logged_of(step)
         if not isinstance(logged, StoredInstance) or logged.store is not self:
             raise StoreError(f"{step!r} is no event of an instance in this store")
         return self._answers.once(logged, key, step, args, named)

@@ -48,6 +48,8 @@ UPDATE instance SET due = 0 WHERE NOT EXISTS (
     WHERE snapshot.name = instance.name AND snapshot.seq = instance.seq AND started = '{}');
 CREATE INDEX due ON instance(machine, due) WHERE due IS NOT NULL
 """
+# What the operating system has refused.
+REFUSED = {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_READONLY}
 END = " WITHOUT ROWID"
 SHARED = "lawful_"  # The prefix of tables in a database of the service.
 
@@ -142,9 +144,12 @@ class Sqlite:
 
 def opened(path: str | os.PathLike[str], timeout: float, synchronous: str) -> sqlite3.Connection:
     """The file of a store, made if it is new. Errors: StoreError, sqlite3.Error."""
-    if os.path.isdir(path):  # SQLite says only that it cannot open it.
-        raise StoreError(f"{path} is a folder, and no file for a store")
-    db = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
+    _check_path(path)
+    try:
+        db = sqlite3.connect(path, timeout=timeout, isolation_level=None, check_same_thread=False)
+    except sqlite3.OperationalError as error:
+        _check_access(path, error)
+        raise
     try:
         _refuse_others(db, path)
         _write_ahead(db, timeout)
@@ -155,6 +160,7 @@ def opened(path: str | os.PathLike[str], timeout: float, synchronous: str) -> sq
         db.close()
         if is_busy(error):
             raise StoreBusy(f"{path}: another process has locked it for {timeout} s") from error
+        _check_access(path, error)
         raise
     except UnicodeDecodeError as error:  # Of a damaged name in a message of SQLite.
         db.close()
@@ -168,6 +174,24 @@ def opened(path: str | os.PathLike[str], timeout: float, synchronous: str) -> sq
         db.close()
         raise
     return db
+
+
+def _check_path(path: str | os.PathLike[str]) -> None:
+    """StoreError for a path where no file can be: SQLite says only that it cannot open it."""
+    if os.path.isdir(path):
+        raise StoreError(f"{path} is a folder, and no file for a store")
+    folder = os.path.dirname(os.path.abspath(path))
+    try:
+        os.stat(os.path.join(folder, ""))
+    except OSError as error:
+        raise StoreError(f"{path}: its folder {folder}: {error.strerror}") from error
+
+
+def _check_access(path: str | os.PathLike[str], error: sqlite3.OperationalError) -> None:
+    """StoreError where the operating system has refused the file."""
+    if error.sqlite_errorcode & 0xFF in REFUSED:
+        what = "this process has to read and write the file, and to make others beside it"
+        raise StoreError(f"{path} cannot be opened as a store: {error}; {what}") from error
 
 
 def version_of(db: sqlite3.Connection) -> int:

@@ -225,6 +225,11 @@ class InstanceAccess(Access[M]):
         super().__init__(type(machine))
         self._machine = machine
 
+    @property
+    def instance(self) -> M:
+        """The instance itself."""
+        return self._machine
+
     def _way(self, event: str) -> Way:
         ways = self.plan.ways
         if event not in ways:

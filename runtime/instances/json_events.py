@@ -47,16 +47,24 @@ def schemas(plan: Plan) -> dict[str, EventSchema]:
 def call(take: Callable[..., Any], plan: Plan, way: Way, data: Any) -> Json:
     """`take` a way of this name, with arguments from JSON data; its output as JSON. ValueError for
     other data."""
+    return output_form(take(way.name, *arguments(plan, way, data)), plan, way)
+
+
+def arguments(plan: Plan, way: Way, data: Any) -> list[Any]:
+    """The arguments of a way from JSON data; ValueError for other data."""
     names = [name for name, _ in way.params]
     if data.__class__ is not dict or set(data) != set(names):
         found = text_of(data)
         wanted = ", ".join(f"{name}: {kind}" for name, kind in way.params) or "no arguments"
         raise ValueError(f"{way.event} takes an object of {wanted}, not {found}")
-    output = take(way.name, *[_argument(plan, way, name, data[name]) for name in names])
+    return [_argument(plan, way, name, data[name]) for name in names]
+
+
+def output_form(output: Any, plan: Plan, way: Way) -> Json:
+    """The JSON form of an output, as a snapshot has values."""
     if output is None:
         return None
-    event = next(each for each in plan.machine.events if each.name == way.event)
-    form: Json = written(output, event.output, plan)
+    form: Json = written(output, way.output, plan)
     return form
 
 

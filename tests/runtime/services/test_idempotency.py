@@ -213,3 +213,42 @@ def test_an_interrupted_call_has_its_answer_or_did_not_happen() -> None:
             assert (till.total, len(kept.events("a"))) == (5, 1)
 
     assert at_every_place(files, play) > 40
+
+
+def test_events_from_json_have_keys(place: Place) -> None:
+    with store(place) as kept:
+        till = kept.add(Till(), "a")
+        take, json = till.lawful.take_json, {"amount": 5, "twice": True}
+        answer = {"$tuple": [10, {"$set": [5]}]}
+        assert [kept.once("k1", take, "pay", json) for _ in range(3)] == [answer] * 3
+        assert kept.once("k1", take, event="pay", data=json) == answer
+        assert kept.once("k1", till.pay, 5, True) == (10, frozenset({5}))
+        assert kept.once("k1", till.lawful.take, "pay", 5, True) == (10, frozenset({5}))
+        with pytest.raises(KeyReused, match="the answer to the key 'k1' is of another call"):
+            kept.once("k1", take, "pay", {"amount": 6, "twice": True})
+        for _ in range(2):
+            with pytest.raises(Refused, match="too much"):
+                kept.once("k2", take, "pay", {"amount": 100, "twice": False})
+        assert [kept.once(key, take, "shut", {}) for key in ("k3", "k3", "k4")] == [None] * 3
+        wrong: list[tuple[Any, str]] = [
+            (("pay", {"amount": -1, "twice": True}), "pay: amount: -1 is below 0"),
+            (("pay", {"amount": 1}), "pay takes an object of amount: Nat, twice: bool, not"),
+            (("paid", {}), "Till has no event paid; it has pay, shut, split"),
+        ]
+        for given, said in wrong:
+            with pytest.raises(ValueError, match=said):
+                kept.once("k5", take, *given)
+        died(kept, "a")
+    with store(place) as kept:
+        till = kept.restore(Till, "a")
+        assert kept.once("k1", till.lawful.take_json, "pay", json) == answer
+        assert (till.total, [row["seq"] for row in kept.events("a")]) == (10, [1, 2])
+
+
+def test_what_is_no_event_has_no_key(place: Place) -> None:
+    with store(place) as kept:
+        till = kept.add(Till(), "a")
+        others: list[Any] = [till.lawful.snapshot, till.__repr__, Till().pay, print, None]
+        for step in others:
+            with pytest.raises(StoreError, match="is no event of an instance in this store"):
+                kept.once("k", step)

@@ -112,3 +112,51 @@ def test_a_variable_without_a_value_is_named() -> None:
     assert not hasattr(later, "count")
     later.begin(3)
     assert (later.count, later.twice(), [*later.held]) == (3, 6, [3])
+
+
+REFUSED_PATHS = """
+import os, sys
+from lawful.runtime.store import Store, StoreError
+folder = sys.argv[1]
+if os.geteuid() == 0:
+    os.seteuid(65534)  # Root may do everything.
+for name in sys.argv[2:]:
+    try:
+        Store(folder + "/" + name)
+        print(name, "opened")
+    except StoreError as error:
+        print(str(error).replace(folder, "."))
+"""
+
+
+def test_paths_that_cannot_be_opened_are_named() -> None:
+    rest = "this process has to read and write the file, and to make others beside it"
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        for each, mode in (("read_only.db", 0o444), ("closed.db", 0o000)):
+            Store(folder / each).close()
+            (folder / each).chmod(mode)
+        (folder / "closed").mkdir(mode=0o600)
+        (folder / "file").touch()
+        (folder / "still").mkdir()
+        (folder / "still").chmod(0o555)
+        names = "none/s.db file/s.db closed/s.db closed.db read_only.db still/s.db still".split()
+        done = subprocess.run(
+            [sys.executable, "-c", REFUSED_PATHS, name, *names],
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd=ROOT,
+        )
+        (folder / "closed").chmod(0o700)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines() == [
+        "./none/s.db: its folder ./none: No such file or directory",
+        "./file/s.db: its folder ./file: Not a directory",
+        "./closed/s.db: its folder ./closed: Permission denied",
+        f"./closed.db cannot be opened as a store: unable to open database file; {rest}",
+        f"./read_only.db cannot be opened as a store: attempt to write a readonly database; {rest}",
+        f"./still/s.db cannot be opened as a store: unable to open database file; {rest}",
+        "./still is a folder, and no file for a store",
+    ]
