@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Mapping
 from typing import Any
 
-from lawful.runtime.instances.container_changes import CHANGED, is_change
+from lawful.runtime.instances.change_forms import CHANGED
+from lawful.runtime.instances.container_changes import is_change
 from lawful.spec import types as t
 from lawful.spec.codec.as_json import is_list, is_object
 from lawful.spec.ir import Json

@@ -1,8 +1,8 @@
 """How the values of each type are told: whole, or as what differs (see `container_changes`).
 
 Equal values may have different texts: `Decimal("1.0")` and `Decimal("1.00")`, the two hours of a
-night in which clocks go back. Where rows are to give back the very values (`Exact`), those of a type
-that has such values are told where the texts differ, too.
+night in which clocks go back. Where rows are to give back the very values (`Exact`), those of a
+type that has such values are told where the texts differ, too.
 """
 
 from __future__ import annotations
@@ -103,8 +103,8 @@ class Told:
             found = self.differs(old.whole(), new)
         return self.form(new) if found is None else found
 
-    def differs(self, old: Any, new: Any) -> Json | None:
-        """The change; None where it is told whole."""
+    def differs(self, old: Any, new: Any) -> Any:
+        """The change; None where it is told whole, UNSET where there is none."""
         return None
 
     def imaged(self, old: BeforeImage, new: Any) -> Any:
@@ -156,7 +156,7 @@ class _List(Told):
         self.item = item.form
         self.item_text = item.text
 
-    def differs(self, old: Any, new: Any) -> Json | None:
+    def differs(self, old: Any, new: Any) -> Any:
         at, same = unlike_span(old, new)
         if at == len(old) == len(new):
             return UNSET
@@ -206,7 +206,7 @@ class _Set(Told):
         self.item_text = item.text
         self.items_exact = item.exact
 
-    def differs(self, old: Any, new: Any) -> Json | None:
+    def differs(self, old: Any, new: Any) -> Any:
         added = new - old
         swapped = _swapped(old, new) if self.items_exact else {}
         if swapped:
@@ -262,7 +262,7 @@ class _Map(Told):
         self.keys_exact = key.exact
         self.value = value
 
-    def differs(self, old: Any, new: Any) -> Json | None:
+    def differs(self, old: Any, new: Any) -> Any:
         put: list[Any] = []
         more = 0
         swapped = _swapped(old, new) if self.keys_exact else {}
@@ -333,7 +333,7 @@ class _Map(Told):
 class _Bag(_Map):
     __slots__ = ()
 
-    def differs(self, old: Any, new: Any) -> Json | None:
+    def differs(self, old: Any, new: Any) -> Any:
         return super().differs(_there(old), _there(new))
 
     def of_keys(self, keys: list[Any], old: Mapping[Any, Any], new: Mapping[Any, Any]) -> Any:

@@ -17,7 +17,8 @@ from lawful.spec.codec.as_json import is_list, is_object
 from lawful.spec.ir import Json
 from lawful.spec.values.world import TAGS
 
-from .container_changes import CHANGED, is_change
+from .change_forms import CHANGED
+from .container_changes import is_change
 
 Read = Callable[[Any, t.Type], Hashable]  # Makes a value of its JSON form; ValueError for another.
 Key = Callable[[Json], Hashable]
