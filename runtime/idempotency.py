@@ -16,7 +16,7 @@ import time as clocks
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, NoReturn, TypeVar, cast
+from typing import Any, NoReturn, TypeVar
 
 from lawful.spec.outcomes import Reason, Refused
 
@@ -230,11 +230,11 @@ def _refuse(data: Any) -> NoReturn:
 def logged_of(step: Any) -> Any:
     """The log of the events of the instance of which this is an event, or `take` or `take_json`;
     None if there is none."""
-    of, name = getattr(step, "__self__", None), getattr(step, "__name__", "")
-    entry: Any = of
-    if isinstance(of, InstanceAccess):
-        entry = cast("InstanceAccess[Any]", of).instance if name in BY_NAME else None
-    elif name not in getattr(of, "__plan__", _NO_PLAN).ways:
+    entry: Any = getattr(step, "__self__", None)
+    name = getattr(step, "__name__", "")
+    if entry.__class__ is InstanceAccess:
+        entry = entry.instance if name in BY_NAME else None
+    elif name not in getattr(entry, "__plan__", _NO_PLAN).ways:
         return None
     watch = getattr(entry, "__watch__", None)
     return watch.log if isinstance(watch, Observed) else None
