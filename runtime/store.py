@@ -185,11 +185,11 @@ class Store:
         """Call an event of a stored instance, `step`, unless it was called with this key before:
         then return, or raise, what it answered at that time, and do nothing.
 
-        `step` may also be `lawful.take_json` or `lawful.take` of the instance: then the event's
+        `step` may also be `lawful.take_json` or `lawful.take` of the instance, then the event's
         name is the first argument. The key is one of the instance. An answer is an output, that the
-        event was ignored, or a refusal; after a fault or an error, nothing has happened and the key
-        is free. KeyReused if the key belongs to another event or to other arguments. Else raises
-        what the event does; StoreError for a step that is no event of an instance in this store.
+        event was ignored, or a refusal; after anything else nothing has happened and the key is
+        free. KeyReused if the key belongs to another event or to other arguments; StoreError for a
+        step that is no event of an instance in this store. Else raises what the event does.
         """
         logged = logged_of(step)
         if not isinstance(logged, StoredInstance) or logged.store is not self:
