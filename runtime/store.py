@@ -110,10 +110,8 @@ class Store:
 
     def close(self) -> None:
         """Leave a snapshot of each instance, and close the database; what its instances do from now
-        on is kept nowhere.
-
-        Where a snapshot cannot be written, the logger `lawful` gets the reason: the rows are enough
-        to come back."""
+        on is kept nowhere. Where a snapshot cannot be written, the logger `lawful` gets the reason:
+        the rows are enough to come back."""
         if not self._open:
             return
         self.transactions.apart("left")
@@ -185,11 +183,11 @@ class Store:
         """Call an event of a stored instance, `step`, unless it was called with this key before:
         then return, or raise, what it answered at that time, and do nothing.
 
-        `step` may also be `lawful.take_json` or `lawful.take` of the instance, then the event's
-        name is the first argument. The key is one of the instance. An answer is an output, that the
-        event was ignored, or a refusal; after anything else nothing has happened and the key is
-        free. KeyReused if the key belongs to another event or to other arguments; StoreError for a
-        step that is no event of an instance in this store. Else raises what the event does.
+        `step` may be `lawful.take_json` or `lawful.take` of the instance, too: then the event's
+        name comes first. The key is one of the instance. An answer is an output, a refusal, or that
+        the event was ignored; after anything else nothing has happened and the key is free.
+        KeyReused if the key belongs to another event or to other arguments; StoreError for a step
+        that is no event of an instance in this store. Else raises what the event does.
         """
         logged = logged_of(step)
         if not isinstance(logged, StoredInstance) or logged.store is not self:
