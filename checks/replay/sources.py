@@ -22,6 +22,7 @@ import gzip
 import math
 import os
 import re
+import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,7 @@ ROTATED = re.compile(r"\.([0-9]+)$|-([0-9]{8,14})$")  # By a number, or a date.
 TABLES = (".parquet", ".orc")
 PARQUET, ORC = b"PAR1", b"ORC"
 BLANK = b" \t\r\n"
+UNREADABLE = (OSError, EOFError, zlib.error)  # What reading a file raises; packed ones, too.
 PACKING = 10  # So many bytes of lines are a byte of a packed file, about.
 
 
@@ -262,7 +264,7 @@ def _has_rows(path: Path) -> bool:
     try:
         with opened(path) as file:
             return any(chunk.strip(BLANK) for chunk in iter(lambda: file.read(1 << 16), b""))
-    except (OSError, EOFError) as error:
+    except UNREADABLE as error:
         raise ReplayError(f"{path}: {error}") from error
 
 
@@ -294,5 +296,5 @@ def rows_of_lines(path: str, row_of: RowOf) -> Iterator[Row | Rejected]:
                     row = decoded(line.rstrip(b"\n"), row_of)
                     if row is not None:
                         yield row if isinstance(row, Row) else row.at(path, number)
-    except (OSError, EOFError) as error:
+    except UNREADABLE as error:
         raise ReplayError(f"{path}: {error}") from error

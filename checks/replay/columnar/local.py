@@ -14,7 +14,7 @@ from ..parquet import arrow
 from ..prepared_rows import pairs_of_file
 from ..program import ReplayProgram
 from ..rows import Rejected
-from ..sources import ReplayError, Sources, opened, remote
+from ..sources import UNREADABLE, ReplayError, Sources, opened, remote
 from ..tally import Tallies
 from . import kernel
 from .foreign_tables import batches_of_table, pairs_of_table, places
@@ -83,5 +83,5 @@ def blocks_of_lines(path: str) -> Iterator[list[bytes]]:
         with opened(Path(path)) as file:
             while lines := file.readlines(BLOCK):
                 yield [line.rstrip(b"\n") for line in lines]
-    except (OSError, EOFError) as error:
+    except UNREADABLE as error:
         raise ReplayError(f"{path}: {error}") from error

@@ -17,12 +17,13 @@ from typing import Any
 from lawful.spec.codec.as_json import is_object
 
 from ..rows import Rejected, encodable, object_of, plain
-from ..sources import BLANK, ReplayError, opened
+from ..sources import BLANK, UNREADABLE, ReplayError, opened
 from . import itf_states, json_documents, logfmt, otlp, xes
 from .names import named
 from .path_templates import Record
 from .preparation_table import Preparation
 
+DEEP = "no JSON: too many brackets in one another"
 LONGEST_CELL = 1 << 30  # Characters of a cell of CSV; Python's own limit is 131,072.
 Found = Record | Rejected
 Numbered = Iterator[tuple[int, Found]]  # Each with its line, or its number in the file, from 1.
@@ -36,8 +37,10 @@ def records_of_file(path: str, how: Preparation) -> Numbered:
         with opened(Path(path)) as file:
             for number, found in READERS[how.format](file.read, file, how):
                 yield number, found if isinstance(found, Rejected) else {**found, **told}
-    except (OSError, EOFError, ValueError) as error:
+    except (*UNREADABLE, ValueError) as error:
         raise ReplayError(f"{path}: {plain(str(error), 200)}") from error
+    except RecursionError as error:
+        raise ReplayError(f"{path}: {DEEP}") from error
 
 
 def of_path(path: str, how: Preparation) -> Record:

@@ -29,7 +29,9 @@ def steps(text: bytes) -> Iterator[Record]:
         raise ValueError("no ITF: it has no list of states")
     before: Any = None
     for index, state in enumerate(states):
-        meta = state.get("#meta", {})
+        meta = state.get("#meta") or {}
+        if not is_object(meta):
+            raise ValueError("no ITF: `#meta` of a state is no object")
         after = {name: _value(value) for name, value in state.items() if not name.startswith("#")}
         if before is not None:
             record: Record = {"index": index, "before": before, "after": after}

@@ -38,8 +38,6 @@ def records(data: bytes) -> Iterator[Any]:
             line = text.count("\n", 0, begun) + 1
             what = f"{beyond()}; in the document that begins in line {line}"
             raise ValueError(what) from error
-        except RecursionError as error:
-            raise ValueError("no JSON: too many brackets in one another") from error
         yield from document if is_list(document) else [document]
         at = _after_blanks(text, at)
 

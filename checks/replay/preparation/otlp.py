@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lawful.spec.codec.as_json import is_list, is_object
 from lawful.spec.integer_texts import beyond, is_beyond
 
+from ..flaws.row_texts import kind_of
+from ..rows import ABSENT
 from .names import named
 from .path_templates import Record
 from .sampling import sampled
@@ -58,8 +60,7 @@ def _inside(document: Any, groups: str, scopes: str, owners: str) -> Iterator[tu
 
 def _sign(owner: Any) -> str:
     """What says that a span or log record is of a sample."""
-    raw = {str(each["key"]): _value(each.get("value")) for each in _list(owner, "attributes")}
-    return sampled(owner, raw)
+    return sampled(owner, dict(_pairs(owner, "attributes")))
 
 
 def _marked(record: Record, why: str) -> Record:
@@ -85,11 +86,11 @@ def _documents(text: bytes) -> Iterator[Any]:
 
 def _span(span: Any, shared: Record) -> Iterator[Record]:
     common = shared | {name: span[name] for name in KEPT if name in span}
-    common |= {"name": span.get("name", ""), "attributes": _attributes(span)}
-    status = span.get("status", {}).get("code")
+    common |= {"name": span.get("name") or "", "attributes": _attributes(span)}
+    status = _object(span, "status").get("code")
     yield common | {"phase": "start", "time": _whole(span.get("startTimeUnixNano"))}
     for event in _list(span, "events"):
-        own = {"name": event.get("name", ""), "attributes": _attributes(event)}
+        own = {"name": event.get("name") or "", "attributes": _attributes(event)}
         yield common | own | {"phase": "event", "time": _whole(event.get("timeUnixNano"))}
     ended = common if status is None else common | {"status": status}
     yield ended | {"phase": "end", "time": _whole(span.get("endTimeUnixNano"))}
@@ -106,26 +107,39 @@ def _log(log: Any, shared: Record) -> Record:
 
 def _shared(group: Any, scope: Any) -> Record:
     """What all spans of a scope have."""
-    name = scope.get("scope", {}).get("name", "")
-    return {"resource": _attributes(group.get("resource", {})), "scope": name}
+    name = _object(scope, "scope").get("name") or ""
+    return {"resource": _attributes(_object(group, "resource")), "scope": name}
 
 
-def _attributes(owner: Any) -> Record:
-    return named((each["key"], _value(each.get("value"))) for each in _list(owner, "attributes"))
+def _attributes(owner: Any, name: str = "attributes") -> Record:
+    return named(_pairs(owner, name))
+
+
+def _pairs(owner: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """The keys and values in a list."""
+    for each in _list(owner, name):
+        key = each.get("key") or ""
+        if not isinstance(key, str):
+            raise ValueError(f"no OTLP/JSON: a key of {name} is {kind_of(key)}, not a text")
+        yield key, _value(each.get("value"))
 
 
 def _value(value: Any) -> Any:
     """The JSON of a value; 64-bit integers may be texts."""
     if not is_object(value) or not value:
         return None
+    if len(value) > 1:
+        raise ValueError(f"no OTLP/JSON: a value has {', '.join(value)}, and not one of these")
     ((kind, inside),) = value.items()
+    if inside is None:
+        return None
     match kind:
         case "intValue":
             return _whole(inside)
         case "arrayValue":
             return [_value(each) for each in _list(inside, "values")]
         case "kvlistValue":
-            return named((each["key"], _value(each.get("value"))) for each in inside["values"])
+            return _attributes(inside, "values")
         case _:
             return inside
 
@@ -134,9 +148,24 @@ def _whole(value: Any) -> Any:
     return int(value) if isinstance(value, str) and WHOLE.fullmatch(value) else value
 
 
-def _list(owner: Any, name: str) -> list[Any]:
-    """The list of this name; empty where there is none. ValueError where it is of another form."""
-    found = owner.get(name, []) if is_object(owner) else None
+def _list(owner: Any, name: str) -> list[dict[str, Any]]:
+    """The objects in the list of this name; none where it is null or missing, which in the JSON of
+    Protobuf is one. ValueError where it is of another form."""
+    found = owner.get(name) if is_object(owner) else owner
+    if found is None:
+        return []
     if not is_list(found):
         raise ValueError(f"no OTLP/JSON: {name} is no list")
+    if (other := next((each for each in found if not is_object(each)), ABSENT)) is not ABSENT:
+        raise ValueError(f"no OTLP/JSON: {kind_of(other)} in {name}, not an object")
+    return found
+
+
+def _object(owner: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The object of this name; an empty one where it is null or missing."""
+    found = owner.get(name)
+    if found is None:
+        return {}
+    if not is_object(found):
+        raise ValueError(f"no OTLP/JSON: {name} is {kind_of(found)}, not an object")
     return found

@@ -2,11 +2,13 @@
 
 A record has the attributes of an event, and those of its trace under names that begin with
 `case:`, as process-mining tools write them into tables. Attributes inside attributes are left out.
-Integers, floats and booleans are numbers and booleans; everything else is a text.
+Integers, floats and booleans are numbers and booleans, unless their text is of another form;
+everything else is a text. A list has no value of its own.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 from xml.etree import ElementTree as Xml
@@ -14,10 +16,14 @@ from xml.etree import ElementTree as Xml
 from .names import named
 from .path_templates import Record
 
-TYPES: dict[str, Callable[[str], Any]] = {
-    "int": int,
-    "float": float,
-    "boolean": lambda text: text.strip().lower() == "true",
+WHOLE = re.compile(r"[+-]?[0-9]{1,300}")
+DECIMAL = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|-?INF|NaN")
+TRUTH = re.compile(r"true|false|1|0", re.IGNORECASE)
+# By the type of an attribute: the texts that XML Schema has for it, and their values.
+TYPES: dict[str, tuple[re.Pattern[str], Callable[[str], Any]]] = {
+    "int": (WHOLE, int),
+    "float": (DECIMAL, float),
+    "boolean": (TRUTH, lambda text: text.lower() in ("true", "1")),
 }
 
 
@@ -37,8 +43,7 @@ def events(file: IO[bytes]) -> Iterator[Record]:
             elif tag == "trace" and what == "start":
                 case = {}
             elif what == "end" and depth == 2 and "key" in element.attrib:
-                (name, value), *_ = _attributes([element])
-                case |= named([(f"case:{name}", value)])
+                case |= named((f"case:{name}", value) for name, value in _attributes([element]))
             elif tag == "trace":
                 element.clear()
     except Xml.ParseError as error:
@@ -51,5 +56,13 @@ def _attributes(elements: Any) -> list[tuple[str, Any]]:
     for each in elements:
         if "key" in each.attrib and "value" in each.attrib:
             kind = each.tag.rpartition("}")[2]
-            rows.append((each.attrib["key"], TYPES.get(kind, str)(each.attrib["value"])))
+            rows.append((each.attrib["key"], _value(kind, each.attrib["value"])))
     return rows
+
+
+def _value(kind: str, text: str) -> Any:
+    """The value of an attribute; what is none of its type stays as it is."""
+    if kind not in TYPES:
+        return text
+    form, made = TYPES[kind]
+    return made(text.strip()) if form.fullmatch(text.strip()) else text
