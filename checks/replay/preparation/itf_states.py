@@ -29,7 +29,7 @@ def steps(text: bytes) -> Iterator[Record]:
         raise ValueError("no ITF: it has no list of states")
     before: Any = None
     for index, state in enumerate(states):
-        meta = state.get("#meta") or {}
+        meta: Any = state.get("#meta") or {}
         if not is_object(meta):
             raise ValueError("no ITF: `#meta` of a state is no object")
         after = {name: _value(value) for name, value in state.items() if not name.startswith("#")}
