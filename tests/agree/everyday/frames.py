@@ -4,6 +4,7 @@ from __future__ import annotations
 
 KINDS = """\
 from dataclasses import replace
+from itertools import chain, combinations, pairwise, permutations, product
 
 
 class Color(Enum):

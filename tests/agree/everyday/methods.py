@@ -283,6 +283,10 @@ def update(b: Method) -> Lines:
             [f"self.c[{x}] += 1"],
             [f"self.c.update({b.some('list')})"],
             ["self.q, self.r = self.r, self.q"],
+            ["self.r, self.q = self.q, []"],
+            [f"self.r, self.rows[{x}] = self.rows[{x}], {b.listed(1)}"],
+            [f"{s}.difference_update({b.some('list')}, {b.gathered(1)})"],
+            [f"{q}.append({x}) if {b.truth(1)} else {q}.clear()"],
             [f"self.q, self.rows[{x}] = self.rows[{x}], self.q"],
             [f"{q}[:] = {b.listed(1)}"],
             [f"del {q}[{b.rng.choice([':1', '1:', ':k', '-1:', 'k:'])}]"],
@@ -315,6 +319,13 @@ def helper(b: Method) -> Lines:
     return [f"self._note({b.number(1)})"]
 
 
+def _moved(b: Method) -> Lines:
+    name = b.name()
+    b.known("list", name)
+    place = b.rng.choice(["self.q", "self.r", f"self.rows[{b.number(0)}]"])
+    return [f"{name}, {place} = {place}, {b.listed(1)}"]
+
+
 def _unpacked(b: Method) -> Lines:
     x, y = b.name(), b.name()
     value = b.rng.choice(
@@ -345,6 +356,7 @@ FLAT: tuple[Callable[[Method], Lines], ...] = (
     _again,
     taken,
     helper,
+    _moved,
     _unpacked,
     leave,
     _names_row,

@@ -89,6 +89,21 @@ class Values:
         return self.of(NUMBERS, depth)
 
 
+def _two(v: Values) -> str:
+    """Something to iterate over that gives two numbers at a time."""
+    q, r, s = v.some("list"), v.some("list"), v.some(v.rng.choice(["list", "set", "map"]))
+    several = (
+        *(f"product({q}, {s})", f"product({s}, repeat=2)", f"permutations({s}, 2)"),
+        *(f"combinations({q}, 2)", f"pairwise({q})", f"pairwise(chain({q}, {r}))"),
+    )
+    return v.rng.choice(several)
+
+
+def _of_two(v: Values, d: int) -> str:
+    names = [*v.names.get("int", []), "e", "f", "f"]
+    return Values(v.rng, {**v.names, "int": names}).number(d)
+
+
 def _next(v: Values, d: int) -> str:
     return f"next((e for e in {v.numbers(d)}{v.clause('e', d)}), {v.rng.choice(['0', 'None'])})"
 
@@ -122,6 +137,9 @@ INTS: tuple[Callable[[Values, int], str], ...] = (
     lambda v, d: f"len(list(filter(lambda e: {_test(v, 'e', d)}, {v.some('list')})))",
     lambda v, d: f"({v.some('opt')} and {v.number(d)} or {v.number(0)})",
     lambda v, d: f"sum(e for e in self.rows.get({v.number(0)}, ()))",
+    lambda v, d: f"({v.number(d)}) & {v.rng.choice(['1', '3'])}",
+    lambda v, d: f"sum({_of_two(v, d)} for e, f in {_two(v)})",
+    lambda v, d: f"sum(e for e in chain.from_iterable(self.rows.values()){v.clause('e', d)})",
 )
 BOOLS: tuple[Callable[[Values, int], str], ...] = (
     lambda v, d: v.some("bool"),
@@ -145,6 +163,8 @@ BOOLS: tuple[Callable[[Values, int], str], ...] = (
     lambda v, d: f"any({v.some('list')})",
     lambda v, d: f"all(map(self._long, {v.some('list')}))",
     lambda v, d: f"{v.number(d)} in self.tags.get({v.color()}, ())",
+    lambda v, d: f"{v.rng.choice(['any', 'all'])}({_of_two(v, d)} > 1 for e, f in {_two(v)})",
+    lambda v, d: f"{v.number(d)} in chain({v.some('list')}, {v.some('list')})",
 )
 OPTS: tuple[Callable[[Values, int], str], ...] = (
     _next,
@@ -165,6 +185,7 @@ NUMBERS: tuple[Callable[[Values, int], str], ...] = (
     lambda v, d: f"range({v.number(d)})",
     lambda v, d: f"{v.some('set')}",
     lambda v, d: f"({v.number(d)}, {v.number(d)})",
+    lambda v, d: f"[*{v.some('list')}, *{v.some('list')}]",
 )
 LISTS: tuple[Callable[[Values, int], str], ...] = (
     lambda v, d: "[]",
@@ -182,6 +203,7 @@ LISTS: tuple[Callable[[Values, int], str], ...] = (
     lambda v, d: f"{v.some('list')}.copy()",
     lambda v, d: f"list(map(lambda e: {v.with_int('e', d)}, {v.some('list')}))",
     lambda v, d: f"sorted(filter(None, {v.some('list')}))",
+    lambda v, d: f"list(chain({v.some('list')}, {v.some('list')}))",
 )
 SETS: tuple[Callable[[Values, int], str], ...] = (
     lambda v, d: "set()",
