@@ -414,6 +414,15 @@ class UpdatesFixed(Updates):
         to_send=1,
         filled=(1,),
     )
+    # The same, and a dead letter comes behind what the other queue has.
+    dead_letters_behind = Scope(
+        {"Create.seq": range(0, 1), "Reject.seq": range(1, 2), "MessageId.seq": range(0, 2)},
+        Nat=range(0, 3),
+        QueueName=2,
+        link=1,
+        to_send=1,
+        filled=(1,),
+    )
     # Two messages wait, and the new node is two multicasts behind.
     behind = Scope(
         {

@@ -76,6 +76,25 @@ EVERY = (
         "growing",
         "replicas_have_what_was_said",
     ),
+    Combined(
+        "a dead letter goes before what a node that joins was sent",
+        "queue_cluster",
+        UPDATES,
+        (
+            (
+                "joining",
+                "            self.queued.add(key)\n        super().push(key)\n",
+                "            self.queued.add(key)\n        super().push(key)\n"
+                "        letter = key in self.queued and key.id not in self.routing\n"
+                "        if letter and key.queue in self.updating:\n"
+                "            self.queues[key.queue].remove(key.id)\n"
+                "            self.queues[key.queue].insert(0, key.id)\n",
+            ),
+        ),
+        "UpdatesFixed",
+        "dead_letters_behind",
+        "replicas_have_what_was_said",
+    ),
 )
 
 

@@ -42,6 +42,7 @@ LARGE: dict[tuple[str, str], Counts] = {
     ("queue_cluster.updates:UpdatesFixed", "several"): (22_618, 139_722, 25),
     ("queue_cluster.updates:UpdatesFixed", "rejecting"): (1_054, 10_361, 19),
     ("queue_cluster.updates:UpdatesFixed", "dead_letters"): (86_942, 984_942, 37),
+    ("queue_cluster.updates:UpdatesFixed", "dead_letters_behind"): (172_166, 1_819_038, 37),
     ("queue_cluster.updates:UpdatesFixed", "behind"): (98_286, 951_967, 26),
     ("queue_cluster.promises:BrokersFixed", "joining"): (11_715, 41_401, 40),
     ("queue_cluster.promises:BrokersFixed", "crashing"): (19_507, 63_011, 46),
