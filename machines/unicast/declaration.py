@@ -14,10 +14,8 @@ here are delays. "conn-expiry-timeout > 0" is the parameter `reaping`. A batch (
 messages one by one, which the delayed ack acknowledges together. Activity is receiving at B, and at
 A sending or an ack of something new: the seed leaves open whether acks count, and without them A
 would give up a B that answers all along. Connection ids do not wrap; the service makes them survive
-a restart (U-B5).
-
-Each transition names its demand. U1, U2 are background. The service meets U27, the 500 ms of the
-tasks and the seconds of U17; `system.py` shows U3 and U5 as a whole.
+a restart (U-B5). Each transition names its demand; U1, U2 are background. The service meets U27,
+the 500 ms of the tasks and the seconds of U17; `system.py` shows U3 and U5 as a whole.
 """
 
 from lawful import (
@@ -88,6 +86,7 @@ class SenderEntry(Entry, abstract=True):
     seen_acked: Nat = 0
     window: dict[Nat, Payload] = {}
     reported: Ghost[bool] = False
+    covered: Ghost[Nat] = 0
 
     @transition(target=Conn.OPEN)
     def send(self, payload: Payload) -> Data:
@@ -112,6 +111,7 @@ class SenderEntry(Entry, abstract=True):
         require(self.highest_acked < m.seqno, "was acknowledged before")
         require(m.seqno <= self.highest_sent, "acknowledges what was never sent")
         self.highest_acked = m.seqno
+        self.covered = m.seqno
         self.window = {q: p for q, p in self.window.items() if q > m.seqno}
         if self.state == Conn.CLOSING:
             self.idle.start(self.conn_close_timeout)
@@ -165,9 +165,8 @@ class SenderEntry(Entry, abstract=True):
 
     @transition(source=Conn.CLOSING, target=Conn.CLOSED, timer="idle")
     def give_up(self) -> Dropped:
-        """B did not answer within conn-close-timeout: tell the application, and send CLOSE. In the
-        seed this is part of `remove`, and the application is not told (U-B1). Of what is not
-        acknowledged nobody knows whether B has it."""
+        """B did not answer within conn-close-timeout: tell the application, and send CLOSE; nobody
+        knows whether B has what is not acknowledged. In the seed nobody is told (U-B1)."""
         require(self.highest_acked < self.highest_sent, "everything is acknowledged")
         acked, in_doubt = self.highest_acked, frozenset(self.kept(q) for q in self.window)
         self.forget()
@@ -178,6 +177,7 @@ class SenderEntry(Entry, abstract=True):
         """Reset all except the connection id, so that the next connection has a larger one."""
         self.highest_sent, self.highest_acked = 0, 0
         self.seen_sent, self.seen_acked = 0, 0
+        self.covered = 0
         self.window.clear()
 
     @invariant
@@ -187,6 +187,11 @@ class SenderEntry(Entry, abstract=True):
         return all(low < q <= high for q in self.window) and all(
             q in self.window for q in range(low + 1, high + 1)
         )
+
+    @invariant
+    def only_acks_acknowledge(self) -> bool:
+        """However many messages wait, none goes before an ack covers it, but with all (U6, U12)."""
+        return self.highest_acked == self.covered
 
     @invariant
     def numbers_are_ordered(self) -> bool:
@@ -342,8 +347,7 @@ class ReceiverEntry(Entry, abstract=True):
 
     @transition(timer="ack_delay")
     def send_ack(self) -> Ack:
-        """All below `next` is delivered: the contiguous part, not the highest seen [seed:50-58]
-        (U11)."""
+        """The contiguous part is delivered, all below `next`, not the highest seen (U11)."""
         return Ack(seqno=self.next - 1, conn=self.conn)
 
     @transition()

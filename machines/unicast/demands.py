@@ -32,6 +32,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "the sender's memory is purged soon",
         "declaration.SenderEntry.ack",
         "declaration.SenderEntry.window_is_what_is_unacked",
+        "declaration.SenderEntry.only_acks_acknowledge",
         "system.FairLink.sent_is_purged",
     ),
     "U7": (

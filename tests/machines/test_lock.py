@@ -60,7 +60,7 @@ PROVED = {
     "read_only_windows.declaration:WindowFixed": (21, 0),
     "read_only_windows.system:NodeFixed": (44, 0),
     "unicast.declaration:ReceiverEntryFixed": (11, 0),
-    "unicast.declaration:SenderEntryFixed": (12, 0),
+    "unicast.declaration:SenderEntryFixed": (13, 0),
 }
 MODULES = sorted({name.partition(":")[0] for name in KEPT})
 

@@ -169,6 +169,7 @@ def test_what_goes_wrong() -> None:
                 "no_loss",
                 "sent_is_delivered",
                 "sent_is_purged",
+                "settled",
             },
             marks=pytest.mark.nightly,
         ),
