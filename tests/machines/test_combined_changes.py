@@ -1,20 +1,29 @@
 """Changes of several lines, each of which fits the others: who notices them.
 
 A mutant is one small change. A programmer who gets something wrong does so everywhere: the sender
-and the receiver agree on a wrong order, or a wrong answer has its own transition. Each of these
-was once noticed by nothing.
+and the receiver agree on a wrong order, or a wrong answer has its own transition. Others go wrong
+beyond every scope, where many messages wait: proofs notice these. Most of this was once noticed by
+nothing.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import pytest
 
+from lawful.checks.prove import prove
+from lawful.spec.resolve import resolve
 from tests.machines.breaking import failing, rewritten
 
 Change = tuple[str, str, str]  # In this module this text becomes that one.
 MOST = 50_000  # States.
+# `make nightly` tries all.
+ALWAYS = (
+    "what comes while a window ends is turned away",
+    "who gives up after many acks does not report",
+)
 
 
 class Combined(NamedTuple):
@@ -98,7 +107,74 @@ EVERY = (
 )
 
 
-@pytest.mark.parametrize("row", EVERY, ids=lambda row: row.what)
+def each(rows: Sequence[Combined]) -> pytest.MarkDecorator:
+    """The parameter `row` of a test."""
+    nightly = pytest.mark.nightly
+    return pytest.mark.parametrize(
+        "row",
+        [
+            pytest.param(row, id=row.what, marks=() if row.what in ALWAYS else nightly)
+            for row in rows
+        ],
+    )
+
+
+@each(EVERY)
 def test_changes_that_fit_each_other_are_noticed(row: Combined) -> None:
     cls = rewritten(row.system, row.modules, row.changes, row.machine)
     assert row.noticed in failing(cls, most=MOST, scope=row.scope)
+
+
+UNICAST = ("messages", "declaration")
+BEYOND = (
+    Combined(
+        "of more messages than three the first is forgotten",
+        "unicast",
+        UNICAST,
+        (
+            (
+                "declaration",
+                "        self.window[self.highest_sent] = payload\n",
+                "        self.window[self.highest_sent] = payload\n"
+                "        if len(self.window) > 3:\n"
+                "            del self.window[self.highest_acked + 1]\n"
+                "            self.highest_acked += 1\n",
+            ),
+        ),
+        "SenderEntryFixed",
+        "scope",
+        "only_acks_acknowledge",
+    ),
+    Combined(
+        "who gives up after many acks does not report",
+        "unicast",
+        UNICAST,
+        (("declaration", "        self.reported = True\n", "        self.reported = acked < 6\n"),),
+        "SenderEntryFixed",
+        "scope",
+        "no_silent_loss",
+    ),
+    Combined(
+        "two threads at most have a task",
+        "read_only_windows",
+        WINDOWS[:1],
+        (
+            (
+                "declaration",
+                "for w in range(self.read_only_transaction_num_threads)}",
+                "for w in range(min(2, self.read_only_transaction_num_threads))}",
+            ),
+        ),
+        "WindowFixed",
+        "scope",
+        "every_thread_has_a_task",
+    ),
+)
+
+
+@each(BEYOND)
+def test_what_goes_wrong_beyond_the_scope_is_not_proved(row: Combined) -> None:
+    cls = rewritten(row.system, row.modules, row.changes, row.machine)
+    assert failing(cls, scope=row.scope) == set()
+    result = prove(resolve(cls).machine, sizes={})
+    assert row.noticed in {p.name for p in result.properties if not p.verdict.proved}
