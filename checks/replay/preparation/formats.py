@@ -94,7 +94,8 @@ def _csv(_read: Callable[[], bytes], lines: Iterator[bytes], how: Preparation) -
         except StopIteration:
             return
         except csv.Error as error:
-            raise ValueError(f"line {reader.line_num}: {error}") from error
+            why = str(error).partition(" - ")[0]  # What follows is for programmers.
+            raise ValueError(f"line {reader.line_num}: {why}") from error
         finally:
             csv.field_size_limit(before)  # It is one limit for the whole process.
         if not row:

@@ -28,6 +28,7 @@ INT = '{"$int": "0x..."}'
 BEYOND = "an integer of more than 4,300 digits, which Python does not read: write it as "
 BROKEN = [
     ("csv", 'case;activity\n1;"open\n', "unexpected end of data"),
+    ("csv", "a;b\n1;\r2\n", "line 2: new-line character seen in unquoted field"),
     ("csv", "case;case\n1;2\n", "the first line has no names of columns"),
     ("csv", "a.b;a_b\n1;2\n", "a_b: two values have this name"),
     ("xes", "<html/>", "no XES: it begins with <html>"),

@@ -20,8 +20,8 @@ import sys
 
 from pyspark.sql import SparkSession
 
-from lawful.checks.replay import replay_frame
-from tests.checks.replay.journals import Worker
+from lawful.checks.replay import TraceMapping, replay_frame
+from tests.checks.replay.journals import Bell, Worker
 
 session = {session}.getOrCreate()
 frames = replay_frame(session.read.text(sys.argv[1]), Worker).persist()
@@ -30,7 +30,17 @@ print(sorted((row.instance, row.verdict) for row in frames.verdicts.collect()))
 print(sorted((row.instance, row.seq) for row in frames.deviations.collect()))
 print({{row.name: row["count"] for row in frames.coverage.collect()}}["take"])
 print(frames.rejected.count())
+session.conf.set("spark.sql.session.timeZone", "America/New_York")
+table = session.sql({table!r})
+rung = replay_frame(table, Bell, TraceMapping("$.at", "$.n", "$.e", output="$.r"))
+print(sorted(row.instance for row in rung.verdicts.collect()))
+print(rung.remark())
 session.stop()
+"""
+# Two instants with one local time; no row has an output.
+TABLE = """
+SELECT timestamp'2026-11-01 05:30:00Z' AS at, 1L AS n, 'ring' AS e, CAST(NULL AS bigint) AS r
+UNION ALL SELECT timestamp'2026-11-01 06:30:00Z', 2L, 'ring', NULL
 """
 SESSIONS = {
     "pyspark.sql.connect.session": 'SparkSession.builder.remote("local[2]")',
@@ -50,7 +60,7 @@ def test_the_same_verdicts(module: str, tmp_path: Path) -> None:
     path = written(tmp_path / "j.jsonl", [*journal, {}])
     paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
     done = subprocess.run(
-        [sys.executable, "-c", SCRIPT.format(session=SESSIONS[module]), str(path)],
+        [sys.executable, "-c", SCRIPT.format(session=SESSIONS[module], table=TABLE), str(path)],
         env={**os.environ, "PYTHONPATH": paths, "PYSPARK_PYTHON": sys.executable},
         cwd=tmp_path,
         capture_output=True,
@@ -64,4 +74,6 @@ def test_the_same_verdicts(module: str, tmp_path: Path) -> None:
         f"[('b', {spoilt['seq']})]",
         "12",
         "1",
+        "['2026-11-01T05:30:00.000000Z', '2026-11-01T06:30:00.000000Z']",
+        "no row has a value at $.r (output), so nothing was compared with it",
     ]
