@@ -200,8 +200,8 @@ class Header:
 
     kind: str
     event: str | None = None
-    source: tuple[enum.Enum, ...] | None = None
-    target: tuple[enum.Enum, ...] | None = None
+    source: tuple[ControlState, ...] | None = None
+    target: tuple[ControlState, ...] | None = None
     of: str | None = None
     timer: str | None = None
     fair: Literal["weak", "strong"] | None = None
@@ -214,7 +214,7 @@ class Ignored:
     """An `ignore(...)` in a class body."""
 
     event: str
-    source: tuple[enum.Enum, ...] | None
+    source: tuple[ControlState, ...] | None
     when: Callable[..., bool] | None
     otherwise: bool
     because: str
@@ -238,12 +238,13 @@ def _mark(function: F, head: Header) -> F:
     return function
 
 
-States = enum.Enum | Iterable[enum.Enum]
+ControlState = enum.Enum | str  # A member of an enum, or a text of a `Literal`.
+States = ControlState | Iterable[ControlState]
 Named = str | Callable[..., Any]  # An event or a member: its name, or the method itself.
 
 
-def _several(word: str, states: States | None) -> tuple[enum.Enum, ...] | None:
-    if states is None or isinstance(states, enum.Enum):
+def _several(word: str, states: States | None) -> tuple[ControlState, ...] | None:
+    if states is None or isinstance(states, enum.Enum | str):
         return None if states is None else (states,)
     try:
         return tuple(states)

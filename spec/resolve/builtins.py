@@ -6,6 +6,7 @@ import builtins
 import collections
 import dataclasses
 import itertools
+import typing
 from typing import Any, cast
 
 from .. import ir, ops, words
@@ -336,6 +337,17 @@ def _total(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     return ir.Comp(place, kind, "map", value, key, (ir.Clause(place, (name,), over, ()),))
 
 
+def _cast(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    """`cast(T, x)`: x, whose type is known here without it."""
+    if not only(b, node, 2):
+        return b.wrong(node.place)
+    kind = b.scene.annotation(b.static(node.args[0]), node.place, b.names)
+    found = expressions.expr(b, node.args[1], kind)
+    if not isinstance(found.type, t.Unknown) and not t.fits(found.type, kind):
+        return refused(b, node, f"a value of type {kind}", "L203", 'narrow it: needed(x, "why")')
+    return found
+
+
 def _statement_only(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     return refused(b, node, "this as a statement of its own")
 
@@ -372,6 +384,7 @@ FUNCTIONS: dict[Any, Caller] = {
     words.can: _can,
     words.total: _total,
     builtins.next: first_element,
+    typing.cast: _cast,
     words.require: _statement_only,
     words.refuse: _statement_only,
     words.before: ordered_sorts.before,

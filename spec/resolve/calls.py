@@ -156,7 +156,8 @@ def _instead(static: Any, node: tree.Apply) -> str | None:
     """What to write instead of a call that is none of the language, where that is known."""
     found = INSTEAD.get(static) if _hashable(static) else None
     name: str = getattr(static, "__name__", "")
-    if type(getattr(static, "__self__", None)).__module__ == "logging":
+    module = type(getattr(static, "__self__", None)).__module__
+    if "logging" in (module, getattr(static, "__module__", None)):
         return COMPUTES
     if static is collections.defaultdict:
         given = getattr(node.args[0], "name", "") if node.args else ""

@@ -181,6 +181,9 @@ class Body:
                 if local or name == "self" or name not in self.names:
                     return MISSING
                 return self.names[name]
+            case tree.Attribute(of=tree.Name(name="self"), name=name):
+                held = self.scene.constant(name)
+                return held if isinstance(held, type) else MISSING
             case tree.Attribute(of=of, name=name):
                 owner = self.static(of)
                 return MISSING if owner is MISSING else getattr(owner, name, MISSING)

@@ -58,7 +58,7 @@ class Headers:
         )
 
     def _control(
-        self, place: Place, given: tuple[enum.Enum, ...], ignored: bool = False
+        self, place: Place, given: tuple[enum.Enum | str, ...], ignored: bool = False
     ) -> ir.Expr | None:
         """The control state of a header without `of`, or of an `ignore`, whose states are given.
 
@@ -153,22 +153,31 @@ class Headers:
         return found
 
     def _states(
-        self, given: tuple[enum.Enum, ...] | None, control: ir.Expr | None, place: Place
+        self, given: tuple[enum.Enum | str, ...] | None, control: ir.Expr | None, place: Place
     ) -> tuple[str, ...] | None:
         if given is None:
             return None
         if control is not None and isinstance(control.type, t.Enum):
             for state in given:
-                if type(state) is not self.reader.enums[control.type.name]:
+                if not self._is_state(state, control.type):
+                    rewrite = f"one of {', '.join(control.type.members)}"
+                    if state == "*":
+                        rewrite = "leave source out: it may happen in every state"
                     self.scene.problems.add(
                         "L212",
                         place,
                         f"{state}, a state of {type(state).__name__}",
                         f"a state of {control.type}",
-                        f"one of {', '.join(control.type.members)}",
+                        rewrite,
                     )
         # What is no state has no name, and was noted.
-        return tuple(getattr(state, "name", "") for state in given)
+        return tuple(str(getattr(state, "name", state)) for state in given)
+
+    def _is_state(self, state: object, kind: t.Enum) -> bool:
+        """Whether it is a member of the class, or a text of the `Literal`, of a control state."""
+        if isinstance(kind, t.Literal):
+            return state in kind.members
+        return type(state) is self.reader.enums[kind.name]
 
     # Ignored events.
 

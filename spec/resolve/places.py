@@ -40,6 +40,9 @@ def _assignable(b: Body, node: tree.Expression, found: ir.Expr) -> bool:
             return unassignable(b, found.place, what, _MAKE)
         case ir.Item(of=of):
             return changeable(b, of, found.place)
+        case ir.Const() if isinstance(node, tree.Attribute):
+            written = f"annotate it in the class, {node.name}: int = 0, if it is a variable"
+            return unassignable(b, node.place, f"{node.name}, a constant", written)
         case _:
             return unassignable(b, node.place, "this expression", _MAKE)
 

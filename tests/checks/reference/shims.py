@@ -170,7 +170,7 @@ SHIMS = {
 }
 
 
-def control_of(twin: Any, states: tuple[Enum, ...] | None, of: str | None = None) -> str:
+def control_of(twin: Any, states: tuple[Enum | str, ...] | None, of: str | None = None) -> str:
     """The place that a header moves: the one that it names, or the attribute that holds one of
     these states; of several, `state`."""
     wanted = states[0].__class__ if states else None

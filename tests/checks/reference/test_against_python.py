@@ -17,7 +17,7 @@ FILES = (
     "computed_keys",
     "constant_lists",
     "iterated",
-    "itertools",
+    "everyday",
     "cut_places",
     "emptied",
     "exchanged",

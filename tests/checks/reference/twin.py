@@ -22,6 +22,7 @@ from lawful.spec.resolve import Resolved, resolve
 from lawful.spec.syntax.hints import defaults_of
 from lawful.spec.syntax.members import chain_of, vars_before
 from lawful.spec.values.bounds import Values, breach
+from lawful.spec.values.literal_texts import member
 from lawful.spec.values.world import FrozenBag, FrozenMap, chosen
 from tests.checks.reference import shims
 from tests.checks.reference.shims import SHIMS, Armed, Clock, Counting, Wrapping, copied, tick
@@ -283,6 +284,8 @@ class Twin:
                 return value.value
             case t.Clock():
                 return value.now
+            case t.Literal(members=texts):
+                return member(texts, value)
             case t.Serial():
                 return int(value)
             case t.Set(item=item):
