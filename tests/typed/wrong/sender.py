@@ -17,7 +17,7 @@ class Sender(Machine):
     owner: Nat | None = None
     idle: Timer = Timer()
 
-    @transition(source="open")  # error
+    @transition(source=3)  # error
     def send(self) -> Nat:
         return "x"  # error
 
