@@ -34,8 +34,7 @@ Mode = Literal["transition", "initial", "property", "helper", "default"]
 class Signature:
     """The part of a method that callers need; a helper that `acts` changes or guards something.
 
-    `defaults` has what Python made of the parameters' defaults; the parameters in `by_name` are
-    given by name. A `getter` is read without a call.
+    `defaults` has Python's values; parameters in `by_name` are given so. A `getter` is not called.
     """
 
     kind: Literal["transition", "event", "initial", "property", "helper"]

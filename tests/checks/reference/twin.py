@@ -1,9 +1,7 @@
 """Python itself as the judge: a declaration's own methods, run as Python runs them.
 
-A twin of a machine is a plain object with the machine's fields as ordinary mutable values. Its
-methods are the declaration's functions, with only the vocabulary replaced: `require` raises,
-`needed` raises, `can` tries a copy, iterating a sort gives the scope's elements. What a step is
-stands here a second time, on purpose: nothing of the engines is used.
+A twin is a plain object with ordinary values. Its methods are the declaration's, with the words
+replaced: `require` and `needed` raise, `can` tries a copy. Nothing of the engines is used.
 """
 
 from __future__ import annotations
