@@ -177,9 +177,8 @@ class Body:
         match node:
             case tree.Name(name=name):
                 local = name in self.locals or name in self.aliases or name in self.assigned
-                if local or name == "self" or name not in self.names:
-                    return MISSING
-                return self.names[name]
+                unknown = local or name == "self" or name not in self.names
+                return MISSING if unknown else self.names[name]
             case tree.Attribute(of=tree.Name(name="self"), name=name):
                 held = self.scene.constant(name)
                 return held if isinstance(held, type) else MISSING

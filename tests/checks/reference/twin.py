@@ -414,7 +414,6 @@ def _transition(function: types.FunctionType, head: words.Header) -> Callable[..
     """The method with its header: source, timer, body, target."""
     code = function.__code__
     params = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
-    defaults = defaults_of(function)
 
     def place(self: Any, args: tuple[Any, ...], text: str) -> Any:
         try:
@@ -423,7 +422,7 @@ def _transition(function: types.FunctionType, head: words.Header) -> Callable[..
             raise Stop from error
 
     def run(self: Any, *args: Any, **words_: Any) -> Any:
-        named = {**defaults, **words_}
+        named = {**defaults_of(function), **words_}
         args = (*args, *(named[p] for p in params[len(args) :]))
         of = shims.control_of(self, head.source or head.target, head.of)
         if head.of is not None:
