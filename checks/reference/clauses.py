@@ -6,7 +6,18 @@ from typing import Any
 
 from lawful.spec import ir
 from lawful.spec.outcomes import Reason
-from lawful.spec.text.reasons import conjuncts, failure, form, named, plain, refusal, shown, text
+from lawful.spec.text.reasons import (
+    conjuncts,
+    failure,
+    form,
+    named,
+    plain,
+    refusal,
+    shown,
+    text,
+    told,
+    visible,
+)
 
 from .expressions import SELF, Env, Guard, Meaning
 from .states import State
@@ -21,7 +32,7 @@ def clause(m: Meaning, test: ir.Expr, env: Env) -> str:
                 bound = [name for each in false.clauses for name in each.names]
                 at = ", ".join(f"{name} = {_plain(inner[name])}" for name in bound)
                 return f"{clause(m, false.element, inner)} for {at}"
-    values = [text(plain(m.eval(e, env), e.type)) for e in shown(false)]
+    values = [text(plain(visible(m.eval(e, env), e.type), e.type)) for e in shown(false)]
     return failure(false, values)
 
 
@@ -51,6 +62,6 @@ def explain(m: Meaning, guard: Guard, transition: str) -> Reason:
     if guard.test is None:
         return Reason(transition, "", why, {})
     test = next((c for c in conjuncts(guard.test) if not m.eval(c, guard.env)), guard.test)
-    values = [form(m.eval(each, guard.env), each.type) for each in shown(test)]
-    clause = refusal(test, [text(value) for value in values])
-    return Reason(transition, clause, why, named(test, values))
+    both = [(m.eval(each, guard.env), each.type) for each in shown(test)]
+    clause = refusal(test, [told(*each) for each in both])
+    return Reason(transition, clause, why, named(test, [form(*each) for each in both]))

@@ -15,7 +15,7 @@ from lawful.spec.analysis.callee import bind
 from lawful.spec.outcomes import Reason, joined
 from lawful.spec.sorting import in_order
 from lawful.spec.text import reasons as words
-from lawful.spec.text.reasons import named, shown, text
+from lawful.spec.text.reasons import named, shown, told
 from lawful.spec.text.statements import expr as expr_text
 from lawful.spec.text.statements import path
 from lawful.spec.values import bounds
@@ -178,9 +178,10 @@ class Reference(Meaning):
                     self.eval(of, env)
                 except NoValue:
                     return self._absent(of, env)
-                form = encode(self.eval(key, env), key.type)
+                value = self.eval(key, env)
+                form, text = encode(value, key.type), told(value, key.type)
                 values = named(key, [form]) if shown(key) == (key,) else {}
-                return _header_guard(lambda: (words.absent(of, text(form)), values))
+                return _header_guard(lambda: (words.absent(of, text), values))
             case ir.Field(of=of) | ir.Narrow(of=of):
                 return self._absent(of, env)
             case _:

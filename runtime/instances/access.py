@@ -112,9 +112,7 @@ class Access(Generic[M]):
         another = data.get("shape") != shape
         recorded = snapshots.elements_in(data, plan)
         if another and renamed is None:
-            raise ValueError(
-                f"a snapshot of another {plan.name}: shape {data.get('shape')!r}, not {shape!r}"
-            )
+            raise ValueError(snapshots.other_shape(data, plan, shape))
         strange = ", ".join(sorted(set(data.get("universe", {})) - {s.__name__ for s in recorded}))
         if strange and renamed is None:
             raise ValueError(
@@ -151,7 +149,11 @@ class Access(Generic[M]):
     def _take_over(self, machine: M, data: Mapping[str, Any]) -> None:
         """Give an instance the values of another version, if its invariants allow them."""
         plan = self.plan
-        kept = snapshots.read(data, plan, machine.__environment__.universe, partly=True)
+        try:
+            kept = snapshots.read(data, plan, machine.__environment__.universe, partly=True)
+        except ValueError as error:
+            how = "renamed=Migration({}, function) gives the variable anew, a part as a whole"
+            raise ValueError(f"{error}; {how}") from error
         missing = [name for name in plan.required if name not in kept.parameters]
         if not missing:
             begin(machine, kept.parameters, plan.fresh_but(frozenset(kept.variables)))

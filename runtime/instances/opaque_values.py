@@ -9,16 +9,15 @@ text alone is the value. Other encodings begin with the class: that of bytes is 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable
 from typing import Any
 
 from lawful.spec import integer_texts
 from lawful.spec import types as t
 from lawful.spec.values import opaque_texts
+from lawful.spec.values.opaque_places import replaced
 from lawful.spec.values.opaques import ENCODED, TEXTS, base_of, class_of, is_encodable, text_class
 from lawful.spec.values.text import shown
-from lawful.spec.values.world import FrozenBag, FrozenMap, TextToken, Token, World
+from lawful.spec.values.world import TextToken, Token, World
 
 WHICH = f"{', '.join(('bytes', 'str', 'int', *TEXTS))} have one"
 
@@ -26,13 +25,13 @@ WHICH = f"{', '.join(('bytes', 'str', 'int', *TEXTS))} have one"
 def closed(value: Any, kind: t.Type, world: World) -> Any:
     """The value with each opaque value in it as a token that holds its encoding. TypeError for one
     without an encoding, or of another class than its annotation says."""
-    return _opaques(value, kind, lambda held, name: _token(held, name, world))
+    return replaced(value, kind, lambda held, name: _token(held, name, world))
 
 
 def opened(value: Any, kind: t.Type, world: World) -> Any:
     """The value with each token in it as the opaque value that it holds; ValueError where that is
     of another type than its annotation says."""
-    return _opaques(value, kind, lambda token, name: _opened(token, name, world))
+    return replaced(value, kind, lambda token, name: _opened(token, name, world))
 
 
 def _token(value: Any, name: str, world: World) -> Token:
@@ -103,53 +102,3 @@ def _read(token: Token) -> Any:
 def _types(name: str, world: World) -> str:
     types = world.encodable.get(name, frozenset(ENCODED))
     return " or ".join(sorted(each.__name__ for each in types)) or "none that has an encoding"
-
-
-Change = Callable[[Any, str], Any]
-
-
-def _opaques(value: Any, kind: t.Type, change: Change) -> Any:
-    """The value with `change` made to each opaque value in it."""
-    if not t.contains(kind, t.Opaque):
-        return value
-    match kind:
-        case t.Opaque(name=name):
-            return change(value, name)
-        case t.Record(fields=fields):
-            return type(value)(*(_opaques(getattr(value, f), of, change) for f, of in fields))
-        case t.Union(options=options):
-            return _in_union(value, options, change)
-        case t.Tuple(items=items):
-            return tuple(_opaques(v, of, change) for v, of in zip(value, items, strict=True))
-        case t.Seq(item=item):
-            return type(value)(_opaques(v, item, change) for v in value)
-        case t.Set(item=item):
-            return frozenset(_each(value, kind, item, change))
-        case t.Bag(item=item):
-            keys = _each(value, kind, item, change)
-            return FrozenBag(dict(zip(keys, value.values(), strict=True)))
-        case t.Map(key=key, value=of):
-            keys = _each(value, kind, key, change)
-            values = (_opaques(v, of, change) for v in value.values())
-            return FrozenMap(dict(zip(keys, values, strict=True)))
-        case _:
-            return value
-
-
-def _each(held: Iterable[Any], kind: t.Type, item: t.Type, change: Change) -> list[Any]:
-    """The same of each element or key; ValueError where texts that differ are of one value."""
-    out = [_opaques(each, item, change) for each in held]
-    if len(set(out)) != len(out):
-        ((twice, _),) = Counter(out).most_common(1)
-        raise ValueError(f"expected a {kind}, found {shown(twice)} twice")
-    return out
-
-
-def _in_union(value: Any, options: tuple[t.Type, ...], change: Change) -> Any:
-    if value is None:
-        return None
-    for option in options:
-        if isinstance(option, t.Record) and option.name == type(value).__name__:
-            return _opaques(value, option, change)
-    rest = [o for o in options if not isinstance(o, t.Record | t.Nothing)]
-    return _opaques(value, rest[0], change) if rest else value

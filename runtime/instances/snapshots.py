@@ -158,10 +158,24 @@ def elements_in(data: Mapping[str, Any], plan: Plan) -> Universe:
     return {sorts[name]: row for name, row in rows.items() if name in sorts}
 
 
-def read(data: Any, plan: Plan, elements: Elements, *, partly: bool = False) -> Kept:
+def other_shape(data: Mapping[str, Any], plan: Plan, shape: str) -> str:
+    """The words for a snapshot of another shape: which names differ, and what takes it over."""
+    had = {*_object(data.get("parameters")), *_object(data.get("variables"))}
+    more, new = sorted(map(str, had - {*plan.fields})), sorted({*plan.fields} - had)
+    told = [f"{', '.join(more)} in the snapshot alone"] * bool(more)
+    told += [f"{', '.join(new)} in {plan.name} alone"] * bool(new)
+    what = f"a snapshot of another {plan.name}: shape {data.get('shape')!r}, not {shape!r}"
+    names = f" ({'; '.join(told) or 'all names are the same'})"
+    how = "renamed={} takes over what has the same name, renamed={new: former} other names"
+    return f"{what}{names}; {how}"
+
+
+def read(
+    data: Any, plan: Plan, elements: Elements, *, partly: bool = False, where: str = ""
+) -> Kept:
     """The values in a snapshot, with sorts of these elements; ValueError where a value is wrong.
 
-    `partly`: parameters and variables may be missing."""
+    `partly`: parameters and variables may be missing. `where`: the place of a part."""
     rows = _object(data)
     unknown = sorted(map(repr, set(rows) - KEYS))
     if unknown:
@@ -173,8 +187,8 @@ def read(data: Any, plan: Plan, elements: Elements, *, partly: bool = False) -> 
         held, own = held & {*rows["parameters"]}, own & {*rows["variables"]}
     return Kept(
         plan.cls,
-        _rows(rows.get("parameters"), plan, held, elements),
-        _rows(rows.get("variables"), plan, own, elements),
+        _rows(rows.get("parameters"), plan, held, elements, where),
+        _rows(rows.get("variables"), plan, own, elements, where),
     )
 
 
@@ -214,10 +228,13 @@ def _object(data: Any) -> dict[str, Any]:
     return data if data.__class__ is dict else {}
 
 
-def _rows(data: Any, plan: Plan, wanted: set[str], elements: Elements) -> dict[str, Any]:
+def _rows(
+    data: Any, plan: Plan, wanted: set[str], elements: Elements, where: str
+) -> dict[str, Any]:
     rows = _object(data)
     if data.__class__ is not dict or set(rows) != wanted:
-        raise ValueError(f"a snapshot of {plan.name} has {sorted(wanted)}, not {sorted(rows)}")
+        what = f"a snapshot of {plan.name} has {sorted(wanted)}, not {sorted(rows)}"
+        raise ValueError(f"{where}: {what}" if where else what)
     known = ValueContext(plan.resolved.world, elements)
     return {k: _read(rows[k], plan.fields[k], plan, k, known) for k in plan.fields if k in wanted}
 
@@ -230,10 +247,13 @@ def _read(data: Any, kind: t.Type, plan: Plan, what: str, known: ValueContext) -
             named = _object(data).get("machine")
             if not isinstance(named, str) or named not in family:
                 raise ValueError(f"{what} is a {kind}, not {named!r}")
-            return read(data, plan_of(family[named]), known.elements)
+            return read(data, plan_of(family[named]), known.elements, where=what)
         case t.Map(key=key, value=t.Part() as of):
             pairs = [(_decoded(k, key, key, known, what), v) for k, v in _pairs(data, what)]
-            held = {_key(k, key, known, what): _read(v, of, plan, what, known) for k, v in pairs}
+            held = {
+                _key(k, key, known, what): _read(v, of, plan, f"{what}[{k!r}]", known)
+                for k, v in pairs
+            }
             complete(held, kind, known, what)
             return held
         case _:

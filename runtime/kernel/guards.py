@@ -85,6 +85,14 @@ def plain(value: Any, kind: t.Type) -> ir.Json:
         return text_of(value)
 
 
+def told(value: Any, kind: t.Type) -> str:
+    """The text of a value in a refusal."""
+    try:
+        return reasons.told(value, kind)
+    except (TypeError, AttributeError):
+        return reasons.text(text_of(value))
+
+
 # Sites.
 
 
@@ -93,8 +101,9 @@ def false(test: ir.Expr) -> Site:
     places = reasons.shown(test)
 
     def say(*values: Any) -> Said:
-        forms = [plain(v, e.type) for v, e in zip(values, places, strict=True)]
-        return reasons.refusal(test, [reasons.text(f) for f in forms]), reasons.named(test, forms)
+        both = [(v, e.type) for v, e in zip(values, places, strict=True)]
+        forms = [plain(*each) for each in both]
+        return reasons.refusal(test, [told(*each) for each in both]), reasons.named(test, forms)
 
     return Site(say)
 
@@ -104,8 +113,8 @@ def unasserted(test: ir.Expr) -> Site:
     places = reasons.shown(test)
 
     def say(*values: Any) -> Said:
-        forms = [plain(v, e.type) for v, e in zip(values, places, strict=True)]
-        return reasons.failure(test, [reasons.text(f) for f in forms]), {}
+        texts = [told(v, e.type) for v, e in zip(values, places, strict=True)]
+        return reasons.failure(test, texts), {}
 
     return Site(say)
 
@@ -124,8 +133,8 @@ def missing(place: ir.Expr, key: ir.Expr) -> Site:
     """The site of a key that a header names: the family may not have it."""
 
     def say(value: Any) -> Said:
-        form = plain(value, key.type)
-        return reasons.absent(place, reasons.text(form)), reasons.named(key, [form] * _count(key))
+        values = [plain(value, key.type)] * _count(key)
+        return reasons.absent(place, told(value, key.type)), reasons.named(key, values)
 
     return Site(say)
 

@@ -19,7 +19,7 @@ from .. import ir, ops
 from .. import types as t
 from ..sorting import in_order
 from ..values.text import text_of
-from ..values.world import chosen, encode
+from ..values.world import TextToken, Token, chosen, encode
 from .statements import path
 
 LONGEST = 60  # Characters of one value; a refusal is one line.
@@ -93,7 +93,7 @@ def seconds(left: float) -> str:
 
 def form(value: Any, kind: t.Type) -> ir.Json:
     """The JSON form of a value in a refusal; of a large container only how large it is."""
-    if isinstance(kind, t.Set | t.Map | t.Seq | t.Bag) and len(value) > MOST_ELEMENTS:
+    if _is_large(value, kind):
         return f"{len(value)} elements"
     return plain(value, kind)
 
@@ -103,6 +103,29 @@ def plain(value: Any, kind: t.Type) -> ir.Json:
     if isinstance(kind, t.Map) and t.part_of(kind) is not None:
         return encode(frozenset(value), t.Set(kind.key, mutable=False))
     return encode(value, kind)
+
+
+def told(value: Any, kind: t.Type) -> str:
+    """The short text of a value in a refusal."""
+    return text(form(visible(value, kind), kind))
+
+
+def visible(value: Any, kind: t.Type) -> Any:
+    """The value with opaque ones shown by their texts instead of hashes, where they have texts."""
+    if not t.contains(kind, t.Opaque) or _is_large(value, kind):
+        return value
+    from ..values.opaque_places import replaced  # Few machines have opaque values.
+    from ..values.opaque_texts import own_text
+
+    def seen(held: Any, name: str) -> Any:
+        shown_as = None if isinstance(held, Token) else own_text(held)
+        return held if shown_as is None else TextToken(name, shown_as)
+
+    return replaced(value, kind, seen)
+
+
+def _is_large(value: Any, kind: t.Type) -> bool:
+    return isinstance(kind, t.Set | t.Map | t.Seq | t.Bag) and len(value) > MOST_ELEMENTS
 
 
 PLAIN = t.Bool | t.Int | t.Enum | t.Sort | t.Text | t.Nothing | t.Float | t.Part | t.Unknown
@@ -116,7 +139,7 @@ def spoken(value: Any, kind: t.Type) -> str:
         return text_of(value)
     if isinstance(kind, t.Iter) and not kind.ordered:
         value = tuple(in_order(value))
-    return _text(form(value, kind))
+    return _text(form(visible(value, kind), kind))
 
 
 def text(value: ir.Json) -> str:

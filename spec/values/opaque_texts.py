@@ -14,7 +14,8 @@ from typing import Any
 
 from .. import integer_texts, sha256
 from ..quick_dataclass import dataclass
-from .opaques import base_of
+from .opaques import ENCODED, base_of
+from .text import shown
 
 ZONE = r"(\[[A-Za-z0-9_+/-]+\])?"
 FOLD = r"(\[fold=1\])?"
@@ -189,6 +190,17 @@ def written(value: Any, cls: type[Any]) -> str:
     if type(value) is not cls and not read(text, cls) == value:
         raise TypeError(f"{value!r} is more than a {cls.__name__}: it has no text")
     return text
+
+
+def own_text(value: Any) -> str | None:
+    """How an opaque value is shown to a reader; None for one of a class without texts."""
+    cls = base_of(value)
+    try:
+        if cls is not None:
+            return FORMS[cls.__name__].write(value)
+    except (TypeError, ValueError):  # A zone without a name.
+        return str(value)
+    return shown(value) if isinstance(value, ENCODED) else None
 
 
 def read(text: str, cls: type[Any]) -> Any:

@@ -64,6 +64,55 @@ def killed(kills: int, folder: Path) -> Count:
     return found
 
 
+NOTING = """
+import os
+import sys
+from pathlib import Path
+from lawful.runtime.store import Store
+from tests.runtime.faults.ledger import Ledger
+from tests.runtime.faults.signals import made
+
+folder = Path(sys.argv[1])
+notes = os.open(folder / "notes", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+with Store(folder / "s.db", synchronous="NORMAL", snapshot_every=7) as store:
+    ledger = store.restore(Ledger, "a") if "a" in store else store.add(made(), "a")
+    ledger.lawful.observe(lambda done: print(flush=True))  # After the commit.
+    for number in range(len(ledger.entries) + 1, 10**6):
+        os.write(notes, b"i")  # The intent; a killed process leaves what it has written.
+        print(flush=True)
+        ledger.add(number)
+        os.write(notes, b"a")  # The acknowledgement.
+"""
+
+
+def noted(kills: int, folder: Path) -> Count:
+    """One store whose process notes each event before and after it, and is killed again and again.
+
+    The restored state is that after the last acknowledged event, or after one more, which was
+    intended: it was committed, and the process died before it could tell (`observed`)."""
+    found, rng, notes = Count(), Random(kills), folder / "notes"
+    acknowledged = 0
+    for _ in range(kills):
+        command = [sys.executable, "-c", NOTING, str(folder)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=ROOT, text=True) as process:
+            assert process.stdout is not None
+            for _, _ in zip(range(rng.randint(1, 40)), process.stdout, strict=False):
+                pass
+            process.send_signal(signal.SIGKILL)
+        life = notes.read_bytes()
+        notes.unlink()
+        assert life.strip(b"i") in (b"", b"a" + b"ia" * (life.count(b"a") - 1))
+        acknowledged += life.count(b"a")
+        intended = acknowledged + life.endswith(b"i")
+        with Store(folder / "s.db") as store:
+            back = store.restore(Ledger, "a")
+        has = len(back.entries)
+        torn = is_torn(back) or back.entries != [*range(1, has + 1)] or has > intended
+        found.took(acknowledged < has == intended, has < acknowledged, torn)
+        acknowledged = has
+    return found
+
+
 def threads(rounds: int, folder: Path) -> Count:
     """Threads without a runner: each call is whole, or is told that another one runs."""
     found = Count()

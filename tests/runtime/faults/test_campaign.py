@@ -29,6 +29,7 @@ KINDS: dict[str, tuple[Kind, int, int]] = {
     "interrupt anywhere in a journal's rotation": (signals.in_a_rotation, 17, 1),
     "signal of the system's timer in a stored event": (signals.by_the_timer, 60, 30_000),
     "kill -9 of a process with a store and a journal": (processes.killed, 1, 150),
+    "kill -9 between an intent and its acknowledgement": (processes.noted, 2, 60),
     "disk full under a store": (disks.full_store, 5, 300),
     "disk full under a journal": (disks.full_journal, 5, 300),
     "byte flipped in a database": (disks.flipped_store, 997, 5),
