@@ -391,6 +391,8 @@ def mapping_of(data: Any) -> TraceMapping:
     if how is not None and how.order:
         if given.setdefault("seq", NUMBER) not in ("", NUMBER):
             raise ValueError(f"seq and order = {how.order} both say which row is next; give one")
+        if given.get("dense"):
+            raise ValueError(f"dense is for numbers in rows, and order = {how.order} makes others")
         if how.order == "time" and "time" not in given:
             raise ValueError('order = "time" needs `time`')
     for name in ("instance", "seq", "event"):

@@ -24,8 +24,10 @@ from ..rows import Rejected, Row, Seconds
 from ..sources import ReplayError, Sources
 from ..tally import Tallies
 from .continued_fold import ContinuedFold
-from .fold_snapshots import restored, snapshot
+from .fold_snapshots import StateError, restored, snapshot
 from .given_files import NO_FILES, FileNumbers, GivenFiles
+
+GIVE_LAST = "give those of the increment that left it"
 
 
 class Continuation:
@@ -51,6 +53,8 @@ class Continuation:
             restored(program, instance, text) if text else (ContinuedFold(program, instance), ())
         )
         if files is not None:
+            if text and files.lacks(program.record_place(fold.next - 1)):
+                raise StateError(instance, "a state of more files than `files` has", GIVE_LAST)
             fold.files.update(files.names)
             fold.read = files.read
         self.fold = fold

@@ -116,6 +116,10 @@ class FileNumbers:
             what = f"{path} begins with all that {max(copied)[1]} had in an earlier increment"
             self.remark = self.remark or f"{what}; each row counts, so leave out a copy"
 
+    def lacks(self, place: tuple[int, int] | None) -> bool:
+        """Whether a row of an earlier increment is in a file that was not given."""
+        return place is not None and place[0] >= self.before.count
+
     def number(self, file: int, record: int) -> int:
         """The number of a file of this increment, of which this record is judged."""
         number = self.numbers[file]

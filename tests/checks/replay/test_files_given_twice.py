@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from lawful.checks.replay import (
+    GivenFiles,
     Increment,
     JointProgram,
     Preparation,
@@ -265,6 +266,8 @@ def test_states_without_their_files_are_refused(
     found = replay_increment([one], PROGRAM, {})
     with pytest.raises(ReplayError, match="only if the files of the increments before are known"):
         replay_increment([one], PROGRAM, found.states)
+    with pytest.raises(ReplayError, match="a: a state of more files than `files` has; give those"):
+        replay_increment([one], PROGRAM, found.states, files=GivenFiles())
     mapping, kept = tmp_path / "m.json", tmp_path / "states"
     mapping.write_text(json.dumps(BY_FILE.to_json()), encoding="utf-8")
     given = ["replay", str(one), f"{Door.__module__}:Door", "--mapping", str(mapping), "--quiet"]

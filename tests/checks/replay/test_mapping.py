@@ -142,6 +142,10 @@ WRONG: list[tuple[Any, str]] = [
     ({"instance": "a", "seq": "$.b", "event": "$.c"}, "instance has to be a path"),
     ({"instance": "$.a", "colour": 1}, "colour is no key of a mapping; the keys are instance"),
     ({"instance": "$.a", "skip": "x"}, "skip has to be a list"),
+    (
+        {"instance": "$.a", "event": "$.e", "dense": True, "preparation": {"order": "file"}},
+        "dense is for numbers in rows, and order = file makes others",
+    ),
 ]
 
 
