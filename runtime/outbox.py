@@ -24,8 +24,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from lawful.spec import types as t
-
 from .databases.database import StoreError
 from .databases.tables import checksum
 from .instances.snapshots import taken
@@ -60,8 +58,10 @@ class Outgoing:
         """The output as the event returned it. ValueError where the present declaration has no such
         output any more."""
         way = self.plan.ways.get(self.event)
-        kind: t.Type = t.NOTHING if way is None else way.output
-        return taken(self.data, kind, self.plan)
+        if way is None:
+            what = f"{self.plan.name} has no event {self.event} any more"
+            raise ValueError(f"{what}: `data` has the output as JSON")
+        return taken(self.data, way.output, self.plan)
 
 
 def doubled(tries: int) -> float:

@@ -92,7 +92,7 @@ class _Items:
 
     def take(self, told: Any, where: str) -> None:
         for each in told["removed"]:
-            del self.held[self.key(each)]
+            del self.held[_place(self.held, self.key(each), each, self.key)]
         self.held.update((self.key(each), each) for each in told["added"])
 
     def json(self) -> Json:
@@ -104,16 +104,21 @@ class _Entries:
 
     keys = frozenset({"set", "removed"})
 
-    def __init__(self, pairs: Iterable[tuple[Json, Any]], kinds: _Kinds) -> None:
+    def __init__(
+        self, pairs: Iterable[tuple[Json, Any]], kinds: _Kinds, rows: bool = False
+    ) -> None:
+        self.rows = rows  # Keys are no names, and may be opaque.
         self.key = kinds.key()
         self.inside = kinds.inside()
         self.held = {self.key(k): (k, v) for k, v in pairs}
 
     def take(self, told: Any, where: str) -> None:
         for each in told["removed"]:
-            del self.held[self.key(each)]
+            del self.held[_place(self.held, self.key(each), each, self.key)]
         for data, value in told["set"]:
             key = self.key(data)
+            if self.rows and key not in self.held:
+                key = _place(self.held, key, data, self.key)
             had, was = self.held.get(key, (data, None))
             self.held[key] = had, _merged(was, value, where, self.inside)
 
@@ -175,13 +180,24 @@ def _opened(data: Any, entries: bool, kinds: _Kinds) -> _Items | _Entries | _Seq
     if data.keys() == {"$tuple"}:
         return _Sequence(data["$tuple"], "$tuple")
     if data.keys() == {"$map"}:
-        return _Entries(((k, v) for k, v in data["$map"]), kinds)
+        return _Entries(((k, v) for k, v in data["$map"]), kinds, rows=True)
     return _Entries(data.items(), kinds) if TAGS.isdisjoint(data) else None
 
 
 def _json(value: Any) -> Json:
     opened = isinstance(value, _Items | _Entries | _Sequence)
     return value.json() if opened else value  # type: ignore[no-any-return]  # it was JSON
+
+
+def _place(held: Mapping[Hashable, Any], key: Hashable, data: Json, of: Key) -> Hashable:
+    """Where an item or a key is. If its type is unknown, since a newer version has dropped the
+    variable, it may be there with another text of an equal opaque value."""
+    if key in held or of is not _text or isinstance(data, int):
+        return key
+    from lawful.spec.values.opaque_texts import alike  # Few rows need it.
+
+    found = [each for each in held if alike(json.loads(str(each)), data)]
+    return found[0] if len(found) == 1 else key
 
 
 def _text(data: Json) -> str:

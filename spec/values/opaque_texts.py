@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import integer_texts, sha256
 from ..quick_dataclass import dataclass
-from .opaques import ENCODED, base_of
+from .opaques import ENCODED, SEVERAL_TEXTS, base_of, class_of
 from .text import shown
 
 ZONE = r"(\[[A-Za-z0-9_+/-]+\])?"
@@ -209,6 +209,31 @@ def read(text: str, cls: type[Any]) -> Any:
     if re.fullmatch(form.pattern, text) is None:
         raise ValueError(f"expected the text of a {cls.__name__}, found {text[:80]!r}")
     return form.read(cls, text)
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two JSON forms are the same but for texts of equal opaque values, as far as that can
+    be seen without their types."""
+    kinds = one.__class__, other.__class__
+    if kinds == (str, str):
+        return one == other or any(_equal(one, other, name) for name in sorted(SEVERAL_TEXTS))
+    if kinds == (dict, dict):
+        return one.keys() == other.keys() and all(alike(v, other[k]) for k, v in one.items())
+    if kinds == (list, list):
+        return len(one) == len(other) and all(map(alike, one, other))
+    return bool(one == other)
+
+
+def _equal(one: str, other: str, name: str) -> bool:
+    """Whether both are texts of this class, or encodings of its values, that are equal."""
+    cls = class_of(name)
+    assert cls is not None
+    try:
+        return bool(
+            read(one.removeprefix(f"{name}:"), cls) == read(other.removeprefix(f"{name}:"), cls)
+        )
+    except (TypeError, ValueError):
+        return False
 
 
 def schema(cls: type[Any]) -> dict[str, Any]:
