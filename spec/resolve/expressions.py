@@ -10,7 +10,7 @@ from ..syntax import tree
 from . import tuples
 from .constants import at_text, by_member, field_of_constant, named_constant
 from .context import MISSING, Body, Resolver
-from .declared.literals import table
+from .declared.literals import as_text, table
 from .declared.serials import INTEGER, SERIAL, declared
 from .families import gathered
 from .value_methods import property_of
@@ -23,7 +23,7 @@ def expr(b: Body, node: tree.Expression, expected: t.Type | None = None) -> ir.E
     """The expression; where `expected` is given it fits there, else a problem is noted."""
     found = infer(b, node, expected)
     if expected is not None:
-        found = declared(b, found, expected)
+        found = as_text(declared(b, found, expected), expected)
     if expected is not None and not t.fits(found.type, expected):
         misfit(b, found.place, found.type, expected)
         return b.wrong(node.place)

@@ -31,6 +31,14 @@ def as_members(b: Body, found: ir.Expr, kind: t.Type) -> ir.Expr:
     return b.wrong(found.place)
 
 
+def as_text(found: ir.Expr, kind: t.Type) -> ir.Expr:
+    """A text of a `Literal` as plain text, where that is put out; any other value unchanged."""
+    of = found.type
+    if isinstance(of, t.Literal) and t.TEXT in t.options(kind) and not t.fits(of, kind):
+        return ir.Format(found.place, t.TEXT, (found,))
+    return found
+
+
 def among(b: Body, found: ir.Expr, item: t.Type) -> ir.Expr:
     """A collection that is written out, in which one of `item` is looked for."""
     if not any(isinstance(o, t.Literal) for o in t.options(item)) or not _has_text(found.type):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 import decimal
+import types
 from collections.abc import Callable, Iterator
 from enum import Enum
 from typing import Any
@@ -168,6 +169,22 @@ SHIMS = {
     words.predecessor: _neighbour(-1),
     collections.Counter: Counted,
 }
+
+
+class Words(types.ModuleType):
+    """`lawful` itself with the words replaced, for `import lawful as lw`."""
+
+    def __init__(self, real: types.ModuleType) -> None:
+        super().__init__(real.__name__)
+        self.__dict__.update({n: shim(v) for n, v in vars(real).items()})
+
+
+def shim(value: Any) -> Any:
+    """What stands for a word in a twin; any other value unchanged."""
+    try:
+        return SHIMS.get(value, value)
+    except TypeError:
+        return value
 
 
 def control_of(twin: Any, states: tuple[Enum | str, ...] | None, of: str | None = None) -> str:

@@ -23,7 +23,7 @@ from lawful.spec.values.bounds import Values, breach
 from lawful.spec.values.literal_texts import member
 from lawful.spec.values.world import FrozenBag, FrozenMap, chosen
 from tests.checks.reference import shims
-from tests.checks.reference.shims import SHIMS, Armed, Clock, Counting, Wrapping, copied, tick
+from tests.checks.reference.shims import Armed, Clock, Counting, Wrapping, copied, tick
 from tests.checks.reference.sorts import elements
 from tests.checks.reference.stops import (
     FAULTS,
@@ -34,21 +34,6 @@ from tests.checks.reference.stops import (
     Stop,
     undefined_by,
 )
-
-
-class _Words(types.ModuleType):
-    """`lawful` itself with the words replaced, for `import lawful as lw`."""
-
-    def __init__(self, real: types.ModuleType) -> None:
-        super().__init__(real.__name__)
-        self.__dict__.update({n: _shim(v) for n, v in vars(real).items()})
-
-
-def _shim(value: Any) -> Any:
-    try:
-        return SHIMS.get(value, value)
-    except TypeError:
-        return value
 
 
 def _within(
@@ -66,11 +51,11 @@ def _globals(real: Mapping[str, Any], makers: Mapping[Any, Any]) -> dict[str, An
         if isinstance(value, type) and value in makers:
             out[name] = makers[value]
         elif isinstance(value, types.ModuleType) and value.__name__ == "lawful":
-            out[name] = _Words(value)
+            out[name] = shims.Words(value)
         elif isinstance(value, types.FunctionType) and value.__module__ == real.get("__name__"):
             out[name] = _within(value, out, value.__closure__)
         else:
-            out[name] = _shim(value)
+            out[name] = shims.shim(value)
     return out
 
 
@@ -238,6 +223,8 @@ class Twin:
                 return Armed(value) if self.tick is None else Counting(value, self.tick)
             case t.Clock():
                 return Clock(value)
+            case t.Literal():
+                return str(value)
             case t.Serial(bits=bits):
                 return Wrapping.of(value, bits)
             case t.Set(item=item, mutable=True):
