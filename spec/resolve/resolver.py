@@ -281,7 +281,7 @@ class _Resolver:
         """The types of locals that later statements show; what is resolved here leaves no trace."""
         known = dict(self.functions), dict(self.refused), dict(self.bases), len(self.problems.found)
         signatures = dict(self.signatures)
-        trial = replace(body, locals=dict(body.locals))
+        trial = later_types.trial_of(body)
         made = block(trial, method.body)
         self.functions, self.refused, self.bases = known[:3]
         self.signatures.clear()  # It has been given away, and is kept as it is.

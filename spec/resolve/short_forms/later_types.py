@@ -19,6 +19,27 @@ from ..expressions import infer
 EMPTY = ("set", "list", "dict")
 
 
+def trial_of(body: Body) -> Body:
+    """The same body, which has not begun. What is found out about one of the two is unknown of the
+    other."""
+    return replace(
+        body,
+        locals=dict(body.locals),
+        owned=set(body.owned),
+        made=set(body.made),
+        aliases=dict(body.aliases),
+        dead=set(body.dead),
+        steady=set(body.steady),
+        facts=dict(body.facts),
+        moved=set(body.moved),
+        joined=set(body.joined),
+        later=dict(body.later),
+        named_reads=[*body.named_reads],
+        broken=[*body.broken],
+        continued=[*body.continued],
+    )
+
+
 def awaited(body: Iterable[tree.Statement]) -> frozenset[str]:
     """The names that get an empty container or None without an annotation."""
     return frozenset(
