@@ -13,7 +13,7 @@ from lawful.spec.resolve.short_forms.later_types import trial_of
 def test_a_trial_shares_nothing_that_changes() -> None:
     """Neither knows what is put into a container of the other."""
     nothing: Any = None
-    body = Body(nothing, {}, object, "transition", t.NOTHING)
+    body = Body(nothing, nothing, object, "transition", t.NOTHING)
     trial = trial_of(body)
     held = {f.name: getattr(body, f.name) for f in dataclasses.fields(Body)}
     changing = {name for name, value in held.items() if isinstance(value, dict | set | list)}
