@@ -21,7 +21,6 @@ from .folds import fold, is_folded, values_of
 from .methods import call_of, only, refused
 from .short_forms.enum_integers import as_integer, has_order
 from .short_forms.first_elements import first_element
-from .short_forms.itertools_calls import chained, in_pairs
 from .short_forms.keyed_orders import by_itself, has_key, keyed
 from .short_forms.mapped import comprehended
 from .short_forms.maps_from_keys import by_key_and_value, first_of_each, from_keys, of_pairs
@@ -337,6 +336,12 @@ def _total(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     return ir.Comp(place, kind, "map", value, key, (ir.Clause(place, (name,), over, ()),))
 
 
+def _of_itertools(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+    from .short_forms.itertools_calls import chained, in_pairs
+
+    return (chained if b.static(node.function) is itertools.chain else in_pairs)(b, node)
+
+
 def _cast(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     """`cast(T, x)`: x, whose type is known here without it."""
     if not only(b, node, 2):
@@ -377,8 +382,8 @@ FUNCTIONS: dict[Any, Caller] = {
     builtins.str: _str,
     builtins.divmod: _divmod,
     builtins.isinstance: _isinstance,
-    itertools.chain: chained,
-    itertools.pairwise: in_pairs,
+    itertools.chain: _of_itertools,
+    itertools.pairwise: _of_itertools,
     words.implies: _implies,
     words.needed: _needed,
     words.can: _can,

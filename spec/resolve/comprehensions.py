@@ -18,7 +18,7 @@ from .expressions import expr, iterable, join, misfit, unordered
 from .families import name_members, round_of
 from .ordered_sorts import compared
 from .short_forms.enum_integers import as_integer
-from .short_forms.itertools_calls import several
+from .short_forms.mapped import of_itertools
 from .short_forms.sorted_items import round_of_sorted
 
 
@@ -69,7 +69,7 @@ def clauses(b: Body, given: tuple[tree.For, ...]) -> tuple[tuple[ir.Clause, ...]
     """The clauses of a comprehension, its names bound from here on; and whether all are ordered."""
     out: list[ir.Clause] = []
     in_order = True
-    for clause in (one for whole in given for one in several(b, whole)):
+    for clause in (one for whole in given for one in _several(b, whole)):
         turn = round_of_sorted(b, clause.over, clause.names)
         if turn is None:
             turn = round_of(b, *iterable(b, clause.over), clause.names)
@@ -94,6 +94,14 @@ def clauses(b: Body, given: tuple[tree.For, ...]) -> tuple[tuple[ir.Clause, ...]
             b.facts.update(facts_if(conditions[-1], True))
         out.append(ir.Clause(clause.place, turn.names, over, tuple(conditions)))
     return tuple(out), in_order
+
+
+def _several(b: Body, clause: tree.For) -> tuple[tree.For, ...]:
+    if not of_itertools(b, clause.over):
+        return (clause,)
+    from .short_forms.itertools_calls import several
+
+    return several(b, clause)
 
 
 def _name_inner(b: Body, clause: tree.For) -> None:

@@ -21,7 +21,7 @@ Clauses = tuple[tree.For, ...]
 Rounds = Sequence[tuple[tuple[str, ...], tree.Expression]]  # The names, and what they go through.
 
 
-def chained(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+def chained(b: Body, node: tree.Apply) -> ir.Expr:
     """`chain(q, r)` as `(*q, *r)`."""
     if not node.args or node.keywords:
         return refused(b, node, "chain(q, r) of lists and tuples")
@@ -31,7 +31,7 @@ def chained(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     return expressions.expr(b, whole)
 
 
-def in_pairs(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
+def in_pairs(b: Body, node: tree.Apply) -> ir.Expr:
     """`pairwise(q)` as `zip(q, q[1:])`."""
     if len(node.args) != 1 or node.keywords:
         return refused(b, node, "pairwise(q) of a list")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ...errors import Place
 from ...syntax import tree
 from ..context import Body
-from .itertools_calls import flattened
 
 
 def comprehended(b: Body, node: tree.Expression) -> tree.Expression:
@@ -19,8 +18,21 @@ def comprehended(b: Body, node: tree.Expression) -> tree.Expression:
             if static is map:
                 return _mapped(b, node.place, f, over)
         case _:
+            if not of_itertools(b, node):
+                return node
+            from .itertools_calls import flattened
+
             return flattened(b, node) or node
     return node
+
+
+def of_itertools(b: Body, node: tree.Expression) -> bool:
+    """Whether it is a call of a function of `itertools`; few machines have one."""
+    if not isinstance(node, tree.Apply):
+        return False
+    static = b.static(node.function)
+    owner = getattr(static, "__self__", None)  # Of `chain.from_iterable`.
+    return "itertools" in (getattr(each, "__module__", None) for each in (static, owner))
 
 
 def _mapped(

@@ -17,12 +17,12 @@ from ..families import Round, judge_members, name_members, round_of, round_of_ch
 from ..short_forms import loose_lists
 from ..short_forms.copied_iterables import copied
 from ..short_forms.early_ends import early_end
-from ..short_forms.itertools_calls import looped
+from ..short_forms.mapped import of_itertools
 from ..short_forms.sorted_items import judge_sorted, round_of_sorted
 
 
 def _round(b: Body, node: tree.Each) -> Round:
-    if looped(b, node.over):
+    if of_itertools(b, node.over) and _refused(b, node.over):
         return round_of(b, b.wrong(node.over.place), t.Unknown(), node.names)
     over, item = (
         copied(b, node.over)
@@ -30,6 +30,12 @@ def _round(b: Body, node: tree.Each) -> Round:
         or expressions.iterable(b, node.over)
     )
     return round_of_changed(b, over, node.names, node.body) or round_of(b, over, item, node.names)
+
+
+def _refused(b: Body, over: tree.Expression) -> bool:
+    from ..short_forms.itertools_calls import looped
+
+    return looped(b, over)
 
 
 def loop(b: Body, node: tree.Each, block: Block) -> list[ir.Stmt]:
