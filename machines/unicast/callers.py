@@ -280,14 +280,20 @@ class ReceiverCalled(Machine):
 
     @invariant
     def accepts_what_comes(self) -> bool:
-        return can(self.entry.close_received, Close(self.conn)) and implies(
-            self.entry.state == Conn.CLOSED, not self.live
-        )
+        closed = self.entry.state == Conn.CLOSED
+        return can(self.entry.close_received, Close(self.conn)) and closed == (not self.live)
 
     @invariant
     def keeps_what_waits(self) -> bool:
-        """Nothing else needs memory (U6)."""
-        return len(self.entry.buffer) == len(self.kept)
+        """Nothing else needs memory, and what waits is what arrived (U6)."""
+        return self.entry.buffer == self.kept and self.entry.highest == self.highest
+
+    @invariant
+    def goes_on_where_it_was_told(self) -> bool:
+        """However far ahead a message is, the entry skips nothing for it unless it is marked as
+        first; and it asks for the connection that is new (U9, U26, U28, U-B11)."""
+        where = self.entry.conn == self.conn and self.entry.next == self.next
+        return where and self.entry.sync_due == self.asked
 
     @reachable
     def misses_one_of_two(self) -> bool:

@@ -171,6 +171,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "declaration.SenderEntry.send_first",
         "system.FairLink.first_is_missing",
         "callers.ReceiverCalled.does_what_is_due",
+        "callers.ReceiverCalled.goes_on_where_it_was_told",
     ),
     "U29": (
         "reaping sets OPEN to CLOSING, if that is enabled",

@@ -91,6 +91,11 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
             "only the first gap is requested",
         ),
         Promise(
+            "nothing is skipped unless the sender says where to go on, however far ahead a message is",
+            "callers.ReceiverCalled.goes_on_where_it_was_told",
+            "a message that is ahead is taken for one to begin with",
+        ),
+        Promise(
             "only what is asked for is sent again",
             "callers.SenderCalled.retransmit",
             "everything from the first requested one on is sent again",

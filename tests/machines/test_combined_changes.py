@@ -155,6 +155,21 @@ BEYOND = (
         "no_silent_loss",
     ),
     Combined(
+        "a message that is far ahead is taken for one to begin with",
+        "unicast",
+        (*UNICAST, "callers"),
+        (
+            (
+                "declaration",
+                "        if m.first:\n            self.next = max(",
+                "        if m.first or m.seqno > self.next + 5:\n            self.next = max(",
+            ),
+        ),
+        "ReceiverCalled",
+        "scope",
+        "goes_on_where_it_was_told",
+    ),
+    Combined(
         "two threads at most have a task",
         "read_only_windows",
         WINDOWS[:1],

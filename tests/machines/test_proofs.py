@@ -13,6 +13,7 @@ from lawful.checks.prove.result import ProofResult
 from lawful.machines.object_diffusion.attribution import Attribution
 from lawful.machines.object_diffusion.declaration import InboundPeerFixed
 from lawful.machines.queue_cluster.declaration import QueueOwnerFixed
+from lawful.machines.unicast.callers import ReceiverCalled
 from lawful.spec.resolve import resolve
 from tests.checks.declarations.attempts import AttemptsFixed
 from tests.machines.established import verdicts
@@ -31,6 +32,11 @@ def proof(cls: type[Machine]) -> ProofResult:
     ("cls", "verdict", "covers"),
     [
         (AttemptsFixed, "proved", f"{TIMED}; all parameter values that @assume allows"),
+        (
+            ReceiverCalled,
+            "proved",
+            "all integers; timers armed or not; all parameter values; all values of Payload",
+        ),
         pytest.param(
             InboundPeerFixed,
             "proved-within",

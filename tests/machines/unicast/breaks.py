@@ -279,6 +279,14 @@ SLIPS = (
         "asserts",
     ),
     Break(
+        "U28",
+        "a message that is ahead is taken for one to begin with",
+        "        if m.first:\n            self.next = max(",
+        "        if m.first or m.seqno > self.next:\n            self.next = max(",
+        "ReceiverCalled",
+        "goes_on_where_it_was_told",
+    ),
+    Break(
         "U8",
         "what is resent has the payload of the last message",
         "        return Data(seqno, self.conn, seqno == 1, self.window[seqno])\n",
