@@ -9,7 +9,7 @@ a link.
 Abstractions. Timers run out at any moment; `in_time.py` has the durations.
 """
 
-from lawful import Machine, Nat, Scope, can, implies, invariant, reachable, transition
+from lawful import Machine, Nat, Scope, can, invariant, reachable, transition
 
 from .declaration import Conn, ReceiverEntryFixed, SenderEntryFixed
 from .messages import Ack, Close, Data, Dropped, Payload, SendFirst, XmitReq

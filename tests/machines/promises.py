@@ -91,7 +91,7 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
             "only the first gap is requested",
         ),
         Promise(
-            "nothing is skipped unless the sender says where to go on, however far ahead a message is",
+            "however far ahead a message is, nothing is skipped before the sender says so",
             "callers.ReceiverCalled.goes_on_where_it_was_told",
             "a message that is ahead is taken for one to begin with",
         ),
