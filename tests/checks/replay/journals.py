@@ -286,7 +286,9 @@ def tampered() -> Iterator[Tampered]:
     yield Tampered("lines_swapped", _swap_lines, "fits", "", 0, "")
     yield Tampered("arg", _set(2, args={"job": job(0)}), d, "refused", 2, "an empty job")
     yield Tampered("arg_below", _set(2, args={"job": job(-1)}), d, "argument", 2, "below 0")
-    yield Tampered("args_name", _set(2, args={"work": job(1)}), q, q, 2, "other names")
+    yield Tampered(
+        "args_name", _set(2, args={"work": job(1)}), q, q, 2, "arguments of take other than job"
+    )
     yield Tampered("args_form", _set(2, args={"job": "x"}), q, q, 2, "the value of job is no Job")
     yield Tampered("args_list", _set(2, args=[1]), q, q, 2, "args is a list, not an object")
     yield Tampered("output", _set(2, output=2), d, "output", 2, "output is 2 in the row, 1 in")
@@ -318,12 +320,16 @@ def tampered() -> Iterator[Tampered]:
     yield Tampered("transition", other, d, "transition", 3, "finish_job is")
     yield Tampered("transition_of", _set(3, transition="take"), d, "transition", 3, "finish_job")
     yield Tampered("no_transition", _set(3, transition="go"), q, q, 3, "unknown transition")
-    yield Tampered("event", _set(3, event="take"), q, q, 3, "arguments of other names")
+    yield Tampered("event", _set(3, event="take"), q, q, 3, "arguments of take other than job")
     yield Tampered("no_event", _set(3, event="go"), q, q, 3, "an unknown event")
     yield Tampered("null_event", _set(3, event=None), q, q, 3, "no event")
-    yield Tampered("unknown_outcome", _set(3, outcome="lost"), q, q, 3, "an unknown outcome")
+    yield Tampered(
+        "unknown_outcome", _set(3, outcome="lost"), q, q, 3, "an outcome that is none of made, "
+    )
     yield Tampered("version", _set(3, v=7), q, q, 3, "another format version")
-    yield Tampered("fingerprint", _set(3, fingerprint="0" * 16), q, q, 3, "fingerprint")
+    yield Tampered(
+        "fingerprint", _set(3, fingerprint="0" * 16), q, q, 3, "a row of another version"
+    )
     yield Tampered("machine", _set(3, machine="Bell"), q, q, 3, "rows of two machines")
     yield Tampered("no_output", _without(3, "output"), q, q, 3, "a row without output")
     yield Tampered("no_seq", _without(3, "seq"), q, q, -1, "without a sequence number")
