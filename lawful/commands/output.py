@@ -64,14 +64,15 @@ class Output:
     def replayed(
         self, given: Sequence[str], named: Sequence[str], mapping: Path | None
     ) -> list[type[Machine]]:
-        """The machines of the targets that are replayed: those which mappings have `named`, with a
-        scope or without, because a replay explores nothing; without a name as above. `mapping` is
-        the file of the mappings.
+        """The machines of the targets that are replayed, with a scope or without, because a replay
+        explores nothing: those which mappings have `named`, and without a mapping all. Of a mapping
+        without a name they are as above. `mapping` is the file of the mappings.
 
         Raises CommandError where the targets have no machine of such a name, or two.
         """
         if not any(named):
-            return [each.cls for each in self.chosen(given, or_unscoped=True)]
+            unnamed = bool(named)  # There is a mapping, which is of one machine.
+            return [each.cls for each in self.chosen(given, scoped=unnamed, or_unscoped=unnamed)]
         every = self.chosen(given, scoped=False)
         out: list[type[Machine]] = []
         for name in named:

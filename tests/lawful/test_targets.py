@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
+from lawful import targets
 from lawful.cli import main
+from lawful.runtime.journal import Journal, read
 
 PACKAGED = """
 from lawful import Machine, transition
@@ -102,3 +105,48 @@ def test_a_file_of_a_package_has_the_package_s_imports(
     assert main(["check", str(inner / "switch.py"), "--json", "-"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [(m["machine"], m["distinct"]) for m in found["machines"]] == [("Switch", 2)]
+
+
+BESIDE = """
+from lawful import Machine, Nat, Scope, require, transition
+
+class Scoped(Machine):
+    n: Nat = 0
+
+    @transition()
+    def up(self) -> None:
+        self.n += 1
+
+    scope = Scope(Nat=range(3))
+
+class Unscoped(Machine):
+    n: Nat = 0
+
+    @transition()
+    def down(self, m: Nat) -> None:
+        require(m < 3, "too much")
+        self.n = m
+"""
+
+
+def test_a_replay_judges_the_machines_without_a_scope_too(tmp_path: Path) -> None:
+    """A replay explores nothing. It left them out where another machine of the module had one."""
+    module = tmp_path / "beside.py"
+    module.write_text(BESIDE, encoding="utf-8")
+    scoped, unscoped = targets.machine(f"{module}:Scoped"), targets.machine(f"{module}:Unscoped")
+    journal, answer = tmp_path / "events.jsonl", tmp_path / "answer.json"
+    with Journal(journal) as kept:
+        for cls, event, args in ((scoped, "up", ()), (unscoped, "down", (2,))):
+            one = cls()
+            kept.attach(one, event)
+            getattr(one, event)(*args)
+    rows = [
+        {**row, "args": {"m": 7} if row["event"] == "down" else row["args"]}
+        for row in read(journal)
+    ]
+    journal.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    code = main(["replay", str(journal), str(module), "--json", str(answer), "--quiet"])
+    found = json.loads(answer.read_text(encoding="utf-8"))
+    verdicts = {each["machine"]: +Counter(each["verdicts"]) for each in found["machines"]}
+    assert verdicts == {"Scoped": {"fits": 1}, "Unscoped": {"deviates": 1}}
+    assert (code, found["other_machines"]) == (2, {})

@@ -80,12 +80,24 @@ def test_a_planted_bug_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_the_journals_of_a_simulated_run_conform(tmp_path: Path) -> None:
-    path = tmp_path / "events.jsonl"
+    path, answer = tmp_path / "events.jsonl", tmp_path / "answer.json"
     with Journal(path) as journal:
         assert simulate(2, journal=journal, messages=4, seconds=1.0).problems == []
+    judged = Counter[str]()
     for module in ("joining", "declaration"):
-        words = ["replay", str(path), f"lawful.machines.queue_cluster.{module}"]
+        words = [
+            "replay",
+            str(path),
+            f"lawful.machines.queue_cluster.{module}",
+            "--json",
+            str(answer),
+        ]
         assert main([*words, "--engine", "local", "--quiet"]) == 0
+        found = json.loads(answer.read_text(encoding="utf-8"))
+        judged.update({each["machine"]: each["events"] for each in found["machines"]})
+    kept = Counter(row["machine"] for row in read(path) if row["outcome"] != "made")
+    assert judged == kept
+    assert set(kept) == {"Updatee", "Updater", "QueueOwnerFixed"}
 
 
 class Ungranted(QueueOwnerFixed):
