@@ -123,10 +123,12 @@ class Desk:
         self.link.send(Delivered(key.queue, message, delivery.body, delivery.redelivered))
 
     def ended(self, subscription: Subscription) -> None:
-        del self._subscriptions[subscription.queue]
+        current = self._subscriptions.get(subscription.queue) is subscription
         if self._node is not None:
             self._give_back(self._node, subscription)
-        self.link.send(Ended(subscription.queue))
+        if current:  # The client has not ended it before.
+            del self._subscriptions[subscription.queue]
+            self.link.send(Ended(subscription.queue))
 
     # Commands.
 

@@ -92,6 +92,7 @@ class LocalNode:
         self.replica = Updatee(me=me, clock=self._clock)
         self._outstanding: deque[tuple[Said, Then | None]] = deque()
         self._subscriptions: dict[QueueName, deque[Subscription]] = {}
+        self._left: dict[QueueName, dict[Subscription, None]] = {}  # Ended, and have something.
         self._to_pump: set[QueueName] = set()
         self._alarms: dict[QueueName, asyncio.TimerHandle] = {}
         self._unobserved: dict[object, Callable[[], None]] = {}
@@ -155,6 +156,8 @@ class LocalNode:
             return
         consumed, subscription.ended = subscription.consumes, True
         self._subscriptions[subscription.queue].remove(subscription)
+        if subscription.has:
+            self._left.setdefault(subscription.queue, {})[subscription] = None
         if consumed:
             self._owner_said(subscription.queue, self.owners[subscription.queue].cancel())
 
@@ -184,6 +187,8 @@ class LocalNode:
             self._owner_said(key.queue, self.owners[key.queue].consume())
         if not subscription.ended:
             self._pump(key.queue)
+        elif not subscription.has:
+            self._left.get(key.queue, {}).pop(subscription, None)
 
     # Consumers.
 
@@ -332,7 +337,7 @@ class LocalNode:
             self._owner_said(q)
 
     def _handle_destruction(self, q: QueueName) -> None:
-        for subscription in self._subscriptions.pop(q, deque[Subscription]()):
+        for subscription in (*self._subscriptions.pop(q, ()), *self._left.pop(q, ())):
             subscription.ended = True
             subscription.subscriber.ended(subscription)
         number = self.replica.declared.get(q)

@@ -14,7 +14,8 @@ class Subscriber(Protocol):
     def deliver(self, subscription: Subscription, delivery: Delivery) -> None: ...
 
     def ended(self, subscription: Subscription) -> None:
-        """The queue was destroyed."""
+        """The queue was destroyed. Told also of a subscription that was ended before, and still
+        has something."""
 
 
 @dataclass(eq=False)

@@ -155,6 +155,36 @@ def test_a_destroyed_queue_ends_its_subscriptions_and_its_messages() -> None:
     clustered("A", work)
 
 
+def test_nothing_is_left_of_a_queue_that_is_destroyed_after_its_subscription_has_ended() -> None:
+    """A client that keeps what it has got, queue after queue, made its broker grow."""
+
+    async def work(cluster: Cluster) -> None:
+        client = await Client.connect(cluster.ports[0])
+        (desk,), node = cluster.brokers[0]._desks, cluster.brokers[0].node
+        assert node is not None
+        for _ in range(3):
+            await client.declare("q")
+            await client.send("q", b"one")
+            await client.send("q", b"two")
+            await client.subscribe("q")
+            message, other = await taken(client), await taken(client)
+            await client.unsubscribe("q")
+            await client.accept(other)
+            await client.destroy("q")
+            for act in (client.accept, client.release, client.reject):
+                with pytest.raises(CommandFailed, match="does not have the message"):
+                    await act(message)
+            assert [each.has for each in desk._every] == [set()]
+            assert (desk._has, node._left, node.replica.held, node.replica.settling) == (
+                {},
+                {},
+                set(),
+                set(),
+            )
+
+    clustered("A", work)
+
+
 # Refusals.
 
 
