@@ -8,7 +8,8 @@ from types import ModuleType
 
 from lawful.machines.queue_cluster.messages import Acquire, Body, Delivery, Key, Node, QueueName
 from lawful.machines.queue_cluster.service import broker, connection
-from lawful.machines.queue_cluster.service.bus import Bus
+from lawful.machines.queue_cluster.service.broker import Broker
+from lawful.machines.queue_cluster.service.bus import Bus, Link
 from lawful.machines.queue_cluster.service.desk import Desk, message_of
 from lawful.machines.queue_cluster.service.frames import Interest, Said, Stall
 from lawful.machines.queue_cluster.service.node import LocalNode, Then
@@ -133,6 +134,34 @@ class KeepsQuiet(Bus):
             super()._place(sender, said)
 
 
+class HearsTheDead(Bus):
+    """What a member has said and waits for its place gets it after the member has left."""
+
+    def _end(self, link: Link) -> None:
+        waiting = tuple(self._unplaced)
+        self._unplaced.clear()
+        super()._end(link)
+        self._unplaced.extend(waiting)
+        self._order()
+
+
+class RemembersItsLife(Broker):
+    """What came before a node knew anything is handled in the next life, too."""
+
+    def _leave(self) -> None:
+        before = tuple(self._before)
+        super()._leave()
+        self._before.extend(before)
+
+
+class CountsOn(Desk):
+    """A command that was answered counts as one that waits."""
+
+    def _complete(self, number: int) -> None:
+        self._outstanding += 1
+        super()._complete(number)
+
+
 class CountsStillness(Incoming):
     """Others were silent, it says, while this process stood still."""
 
@@ -147,7 +176,8 @@ BUGS = {
             *(PublishesEarly, AlwaysNew, Routeless, Ownerless),
         )
     },
-    **{cls.__name__: Bug(cls, name="Desk") for cls in (LosesTheEnded, LosesTheComing)},
-    "KeepsQuiet": Bug(KeepsQuiet, simulated, "Bus"),
+    **{cls.__name__: Bug(cls, name="Desk") for cls in (LosesTheEnded, LosesTheComing, CountsOn)},
+    **{cls.__name__: Bug(cls, simulated, "Bus") for cls in (KeepsQuiet, HearsTheDead)},
+    "RemembersItsLife": Bug(RemembersItsLife, simulated, "Broker"),
     "CountsStillness": Bug(CountsStillness, connection, "Incoming"),
 }

@@ -61,8 +61,10 @@ def test_every_fault_and_every_transition_happens() -> None:
 AT_ONCE = {
     "Hasty": 5,
     "AcceptsEarly": 1,
+    "HearsTheDead": 12,
 }  # With a seed that finds it.
-RARE = {"Routeless": 20}  # A node seldom joins while a message is being routed.
+# A node seldom joins while a message is being routed, or leaves before it knows anything.
+RARE = {"Routeless": 30, "RemembersItsLife": 48, "CountsOn": 8}
 
 
 @pytest.mark.one_in(2)
