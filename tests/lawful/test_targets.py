@@ -147,6 +147,6 @@ def test_a_replay_judges_the_machines_without_a_scope_too(tmp_path: Path) -> Non
     journal.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     code = main(["replay", str(journal), str(module), "--json", str(answer), "--quiet"])
     found = json.loads(answer.read_text(encoding="utf-8"))
-    verdicts = {each["machine"]: +Counter(each["verdicts"]) for each in found["machines"]}
+    verdicts = {each["machine"]: +Counter[str](each["verdicts"]) for each in found["machines"]}
     assert verdicts == {"Scoped": {"fits": 1}, "Unscoped": {"deviates": 1}}
     assert (code, found["other_machines"]) == (2, {})

@@ -321,6 +321,18 @@ def simulate(
     return _ran(seed, scene)
 
 
+def left_behind(scheduler: MessageScheduler) -> list[str]:
+    """What it still has after `stop`, and need not have: it would grow with that. Of peers whose
+    connections it has not yet heard end it may have something, each once."""
+    kept = vars(scheduler)
+    found = [
+        f"{name} has {len(kept[name])} left" for name in ("_senders", "_receivers") if kept[name]
+    ]
+    gone = [channel for channel in kept["_used"] if channel.peer not in kept["_links"]]
+    found += [f"_used has channels of peers that have left: {sorted(map(str, gone))}"] * bool(gone)
+    return found + [f"_links has {len(kept['_links'])} peers"] * (len(kept["_links"]) > 3)
+
+
 def _ran(seed: int, scene: Scene) -> Run:
     """Let it happen, and judge it."""
     found: list[str] = []
@@ -337,6 +349,7 @@ def _ran(seed: int, scene: Scene) -> Run:
         scene.faults.update({fate: peer.counts[fate] for fate in FATES})
     found += [scene.late] if scene.late else []
     found += problems(scene.history)
+    found += left_behind(scene.scheduler)
     strange = [e for e in scene.failures if not isinstance(e, Planned | Refused)]
     found += [f"a callback raised {error!r}" for error in strange]
     watch = scene.watch

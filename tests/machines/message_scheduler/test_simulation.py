@@ -13,9 +13,16 @@ from lawful import Machine, Nat, needed, transition
 from lawful.cli import main
 from lawful.commands.exit_codes import ExitCode
 from lawful.machines.message_scheduler import declaration
-from lawful.machines.message_scheduler.declaration import Body, ChannelId, Peer, Success, Type
+from lawful.machines.message_scheduler.declaration import (
+    Body,
+    ChannelId,
+    Peer,
+    Success,
+    Token,
+    Type,
+)
 from lawful.machines.message_scheduler.service import MessageScheduler, scheduler
-from lawful.machines.message_scheduler.service.offering import Link
+from lawful.machines.message_scheduler.service.offering import Link, Offering
 from lawful.runtime.journal import Journal, read
 from lawful.runtime.simulation.turns import Stuck, World
 from tests.machines.message_scheduler.simulated import FAULTS, TRANSITIONS, simulate
@@ -93,7 +100,42 @@ class Lost(MessageScheduler):
         return True
 
 
-BUGS = (pytest.param(NoTime, marks=pytest.mark.nightly), ToldTwice, Misdirected, NoWaking, Lost)
+class KeepsSenders(MessageScheduler):
+    """A sender that was served is kept."""
+
+    def _considered(self, offering: Offering) -> None:
+        offering.over = True
+
+
+class KeepsReceivers(MessageScheduler):
+    """A receiver that was withdrawn is kept."""
+
+    def withdraw(self, waits: Token | int) -> bool:
+        receiver = self._receivers.get(waits) if isinstance(waits, int) else None
+        returned = super().withdraw(waits)
+        if returned and receiver is not None and isinstance(waits, int):
+            self._receivers[waits] = receiver
+        return returned
+
+
+class KeepsChannels(MessageScheduler):
+    """When the channels of a peer that has left were used is kept."""
+
+    def disconnect(self, peer: Peer) -> None:
+        used = self._used
+        super().disconnect(peer)
+        self._used = used
+
+
+LEAKS = (KeepsSenders, KeepsReceivers, KeepsChannels)
+BUGS = (
+    pytest.param(NoTime, marks=pytest.mark.nightly),
+    ToldTwice,
+    Misdirected,
+    NoWaking,
+    Lost,
+    *LEAKS,
+)
 
 
 @pytest.mark.one_in(2)

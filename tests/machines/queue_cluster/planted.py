@@ -162,6 +162,23 @@ class CountsOn(Desk):
         super()._complete(number)
 
 
+class KeepsClients(Broker):
+    """A client that has gone is remembered."""
+
+    def forget(self, desk: Desk) -> None:
+        return
+
+
+class KeepsTheSubscribed(LocalNode):
+    """A subscription whose client has gone is remembered."""
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        before = subscription.ended
+        super().unsubscribe(subscription)
+        if not before:
+            self._left.setdefault(subscription.queue, {})[subscription] = None
+
+
 class CountsStillness(Incoming):
     """Others were silent, it says, while this process stood still."""
 
@@ -173,11 +190,11 @@ BUGS = {
         cls.__name__: Bug(cls)
         for cls in (
             *(Hasty, AcceptsEarly, Endless, Forgetful, Keeping),
-            *(PublishesEarly, AlwaysNew, Routeless, Ownerless),
+            *(PublishesEarly, AlwaysNew, Routeless, Ownerless, KeepsTheSubscribed),
         )
     },
     **{cls.__name__: Bug(cls, name="Desk") for cls in (LosesTheEnded, LosesTheComing, CountsOn)},
     **{cls.__name__: Bug(cls, simulated, "Bus") for cls in (KeepsQuiet, HearsTheDead)},
-    "RemembersItsLife": Bug(RemembersItsLife, simulated, "Broker"),
+    **{cls.__name__: Bug(cls, simulated, "Broker") for cls in (RemembersItsLife, KeepsClients)},
     "CountsStillness": Bug(CountsStillness, connection, "Incoming"),
 }

@@ -19,7 +19,7 @@ import asyncio
 import math
 import random
 from collections import Counter
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Collection, Coroutine
 from dataclasses import replace
 
 from lawful.machines.queue_cluster.ownership import Ownership
@@ -257,8 +257,28 @@ async def _live(scene: Scene, messages: int, seconds: float) -> None:
         scene.late.append(f"not everything had come {BOUND} s after the faults")
     await scene.exercise.end()
     await _share(scene)
+    await asyncio.sleep(scene.config.silence)
+    scene.late += [left for broker in scene.brokers.values() for left in _left_behind(broker)]
     scene.close()
     await asyncio.sleep(1.0)
+
+
+def _left_behind(broker: Broker) -> list[str]:
+    """What a broker still has of clients when they have all gone: it would grow with that."""
+    node = broker.node
+    if node is None:
+        return []
+    kept: dict[str, Collection[object]] = {
+        "desks": vars(broker)["_desks"],
+        "outstanding": vars(node)["_outstanding"],
+        "left": [each for ended in vars(node)["_left"].values() for each in ended],
+        "subscribed": [each for has in vars(node)["_subscriptions"].values() for each in has],
+        "held": node.replica.held,
+        "acquiring": node.replica.acquiring,
+        "settling": node.replica.settling,
+        "local": node.replica.local,
+    }
+    return [f"{node.me} still has {len(each)} of {name}" for name, each in kept.items() if each]
 
 
 async def _share(scene: Scene) -> None:
