@@ -52,15 +52,17 @@ class GuardedTable:
         self.broken = ""
         if path is not None:
             # One thread at a time writes; which one it is may change.
-            file = sqlite3.connect(path, timeout=0.0, check_same_thread=False)
+            file: sqlite3.Connection | None = None
             try:
+                file = sqlite3.connect(path, timeout=0.0, check_same_thread=False)
                 file.execute("PRAGMA locking_mode = EXCLUSIVE")
                 with file:
                     file.execute("BEGIN EXCLUSIVE")
                     file.execute("CREATE TABLE IF NOT EXISTS state (key TEXT PRIMARY KEY, value)")
                     self._data.update(file.execute("SELECT key, value FROM state"))
             except sqlite3.Error as error:
-                file.close()
+                if file is not None:
+                    file.close()
                 raise sqlite3.OperationalError(f"{path}: {error}") from error
             self._file = file
 

@@ -295,6 +295,14 @@ def test_limits_are_refused_at_the_start(
     assert text in capsys.readouterr().out
 
 
+def test_a_file_that_cannot_be_opened_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["serve", "--file", str(tmp_path)]) == 5
+    said = capsys.readouterr().out
+    assert said == f"lawful run read_only_windows: {tmp_path}: unable to open database file\n"
+
+
 def test_a_node_as_a_process(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
     journal = tmp_path / "events.jsonl"
     assert main(["demo", "--seconds", "0.3", "--journal", str(journal)]) == 0
