@@ -152,7 +152,8 @@ class Scheduler(Machine):
 
     @transition()
     def disconnect(self, peer: Peer) -> None:
-        """Its requests fail at once, and its channels are gone [seed:203-204] (R4, R23, R-B2)."""
+        """Its requests fail at once, in an order that the document leaves open, here that of their
+        numbers; and its channels are gone [seed:203-204] (R4, R23, R-B2)."""
         for n in sorted(self.requests):
             if self.requests[n].channel.peer == peer:
                 self.fail(n, Reason.DISCONNECT)

@@ -63,7 +63,8 @@ class Surroundings(Machine, abstract=True):
 
     @transition()
     def disconnect(self, peer: Peer) -> None:
-        """Of its requests, those that were sent first fail first (R4, R23)."""
+        """Its requests fail at once, by their numbers: once these go round, not as they were sent,
+        which the document does not promise [seed:201-204] (R4, R23, R-B10)."""
         self.scheduler.disconnect(peer)
         for number in sorted(self.asked):
             if self.asked[number].channel.peer == peer:
