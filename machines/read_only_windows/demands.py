@@ -73,6 +73,8 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "declaration.Window.queue_it",
         "declaration.Window.everybody_is_let_in",
         "system.Node.only_shutdown_turns_away",
+        "system.Node.nothing_is_lost",
+        "tests.test_breaks.test_who_is_turned_away_from_a_window_is_noticed",
     ),
     "L13": (
         "a task for each thread, until the queue is empty or it is time; then the window ends",
@@ -80,7 +82,11 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "declaration.Window.take",
         "declaration.Window.leave",
         "declaration.Window.every_thread_has_a_task",
+        "declaration.Window.no_thread_leaves_early",
+        "declaration.Window.tasks_are_done",
         "system.Node.take",
+        "system.Node.only_shutdown_turns_away",
+        "tests.test_breaks.test_who_is_let_in_and_not_queued_is_noticed",
         "closing.Pool.shutdown_ends",
     ),
     "L14": (

@@ -312,6 +312,11 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
     ),
     "read_only_windows": (
         Promise(
+            "a transaction that comes is queued, in whatever window, until the node shuts down",
+            "system.Node.only_shutdown_turns_away",
+            "tests.test_breaks.test_who_is_turned_away_from_a_window_is_noticed",
+        ),
+        Promise(
             "what modifies is executed in read-write windows only",
             "requests.Request.modifies_in_read_write_windows",
             "tests.test_breaks.test_a_kind_that_is_taken_for_another_is_noticed",

@@ -20,10 +20,7 @@ from tests.machines.breaking import failing, rewritten
 Change = tuple[str, str, str]  # In this module this text becomes that one.
 MOST = 50_000  # States.
 # `make nightly` tries all.
-ALWAYS = (
-    "what comes while a window ends is turned away",
-    "who gives up after many acks does not report",
-)
+ALWAYS = ("who gives up after many acks does not report",)
 
 
 class Combined(NamedTuple):
@@ -41,34 +38,11 @@ class Combined(NamedTuple):
     noticed: str
 
 
-WINDOWS = ("declaration", "transaction", "steps", "system")
 UPDATES = (
     *("messages", "ownership", "declaration", "wiring", "replica", "joining"),
     *("system", "ledger", "deliveries", "updates"),
 )
 EVERY = (
-    Combined(
-        "what comes while a window ends is turned away",
-        "read_only_windows",
-        WINDOWS,
-        (
-            (
-                "declaration",
-                'event="arrive", source=OPEN)',
-                'event="arrive", source=(Phase.WRITE, Phase.READ))',
-            ),
-            (
-                "declaration",
-                'event="arrive", source=(Phase.STOPPING, Phase.STOPPED))',
-                'event="arrive", source=(\n'
-                "        Phase.DRAINING, Phase.OVER, Phase.STOPPING, Phase.STOPPED\n"
-                "    ))",
-            ),
-        ),
-        "NodeFixed",
-        "scope",
-        "only_shutdown_turns_away",
-    ),
     Combined(
         "a queue is sent from front to back, and what is sent goes to the back",
         "queue_cluster",
@@ -172,7 +146,7 @@ BEYOND = (
     Combined(
         "two threads at most have a task",
         "read_only_windows",
-        WINDOWS[:1],
+        ("declaration",),
         (
             (
                 "declaration",

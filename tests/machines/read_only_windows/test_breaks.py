@@ -13,7 +13,7 @@ from lawful.machines.read_only_windows.demands import BREAKS, DEMANDS
 from lawful.machines.read_only_windows.in_time import NodeInTime, WindowInTime
 from lawful.machines.read_only_windows.requests import Kind, way_of
 from lawful.machines.read_only_windows.system import NodeFixed
-from tests.machines.breaking import failing, fails, replaced
+from tests.machines.breaking import failing, fails, replaced, rewritten
 
 # The flow charts of the document, read once more [seed:15-99].
 WAYS = {
@@ -28,6 +28,7 @@ WAYS = {
     Kind.SIGNED_BLOCK: "net main",
     Kind.PACKED_TRANSACTION: "net producer main",
 }
+MOST = 50_000  # States.
 UNBROKEN = {"L1", "L3", "L5", "L6", "L23", "L24"}  # The comment on BREAKS says why.
 
 
@@ -155,6 +156,22 @@ def test_a_wrong_timer_is_noticed(cls: type[Machine], property: str) -> None:
             id="a thread leaves early",
         ),
         pytest.param(
+            WindowFixed,
+            "WindowFixed",
+            "end",
+            "without require(all(t == Task.DONE for t in self.tasks.values()))",
+            "tasks_are_done",
+            id="the window ends before all tasks are done (L13)",
+        ),
+        pytest.param(
+            WindowFixed,
+            "WindowFixed",
+            "begin",
+            "without self.post()",
+            "every_thread_has_a_task",
+            id="no task is posted (L13)",
+        ),
+        pytest.param(
             NodeFixed,
             "WindowFixed",
             "queue_it",
@@ -208,3 +225,43 @@ def test_a_mistake_is_noticed(
     cls: type[Machine], owner: str, row: str, change: str, property: str
 ) -> None:
     assert property in fails(cls, owner, row, change)
+
+
+WINDOWS = ("WRITE", "READ", "DRAINING", "OVER")  # A transaction is queued in each of these phases.
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("window", WINDOWS)
+def test_who_is_turned_away_from_a_window_is_noticed(window: str) -> None:
+    """L12 says it of the read-write window, L13 of the read-only window until it has ended."""
+    others = ", ".join(f"Phase.{each}" for each in WINDOWS if each != window)
+    cls = changed_node(
+        ('event="arrive", source=OPEN)', f'event="arrive", source=({others}))'),
+        (
+            'event="arrive", source=(Phase.STOPPING, Phase.STOPPED))',
+            f'event="arrive", source=(Phase.{window}, Phase.STOPPING, Phase.STOPPED))',
+        ),
+    )
+    assert "only_shutdown_turns_away" in failing(cls, most=MOST)
+
+
+@pytest.mark.one_in(4)
+@pytest.mark.parametrize("window", WINDOWS)
+def test_who_is_let_in_and_not_queued_is_noticed(window: str) -> None:
+    """Nobody counts it, and its caller takes it for the main thread's (L12, L13)."""
+    cls = changed_node(
+        (
+            "        self.queued += 1\n        self.unanswered += 1\n        return Place.QUEUE\n",
+            f"        if self.state == Phase.{window}:\n"
+            "            return Place.MAIN_THREAD\n"
+            "        self.queued += 1\n        self.unanswered += 1\n        return Place.QUEUE\n",
+        )
+    )
+    assert "nothing_is_lost" in failing(cls, most=MOST)
+
+
+def changed_node(*changes: tuple[str, str]) -> type[Machine]:
+    """`NodeFixed`, where texts of the window are others."""
+    modules = ("declaration", "transaction", "steps", "system")
+    rows = [("declaration", *change) for change in changes]
+    return rewritten("read_only_windows", modules, rows, "NodeFixed")
