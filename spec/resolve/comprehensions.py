@@ -18,7 +18,7 @@ from .expressions import expr, iterable, join, misfit, unordered
 from .families import name_members, round_of
 from .ordered_sorts import compared
 from .short_forms.enum_integers import as_integer
-from .short_forms.mapped import of_itertools
+from .short_forms.mapped import comprehended, of_itertools
 from .short_forms.sorted_items import round_of_sorted
 
 
@@ -72,7 +72,7 @@ def clauses(b: Body, given: tuple[tree.For, ...]) -> tuple[tuple[ir.Clause, ...]
     for clause in (one for whole in given for one in _several(b, whole)):
         turn = round_of_sorted(b, clause.over, clause.names)
         if turn is None:
-            turn = round_of(b, *iterable(b, clause.over), clause.names)
+            turn = round_of(b, *_gone_through(b, clause.over), clause.names)
         over = turn.over
         in_order = in_order and (t.ordered(over.type) or isinstance(over.type, t.Unknown))
         bound = unpacked(turn.item, turn.names)
@@ -94,6 +94,17 @@ def clauses(b: Body, given: tuple[tree.For, ...]) -> tuple[tuple[ir.Clause, ...]
             b.facts.update(facts_if(conditions[-1], True))
         out.append(ir.Clause(clause.place, turn.names, over, tuple(conditions)))
     return tuple(out), in_order
+
+
+def _gone_through(b: Body, over: tree.Expression) -> tuple[ir.Expr, t.Type]:
+    """What a clause goes through, and the type of its elements: also `filter`, `map` and
+    generators, all of whose elements are made before."""
+    inner = comprehended(b, over)
+    if not isinstance(inner, tree.Comprehension) or inner.kind != "generator":
+        return iterable(b, over)
+    made = comprehension(b, inner, "tuple", None, any_order=True)
+    found = as_set(b, made) if isinstance(made, ir.Comp) else made
+    return found, t.element(found.type) or t.Unknown()
 
 
 def _several(b: Body, clause: tree.For) -> tuple[tree.For, ...]:

@@ -22,6 +22,10 @@ from ..short_forms.sorted_items import judge_sorted, round_of_sorted
 
 
 def _round(b: Body, node: tree.Each) -> Round:
+    if isinstance(node.over, tree.Comprehension) and node.over.kind == "generator":
+        what, instead = "a loop over a generator", "write a list: for x in [...]"
+        b.problem("L103", node.over.place, what, "a list, set or map", instead)
+        return round_of(b, b.wrong(node.over.place), t.Unknown(), node.names)
     if of_itertools(b, node.over) and _refused(b, node.over):
         return round_of(b, b.wrong(node.over.place), t.Unknown(), node.names)
     over, item = (
