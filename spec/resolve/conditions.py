@@ -15,8 +15,9 @@ PLAIN = (int, str)  # What makes their members true needs no code of the declara
 
 
 def truth(b: Body, node: tree.Expression) -> ir.Expr:
-    """A condition: a bool; an integer, which may be None, is true where it is neither that nor 0, a
-    collection where it is not empty, a record, a member or an element where it is not None."""
+    """A condition: a bool, which may be None; an integer, which may be None, is true where it is
+    neither that nor 0, a collection where it is not empty, a record, a member or an element where
+    it is not None."""
     b.asked = node  # `and` and `or` give one of their sides: only where that is a condition.
     found = infer(b, node, t.BOOL)
     match found.type:
@@ -33,27 +34,35 @@ def truth(b: Body, node: tree.Expression) -> ir.Expr:
         ):
             none = ir.IsA(found.place, t.BOOL, whole, (t.NOTHING,))
             return ir.Op(found.place, t.BOOL, "not", (none,))
-        case t.Union(options=(t.Int() as kind, t.Nothing()) | (t.Nothing(), t.Int() as kind)) if (
-            not isinstance(kind, t.Serial)
-        ):
-            none = ir.IsA(found.place, t.BOOL, found, (t.NOTHING,))
-            number, zero = ir.Narrow(found.place, kind, found), ir.Const(found.place, t.INT, 0)
-            given = ir.Op(found.place, t.BOOL, "not", (none,))
-            counts = ir.Op(found.place, t.BOOL, "ne", (number, zero))
-            return ir.And(found.place, t.BOOL, (given, counts))
-        case t.Union(options=(kind, t.Nothing()) | (t.Nothing(), kind)) if isinstance(
-            kind, t.Set | t.Seq | t.Map | t.Bag
-        ):
-            none = ir.IsA(found.place, t.BOOL, found, (t.NOTHING,))
-            given = ir.Op(found.place, t.BOOL, "not", (none,))
-            filled = _filled(ir.Narrow(found.place, kind, found))
-            return ir.And(found.place, t.BOOL, (given, filled))
+        case t.Union(options=(kind, t.Nothing()) | (t.Nothing(), kind)) if (
+            test := _unless_none(found, kind)
+        ) is not None:
+            return test
         case _:
             pass
     if not t.fits(found.type, t.BOOL):
         misfit(b, found.place, found.type, t.BOOL)
         return b.wrong(node.place)
     return found
+
+
+def _unless_none(found: ir.Expr, kind: t.Type) -> ir.Expr | None:
+    """Whether a value that may be None is there, and true; None where that is no condition."""
+    held = ir.Narrow(found.place, kind, found)
+    match kind:
+        case t.Serial():
+            return None
+        case t.Bool():
+            test: ir.Expr = held
+        case t.Int():
+            test = ir.Op(found.place, t.BOOL, "ne", (held, ir.Const(found.place, t.INT, 0)))
+        case t.Set() | t.Seq() | t.Map() | t.Bag():
+            test = _filled(held)
+        case _:
+            return None
+    none = ir.IsA(found.place, t.BOOL, found, (t.NOTHING,))
+    given = ir.Op(found.place, t.BOOL, "not", (none,))
+    return ir.And(found.place, t.BOOL, (given, test))
 
 
 def _filled(found: ir.Expr) -> ir.Expr:
