@@ -51,7 +51,7 @@ now ==
   [sender |-> sender, receiver |-> receiver, network |-> network, submissions |-> submissions, failed |-> failed, submitted |-> submitted, delivered |-> delivered, reported |-> reported, messages |-> messages, failures |-> failures]
 
 SenderEntryFixed_in_scope(self) ==
-  ((0 <= self.conn /\ self.conn <= 3) /\ (0 <= self.highest_sent /\ self.highest_sent <= 3) /\ (0 <= self.highest_acked /\ self.highest_acked <= 3) /\ (0 <= self.seen_sent /\ self.seen_sent <= 3) /\ (0 <= self.seen_acked /\ self.seen_acked <= 3) /\ (\A k \in DOMAIN self.window : ((0 <= k /\ k <= 3))))
+  ((0 <= self.conn /\ self.conn <= 3) /\ (0 <= self.highest_sent /\ self.highest_sent <= 3) /\ (0 <= self.highest_acked /\ self.highest_acked <= 3) /\ (0 <= self.seen_sent /\ self.seen_sent <= 3) /\ (0 <= self.seen_acked /\ self.seen_acked <= 3) /\ (\A k \in DOMAIN self.window : ((0 <= k /\ k <= 3))) /\ (0 <= self.covered /\ self.covered <= 3))
 
 ReceiverEntryFixed_in_scope(self) ==
   ((0 <= self.conn /\ self.conn <= 3) /\ (0 <= self.next /\ self.next <= 3) /\ (0 <= self.highest /\ self.highest <= 3) /\ (\A k \in DOMAIN self.buffer : ((0 <= k /\ k <= 3))) /\ (0 <= self.sync_due /\ self.sync_due <= 3))
@@ -60,7 +60,7 @@ LinkFixed_in_scope(self) ==
   (SenderEntryFixed_in_scope(self.sender) /\ ReceiverEntryFixed_in_scope(self.receiver) /\ ((\A x \in DOMAIN self.network : (self.network[x] >= 0)) /\ (Sum(DOMAIN self.network, LAMBDA x : self.network[x]) <= 8) /\ (\A x \in DOMAIN self.network : ((((x.is = "Data")) => ((0 <= x.seqno /\ x.seqno <= 3) /\ (0 <= x.conn /\ x.conn <= 3))) /\ (((x.is = "Ack")) => ((0 <= x.seqno /\ x.seqno <= 3) /\ (0 <= x.conn /\ x.conn <= 3))) /\ (((x.is = "SendFirst")) => ((0 <= x.conn /\ x.conn <= 3))) /\ (((x.is = "XmitReq")) => ((0 <= x.conn /\ x.conn <= 3) /\ (\A x_1 \in x.missing : (0 <= x_1 /\ x_1 <= 3)))) /\ (((x.is = "Close")) => ((0 <= x.conn /\ x.conn <= 3)))))) /\ (0 <= self.submissions /\ self.submissions <= 3) /\ (0 <= self.failed /\ self.failed <= 3) /\ ((Len(self.submitted) <= 2) /\ (\A i \in DOMAIN self.submitted : ((0 <= self.submitted[i][1] /\ self.submitted[i][1] <= 3) /\ (0 <= self.submitted[i][2] /\ self.submitted[i][2] <= 3)))) /\ ((Len(self.delivered) <= 2) /\ (\A i_1 \in DOMAIN self.delivered : ((0 <= self.delivered[i_1][1] /\ self.delivered[i_1][1] <= 3) /\ (0 <= self.delivered[i_1][2] /\ self.delivered[i_1][2] <= 3)))) /\ (\A x_2 \in self.reported : ((0 <= x_2[1] /\ x_2[1] <= 3) /\ (0 <= x_2[2] /\ x_2[2] <= 3))))
 
 SenderEntryFixed_in_bounds(self) ==
-  ((0 <= self.conn) /\ (0 <= self.highest_sent) /\ (0 <= self.highest_acked) /\ (0 <= self.seen_sent) /\ (0 <= self.seen_acked) /\ (\A k \in DOMAIN self.window : ((0 <= k))))
+  ((0 <= self.conn) /\ (0 <= self.highest_sent) /\ (0 <= self.highest_acked) /\ (0 <= self.seen_sent) /\ (0 <= self.seen_acked) /\ (\A k \in DOMAIN self.window : ((0 <= k))) /\ (0 <= self.covered))
 
 ReceiverEntryFixed_in_bounds(self) ==
   ((0 <= self.conn) /\ (0 <= self.next) /\ (0 <= self.highest) /\ (\A k \in DOMAIN self.buffer : ((0 <= k))) /\ (0 <= self.sync_due))
@@ -101,7 +101,7 @@ Becomes(r) ==
   /\ failures' = r.to.failures
 
 SenderEntryFixed_fresh(conn_expiry_timeout, conn_close_timeout, reaping) ==
-  [state |-> "CLOSED", conn |-> 0, idle |-> FALSE, highest_sent |-> 0, highest_acked |-> 0, seen_sent |-> 0, seen_acked |-> 0, window |-> <<>>, reported |-> FALSE, conn_expiry_timeout |-> conn_expiry_timeout, conn_close_timeout |-> conn_close_timeout, reaping |-> reaping]
+  [state |-> "CLOSED", conn |-> 0, idle |-> FALSE, highest_sent |-> 0, highest_acked |-> 0, seen_sent |-> 0, seen_acked |-> 0, window |-> <<>>, reported |-> FALSE, covered |-> 0, conn_expiry_timeout |-> conn_expiry_timeout, conn_close_timeout |-> conn_close_timeout, reaping |-> reaping]
 
 ReceiverEntryFixed_fresh(conn_expiry_timeout, conn_close_timeout, reaping, ack_interval) ==
   [state |-> "CLOSED", conn |-> 0, idle |-> FALSE, next |-> 1, highest |-> 0, buffer |-> <<>>, ack_delay |-> FALSE, sync_due |-> 0, conn_expiry_timeout |-> conn_expiry_timeout, conn_close_timeout |-> conn_close_timeout, reaping |-> reaping, ack_interval |-> ack_interval]
@@ -423,18 +423,19 @@ SenderEntryFixed_ack_1(self, m) ==
   IF ~(self.highest_acked < m.seqno) THEN Stop("refused") ELSE
   IF ~(m.seqno <= self.highest_sent) THEN Stop("refused") ELSE
   LET self_1 == [self EXCEPT !.highest_acked = m.seqno] IN
-  LET self_2 == [self_1 EXCEPT !.window = [k_2 \in {k_3 \in DOMAIN self_1.window : (m.seqno < k_3)} |-> self_1.window[k_2]]] IN
-  LET After(self_5) ==
-      Done(self_5, None)
+  LET self_2 == [self_1 EXCEPT !.covered = m.seqno] IN
+  LET self_3 == [self_2 EXCEPT !.window = [k_2 \in {k_3 \in DOMAIN self_2.window : (m.seqno < k_3)} |-> self_2.window[k_2]]] IN
+  LET After(self_6) ==
+      Done(self_6, None)
   IN
-  IF (self_2.state = "CLOSING") THEN
-    LET self_3 == [self_2 EXCEPT !.idle = TRUE] IN
-    After(self_3)
+  IF (self_3.state = "CLOSING") THEN
+    LET self_4 == [self_3 EXCEPT !.idle = TRUE] IN
+    After(self_4)
   ELSE
-  LET step == SenderEntryFixed_touch(self_2) IN
+  LET step == SenderEntryFixed_touch(self_3) IN
   IF step.out # "done" THEN step ELSE
-  LET self_4 == step.to IN
-  After(self_4)
+  LET self_5 == step.to IN
+  After(self_5)
 
 SenderEntryFixed_ack(self, m) ==
   LET try == SenderEntryFixed_ack_1(self, m) IN
@@ -643,8 +644,9 @@ SenderEntryFixed_forget(self) ==
   LET row_1 == <<0, 0>> IN
   LET self_3 == [self_2 EXCEPT !.seen_sent = row_1[1]] IN
   LET self_4 == [self_3 EXCEPT !.seen_acked = row_1[2]] IN
-  LET self_5 == [self_4 EXCEPT !.window = <<>>] IN
-  Done(self_5, None)
+  LET self_5 == [self_4 EXCEPT !.covered = 0] IN
+  LET self_6 == [self_5 EXCEPT !.window = <<>>] IN
+  Done(self_6, None)
 
 SenderEntryFixed_remove(self) ==
   IF ~(self.state \in {"CLOSING"}) THEN Stop("refused") ELSE
@@ -1055,6 +1057,12 @@ SenderEntryFixed_window_is_what_is_unacked(self) ==
 
 sender_window_is_what_is_unacked ==
   SenderEntryFixed_window_is_what_is_unacked(now.sender)
+
+SenderEntryFixed_only_acks_acknowledge(self) ==
+  (self.highest_acked = self.covered)
+
+sender_only_acks_acknowledge ==
+  SenderEntryFixed_only_acks_acknowledge(now.sender)
 
 SenderEntryFixed_numbers_are_ordered(self) ==
   ((self.seen_acked <= self.highest_acked) /\ (self.highest_acked <= self.highest_sent) /\ (self.seen_sent <= self.highest_sent))
