@@ -207,6 +207,13 @@ class ReceiverCalled(Machine):
             self.highest = max(self.highest, m.seqno)
 
     @transition()
+    def ask_again(self, m: Data) -> None:
+        """Asked is where this connection goes on, unless a newer one was heard of (U28, U-B11)."""
+        self.entry.ask_again(m)
+        if m.conn == self.conn and m.conn > 0 and self.asked == 0:
+            self.asked = m.conn
+
+    @transition()
     def deliver(self) -> None:
         payload = self.entry.deliver()
         assert payload == self.kept[self.next]

@@ -437,13 +437,21 @@ class ReceiverEntryFixed(ReceiverEntry):
             self.buffer = {q: p for q, p in self.buffer.items() if q >= self.next}
         super().insert(m)
 
+    @transition()
+    def ask_again(self, m: Data) -> None:
+        """Data that no sender could send after what B knows: ask where to go on (U28, U-B11)."""
+        require(m.conn == self.conn, "of another connection")
+        self.sync_due = max(self.sync_due, m.conn)
+
+    elsewhere = ignore("ask_again", otherwise=True, because="of another connection")
+
     @invariant
     def belongs_to_a_connection(self) -> bool:
         """The sender counts its connections from 1 (U24, U26)."""
         return implies(self.state != Conn.CLOSED, self.conn > 0)
 
     @invariant
-    def asks_where_newer_ones_begin(self) -> bool:
-        """The flag names a newer connection; without it nothing is sent [seed:122-124] (U28)."""
-        newer = self.sync_due > self.conn
-        return can(self.send_sync) == newer and (newer or self.sync_due == 0)
+    def asks_no_older_one_where_to_begin(self) -> bool:
+        """The flag names no older connection; without it nothing is sent [seed:122-124] (U28)."""
+        asks = self.sync_due > 0
+        return can(self.send_sync) == asks and implies(asks, self.sync_due >= self.conn)

@@ -168,6 +168,7 @@ DEMANDS: dict[str, tuple[str, ...]] = {
         "SEND_FIRST_SEQNO is a flag that a task sends; the answer is the first message",
         "declaration.ReceiverEntry.ask_first",
         "declaration.ReceiverEntry.send_sync",
+        "declaration.ReceiverEntryFixed.ask_again",
         "declaration.SenderEntry.send_first",
         "system.FairLink.first_is_missing",
         "callers.ReceiverCalled.does_what_is_due",

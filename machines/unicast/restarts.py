@@ -196,7 +196,7 @@ class ReceiverEntryWrapping(ReceiverEntryFixed):
     """A connection is newer if its id is the next one, modulo the period."""
 
     another_order = drop("never_goes_back")
-    newer_is_not_larger = drop("asks_where_newer_ones_begin")
+    newer_is_not_larger = drop("asks_no_older_one_where_to_begin")
 
     def unknown(self, m: Data) -> bool:
         return self.conn == 0 or (m.conn - self.conn) % PERIOD == 1

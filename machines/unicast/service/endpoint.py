@@ -321,9 +321,6 @@ class Unicast:
             self._perform(peer, peer.receiver.request_missing())
         if peer.receiver.lawful.may("send_sync"):
             self._perform(peer, peer.receiver.send_sync())
-        if peer.lost:
-            peer.lost = False
-            self._perform(peer, SendFirst(peer.receiver.conn))
 
     def _on_batch(self, batch: Batch) -> None:
         if batch.source in self._peers:
@@ -358,7 +355,7 @@ class Unicast:
             case Data():
                 if peer.is_beyond(message):
                     self._counts["beyond"] += 1
-                    peer.lost = True
+                    peer.receiver.ask_again(message)
                 else:
                     is_new = peer.arrivals.is_new(message.conn, message.seqno)
                     peer.receiver.data(message)

@@ -76,9 +76,8 @@ class Requests:
 @dataclass
 class Peer:
     """`epoch`: how much larger connection ids are on the wire. `turn` is held by the one sender
-    that may send next; `outbox` is about to leave. `lost`: data beyond any window came, so the next
-    round asks where to go on, as if there were no entry. `changed` is set for a moment when
-    something has happened. `ends` take the entries out of the journal and off the timers. `takes`:
+    that may send next; `outbox` is about to leave. `changed` is set for a moment when something has
+    happened. `ends` take the entries out of the journal and off the timers. `takes`:
     of how many parts a payload may be there, as its last datagram said; None if that is unknown."""
 
     name: str
@@ -91,7 +90,6 @@ class Peer:
     turn: asyncio.Lock = field(default_factory=asyncio.Lock)
     outbox: list[Message] = field(default_factory=list[Message])
     takes: int | None = None
-    lost: bool = False
     gone: bool = False
     requests: Requests = field(default_factory=Requests)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
@@ -148,7 +146,7 @@ class Peer:
         """Whether the next round of the periodic task might do something here."""
         resends = self.unacked > 0 or not self.sender.unchanged()
         asks = map(self.receiver.lawful.may, ("request_missing", "send_sync"))
-        return resends or self.lost or any(asks)
+        return resends or any(asks)
 
     def ring(self) -> None:
         """Wake those who wait for this peer."""

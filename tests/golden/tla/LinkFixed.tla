@@ -1164,12 +1164,12 @@ ReceiverEntryFixed_belongs_to_a_connection(self) ==
 receiver_belongs_to_a_connection ==
   ReceiverEntryFixed_belongs_to_a_connection(now.receiver)
 
-ReceiverEntryFixed_asks_where_newer_ones_begin(self) ==
-  LET newer == (self.conn < self.sync_due) IN
-  (((ReceiverEntryFixed_send_sync(self).out # "refused") = newer) /\ (newer \/ (self.sync_due = 0)))
+ReceiverEntryFixed_asks_no_older_one_where_to_begin(self) ==
+  LET asks == (0 < self.sync_due) IN
+  (((ReceiverEntryFixed_send_sync(self).out # "refused") = asks) /\ ((~asks) \/ (self.conn <= self.sync_due)))
 
-receiver_asks_where_newer_ones_begin ==
-  ReceiverEntryFixed_asks_where_newer_ones_begin(now.receiver)
+receiver_asks_no_older_one_where_to_begin ==
+  ReceiverEntryFixed_asks_no_older_one_where_to_begin(now.receiver)
 
 Leaves(r) ==
   /\ r.out \in {"done", "cut"}

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from lawful.machines.unicast.messages import Ack, Close
+from lawful.machines.unicast.service.settings import LARGEST_WINDOW
 from tests.machines.unicast.told import CONFIG, Told, data, says, sends, told
 
 NO_REAPING = replace(CONFIG, conn_expiry_timeout=0.0)
@@ -60,6 +61,48 @@ def test_what_is_missing_is_requested() -> None:
         "40: request 5 of 1",
         "44: <data 5 of 1, [got 5], [got 6], [got 7]",
         "70: [CLOSED 0/0, OPEN 8+0], ack 7 of 1",
+    ]
+
+
+def test_what_no_window_has_makes_it_ask_where_to_go_on() -> None:
+    """Once in a round; it is not kept, and nothing before it is requested."""
+    scene = told(
+        (3, says(*data(1))),
+        (14, says(*data(LARGEST_WINDOW + 2))),
+        (15, says(*data(LARGEST_WINDOW + 3))),
+        (17, Told.look),
+        (34, says(*data(LARGEST_WINDOW + 2, first=True))),
+        (45, Told.look),
+    )
+    assert scene.story == [
+        "3: <data 1 of 1 first, [got 1]",
+        "14: <data 4098 of 1",
+        "15: <data 4099 of 1",
+        "17: [CLOSED 0/0, OPEN 2+0]",
+        "20: send first of 1",
+        "30: ack 1 of 1",
+        "34: <data 4098 of 1 first, [got 4098]",
+        "45: [CLOSED 0/0, OPEN 4099+0]",
+    ]
+
+
+def test_what_no_window_has_is_no_activity() -> None:
+    scene = told(
+        (0, Told.watch),
+        (3, says(*data(1))),
+        (150, says(*data(LARGEST_WINDOW + 2))),
+        (350, Told.look),
+    )
+    assert scene.story == [
+        "0: [CLOSED, CLOSED]",
+        "3: <data 1 of 1 first, [got 1]",
+        "5: [CLOSED, OPEN]",
+        "30: ack 1 of 1",
+        "150: <data 4098 of 1",
+        "160: send first of 1",
+        "190: [CLOSED, CLOSING]",
+        "260: [CLOSED, CLOSED]",
+        "350: [CLOSED 0/0, CLOSED 2+0]",
     ]
 
 

@@ -151,8 +151,8 @@ def test_what_goes_wrong() -> None:
         pytest.param(Exchange, (18_225, 112_321, 27), set[str](), marks=pytest.mark.nightly),
         (SenderCalled, (1_843, 164_021, 14), set[str]()),
         (SenderUnreaped, (1_843, 163_103, 14), set[str]()),
-        (ReceiverCalled, (958, 67_989, 8), set[str]()),
-        (ReceiverUnreaped, (490, 34_281, 7), set[str]()),
+        (ReceiverCalled, (1_435, 193_924, 8), set[str]()),
+        (ReceiverUnreaped, (733, 98_317, 7), set[str]()),
         pytest.param(
             LinkSetBack,
             (167_297, 653_765, 28),
