@@ -17,6 +17,7 @@ ONE_IDEA: dict[str, str] = {
     "checks/explore/compiled/engine.py": "the search over packed words",
     "checks/explore/codegen/expressions.py": "one function for each kind of expression",
     "checks/replay/fold.py": "the fold over the rows of one instance",
+    "machines/unicast/declaration.py": "the two ends of one connection",
     "runtime/instances/access.py": "what `lawful` of a class and of an instance gives",
     "spec/codec/as_json.py": "the JSON form of every node of the IR, there and back",
     "spec/ir.py": "the nodes of the IR",
