@@ -3,11 +3,12 @@ clock that jumps."""
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import logging
 import traceback
-from collections import Counter
-from collections.abc import Callable, Coroutine, Mapping
+from collections import Counter, deque
+from collections.abc import Callable, Coroutine, Mapping, Sized
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Protocol, cast
 
@@ -121,6 +122,28 @@ def note_errors(loop: SimulatedLoop, errors: list[str]) -> None:
         errors.append(f"{context.get('message')}: {''.join(lines[-3:])}")
 
     loop.set_exception_handler(hear)
+
+
+MOST_COUNTS = 64  # Names of what a service counts.
+
+
+def left_behind(what: str, owner: object, most: Mapping[str, int] | None = None) -> list[str]:
+    """Of the collections that an object of a service keeps, those that are not empty at the end of
+    a world, or have more than so many: they would grow with use. `most`: by name of the
+    attribute. Counters may have as many names as anybody counts."""
+    found: list[str] = []
+    for name, kept in vars(owner).items():
+        if isinstance(kept, dict | list | set | deque):
+            has = len(cast("Sized", kept))
+            may = (most or {}).get(name, MOST_COUNTS if isinstance(kept, Counter) else 0)
+            found += [f"{what} has {has} left in {name}"] * (has > may)
+    return found
+
+
+def tasks_left() -> list[str]:
+    """The tasks that have not ended, besides the one that asks."""
+    left = asyncio.all_tasks() - {asyncio.current_task()}
+    return [f"a task is left: {task.get_coro()}" for task in left]
 
 
 def play(world: World, loop: SimulatedLoop, work: Coroutine[object, object, None]) -> None:

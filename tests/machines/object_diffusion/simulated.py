@@ -30,7 +30,7 @@ from lawful.runtime.kernel.event_record import Stepped
 from lawful.runtime.simulation.event_loop import SimulatedLoop
 from lawful.runtime.simulation.turns import World
 from tests.machines.object_diffusion.wiretap import Judge, Tapped
-from tests.machines.simulated_runs import Clock, Run, note_errors, play
+from tests.machines.simulated_runs import Clock, Run, left_behind, note_errors, play, tasks_left
 
 PEERS = {"C": 1, "A": 2, "B": 3}
 HONEST = PEERS["C"]
@@ -109,7 +109,7 @@ class Scene:
         self.active = 0
         self.calm = 0.0
         self.end = 0.0
-        self.nodes = 0
+        self.nodes: list[Node] = []
 
     def attach(self, entry: Machine, instance: str) -> object:
         """In the place of a journal: count and digest all events of the machine."""
@@ -127,10 +127,10 @@ class Scene:
     async def supervise(self, path: Path) -> None:
         """Run a node, and after its end another one with the same file."""
         while not self.over:
-            self.nodes += 1
             pool = self.disk(self, path)
-            options = Options(f"node {self.nodes}", self.clock, self)
+            options = Options(f"node {len(self.nodes) + 1}", self.clock, self)
             node = self.kind(pool, PEERS, self.config, options)
+            self.nodes.append(node)
             self.running = asyncio.create_task(node.run())
             await asyncio.wait([self.running])
             pool.close()
@@ -243,11 +243,38 @@ async def _live(scene: Scene, objects: int, seconds: float, path: Path) -> None:
     await asyncio.sleep(3.0)
     scene.over = True
     scene.end = scene.world.time
+    scene.errors += _left_behind(scene.nodes[-1], connections=len(PEERS))
+    scene.errors += _kept_of_objects(scene, scene.nodes[-1])
     scene.running.cancel()
     await supervisor
     for peer in scene.peers:
         peer.close()
     await asyncio.sleep(1.0)
+    for node in scene.nodes:
+        scene.errors += _left_behind(node, connections=0)
+    scene.errors += tasks_left()
+
+
+def _left_behind(node: Node, connections: int) -> list[str]:
+    """What a node still has of connections that have ended: it would grow with them."""
+    has = vars(node)
+    most = {"_peers": len(PEERS), "_reputations": len(PEERS), "_connections": connections}
+    found = left_behind("the node", node, most)
+    if set(node.registry.peers) != set(has["_connections"]):
+        found.append("the machine has other peers than the node")
+    return found
+
+
+def _kept_of_objects(scene: Scene, node: Node) -> list[str]:
+    """What a node still has of objects that its pool has got: it would grow with them."""
+    has, found = vars(node), list[str]()
+    for name, reputation in has["_reputations"].items():
+        owed = set(vars(reputation)["_owed"]) & set(scene.offered)
+        found += [f"{name} is said to owe {len(owed)} objects that came"] * bool(owed)
+    for p, connection in has["_connections"].items():
+        asked = connection.asked & set(scene.offered)
+        found += [f"{p} has {len(asked)} left in asked"] * bool(asked)
+    return found
 
 
 def _all_there(scene: Scene, path: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import Counter
 from collections.abc import Mapping
@@ -20,6 +21,7 @@ from lawful.machines.object_diffusion.messages import ObjectId, RequestObjects
 from lawful.machines.object_diffusion.service import Node, node
 from lawful.machines.object_diffusion.service.inbound import Connection
 from lawful.machines.object_diffusion.service.pool import Pool
+from lawful.machines.object_diffusion.service.reputation import Reputation
 from lawful.machines.object_diffusion.service.settings import Config, Options
 from lawful.machines.object_diffusion.service.wire import Objects, name_of
 from lawful.runtime.journal import Journal, read
@@ -144,6 +146,62 @@ class Volatile(Disk):
     def __init__(self, scene: Scene, path: Path | str) -> None:
         assert path
         super().__init__(scene, ":memory:")
+
+
+class KeepsConnections(Node):
+    """A connection that has ended is kept."""
+
+    def unregister(self, p: Peer) -> None:
+        connection = self._connections.get(p)
+        super().unregister(p)
+        if connection is not None:
+            self._connections[p] = connection
+
+
+class KeepsAsked(Node):
+    """What a peer was asked for is kept with its connection when the pool has got it."""
+
+    def _inserted(self, p: Peer, x: ObjectId, outcome: str) -> None:
+        super()._inserted(p, x, outcome)
+        if outcome != "invalid" and p in self._connections:
+            self._connections[p].asked.add(x)
+
+
+class KeepsOwed(Node):
+    """What a peer once owed is kept when the pool has got it."""
+
+    def __init__(
+        self, pool: Pool, peers: Mapping[str, int], config: Config, options: Options
+    ) -> None:
+        super().__init__(pool, peers, config, options)
+        self._reputations: dict[str, Reputation] = {name: Unforgetting(config) for name in peers}
+
+
+class Unforgetting(Reputation):
+    def came(self, x: ObjectId) -> None:
+        return
+
+
+class KeepsTasks(Node):
+    """For each connection a task waits for ever."""
+
+    def register(self, connection: Connection, name: str) -> Peer:
+        self._latest = asyncio.create_task(self._closing.wait())
+        return super().register(connection, name)
+
+
+LEAKS = (
+    (KeepsConnections, 0, "left in _connections"),
+    (KeepsAsked, 0, "left in asked"),
+    (KeepsOwed, 4, "is said to owe"),
+    (KeepsTasks, 0, "a task is left"),
+)
+
+
+@pytest.mark.parametrize(("leak", "seed", "problem"), LEAKS)
+def test_a_planted_leak_is_found(leak: type[Node], seed: int, problem: str) -> None:
+    """The first seed that finds it, and what it finds first."""
+    assert problem in simulate(seed, kind=leak).problems[0]
 
 
 # With the seed that finds each first, or another soon after it.

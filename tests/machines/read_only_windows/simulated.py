@@ -25,7 +25,7 @@ from lawful.machines.services.threads import Event
 from lawful.runtime.instance import Machine
 from lawful.runtime.kernel.event_record import Stepped
 from lawful.runtime.simulation.turns import World
-from tests.machines.simulated_runs import Clock, Run, Watch
+from tests.machines.simulated_runs import Clock, Run, Watch, left_behind
 
 BOUND = 20.0  # Seconds within which all ends, after the faults have ceased.
 TRANSITIONS = (
@@ -274,6 +274,12 @@ def simulate(
     found += scene.late
     found += [f"the state is broken: {table.broken}"] if table.broken else []
     found += [f"{error!r}" for error in failed if not isinstance(error, Planned)]
+    # After the shutdown nobody waits, and nothing of a transaction is kept.
+    found += left_behind("the executor", scene.executor) + left_behind(
+        "the table", table, {"_data": 1}
+    )
+    executing = scene.executor.stats().executing
+    found += [f"{executing} transactions are said to be executed"] * bool(executing)
     wrong = [number for number, ends in scene.ended.items() if ends != 1]
     found += [f"requests {wrong[:5]} had not one answer"] if wrong else []
     found += judge(scene.seen)

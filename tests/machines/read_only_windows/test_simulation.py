@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+from collections import Counter, deque
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +117,46 @@ class Timeless(WindowedExecutor):
 
     def _fire(self, between_tasks: bool = False) -> None:
         return
+
+
+class KeepsSleepers(WindowedExecutor):
+    """Who was woken is kept among those who sleep."""
+
+    def _wake(self) -> None:
+        sleepers = self._sleepers
+        super()._wake()
+        self._sleepers = sleepers
+
+
+class KeepsAbandoned(WindowedExecutor):
+    """What waits when the node shuts down is answered, and kept."""
+
+    def shutdown(self) -> None:
+        waiting = tuple(self._writes)
+        super().shutdown()
+        self._writes.extend(waiting)
+
+
+class KeepsJobs(WindowedExecutor):
+    """Each request that came is kept."""
+
+    def _arrive(self, job: Job, queue: deque[Job]) -> None:
+        vars(self).setdefault("_jobs", []).append(job)
+        super()._arrive(job, queue)
+
+
+LEAKS = (
+    (KeepsSleepers, 0, "left in _sleepers"),
+    (KeepsAbandoned, 1, "left in _writes"),
+    (KeepsJobs, 0, "left in _jobs"),
+)
+
+
+@pytest.mark.parametrize(("leak", "seed", "problem"), LEAKS)
+def test_a_planted_leak_is_found(leak: type[WindowedExecutor], seed: int, problem: str) -> None:
+    """The first seed that finds it, and what it finds."""
+    (found,) = simulate(seed, kind=leak).problems
+    assert problem in found
 
 
 BUGS = (

@@ -111,6 +111,26 @@ def _never_early(_self: Arrivals, _number: int) -> None:
     """Nobody remembers which payloads overtook others."""
 
 
+def _keeps_early(self: Arrivals, count: int) -> list[bytes]:
+    """The number of a payload that overtook others is kept when its turn has come."""
+    parts = TAKE(self, count)
+    if not parts:
+        self.early.add(self.receiver.next - 1)
+    return parts
+
+
+def _keeps_told(self: Doubts, peer: str, dropped: Dropped) -> None:
+    """Each report is kept, too."""
+    vars(self).setdefault("told", []).append(dropped)
+    TELL(self, peer, dropped)
+
+
+TAKE, TELL = Arrivals.take, Doubts.tell
+
+LEAKS = {
+    "keeps early numbers": Bug(Arrivals, "take", _keeps_early),
+    "keeps old reports": Bug(Doubts, "tell", _keeps_told),
+}
 BUGS = {
     "parts alone": Bug(Arrivals, "ready", _all_at_once),
     "delivers twice": Bug(Arrivals, "overtake", _never_early),

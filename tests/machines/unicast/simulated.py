@@ -30,7 +30,7 @@ from lawful.runtime.simulation.event_loop import SimulatedLoop
 from lawful.runtime.simulation.network import Network
 from lawful.runtime.simulation.turns import World
 from tests.machines.shrinking import smallest
-from tests.machines.simulated_runs import Recorder, Run, Watch, play
+from tests.machines.simulated_runs import Recorder, Run, Watch, left_behind, play, tasks_left
 from tests.machines.unicast.history import History, Sent, problems
 from tests.machines.unicast.plan import NAMES, Fault, Plan, plan_of
 
@@ -49,6 +49,7 @@ CONFIG = Config(
 )
 LAST_WORDS = 5  # Messages.
 LATER = "later "  # They begin with this.
+MOST_TIMERS = 72  # Two for each of the four entries of an endpoint, and 64 that were put off.
 BOUND = 20.0  # Seconds within which everything has come, after the last fault.
 TRANSITIONS = (
     *("send", "ack", "task", "retransmit", "send_first", "close", "expire", "remove", "give_up"),
@@ -363,8 +364,28 @@ async def _live(scene: Scene) -> None:
         scene.errors.append(f"the last words had not come after {BOUND} s")
     await asyncio.sleep(0.2)  # What is acknowledged is in an inbox, and is taken out of it.
     for life in scene.lives.values():
+        scene.errors += _left_behind(life.unicast)
         await life.unicast.aclose()
         scene.counts += count_of(life.unicast)
+    scene.errors += tasks_left()
+
+
+def _left_behind(end: endpoint.Unicast) -> list[str]:
+    """What an endpoint still has of messages that are all delivered and acknowledged: it would grow
+    with them. It may have something to do with each peer, once."""
+    has, others = vars(end), len(NAMES) - 1
+    found = left_behind(end.name, end, {"_peers": others, "_busy": others})
+    for name in ("_inbox", "_outgoing", "_sending", "_socket", "_doubts"):
+        found += left_behind(f"{name} of {end.name}", has[name])
+    for peer in has["_peers"].values():
+        what = f"{end.name} with {peer.name}"
+        found += left_behind(what, peer, {"ends": 4})  # Two entries, their timers and journals.
+        found += left_behind(f"{what}, arriving", peer.arrivals)
+        found += left_behind(f"{what}, large", peer.large)
+        kept = {"a window": peer.sender.window, "a buffer": peer.receiver.buffer}
+        found += [f"{what} has {len(each)} left in {name}" for name, each in kept.items() if each]
+    timers = len(has["_deadlines"])
+    return found + [f"{end.name} has {timers} timers"] * (timers > MOST_TIMERS)
 
 
 def simulate(

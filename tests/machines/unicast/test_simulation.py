@@ -18,7 +18,7 @@ from lawful.machines.unicast.service import peer
 from lawful.machines.unicast.service.doubts import Doubts
 from lawful.runtime.journal import Journal, read
 from tests.machines.unicast.plan import FAULTS, plan_of
-from tests.machines.unicast.planted import BUGS
+from tests.machines.unicast.planted import BUGS, LEAKS
 from tests.machines.unicast.simulated import TRANSITIONS, shrunk, simulate
 
 
@@ -70,6 +70,15 @@ def test_a_planted_bug_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> N
     bug = BUGS[name]
     monkeypatch.setattr(bug.place, bug.name, bug.planted)
     assert any(simulate(seed).problems for seed in range(20))
+
+
+@pytest.mark.parametrize("name", LEAKS)
+def test_a_planted_leak_is_found(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    leak = LEAKS[name]
+    monkeypatch.setattr(leak.place, leak.name, leak.planted)
+    found = simulate(1).problems
+    assert found
+    assert all(" left in " in problem for problem in found)
 
 
 @pytest.mark.nightly
