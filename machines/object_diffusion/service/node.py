@@ -55,7 +55,7 @@ class Node:
         options: Options | None = None,
     ) -> None:
         self.counts: Counter[str] = Counter()
-        self.config = config or Config()
+        self.config: Config = config or Config()
         options = options or Options()
         self._pool = pool
         self._peers = dict(peers)

@@ -20,9 +20,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from lawful.machines.object_diffusion.attribution import Peer
 from lawful.machines.object_diffusion.messages import ObjectId
 from lawful.machines.object_diffusion.service import Node, OutboundPeer, SqlitePool
+from lawful.machines.object_diffusion.service.inbound import Connection
 from lawful.machines.object_diffusion.service.outbound import FATES, Behaviour
+from lawful.machines.object_diffusion.service.reputation import Reputation
 from lawful.machines.object_diffusion.service.settings import Config, Options, Recorder
 from lawful.machines.object_diffusion.service.wire import name_of
 from lawful.runtime.instance import Machine
@@ -268,11 +271,14 @@ def _left_behind(node: Node, connections: int) -> list[str]:
 def _kept_of_objects(scene: Scene, node: Node) -> list[str]:
     """What a node still has of objects that its pool has got: it would grow with them."""
     has, found = vars(node), list[str]()
-    for name, reputation in has["_reputations"].items():
-        owed = set(vars(reputation)["_owed"]) & set(scene.offered)
+    reputations: dict[str, Reputation] = has["_reputations"]
+    for name, reputation in reputations.items():
+        kept: dict[ObjectId, float] = vars(reputation)["_owed"]
+        owed = kept.keys() & scene.offered.keys()
         found += [f"{name} is said to owe {len(owed)} objects that came"] * bool(owed)
-    for p, connection in has["_connections"].items():
-        asked = connection.asked & set(scene.offered)
+    connections: dict[Peer, Connection] = has["_connections"]
+    for p, connection in connections.items():
+        asked = connection.asked & scene.offered.keys()
         found += [f"{p} has {len(asked)} left in asked"] * bool(asked)
     return found
 
