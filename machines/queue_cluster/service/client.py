@@ -93,9 +93,11 @@ class Client:
             async with asyncio.timeout(config.silence):
                 await dial
                 await client._welcome
-        except TimeoutError:
-            client.abort()
-            raise ConnectionLost(f"no broker greets at port {port}") from None
+        except BaseException as error:
+            client.abort()  # Also for a caller that does not wait any longer.
+            if isinstance(error, TimeoutError):
+                raise ConnectionLost(f"no broker greets at port {port}") from None
+            raise
         return client
 
     def close(self) -> None:

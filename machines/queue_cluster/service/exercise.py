@@ -93,17 +93,21 @@ class Exercise:
     async def _connected(self) -> Client:
         """A client of any broker that answers, with all queues declared there."""
         while True:
-            client = None
             with suppress(OSError, ConnectionLost, CommandFailed, TimeoutError):
                 port = self._draw.choice(self._ports)
                 async with asyncio.timeout(10.0):
-                    client = await Client.connect(port, self.config)
-                    for queue in self._queues:
-                        await client.declare(queue, alternate=SPOILT)
-                return client
-            if client is not None:
-                client.abort()
+                    return await self._declared(await Client.connect(port, self.config))
             await asyncio.sleep(0.1)
+
+    async def _declared(self, client: Client) -> Client:
+        """The client with all queues declared; it hangs up where that fails, or is cancelled."""
+        try:
+            for queue in self._queues:
+                await client.declare(queue, alternate=SPOILT)
+        except BaseException:
+            client.abort()
+            raise
+        return client
 
     async def destroy_one(self) -> None:
         """Make a queue with a few messages, which nobody is to get, and destroy it."""

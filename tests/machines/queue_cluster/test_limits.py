@@ -185,6 +185,23 @@ def test_commands_beyond_those_that_wait_for_an_answer_are_refused() -> None:
     played(work, outstanding=3)
 
 
+def test_who_waits_no_longer_for_a_connection_leaves_none() -> None:
+    """It is cancelled while the broker's greeting is under way."""
+
+    async def work(scene: Scene) -> None:
+        broker = scene.brokers["A"]
+        before = broker.clients
+        dialling = asyncio.create_task(Client.connect(CLIENTS, CONFIG))
+        while broker.clients == before:
+            await asyncio.sleep(0.0001)
+        assert not dialling.done()
+        dialling.cancel()
+        await asyncio.sleep(0.1)
+        assert dialling.cancelled() and broker.clients == before
+
+    played(work)
+
+
 def test_a_connection_beyond_the_limit_is_refused() -> None:
     async def work(scene: Scene) -> None:
         broker = scene.brokers["A"]
