@@ -85,8 +85,8 @@ def test_what_is_assumed_of_timers_is_asked_as_well(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("cls", "unsat"),
     [
-        (SenderEntryFixed, 116),
-        (ReceiverEntryFixed, 120),
+        (SenderEntryFixed, 126),
+        (ReceiverEntryFixed, 130),
         (WindowFixed, 419),
         (Transaction, 35),
         (InboundPeerFixed, 252),
