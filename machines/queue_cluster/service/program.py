@@ -12,11 +12,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import io
 import signal
 import sys
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from lawful import argument_types as types
 from lawful.runtime.journal import Journal, JournalError
@@ -32,6 +33,7 @@ from .settings import Config, Options
 
 FAILED, USAGE = 1, 5
 AT_ONCE = 256  # Messages that are published and not answered.
+LONGEST_READ = 65_536  # Bytes of the input, at a time.
 
 
 def main(words: Sequence[str]) -> int:
@@ -186,7 +188,7 @@ async def _publish(
         await client.declare(queue, alternate=alternate)
     count = 0
     try:
-        for bodies in _batches(messages):
+        async for bodies in _batches(messages):
             sent = [client.send(queue, body) for body in bodies]
             async with asyncio.timeout(seconds):
                 answers = await asyncio.gather(*sent, return_exceptions=True)
@@ -200,15 +202,48 @@ async def _publish(
     return 0
 
 
-def _batches(messages: int | None) -> Iterator[list[bytes]]:
+async def _batches(messages: int | None) -> AsyncIterator[list[bytes]]:
     """What is published, as much at a time as waits for answers: numbers, or each line of the input
     by itself, since the next one may be long in coming."""
     if messages is None:
-        for line in sys.stdin.buffer:
-            yield [line.removesuffix(b"\n")]
+        async for line in _lines():
+            yield [line]
         return
     for first in range(0, messages, AT_ONCE):
         yield [b"%d" % number for number in range(first, min(first + AT_ONCE, messages))]
+
+
+async def _lines() -> AsyncIterator[bytes]:
+    """The lines of the input. While one is long in coming, the event loop goes on, so that an
+    interrupt ends it. Errors: ValueError where the process has no input."""
+    if sys.stdin is None:
+        raise ValueError("the standard input is closed: expected lines, or --messages")
+    source = cast("io.BufferedReader", sys.stdin.buffer)  # `read1` gives what is there.
+    rest = b""
+    while True:
+        await _readable(source)
+        came = source.read1(LONGEST_READ)
+        if not came:
+            break
+        *lines, rest = (rest + came).split(b"\n")
+        for line in lines:
+            yield line
+    if rest:
+        yield rest
+
+
+async def _readable(source: io.BufferedReader) -> None:
+    """Wait until a read does not block. One of a file never does, and no loop watches files; on
+    Windows none watches any input."""
+    loop, ready = asyncio.get_running_loop(), asyncio.Event()
+    try:
+        loop.add_reader(source, ready.set)
+    except (OSError, ValueError, NotImplementedError):
+        return
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_reader(source)
 
 
 async def _consume(
@@ -217,10 +252,10 @@ async def _consume(
     client = await Client.connect(to)
     settle = client.reject if reject else client.accept
     count = 0
-    await client.declare(queue)
-    await client.subscribe(queue, credit)
     settling: list[asyncio.Task[None]] = []
     async with asyncio.timeout(seconds):
+        await client.declare(queue)
+        await client.subscribe(queue, credit)
         while count != messages and (message := await client.next()) is not None:
             count += 1
             again = " (redelivered)" if message.redelivered else ""

@@ -13,6 +13,16 @@ from lawful.runtime.timers import REAL, Clock
 from ...services.threads import SystemThreads, Threads
 from ..declaration import WindowFixed
 
+# What an assumption of the machine says of the options, with their values.
+CONTRADICTIONS = {
+    "window_holds_what_starts_late": "read_only_window_time, {read_only_window_time}, has to be"
+    " more than max_read_only_transaction_time, {max_read_only_transaction_time}, + latency,"
+    " {latency}",
+    "margin_leaves_time": "read_only_window_margin, {read_only_window_margin}, + latency,"
+    " {latency}, has to be less than read_only_window_time, {read_only_window_time}",
+    "writes_have_time": "read_write_window_time, {read_write_window_time}, has to be more than 0",
+}
+
 
 @dataclass(frozen=True)
 class Config:
@@ -48,7 +58,13 @@ class Config:
             least, greatest = ranges.get(name, (0, 3_600_000))
             if not isinstance(value, int) or not least <= value <= greatest:
                 raise ValueError(f"{name} is a whole number in {least}..{greatest}, not {value!r}")
-        self.window(REAL)
+        try:
+            self.window(REAL)
+        except ValueError as error:
+            for assumption, text in CONTRADICTIONS.items():
+                if f"the assumption {assumption} is false" in str(error):
+                    raise ValueError(text.format(**vars(self))) from error
+            raise
 
     def window(self, clock: Clock) -> WindowFixed:
         """The machine. Errors: ValueError for times with which its promises would fail."""

@@ -30,9 +30,14 @@ class Socket(asyncio.DatagramProtocol):
         self._transport: asyncio.DatagramTransport | None = None
 
     async def open(self, port: int) -> None:
-        """Bind it to this port of 127.0.0.1, or to a free one for 0. Errors: OSError."""
+        """Bind it to this port of 127.0.0.1, or to a free one for 0. Errors: OSError, which names
+        both."""
         loop = asyncio.get_running_loop()
-        await loop.create_datagram_endpoint(lambda: self, local_addr=(LOOPBACK, port))
+        try:
+            await loop.create_datagram_endpoint(lambda: self, local_addr=(LOOPBACK, port))
+        except OSError as error:
+            what = f"{LOOPBACK} port {port}: {error.strerror or error}"
+            raise OSError(error.errno, what) from error
 
     @property
     def address(self) -> Address:

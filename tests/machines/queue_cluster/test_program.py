@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import io
+import signal
+import sys
 
 import pytest
 
@@ -79,15 +81,55 @@ class Mute(asyncio.Protocol):
         transport.write(encode(Welcome(VERSION, "A.0001", 1), Answer))
 
 
-def test_a_publisher_gives_up_a_broker_that_stands_still(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("words", ["publish q --messages 1", "consume q"])
+def test_a_client_gives_up_a_broker_that_stands_still(
+    words: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async def work() -> None:
         mute = await asyncio.get_running_loop().create_server(Mute, LOOPBACK, 0)
         port = mute.sockets[0].getsockname()[1]
-        words = "publish q --messages 1 --seconds 0.01"
-        assert await asyncio.to_thread(run_at, port, words, monkeypatch) == 1
+        given = f"{words} --seconds 0.01"
+        assert await asyncio.to_thread(run_at, port, given, monkeypatch) == 1
         mute.close()
 
     asyncio.run(work())
     assert capsys.readouterr().out == "lawful run queue_cluster: the time is over\n"
+
+
+def test_a_publisher_without_an_input_says_so(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def work(cluster: Cluster) -> None:
+        monkeypatch.setattr("sys.stdin", None)
+        words = ["publish", "q", f"--to={cluster.ports[0]}"]
+        assert await asyncio.to_thread(main, words) == 5
+
+    clustered("A", work)
+    assert capsys.readouterr().out.splitlines() == [
+        "published 0 to q through A.0001",
+        "lawful run queue_cluster: the standard input is closed: expected lines, or --messages",
+    ]
+
+
+def test_an_interrupt_ends_a_publisher_that_waits_for_input() -> None:
+    async def work(cluster: Cluster) -> None:
+        words = f"-m lawful run queue_cluster publish q --to={cluster.ports[0]}"
+        pipe = asyncio.subprocess.PIPE
+        publisher = await asyncio.create_subprocess_exec(
+            sys.executable, *words.split(), stdin=pipe, stdout=pipe, stderr=pipe
+        )
+        assert publisher.stdin is not None
+        publisher.stdin.write(b"a\nb")
+        client = await Client.connect(cluster.ports[0])
+        await client.declare("q")
+        await client.subscribe("q")
+        assert (await taken(client)).body == b"a"
+        client.close()
+        publisher.send_signal(signal.SIGINT)
+        await publisher.wait()
+        assert publisher.stdout is not None
+        said = await publisher.stdout.read()
+        # The answer may not have come yet.
+        assert said in [b"published %d to q through A.0001\n" % count for count in (0, 1)]
+
+    clustered("A", work)

@@ -16,6 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lawful.machines.read_only_windows.declaration import WindowFixed
 from lawful.machines.read_only_windows.service import (
     Config,
     Kind,
@@ -28,6 +29,7 @@ from lawful.machines.read_only_windows.service.front import LONGEST_BODY, Front
 from lawful.machines.read_only_windows.service.jobs import Answer
 from lawful.machines.read_only_windows.service.program import main
 from lawful.machines.read_only_windows.service.scripts import ScriptError, Step, parsed
+from lawful.machines.read_only_windows.service.settings import CONTRADICTIONS
 from lawful.machines.read_only_windows.service.table import GuardedTable, Overlap
 from lawful.machines.services.threads import SystemThreads
 from lawful.runtime.instance import Machine
@@ -282,9 +284,17 @@ def test_a_file_is_of_one_node_alone(tmp_path: Path, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize(
     ("words", "text"),
     [
-        (["--read-only-window-time", "60"], "window_holds_what_starts_late is false"),
-        (["--read-only-window-margin", "190"], "margin_leaves_time is false"),
-        (["--read-write-window-time", "0"], "writes_have_time is false"),
+        (
+            ["--read-only-window-time", "60"],
+            "read_only_window_time, 60, has to be more than"
+            " max_read_only_transaction_time, 150, + latency, 10\n",
+        ),
+        (
+            ["--read-only-window-margin", "190"],
+            "read_only_window_margin, 190, + latency, 10, has to be less than"
+            " read_only_window_time, 200\n",
+        ),
+        (["--read-write-window-time", "0"], "read_write_window_time, 0, has to be more than 0\n"),
         (["--read-only-transaction-num-threads", "-1"], "is a whole number in 0..128, not -1"),
     ],
 )
@@ -293,6 +303,10 @@ def test_limits_are_refused_at_the_start(
 ) -> None:
     assert main(["serve", *words]) == 5
     assert text in capsys.readouterr().out
+
+
+def test_each_assumption_of_the_window_is_told_by_options() -> None:
+    assert set(CONTRADICTIONS) == set(WindowFixed.__plan__.assumed)
 
 
 def test_a_file_that_cannot_be_opened_is_named(

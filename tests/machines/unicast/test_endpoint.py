@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -277,8 +278,10 @@ async def test_a_port_may_be_chosen_again_after_a_restart() -> None:
             assert again.address == ("127.0.0.1", port)
             await a.send("B", b"2")
             assert await heard(again, 1) == [b"2"]
-        with pytest.raises(OSError, match="in use"):
+        with pytest.raises(OSError) as error:
             await Unicast.open("C", QUICK, port=address[1])
+        assert error.value.errno == errno.EADDRINUSE
+        assert error.value.strerror == f"127.0.0.1 port {address[1]}: Address already in use"
 
 
 class SetBack:
