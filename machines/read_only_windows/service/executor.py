@@ -96,7 +96,7 @@ class WindowedExecutor:
             job = Job(kind, script, answered, machine, next(self._orders))
             if self._options.journal is not None:
                 name = f"{kind.value} {job.order}"
-                self._options.journal.attach(machine, name, refused=False)
+                job.unheard = self._options.journal.attach(machine, name, refused=False)
             self._counts[kind.value] += 1
             self._arrive(job, queue)
             self._wake()
@@ -268,6 +268,8 @@ class WindowedExecutor:
         values = values if outcome == "answered" else ()
         self._counts[outcome] += 1
         self._due.append((job.answered, Answer(outcome, values, text, job.tries)))
+        if job.unheard is not None:  # Else a journal would keep each request that ever came.
+            job.unheard()
 
     # The main thread.
 

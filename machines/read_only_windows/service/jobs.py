@@ -40,7 +40,8 @@ ERRORS = {Stage.INVALID: "took too long", Stage.ABANDONED: "the node shuts down"
 
 @dataclass(eq=False)
 class Job:
-    """One request; `order`: when it came, among those for the main thread."""
+    """One request; `order`: when it came, among those for the main thread. `unheard`: nobody hears
+    of its machine any more, such as a journal."""
 
     kind: Kind
     script: Script
@@ -49,3 +50,4 @@ class Job:
     order: int
     tries: int = 0
     ended: bool = False  # It has its answer.
+    unheard: Callable[[], None] | None = None

@@ -83,7 +83,9 @@ class Config:
 class Recorder(Protocol):
     """Hears of each event of a machine: a `Journal`."""
 
-    def attach(self, entry: Machine, instance: str, *, refused: bool = True) -> object: ...
+    def attach(
+        self, entry: Machine, instance: str, *, refused: bool = True
+    ) -> Callable[[], None]: ...
 
 
 def logged(error: BaseException) -> None:

@@ -57,12 +57,20 @@ class NodeWatch(Watch):
     def __init__(self, recorder: Recorder | None) -> None:
         super().__init__()
         self.last = ""
+        self.heard: set[str] = set()  # Instances that would be kept by a journal.
         self._recorder = recorder
 
     def attach(self, entry: Machine, instance: str, *, refused: bool = True) -> Callable[[], None]:
+        ends = [super().attach(entry, instance), lambda: self.heard.discard(instance)]
         if self._recorder is not None:
-            self._recorder.attach(entry, instance, refused=refused)
-        return super().attach(entry, instance)
+            ends.append(self._recorder.attach(entry, instance, refused=refused))
+        self.heard.add(instance)
+
+        def detach() -> None:
+            for end in ends:
+                end()
+
+        return detach
 
     def named(self, instance: str, done: Stepped[Machine]) -> str:
         name = super().named(instance, done)
@@ -278,6 +286,8 @@ def simulate(
     found += left_behind("the executor", scene.executor) + left_behind(
         "the table", table, {"_data": 1}
     )
+    heard = scene.watch.heard - {"window"}
+    found += [f"{len(heard)} transactions are left to the journal"] * bool(heard)
     executing = scene.executor.stats().executing
     found += [f"{executing} transactions are said to be executed"] * bool(executing)
     wrong = [number for number, ends in scene.ended.items() if ends != 1]

@@ -7,7 +7,7 @@ import contextlib
 import json
 import queue
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -219,7 +219,7 @@ class Filling:
     def __init__(self, rows: int) -> None:
         self.rows = rows
 
-    def attach(self, entry: Machine, instance: str, *, refused: bool = True) -> object:
+    def attach(self, entry: Machine, instance: str, *, refused: bool = True) -> Callable[[], None]:
         return entry.lawful.observe(self._row)
 
     def _row(self, _: object) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter, deque
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -145,7 +146,16 @@ class KeepsJobs(WindowedExecutor):
         super()._arrive(job, queue)
 
 
+class KeepsRows(WindowedExecutor):
+    """A journal goes on to hear of each request."""
+
+    def _arrive(self, job: Job, queue: deque[Job]) -> None:
+        job.unheard = None
+        super()._arrive(job, queue)
+
+
 LEAKS = (
+    (KeepsRows, 0, "left to the journal"),
     (KeepsSleepers, 0, "left in _sleepers"),
     (KeepsAbandoned, 1, "left in _writes"),
     (KeepsJobs, 0, "left in _jobs"),
@@ -265,7 +275,7 @@ class OfTheWindow:
         self._journal = journal
         self._name = name
 
-    def attach(self, entry: Machine, instance: str, *, refused: bool = True) -> object:
+    def attach(self, entry: Machine, instance: str, *, refused: bool = True) -> Callable[[], None]:
         if instance != "window":
-            return None
+            return lambda: None
         return self._journal.attach(entry, self._name, refused=refused)

@@ -61,7 +61,7 @@ class Told:
 
         self.world.start(live, name)
 
-    def attach(self, entry: Machine, instance: str, *, refused: bool = True) -> object:
+    def attach(self, entry: Machine, instance: str, *, refused: bool = True) -> Callable[[], None]:
         if instance == "window":
             self._window = entry
             return entry.lawful.observe(lambda done: self._hear("", done))
