@@ -61,7 +61,8 @@ class NodeWatch(Watch):
         self._recorder = recorder
 
     def attach(self, entry: Machine, instance: str, *, refused: bool = True) -> Callable[[], None]:
-        ends = [super().attach(entry, instance), lambda: self.heard.discard(instance)]
+        ends: list[Callable[[], None]] = [super().attach(entry, instance)]
+        ends.append(lambda: self.heard.discard(instance))
         if self._recorder is not None:
             ends.append(self._recorder.attach(entry, instance, refused=refused))
         self.heard.add(instance)
