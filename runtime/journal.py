@@ -128,7 +128,8 @@ class Journal:
         """Write a row for each event of `entry` from now on, and one for how it is now.
 
         With `refused=False` refused events have no rows: for a caller that tries what it may do.
-        Gives the function that ends it. Errors: ValueError for a name that this journal has, for
+        Gives the function that ends it: then the name is free, also for another instance, whose
+        rows go on behind these. Errors: ValueError for a name that an attached instance has, for
         a hidden name that the machine does not have, and where the journal is closed; TypeError for
         a name that is no text; OSError.
         """
@@ -158,9 +159,9 @@ class Journal:
             self._known.discard(instance)
             self._next[instance] = writer.at.seq  # It may have its first row.
             writer.waiting.clear()
-            self._end(row)
+            self._end(row, instance)
             raise
-        return lambda: self._end(row)
+        return lambda: self._end(row, instance)
 
     def _number(self, instance: str) -> int:
         """The number of an instance's first row; of one that the file does not have, the rotated
@@ -172,10 +173,15 @@ class Journal:
             self._next, self._rotated = older | self._next, []
         return self._next.get(instance, 0)
 
-    def _end(self, row: tuple[Machine, LineWriter, list[Callable[[], None]]]) -> None:
+    def _end(
+        self, row: tuple[Machine, LineWriter, list[Callable[[], None]]], instance: str
+    ) -> None:
         row[1].drain()
         for end in row[2]:
             end()
+        if any(each is row for each in self._attached):  # Its name is free, and its numbers go on.
+            self._known.discard(instance)
+            self._next[instance] = row[1].at.seq
         self._attached = [each for each in self._attached if each is not row]
 
     def flush(self) -> None:

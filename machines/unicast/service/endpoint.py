@@ -129,14 +129,24 @@ class Unicast:
             self._peers[peer].takes = None  # It may be another life.
             return
         known = Peer.at(address, peer, self._epoch, self._config, self._clock)
+        try:
+            self._watch(known)
+        except BaseException:
+            for end in known.ends:
+                end()
+            raise
         self._peers[peer] = known
-        for entry in (known.sender, known.receiver):
-            fire = partial(self._fired, known)
-            known.ends.append(self._deadlines.add(entry, fire))
+
+    def _watch(self, known: Peer) -> None:
+        """Let the journal and the timers know the entries of a peer."""
+        peer = known.name
         if self._options.journal is not None:
             attach = self._options.journal.attach
             known.ends.append(attach(known.sender, f"{self.name}>{peer}/sender"))
             known.ends.append(attach(known.receiver, f"{peer}>{self.name}/receiver"))
+        for entry in (known.sender, known.receiver):
+            fire = partial(self._fired, known)
+            known.ends.append(self._deadlines.add(entry, fire))
 
     async def disconnect(self, peer: str) -> None:
         """Close the connection to `peer`, wait until it is gone, and forget the peer: nothing of it

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from lawful.cli import main
+from lawful.commands.exit_codes import ExitCode
 from lawful.machines.unicast.declaration import Conn, ReceiverEntryFixed
 from lawful.machines.unicast.messages import Ack, Close, Data, Dropped
 from lawful.machines.unicast.service import EndpointClosed, Unicast
@@ -115,6 +117,36 @@ async def test_a_peer_is_forgotten_and_met_again() -> None:
         assert await heard(b, 1) == [b"3"]
         assert b.entries("A")[1].conn == 102  # Larger than all before.
         assert await heard(a, 1) == [b"nobody knows me"]
+
+
+@timed
+async def test_a_journal_has_the_rows_of_a_peer_that_is_met_again(tmp_path: Path) -> None:
+    path = tmp_path / "j.jsonl"
+    with Journal(path) as journal:
+        async with joined(options=Options(journal=journal)) as (a, b, _):
+            address = b.address
+            for payload in (b"1", b"2"):
+                a.connect("B", address)
+                await a.send("B", payload)
+                assert await heard(b, 1) == [payload]
+                await a.disconnect("B")
+    rows = [row for row in read(path) if row["instance"] == "A>B/sender"]
+    assert [row["seq"] for row in rows] == [*range(len(rows))]
+    assert [row["outcome"] for row in rows if row["event"] is None] == ["made", "attached"]
+    assert (
+        main(["replay", str(path), "lawful.machines.unicast.declaration"]) == ExitCode.AS_EXPECTED
+    )
+
+
+@timed
+async def test_a_peer_that_the_journal_does_not_take_is_not_met(tmp_path: Path) -> None:
+    with Journal(tmp_path / "j") as journal:
+        async with joined(options=Options(journal=journal)) as (a, b, _):
+            journal.attach(ReceiverEntryFixed(), "C>A/receiver")
+            with pytest.raises(ValueError, match="has an instance C>A/receiver already"):
+                a.connect("C", b.address)
+            assert [*a.stats().connections] == ["B"]
+            journal.attach(ReceiverEntryFixed(), "A>C/sender")  # Its sender was taken out again.
 
 
 @timed

@@ -193,6 +193,23 @@ def test_instances_count_their_own_rows(tmp_path: Path) -> None:
     assert rows == [("1", 0), ("1", 1), ("2", 0), ("2", 1), ("1", 2)]
 
 
+def test_a_name_is_free_when_its_instance_is_detached(tmp_path: Path) -> None:
+    """Rows of the next one go on behind those of the first, from how it is then."""
+    path = tmp_path / "j.jsonl"
+    with Journal(path) as journal:
+        end = journal.attach(Sender(), "1")
+        end()
+        second = Sender()
+        second.send(Msg(1, b"x"))
+        journal.attach(second, "1")
+        end()  # Once more: it is not the second one's end.
+        second.send(Msg(2, b"y"))
+        with pytest.raises(ValueError, match="has an instance 1 already"):
+            journal.attach(Sender(), "1")
+    rows = [(row["instance"], row["seq"], row["outcome"]) for row in read(path)]
+    assert rows == [("1", 0, "made"), ("1", 1, "attached"), ("1", 2, "done")]
+
+
 def test_an_existing_file_is_appended_to_or_written_anew(tmp_path: Path) -> None:
     path = tmp_path / "j.jsonl"
     run(path)
