@@ -90,6 +90,7 @@ class Life:
         self.deaf = False
         self._scene = scene
         self._jobs: list[asyncio.Task[None]] = []
+        self._talks: list[asyncio.Task[None]] = []
         self._unicast: endpoint.Unicast | None = None
         self.config = scene.config
         if takes := scene.plan.takes:
@@ -116,11 +117,17 @@ class Life:
         for other in NAMES:
             if other != self.name:
                 self.unicast.connect(other, (LOOPBACK, PORTS[other]))
-                self._job(self._talk(other))
+                self._talks.append(self._job(self._talk(other)))
         self._job(self._listen())
 
-    def _job(self, work: Coroutine[object, object, None]) -> None:
+    def _job(self, work: Coroutine[object, object, None]) -> asyncio.Task[None]:
         self._jobs.append(asyncio.get_running_loop().create_task(work))
+        return self._jobs[-1]
+
+    @property
+    def silent(self) -> bool:
+        """Whether it has said everything, and waits for no place to say more."""
+        return all(talk.done() for talk in self._talks)
 
     async def end(self, kill: bool) -> None:
         """Close, or be killed: then nothing more is said."""
@@ -172,7 +179,7 @@ class Life:
         for other in NAMES:
             if other != self.name:
                 self._scene.left[self.name, other, LATER] = LAST_WORDS
-                self._job(self._talk(other, LATER))
+                self._talks.append(self._job(self._talk(other, LATER)))
 
     async def _listen(self) -> None:
         got = self._scene.history.got.setdefault((self.name, self.number), [])
@@ -324,7 +331,9 @@ class Scene:
 
     @property
     def quiet(self) -> bool:
-        """Whether all is sent, and acknowledged or told of."""
+        """Whether all is said, sent, and acknowledged or told of."""
+        if not all(life.silent for life in self.lives.values()):
+            return False
         ends = [life.unicast for life in self.lives.values()]
         stats = [
             end.stats().connections[other] for end in ends for other in NAMES if other != end.name
@@ -363,6 +372,7 @@ async def _live(scene: Scene) -> None:
     if not scene.quiet:
         scene.errors.append(f"the last words had not come after {BOUND} s")
     await asyncio.sleep(0.2)  # What is acknowledged is in an inbox, and is taken out of it.
+    await asyncio.sleep(0.0)  # What is said in this turn of the loop goes out at its end.
     for life in scene.lives.values():
         scene.errors += _left_behind(life.unicast)
         await life.unicast.aclose()
