@@ -50,7 +50,7 @@ def several(b: Body, clause: tree.For) -> Clauses:
         static = b.static(over.function)
         for function, made in ROWS:
             if static is function:
-                return made(b, clause, over)
+                return (clause,) if _reads_its_names(clause, over) else made(b, clause, over)
         if flat := flattened(b, over):
             inside = flat.clauses[0]
             last = replace(clause, over=tree.Name(over.place, inside.names[0]))
@@ -94,7 +94,8 @@ def _product(b: Body, clause: tree.For, node: tree.Apply) -> Clauses:
     if not isinstance(times, tree.Literal) or not isinstance(times.value, int) or given:
         return (clause,)
     overs = node.args * times.value
-    if not overs or len(overs) != len(clause.names):
+    # Of one collection it gives tuples of one; what might have no value is asked for in any case.
+    if len(overs) < 2 or len(overs) != len(clause.names) or not all(map(_certain, overs[1:])):
         return (clause,)
     return _nested(
         clause, [((name,), over) for name, over in zip(clause.names, overs, strict=True)]
@@ -106,7 +107,8 @@ def _permutations(b: Body, clause: tree.For, node: tree.Apply) -> Clauses:
     if not _two(clause, node):
         return (clause,)
     (first, second), of = clause.names, node.args[0]
-    places = (f"_at_{first}", f"_at_{second}")
+    b.fresh += 2
+    places = (f"_{b.fresh - 1}", f"_{b.fresh}")
     rounds: Rounds
     if _without_order(b, of):
         rounds = [((first,), of), ((second,), of)]
@@ -127,12 +129,37 @@ def _combinations(b: Body, clause: tree.For, node: tree.Apply) -> Clauses:
         rewrite = "write permutations(s, 2): each pair in both orders"
         refused(b, node, "pairs of a list or tuple", "L210", rewrite)
         return _nested(clause, [((first,), of), ((second,), of)])
-    place = f"_at_{first}"
+    b.fresh += 1
+    place = f"_{b.fresh}"
     counted = tree.Apply(node.place, tree.Name(node.place, "enumerate"), (of,), ())
     one = tree.Literal(node.place, 1)
     start = tree.Binary(node.place, "+", tree.Name(node.place, place), one)
     later = tree.Cut(node.place, of, start, None)
     return _nested(clause, [((place, first), counted), ((second,), later)])
+
+
+def _reads_its_names(clause: tree.For, over: tree.Apply) -> bool:
+    """Whether the call reads names that the clause gives another meaning afterwards."""
+    given = {*clause.names, *(name for _, names in clause.inner for name in names)}
+    return any(isinstance(each, tree.Name) and each.name in given for each in tree.nodes(over))
+
+
+def _certain(node: tree.Expression) -> bool:
+    """Whether a collection has a value for certain: it reads variables, and takes nothing out."""
+    return not any(
+        isinstance(each, tree.Subscript | tree.Binary) for each in tree.nodes(node)
+    ) and all(
+        (
+            isinstance(each.function, tree.Attribute)
+            and each.function.name in ("items", "keys", "values")
+        )
+        or (
+            isinstance(each.function, tree.Name)
+            and each.function.name in ("range", "sorted", "set", "list", "tuple")
+        )
+        for each in tree.nodes(node)
+        if isinstance(each, tree.Apply)
+    )
 
 
 def _two(clause: tree.For, node: tree.Apply) -> bool:
