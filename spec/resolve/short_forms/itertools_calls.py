@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ... import ir
+from ... import ir, ops
 from ... import types as t
 from ...syntax import tree
 from .. import expressions
@@ -149,10 +149,7 @@ def _certain(node: tree.Expression) -> bool:
     return not any(
         isinstance(each, tree.Subscript | tree.Binary) for each in tree.nodes(node)
     ) and all(
-        (
-            isinstance(each.function, tree.Attribute)
-            and each.function.name in ("items", "keys", "values")
-        )
+        (isinstance(each.function, tree.Attribute) and each.function.name in ops.MAP_VIEWS)
         or (
             isinstance(each.function, tree.Name)
             and each.function.name in ("range", "sorted", "set", "list", "tuple")
