@@ -146,17 +146,16 @@ def _reads_its_names(clause: tree.For, over: tree.Apply) -> bool:
 
 def _certain(node: tree.Expression) -> bool:
     """Whether a collection has a value for certain: it reads variables, and takes nothing out."""
-    return not any(
-        isinstance(each, tree.Subscript | tree.Binary) for each in tree.nodes(node)
-    ) and all(
-        (isinstance(each.function, tree.Attribute) and each.function.name in ops.MAP_VIEWS)
-        or (
-            isinstance(each.function, tree.Name)
-            and each.function.name in ("range", "sorted", "set", "list", "tuple")
-        )
-        for each in tree.nodes(node)
-        if isinstance(each, tree.Apply)
-    )
+    for each in tree.nodes(node):
+        match each:
+            case tree.Subscript() | tree.Binary():
+                return False
+            case tree.Apply(function=tree.Attribute(name=name) | tree.Name(name=name)):
+                if name not in ops.GATHERING | ops.ITERABLES:
+                    return False
+            case _:
+                pass
+    return True
 
 
 def _two(clause: tree.For, node: tree.Apply) -> bool:
