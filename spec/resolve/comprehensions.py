@@ -7,6 +7,7 @@ from dataclasses import replace
 from .. import ir, ops
 from .. import types as t
 from ..analysis.iteration_order import identity, injective
+from ..analysis.partiality import always_defined
 from ..analysis.walk import free_locals
 from ..errors import a
 from ..syntax import tree
@@ -98,12 +99,17 @@ def clauses(b: Body, given: tuple[tree.For, ...]) -> tuple[tuple[ir.Clause, ...]
 
 def _gone_through(b: Body, over: tree.Expression) -> tuple[ir.Expr, t.Type]:
     """What a clause goes through, and the type of its elements: also `filter`, `map` and
-    generators, all of whose elements are made before."""
+    generators. All their elements are made before, so each has a value for certain: Python makes
+    no more of them than are asked for."""
     inner = comprehended(b, over)
     if not isinstance(inner, tree.Comprehension) or inner.kind != "generator":
         return iterable(b, over)
     made = comprehension(b, inner, "tuple", None, any_order=True)
+    kept = len(b.scene.problems.found)
     found = as_set(b, made) if isinstance(made, ir.Comp) else made
+    if len(b.scene.problems.found) == kept and not always_defined(made):
+        what, instead = "a generator whose elements may have no value", "write a list: [...]"
+        b.problem("L103", over.place, what, "elements that have a value for certain", instead)
     return found, t.element(found.type) or t.Unknown()
 
 
