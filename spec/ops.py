@@ -136,8 +136,8 @@ RANKS = frozenset({"rank", "successor", "predecessor"})
 DISPLAYS = frozenset({"set", "list", "tuple"})
 COPIES = frozenset({"set_of", "frozenset_of", "list_of", "tuple_of"})  # Of all elements.
 CHEAP = frozenset({"len", "abs", "min", "max"})  # A power may evaluate them several times.
-# Functions that have a value of any collection.
-GATHERING = DISPLAYS | {"frozenset", "sorted"}
+# Functions that make a collection of any other.
+CONSTRUCTORS = DISPLAYS | {"frozenset", "sorted"}
 MAP_VIEWS = frozenset({"keys", "values", "items"})
 ITERATORS = frozenset({"zip", "enumerate", "reversed", "subsets"})  # They have no length.
 # What can be iterated and nothing else; it is no value that could be kept.

@@ -151,7 +151,7 @@ def _certain(node: tree.Expression) -> bool:
             case tree.Subscript() | tree.Binary():
                 return False
             case tree.Apply(function=tree.Attribute(name=name) | tree.Name(name=name)):
-                if name not in ops.GATHERING | ops.ITERABLES:
+                if name not in ops.CONSTRUCTORS | ops.ITERABLES:
                     return False
             case _:
                 pass
