@@ -9,7 +9,7 @@ handler has returned: so it is delivered at least once. The outputs of one insta
 the order of its events, one after another. If the handler raises, it is tried again after a while;
 after `tries` it is a dead letter, and the next output of its instance goes on.
 
-    output := (name, seq, machine, event, data, sum, tries, due, error)
+    output := (name, seq, machine, event, data, tries, due, error, sum)
 
 `due` is when it is tried next, in seconds since 1970, and null for a dead letter. Who delivers an
 output first puts `due` off by `lease` seconds: until then no other process delivers it, or a later
@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from .databases.database import StoreError
-from .databases.tables import checksum
+from .databases.tables import Output
 from .instances.snapshots import taken
 from .kernel.plan import Plan
 from .kernel.signal_handlers import let_out
@@ -43,7 +43,7 @@ class Outgoing:
     """An output that waits: of the event with the number `seq` of the instance `name`. `data` is
     its JSON form. `tries`: how often the handler was called with it, this time included; `error` is
     what it raised last. `name` and `seq` together are a key by which a receiver knows a
-    repetition."""
+    repetition. `row` is what the database has."""
 
     name: str
     seq: int
@@ -52,6 +52,7 @@ class Outgoing:
     tries: int
     error: str | None
     plan: Plan
+    row: Output
 
     @property
     def output(self) -> Any:
@@ -114,41 +115,37 @@ class Outbox:
         `together`."""
         self.store.transactions.apart("delivered")
         count, missed = 0, None
-        while (row := self._next(clocks.time() if now is None else now)) is not None:
-            letter, due = row
-            at = letter.name, letter.seq, letter.tries, due
-            if at == missed:  # Where another process had it, it would have changed.
-                what = f"{letter.name}: output {letter.seq} is found and cannot be taken"
+        while (row := self._row(clocks.time() if now is None else now)) is not None:
+            if row == missed:  # Where another process had it, it would have changed.
+                what = f"{row.name}: output {row.seq} is found and cannot be taken"
                 raise StoreError(f"{what}: the database is damaged")
-            done = self._try(letter, due, clocks.time() if now is None else now)
-            count, missed = count + done, None if done else at
+            done = self._try(row, clocks.time() if now is None else float(now))
+            count, missed = count + done, None if done else row
         return count
 
     def next_due(self) -> float | None:
-        """When to call `deliver` next, in seconds since 1970; None while no output waits."""
+        """When to call `deliver` next, in seconds since 1970; None while no output waits.
+        StoreError where that is not as it was written."""
         row = self._row(float("inf"))
-        return None if row is None else row[7]
+        return None if row is None else row.due
 
     def dead(self) -> list[Outgoing]:
-        """The outputs that were tried too often."""
+        """The outputs that were tried too often. StoreError where one is not as it was written."""
         transactions = self.store.transactions
         rows = transactions.rows(transactions.sql.dead, (self.plan.name,))
-        return [self._letter(row) for row in rows]
+        return [self._letter(_whole(row)) for row in rows]
 
     def revive(self, letter: Outgoing, now: float | None = None) -> None:
         """Try a dead letter again. It may come after later outputs of its instance. StoreError if
         there is no such dead letter."""
-        due = clocks.time() if now is None else now
-        self._change(self.store.transactions.sql.revive, (due, letter.name, letter.seq), letter)
+        due = clocks.time() if now is None else float(now)
+        if letter.row.due is not None or self._put_off(letter.row, due, 0, letter.error) is None:
+            raise _no_dead(letter)
 
     def discard(self, letter: Outgoing) -> None:
         """Delete a dead letter. StoreError if it is no more as it was."""
-        values = letter.name, letter.seq, letter.tries
-        self._change(self.store.transactions.sql.acknowledge, values, letter)
-
-    def _change(self, statement: str, values: tuple[Any, ...], letter: Outgoing) -> None:
-        if not self._changed(statement, values):
-            raise StoreError(f"{letter.name}: output {letter.seq} is no dead letter")
+        if not self._acknowledge(letter.row):
+            raise _no_dead(letter)
 
     def _changed(self, statement: str, values: tuple[Any, ...]) -> bool:
         """Whether there was such a row."""
@@ -156,36 +153,51 @@ class Outbox:
         execute = transactions.database.execute
         return transactions.run(lambda: execute(statement, values).rowcount == 1)
 
-    def _row(self, until: float) -> Any:
+    def _put_off(
+        self, row: Output, due: float | None, tries: int, error: str | None
+    ) -> Output | None:
+        """The row with these values, if the database had it as it was given."""
+        new = row._replace(tries=tries, due=due, error=error).sealed()
+        values = new.tries, new.due, new.error, new.sum, row.name, row.seq, row.sum
+        return new if self._changed(self.store.transactions.sql.put_off, values) else None
+
+    def _acknowledge(self, row: Output) -> bool:
+        values = row.name, row.seq, row.sum
+        return self._changed(self.store.transactions.sql.acknowledge, values)
+
+    def _row(self, until: float) -> Output | None:
         transactions = self.store.transactions
-        return transactions.row(transactions.sql.next_output, (self.plan.name, until))
+        row = transactions.row(transactions.sql.next_output, (self.plan.name, float(until)))
+        return None if row is None else _whole(row)
 
-    def _next(self, now: float) -> tuple[Outgoing, float] | None:
-        row = self._row(now)
-        return None if row is None else (self._letter(row), row[7])
+    def _letter(self, row: Output) -> Outgoing:
+        data = json_of(row.name, row.data)
+        return Outgoing(row.name, row.seq, row.event, data, row.tries, row.error, self.plan, row)
 
-    def _letter(self, row: Any) -> Outgoing:
-        name, seq, machine, event, data, total, tries, _, error = row
-        if total != checksum("", name, seq, machine, event, data):
-            raise StoreError(f"{name}: output {seq} is not as it was written: its checksum")
-        if type(tries) is not int:  # No checksum has it, since it changes.
-            raise StoreError(f"{name}: output {seq} was tried {tries!r} times: no number")
-        return Outgoing(name, seq, event, json_of(name, data), tries, error, self.plan)
-
-    def _try(self, letter: Outgoing, due: float, now: float) -> bool:
+    def _try(self, row: Output, now: float) -> bool:
         """Call the handler with an output, if no other process does; whether it was delivered."""
-        sql, tries = self.store.transactions.sql, letter.tries + 1
-        at = letter.name, letter.seq
-        taken_until = now + self.lease
-        if not self._changed(sql.claim, (taken_until, tries, letter.error, *at, letter.tries, due)):
+        tries = row.tries + 1
+        mine = self._put_off(row, now + self.lease, tries, row.error)
+        if mine is None:
             return False
-        letter = Outgoing(*at, letter.event, letter.data, tries, letter.error, self.plan)
+        letter = self._letter(mine)
         try:
             self.handler(letter)
         except Exception as error:
             let_out(error)  # As after a crash: it is delivered again when the lease is over.
             later = None if tries >= self.tries else now + self.wait(tries)
-            self._changed(sql.claim, (later, tries, repr(error), *at, tries, taken_until))
-            self.failed(letter, error)
+            self.failed(self._letter(self._put_off(mine, later, tries, repr(error)) or mine), error)
             return False
-        return self._changed(sql.acknowledge, (*at, tries))
+        return self._acknowledge(mine)
+
+
+def _whole(found: tuple[Any, ...]) -> Output:
+    """The row of an output; StoreError where it is not as it was written."""
+    row = Output(*found)
+    if row != row.sealed():
+        raise StoreError(f"{row.name}: output {row.seq} is not as it was written: its checksum")
+    return row
+
+
+def _no_dead(letter: Outgoing) -> StoreError:
+    return StoreError(f"{letter.name}: output {letter.seq} is no dead letter")

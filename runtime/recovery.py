@@ -11,6 +11,7 @@ takes the state over as `lawful.restore` takes a snapshot over: of the same shap
 from __future__ import annotations
 
 import re
+import time as clocks
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeVar
@@ -22,17 +23,19 @@ from .databases.tables import COLUMNS, sum_of_event, sum_of_snapshot
 from .elements import other_elements
 from .instance import Machine
 from .instances.access import behaviour_of, fingerprint_of
+from .instances.armed_timers import armed_timers
 from .instances.enforcement import judge, judgeable
 from .instances.make import plan_of
 from .instances.merging import Merging
-from .instances.snapshots import elements_in, taken
+from .instances.snapshots import elements_in, fill, keep, taken
 from .kernel.dispatch import control_name
-from .store_rows import Position, json_of, packed, seconds_of, started_in
+from .store_rows import Armed, Position, json_of, packed, seconds_of, started_in
 from .store_transactions import Transactions
 from .stored_instance import StoredInstance, Writer
 
 M = TypeVar("M", bound=Machine)
 Policy = Literal["take", "replay", "same"]
+Timers = Literal["remaining", "deadline", "restart"]
 
 
 class _Instant:
@@ -47,12 +50,13 @@ class _Instant:
 
 @dataclass(frozen=True)
 class Found:
-    """What a store has of an instance: the columns of its last snapshot up to `chain`, and the
-    events after it."""
+    """What a store has of an instance: the columns of its last snapshot up to `chain`, the events
+    after it, and when it is due, twice, as the columns say."""
 
     name: str
     snapshot: tuple[Any, ...]
     rows: list[dict[str, Any]]
+    due: tuple[Any, Any]
 
     @property
     def version(self) -> str | None:
@@ -103,9 +107,9 @@ def found(transactions: Transactions, name: str, machine: str) -> Found:
         raise StoreError(f"{name}: the snapshot is not as it was written: its checksum")
     rows = events_of(transactions, name, row[1], chained)
     end = (rows[-1]["seq"], rows[-1]["sum"]) if rows else (row[1], chained)
-    if end != tuple(head[1:]) or any(each["seq"] != row[1] + n for n, each in enumerate(rows, 1)):
+    if end != tuple(head[1:3]) or any(each["seq"] != row[1] + n for n, each in enumerate(rows, 1)):
         raise StoreError(f"{name}: events are missing before {head[1]}, the last one")
-    return Found(name, (*row[1:], chained), rows)
+    return Found(name, (*row[1:], chained), rows, tuple(head[3:]))
 
 
 @dataclass(frozen=True)
@@ -203,6 +207,24 @@ def _put_started(logged: StoredInstance, started: Mapping[str, float]) -> None:
     armed = logged.started(logged.at.last)
     known = tuple((place, due, started.get(place, s)) for place, due, s in armed)
     logged.at = logged.at._replace(timers=known)
+
+
+def moved(old: StoredInstance, entry: Machine, timers: Timers) -> StoredInstance:
+    """The instance `old` moved into `entry`, which is on another clock."""
+    now, wall, at = entry.__environment__.now(), clocks.time(), old.at
+    passed = max(0.0, wall - at.wall) if timers == "deadline" else 0.0
+    fill(entry, keep(old.entry, at.last + passed), now)
+    known = {place: seconds for place, _, seconds in at.timers}
+    started: list[Armed] = []
+    for timer in armed_timers(entry):
+        seconds = known[timer.place]
+        if timers == "restart":
+            timer.put_off(now + seconds)
+        started.append((timer.place, timer.deadline, seconds))
+    position = Position(at.seq, float(now), wall, tuple(started), at.packed, at.rows)
+    logged = StoredInstance(old.store, entry, old.name, position)
+    logged.at = position._replace(due=logged.due(wall, now))
+    return logged
 
 
 # Taking the state over.

@@ -186,7 +186,7 @@ class Registry(Generic[M]):
             fired: list[Fired] = []
             first: BaseException | None = None
             now = entry.__environment__.clock.now()
-            is_due = (entry.lawful.next_deadline() or now) <= now
+            deadline = entry.lawful.next_deadline()
             try:
                 entry.lawful.fire(now, fired)
             except Exception as error:
@@ -196,7 +196,9 @@ class Registry(Generic[M]):
                     perform(due.name, each)
                 except Exception as error:
                     first = foremost(first, error, due.name)
-            if is_due and not fired and clock_of(entry.lawful.plan.machine) is None:
+            if deadline is None or deadline > now:  # It would be found for ever.
+                self.store.correct_due(due.name)
+            elif not fired and clock_of(entry.lawful.plan.machine) is None:
                 self._refused[due.name] = due
             if first is not None:
                 raise first

@@ -13,7 +13,7 @@ as its last snapshot, with what the rows after it say changed, whatever its mach
 `recovery` for the other ways). Only events that ran are kept: refused and ignored ones change
 nothing.
 
-    instance := (name, machine, seq, sum, due)
+    instance := (name, machine, seq, sum, due, due_copy)
     snapshot := (name, seq, time, wall, data, started, version, chain, sum)     the last one of each
     event    := (name, seq, time, wall, behaviour, transition, args, after, changed, sum)
 
@@ -38,14 +38,12 @@ from .databases.sqlite import Sqlite
 from .databases.tables import beginning
 from .idempotency import Answers, KeyReused, logged_of
 from .instances.access import fingerprint_of
-from .instances.armed_timers import armed_timers
 from .instances.make import bare
-from .instances.snapshots import fill, keep
 from .kernel.event_record import Stepped
 from .kernel.signal_handlers import let_out, of_a_handler
 from .kernel.state import Closed
-from .recovery import Policy, Recovery, events_of, found
-from .store_rows import Armed, Due, Position, check_class, check_name, names_of, packed
+from .recovery import Policy, Recovery, Timers, events_of, found, moved
+from .store_rows import Due, Position, check_class, check_name, names_of, packed
 from .store_transactions import CLOSED, Transactions
 from .stored_instance import StoredInstance, gone_elsewhere
 from .timers import Clock
@@ -58,7 +56,6 @@ __all__ = ["Due", "KeyReused", "Policy", "Store", "StoreBusy", "StoreError", "Ti
 M = TypeVar("M", bound="Machine")
 T = TypeVar("T")
 P = ParamSpec("P")
-Timers = Literal["remaining", "deadline", "restart"]
 LOGGER = logging.getLogger("lawful")
 UNLEFT = "%s: no snapshot at the end: %s"
 PAGE = 256
@@ -216,7 +213,7 @@ class Store:
         logged.watch = watch
 
         def write() -> None:
-            row = name, machine, 0, begins, due
+            row = name, machine, 0, begins, due, due
             sql, database = self.transactions.sql, self.transactions.database
             if database.execute(sql.add, row).rowcount != 1:
                 raise StoreError(f"the store has an instance {name} already")
@@ -266,10 +263,10 @@ class Store:
             raise StoreError(f"{name}: the database is damaged: {error}") from error
         old = Recovery(self, cls, known, universe, renamed).run(policy)
         listed = old.entry.__environment__.universe.universe()
-        logged = _moved(old, bare(cls, listed or None, clock, of.parameters), timers)
+        logged = moved(old, bare(cls, listed or None, clock, of.parameters), timers)
         logged.watch = logged.entry.lawful.watched("restore")
         other = known.version != fingerprint_of(of).whole or universe is not None
-        if other or of.timed or known.rows:
+        if other or of.timed or known.rows or known.due != (None, None):
             transactions.run(lambda: self._settle(logged))
         self._follow(logged)
         return logged.entry  # type: ignore[return-value]  # it was made of `cls`
@@ -278,8 +275,20 @@ class Store:
         """Store a snapshot, and when the instance is due by its new clock."""
         self.transactions.database.hold(logged.name)
         self._snapshot(logged, logged.at)
-        row = logged.at.due, logged.name
-        self.transactions.database.execute(self.transactions.sql.settle, row)
+        logged.put_due()
+
+    def correct_due(self, name: str) -> None:
+        """Store when the instance is due by its own timers, where the database says another time;
+        nothing happens where the instance went on in another process. Internal."""
+        logged = self._found(name)
+
+        def write() -> None:
+            logged.begin()
+            due = logged.due(clocks.time(), logged.entry.__environment__.now())
+            logged.at = logged.at._replace(due=due)
+            logged.put_due()
+
+        logged.watch.at_rest(lambda: self.transactions.run(write))
 
     def snapshot(self, name: str) -> None:
         """Store the present state, so that earlier events need not be read again. StoreError for an
@@ -394,7 +403,7 @@ class Store:
         after = after._replace(rows=0, bytes=0) if whole else after
 
         def write() -> None:
-            head = after.seq, total, after.due, name, at.seq, before
+            head = after.seq, total, after.due, after.due, name, at.seq, before
             if execute(sql.head, head).rowcount != 1:
                 there = execute(sql.event_sum, (name, after.seq)).fetchone()
                 raise gone_elsewhere(name, *[f": it has event {after.seq}"] * bool(there))
@@ -428,21 +437,3 @@ def _check_word(what: str, given: str, words: tuple[str, ...]) -> None:
     """ValueError for what is none of these words."""
     if given not in words:
         raise ValueError(f"{what}: one of {', '.join(words)}, not {given!r}")
-
-
-def _moved(old: StoredInstance, entry: Machine, timers: Timers) -> StoredInstance:
-    """The instance `old` moved into `entry`, which is on another clock."""
-    now, wall, at = entry.__environment__.now(), clocks.time(), old.at
-    passed = max(0.0, wall - at.wall) if timers == "deadline" else 0.0
-    fill(entry, keep(old.entry, at.last + passed), now)
-    known = {place: seconds for place, _, seconds in at.timers}
-    started: list[Armed] = []
-    for timer in armed_timers(entry):
-        seconds = known[timer.place]
-        if timers == "restart":
-            timer.put_off(now + seconds)
-        started.append((timer.place, timer.deadline, seconds))
-    position = Position(at.seq, float(now), wall, tuple(started), at.packed, at.rows)
-    logged = StoredInstance(old.store, entry, old.name, position)
-    logged.at = position._replace(due=logged.due(wall, now))
-    return logged

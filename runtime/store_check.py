@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from .databases.database import StoreError
-from .databases.tables import checksum
+from .databases.tables import Output, checksum
 from .recovery import found
 
 if TYPE_CHECKING:
@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 
 def damages(store: Store) -> Iterator[str]:
     """A text for each instance, output and answer in the store that is not as it was written; none
-    where all are. Events before the last snapshot may be pruned. When an output is due and how
-    often it was tried has no checksum, nor has when an instance is due. Everything is read at
-    once. Errors: those of the driver where the database cannot be read."""
+    where all are. Events before the last snapshot may be pruned. Everything is read at once.
+    Errors: those of the driver where the database cannot be read."""
     with store.transactions.database.with_damaged_texts():
         told = [*_damages(store)]  # At once: the caller may run events between two of them.
     return iter(told)
@@ -41,12 +40,15 @@ def _damages(store: Store) -> Iterator[str]:
             transactions.run(partial(found, transactions, name, head[0]))
         except StoreError as error:
             yield str(error)
+        if head[3] != head[4]:
+            what = f"{name}: when it is due is not as it was written: {head[3]} and {head[4]}"
+            yield f"{what}. Its next event, or `restore`, writes it anew"
     for (name,) in transactions.rows(sql.strays):
         yield f"{name}: events or a snapshot of no instance"
     for row in transactions.rows(sql.outputs):
-        name, seq, machine, event, data, total = row[:6]
-        if total != checksum("", name, seq, machine, event, data) or name not in names:
-            yield f"{name}: output {seq} is not as it was written: its checksum"
+        output = Output(*row)
+        if output != output.sealed() or output.name not in names:
+            yield f"{output.name}: output {output.seq} is not as it was written: its checksum"
     for row in transactions.rows(sql.answers):
         if row[-1] != checksum("", *row[:-1]) or row[0] not in names:
             what = f"{row[0]}: the answer to the key {row[1]!r}"

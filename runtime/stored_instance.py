@@ -104,6 +104,12 @@ class StoredInstance:
         deadline = min(deadlines_of(self.entry), default=None)
         return None if deadline is None else wall + (deadline - now)
 
+    def put_due(self) -> None:
+        """Store when it is due, unless it went on elsewhere."""
+        at, transactions = self.at, self.store.transactions
+        row = at.due, at.due, self.name, at.seq, at.sum
+        transactions.database.execute(transactions.sql.settle, row)
+
     def event(self, done: Stepped, transition: str, last: str) -> tuple[tuple[Any, ...], Position]:
         """The row of an event without its checksum, and the position after it; `last` is the
         checksum of the event before. StoreError for a value that cannot be written."""
@@ -140,8 +146,8 @@ class StoredInstance:
             text = text_of(written(done.output, plan.ways[done.event].output, plan))
         except ValueError as error:
             raise unwritten(f"{self.name}: the output of {done.event}", error) from error
-        row = self.name, at.seq, plan.name, done.event, text
-        return (*row, checksum("", *row), 0, at.wall, None)
+        row = self.name, at.seq, plan.name, done.event, text, 0, at.wall, None
+        return (*row, checksum("", *row))  # `sealed` takes two microseconds more.
 
     def wants_snapshot(self, at: Position, every: int) -> bool:
         """Whether a snapshot follows the row: after `every` rows, and where the state is large,

@@ -22,7 +22,7 @@ import psycopg
 from psycopg import pq
 
 from .database import StoreBusy, StoreError, Values
-from .tables import FROM_3, SCHEMA, VERSION
+from .tables import FROM_3, SCHEMA, VERSION, from_4
 
 SCHEMA_NAME = "lawful"
 OIDS: dict[type, int] = {int: 20, float: 701, str: 25, type(None): 0}
@@ -125,6 +125,10 @@ class Postgres:
                 self.execute(f"CREATE TABLE {self.prefix}version(version BIGINT NOT NULL)")
                 self.execute(f"INSERT INTO {self.prefix}version VALUES ({VERSION})")
             version = self.execute(f"SELECT max(version) FROM {self.prefix}version").fetchone()[0]
+            if version == 4:
+                from_4(self.execute, self.prefix)
+                self.execute(f"UPDATE {self.prefix}version SET version = {VERSION}")
+                version = VERSION
             if version != VERSION:
                 raise StoreError(f"a store of version {version}; this lawful reads {VERSION}")
             self.execute("COMMIT")

@@ -7,7 +7,8 @@ A file of an older version is brought up to date when it is opened, in one trans
 version 1 has no sums: its rows are believed and get them. Rows of version 2 lack the columns
 `changed` and `version`; they keep the sums that they have, which cover the others. When an instance
 of theirs is due is known where its last snapshot has no armed timer; any other counts as due.
-Version 4 adds the tables of outputs and answers.
+Version 4 adds the tables of outputs and answers; version 5 what finds a wrong time at which an
+instance or an output is due.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import os
 import sqlite3
 import time as clocks
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import chain
 from typing import Any
 
@@ -26,6 +27,7 @@ from .tables import (
     SCHEMA,
     VERSION,
     beginning,
+    from_4,
     statements,
     sum_of_event,
     sum_of_snapshot,
@@ -123,15 +125,9 @@ class Sqlite:
     def check_name(self, name: str) -> None:
         """Every text that has an encoding can be a name."""
 
-    @contextmanager
-    def with_damaged_texts(self) -> Generator[None]:
+    def with_damaged_texts(self) -> AbstractContextManager[None]:
         """Without this, sqlite3 raises an error that does not say which row it is about."""
-        before = self.connection.text_factory
-        self.connection.text_factory = _readable
-        try:
-            yield
-        finally:
-            self.connection.text_factory = before
+        return _with_damaged_texts(self.connection)
 
     def close(self) -> None:
         """Close the connection to a file of the store's own."""
@@ -223,16 +219,20 @@ def _make(db: sqlite3.Connection) -> None:
     schema, added = (text.format(t="", i="", end=END) for text in (SCHEMA, FROM_3))
 
     def make() -> None:
-        version = version_of(db)  # Another process may have done it meanwhile.
+        version = version_of(db)
+        if version == VERSION:  # Another process has done it meanwhile.
+            return
         steps = {
             0: (schema, added),
             1: (FROM_1, FROM_2, added),
             2: (FROM_2, added),
             3: (added,),
-            VERSION: (),
+            4: (),
         }[version]
         for step in steps:
             _execute_each(db, step)
+        if version:
+            _from_4(db, "")
         db.execute(f"PRAGMA user_version = {VERSION}")
         if version == 1:
             seal(db)
@@ -255,10 +255,19 @@ def _make_shared(db: sqlite3.Connection) -> None:
                 _execute_each(db, step.format(t=SHARED, i=SHARED, end=END))
             db.execute(f"CREATE TABLE {SHARED}store AS SELECT {VERSION} AS version")
         version = db.execute(f"SELECT max(version) FROM {SHARED}store").fetchone()[0]
+        if version == 4:
+            _from_4(db, SHARED)
+            db.execute(f"UPDATE {SHARED}store SET version = {VERSION}")
+            version = VERSION
         if version != VERSION:
             raise StoreError(f"a store of version {version}; this lawful reads {VERSION}")
 
     _atomically(db, make)
+
+
+def _from_4(db: sqlite3.Connection, prefix: str) -> None:
+    with _with_damaged_texts(db):
+        from_4(db.execute, prefix)
 
 
 def _atomically(db: sqlite3.Connection, act: Callable[[], None]) -> None:
@@ -308,6 +317,16 @@ def seal(db: sqlite3.Connection) -> None:
         if found:
             both = (chain, sum_of_snapshot(machine, found[:-2], chain), name)
             db.execute("UPDATE snapshot SET chain = ?, sum = ? WHERE name = ?", both)
+
+
+@contextmanager
+def _with_damaged_texts(db: sqlite3.Connection) -> Generator[None]:
+    before = db.text_factory
+    db.text_factory = _readable
+    try:
+        yield
+    finally:
+        db.text_factory = before
 
 
 def _readable(data: bytes) -> str:

@@ -4,24 +4,25 @@
 it, so they form a chain; an instance's row has the `sum` of its last event, and its snapshot that
 of the event which it follows (`chain`). So no row can be changed, left out or put in without its
 being noticed, but by somebody who computes the sums anew. Outputs and answers have a `sum` of their
-own row.
+own row. When an instance is due has no checksum, which would cost each event a microsecond: it is
+written twice.
 """
 
 from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple, Self
 
-VERSION = 4
+VERSION = 5
 TABLES = ("instance", "snapshot", "event", "output", "answer")
 # `{t}` is the prefix of tables, `{i}` that of an index, `{end}` what a table ends with.
 SCHEMA = """
 CREATE TABLE {t}instance(
     name TEXT PRIMARY KEY, machine TEXT NOT NULL, seq BIGINT NOT NULL, sum TEXT NOT NULL,
-    due DOUBLE PRECISION){end};
+    due DOUBLE PRECISION, due_copy DOUBLE PRECISION){end};
 CREATE TABLE {t}snapshot(
     name TEXT PRIMARY KEY, seq BIGINT NOT NULL, time DOUBLE PRECISION NOT NULL,
     wall DOUBLE PRECISION NOT NULL, data TEXT NOT NULL, started TEXT NOT NULL, chain TEXT NOT NULL,
@@ -42,13 +43,37 @@ CREATE TABLE {t}answer(
     name TEXT, key TEXT, call TEXT NOT NULL, outcome TEXT NOT NULL, data TEXT NOT NULL,
     wall DOUBLE PRECISION NOT NULL, sum TEXT NOT NULL, PRIMARY KEY (name, key)){end}
 """
+FROM_4 = """
+ALTER TABLE {t}instance ADD COLUMN due_copy DOUBLE PRECISION;
+UPDATE {t}instance SET due_copy = due
+"""
 COLUMNS = (
     *("name", "seq", "time", "wall", "behaviour", "transition", "args", "after"),
     *("changed", "sum"),
 )
 WHOLE = ("name", "seq", "time", "wall", "data", "started", "version", "chain", "sum")
-OUTPUT = ("name", "seq", "machine", "event", "data", "sum", "tries", "due", "error")
 ANSWER = ("name", "key", "call", "outcome", "data", "wall", "sum")
+
+
+class Output(NamedTuple):
+    """The row of an output that waits; `outbox` says what the columns mean."""
+
+    name: str
+    seq: int
+    machine: str
+    event: str
+    data: str
+    tries: int
+    due: float | None
+    error: str | None
+    sum: str = ""
+
+    def sealed(self) -> Self:
+        """The row with its checksum, which covers all other columns."""
+        return self._replace(sum=checksum("", *self[:-1]))
+
+
+OUTPUT = Output._fields
 
 
 @dataclass(frozen=True)
@@ -75,10 +100,9 @@ class Statements:
     put_output: str
     waits: str
     next_output: str
-    claim: str
+    put_off: str
     acknowledge: str
     dead: str
-    revive: str
     put_answer: str
     answer: str
     outputs: str
@@ -100,22 +124,23 @@ def statements(t: str) -> Statements:
     return Statements(
         is_there=here,
         names=f"SELECT name FROM {t}instance ORDER BY name",
-        add=f"INSERT INTO {t}instance(name, machine, seq, sum, due) VALUES (?, ?, ?, ?, ?)"
-        " ON CONFLICT(name) DO NOTHING",
+        add=f"INSERT INTO {t}instance(name, machine, seq, sum, due, due_copy)"
+        " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT(name) DO NOTHING",
         # Another process may have written meanwhile: an instance must be where this one left it.
-        head=f"UPDATE {t}instance SET seq = ?, sum = ?, due = ?"
+        head=f"UPDATE {t}instance SET seq = ?, sum = ?, due = ?, due_copy = ?"
         " WHERE name = ? AND seq = ? AND sum = ?",
         at_head=f"{here} AND seq = ? AND sum = ?",
         event=f"INSERT INTO {t}event({', '.join(COLUMNS)}) VALUES ({_marks(COLUMNS)})",
         event_sum=f"SELECT sum FROM {t}event WHERE name = ? AND seq = ?",
         events=f"SELECT {', '.join(COLUMNS)} FROM {t}event WHERE name = ? AND seq > ? ORDER BY seq",
         kept=f"SELECT 1 FROM {t}event WHERE name = ? AND seq = ? AND sum = ?",
-        settle=f"UPDATE {t}instance SET due = ? WHERE name = ?",
+        settle=f"UPDATE {t}instance SET due = ?, due_copy = ?"
+        " WHERE name = ? AND seq = ? AND sum = ?",
         snapshot=f"INSERT INTO {t}snapshot({', '.join(WHOLE)}) SELECT {_marks(WHOLE)}"
         f" WHERE EXISTS ({here} AND seq = ? AND sum = ?)"
         f" ON CONFLICT(name) DO UPDATE SET {updated}",
         last=f"SELECT {', '.join(WHOLE)} FROM {t}snapshot WHERE name = ?",
-        whole=f"SELECT machine, seq, sum FROM {t}instance WHERE name = ?",
+        whole=f"SELECT machine, seq, sum, due, due_copy FROM {t}instance WHERE name = ?",
         due=f"SELECT name, due, seq FROM {t}instance WHERE machine = ? AND due <= ?"
         " AND due >= ? AND (due > ? OR name > ?) ORDER BY due, name LIMIT ?",
         prune=f"DELETE FROM {t}event AS e"
@@ -129,13 +154,11 @@ def statements(t: str) -> Statements:
         f"SELECT 1 FROM {t}output AS p"
         " WHERE p.name = o.name AND p.seq < o.seq AND p.due IS NOT NULL)"
         " ORDER BY due, name LIMIT 1",
-        claim=f"UPDATE {t}output SET due = ?, tries = ?, error = ?"
-        " WHERE name = ? AND seq = ? AND tries = ? AND due = ?",
-        acknowledge=f"DELETE FROM {t}output WHERE name = ? AND seq = ? AND tries = ?",
+        put_off=f"UPDATE {t}output SET tries = ?, due = ?, error = ?, sum = ?"
+        " WHERE name = ? AND seq = ? AND sum = ?",
+        acknowledge=f"DELETE FROM {t}output WHERE name = ? AND seq = ? AND sum = ?",
         dead=f"SELECT {', '.join(OUTPUT)} FROM {t}output"
         " WHERE machine = ? AND due IS NULL ORDER BY name, seq",
-        revive=f"UPDATE {t}output SET due = ?, tries = 0"
-        " WHERE name = ? AND seq = ? AND due IS NULL",
         put_answer=f"INSERT INTO {t}answer({', '.join(ANSWER)}) VALUES ({_marks(ANSWER)})"
         f" ON CONFLICT(name, key) DO UPDATE SET {answered} WHERE {t}answer.wall <= ?",
         answer=f"SELECT {', '.join(ANSWER)} FROM {t}answer WHERE name = ? AND key = ? AND wall > ?",
@@ -176,3 +199,15 @@ def sum_of_event(previous: str, row: Sequence[Any]) -> str:
 def sum_of_snapshot(machine: str, row: Sequence[Any], chain: str) -> str:
     """The checksum of a snapshot; `row` has its columns up to `version`."""
     return checksum(chain, machine, *(row if row[-1] is not None else row[:-1]))
+
+
+def from_4(execute: Callable[[str, Sequence[Any]], Any], t: str) -> None:
+    """Bring tables of version 4 up to date. The checksums of its outputs do not cover how often
+    they were tried and when they are due; one that is wrong stays wrong."""
+    for statement in FROM_4.format(t=t).split(";"):
+        execute(statement, ())
+    for found in execute(statements(t).outputs, ()).fetchall():
+        row = Output(*found)
+        if row.sum == checksum("", *row[:5]):
+            reseal = f"UPDATE {t}output SET sum = ? WHERE name = ? AND seq = ?"
+            execute(reseal, (row.sealed().sum, row.name, row.seq))

@@ -28,7 +28,9 @@ from lawful.runtime import journal
 from lawful.runtime.databases import tables
 from lawful.runtime.instances import journal_rows
 from lawful.runtime.journal import JournalError
+from lawful.runtime.outbox import Outbox
 from lawful.runtime.store import Store, StoreError
+from lawful.runtime.store_check import damages
 from lawful.runtime.timers import SimulatedClock
 from lawful.spec.codec import as_json
 from lawful.spec.resolve import resolve
@@ -128,13 +130,17 @@ def _certificate(path: Path) -> None:
 
 def _store(path: Path) -> None:
     database = database_of(path)
-    with Store(database) as store:
+    with Store(database, outbox=[Depot]) as store:
         depot = store.restore(Depot, "a", clock=SimulatedClock(1_000.0))
         found = depot.lawful.snapshot()["variables"]
         events = [row["seq"] for row in store.events("a")]
+        sent = list[Any]()
+        Outbox(store, Depot, lambda letter: sent.append((letter.seq, letter.output))).deliver()
+        assert [*damages(store)] == []
     wanted = values(2)["variables"]
     assert {**found, "due": None} == {**wanted, "due": None}
     assert events == [1, 2]
+    assert sent == ([(1, 1), (2, 2)] if path.name == "store.5.sql" else [])
     with sqlite3.connect(database) as opened:
         assert opened.execute("PRAGMA user_version").fetchone() == (tables.VERSION,)
     opened.close()

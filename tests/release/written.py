@@ -15,7 +15,6 @@ from unittest.mock import patch
 
 from lawful import Refused
 from lawful.cli import main
-from lawful.runtime.databases.sqlite import seal
 from lawful.runtime.databases.tables import VERSION as STORE
 from lawful.runtime.journal import Journal
 from lawful.runtime.store import Store
@@ -88,14 +87,10 @@ def journal(path: Path) -> str:
 def store(path: Path) -> str:
     """The database of a store, as SQL."""
     clock = SimulatedClock(5.0)
-    with Store(path) as to:
+    with patch("time.time", lambda: WALL), Store(path, outbox=[Depot]) as to:
         used(to.add(Depot(clock=clock), "a"), clock)
         died(to, "a")  # Its snapshot is of the beginning: what happened since is in the events.
     with sqlite3.connect(path) as database:
-        for table in ("event", "snapshot"):
-            database.execute(f"UPDATE {table} SET wall = {WALL}")
-        database.execute(f"UPDATE instance SET due = {WALL + 75}")
-        seal(database)
         found = [*database.iterdump(), f"PRAGMA user_version = {STORE};"]
     database.close()
     return "\n".join(found) + "\n"

@@ -277,7 +277,7 @@ def test_an_output_that_is_found_and_cannot_be_taken_is_damage_and_no_endless_lo
             outbox.deliver()
         kept.transactions.database.execute("DROP TRIGGER never", ())
         kept.transactions.database.execute("UPDATE output SET tries = 'x'", ())
-        with pytest.raises(StoreError, match=r"^a: output 1 was tried 'x' times: no number$"):
+        with pytest.raises(StoreError, match=r"^a: output 1 is not as it was written: its checks"):
             outbox.deliver()
         kept.transactions.database.execute("UPDATE output SET tries = 0", ())
         assert (outbox.deliver(), post.got) == (1, [("a", 1, 5)])

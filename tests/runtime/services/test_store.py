@@ -308,7 +308,7 @@ def test_what_is_not_as_it_was_is_said(store: Store, tmp_path: Path) -> None:
     assert chosen.first == 6
     db.execute("PRAGMA user_version = 9")
     db.close()
-    with pytest.raises(StoreError, match="version 9; this lawful reads 1 to 4"):
+    with pytest.raises(StoreError, match="version 9; this lawful reads 1 to 5"):
         Store(tmp_path / "kept.db")
 
 

@@ -189,6 +189,7 @@ def test_a_database_of_version_2_is_brought_up_to_date_whole_or_not(
 def test_a_database_of_version_3_gets_the_tables_that_it_lacks(tmp_path: Path) -> None:
     wanted = filled(tmp_path / "s.db")
     old = sqlite3.connect(tmp_path / "s.db", isolation_level=None)
+    old.execute("ALTER TABLE instance DROP COLUMN due_copy")
     old.executescript("DROP TABLE output; DROP TABLE answer; PRAGMA user_version = 3")
     old.close()
     assert restored(tmp_path / "s.db") == wanted

@@ -364,7 +364,7 @@ def test_a_connection_of_another_mode_is_refused(tmp_path: Path) -> None:
     Sqlite(db)
     db.execute("UPDATE lawful_store SET version = 9")
     db.commit()
-    with pytest.raises(StoreError, match="a store of version 9; this lawful reads 4"):
+    with pytest.raises(StoreError, match="a store of version 9; this lawful reads 5"):
         Sqlite(db)
     db.close()
 
