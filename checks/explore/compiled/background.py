@@ -1,5 +1,8 @@
 """Machine code for a search that goes on for long: made quickly at first, then well.
 
+Where the steps are long, a copy of the process compiles them from the beginning of the search, and
+the search goes on meanwhile.
+
     python -m lawful.checks.explore.compiled.background
 
 compiles the steps that come as a line of JSON at its input, and keeps the machine code on disk. A
@@ -15,12 +18,15 @@ import contextlib
 import importlib.util
 import json
 import os
+import select
+import signal
 import sys
 import threading
 import time
+from collections.abc import Generator
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 from lawful.spec import sha256
 
@@ -43,8 +49,12 @@ BRIEF = 0.02
 # Processor seconds until there is machine code that is not optimised: to import the compiler and to
 # compile the search take so many, and each character of the steps some more.
 COMPILER, CHARACTER = 0.25, 2.5e-6
+# Steps of so many characters take Python itself a while to compile, and machine code a while more:
+# a copy of the process makes that from the beginning.
+LONG = 100_000
 # Processor seconds of a search before a second process makes optimised code, which takes seconds.
 LONGER = 1.0
+DEATH_OF_PARENT = 1  # PR_SET_PDEATHSIG of Linux.
 
 
 class Compiler:
@@ -59,6 +69,7 @@ class Compiler:
         self.possible = importlib.util.find_spec("llvmlite") is not None
         self.seconds = 0.0  # That the second process took.
         self._quick = False
+        self._copy: Copy | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._forked = 0.0
 
@@ -68,11 +79,20 @@ class Compiler:
         self.began, self.started = time.process_time(), time.perf_counter() - passed
         self.forecast = Forecast(expanded, count)
 
+    def compile_ahead(self) -> None:
+        """Have a copy of this process compile the steps if they are long. Whoever asks for this
+        calls `end`, too."""
+        if self.possible and len(self.text.steps) >= LONG and not self.lasted:
+            with _unsignalled():
+                self._copy = copied(self.text, self.limits.workers)
+
     def better(self, expanded: int, count: int) -> Native | None:
         """Better steps than those that the search has, if it is time to go over to them: it has
         expanded so many states of those that it knows."""
         if not self.possible:
             return None
+        if self._copy is not None:
+            return self._of_copy(self._copy)
         spent = time.process_time() - self.began
         if not self._quick:
             self.forecast.note(expanded, count)
@@ -123,6 +143,21 @@ class Compiler:
             return left
         return min(left, self.limits.seconds - (time.perf_counter() - self.started))
 
+    def _of_copy(self, copy: Copy) -> Native | None:
+        """The machine code of the copy, if it is there; what it could not make is made here, if
+        that pays."""
+        if not copy.ready():
+            return None
+        from .llvm import QUICK, Native, kept
+
+        self._copy, code = None, copy.code()
+        if not code:
+            return None
+        self._quick = True
+        kept_files.write(self.known, b"")
+        kept_files.write(kept(self.text, QUICK), code)
+        return Native(code, time.perf_counter() - copy.began)
+
     def _best(self) -> Native:
         from .llvm import compiled
 
@@ -135,6 +170,9 @@ class Compiler:
     def end(self) -> None:
         """Nobody waits for machine code any more."""
         self.possible = False
+        if self._copy is not None:
+            self._copy.end()
+            self._copy = None
         if self._process is not None:
             self._process.kill()
             self._wait()
@@ -144,6 +182,82 @@ class Compiler:
         assert self._process is not None
         with contextlib.suppress(BrokenPipeError), self._process:
             self._process = None
+
+
+class Copy:
+    """A copy of this process, which compiles steps and gives the machine code to a pipe."""
+
+    def __init__(self, pid: int, pipe: int) -> None:
+        self.pid, self.pipe, self.began = pid, pipe, time.perf_counter()
+
+    def ready(self) -> bool:
+        """Whether it has begun to give the machine code, or has ended."""
+        return bool(select.select((self.pipe,), (), (), 0)[0])
+
+    def code(self) -> bytes:
+        """The machine code; empty where the copy failed."""
+        with open(self.pipe, "rb") as pipe:
+            code = pipe.read()
+        _, status = os.waitpid(self.pid, 0)
+        return b"" if status else code
+
+    def end(self) -> None:
+        """Nobody waits for it any more."""
+        os.close(self.pipe)
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+
+
+def copied(text: Text, workers: int | None) -> Copy | None:
+    """A copy of this process that compiles these steps; None where it would take the processor from
+    this one, or where this one has other threads, whose locks a copy would find as they are."""
+    from .threads import processors
+
+    if sys.platform != "linux" or (workers or processors()) == 1:
+        return None
+    if len(os.listdir("/proc/self/task")) > 1:
+        return None
+    pipe, into = os.pipe()
+    parent = os.getpid()
+    try:
+        pid = os.fork()
+        if pid == 0:
+            _compile(text, parent, into)
+    except OSError:  # There is no room for another process.
+        os.close(pipe)
+        return None
+    finally:
+        os.close(into)
+    importlib.import_module(f"{__package__}.llvm")  # Needed here, too, and here is time for it.
+    return Copy(pid, pipe)
+
+
+@contextlib.contextmanager
+def _unsignalled() -> Generator[None]:
+    """No handler of a signal runs inside; a process that is copied inside never runs one."""
+    held = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, held)
+
+
+def _compile(text: Text, parent: int, into: int) -> NoReturn:
+    """Give the machine code of these steps to a pipe, and end; at once if the parent has ended."""
+    status = 1
+    try:
+        import ctypes
+
+        from .llvm import unoptimised
+
+        ctypes.CDLL(None).prctl(DEATH_OF_PARENT, signal.SIGKILL)
+        if os.getppid() == parent:
+            left = memoryview(unoptimised(text))
+            while left:
+                left = left[os.write(into, left) :]
+            status = 0
+    finally:
+        os._exit(status)
 
 
 def _started(text: Text) -> subprocess.Popen[bytes]:

@@ -278,9 +278,10 @@ class PackedSearch:
         self, progress: Callable[[Progress], None] | None = None, into: Snapshots | None = None
     ) -> None:
         """Level by level, until nothing is new or a limit is met."""
-        if self.compiler is not None:
-            self.compiler.begin(self.expanded, self.count, time.perf_counter() - self.started)
         try:
+            if self.compiler is not None:
+                self.compiler.begin(self.expanded, self.count, time.perf_counter() - self.started)
+                self.compiler.compile_ahead()
             while self.complete and self.expanded < self.count:
                 if self.expanded == self.last:
                     self.depth += self.expanded > 0

@@ -105,6 +105,11 @@ def quick(text: Text) -> Native:
     return _native(text, QUICK)
 
 
+def unoptimised(text: Text) -> bytes:
+    """What `quick` makes, made anew and kept nowhere."""
+    return _code(text, QUICK)
+
+
 def _native(text: Text, speed: int) -> Native:
     return native(kept(text, speed), lambda: _code(text, speed))
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from ..codegen import prelude
@@ -104,7 +105,6 @@ class Plain:
         self.stepping = stepping
         self.words = stepping.words
         self.follows = bool(stepping.labelled or stepping.marks)
-        self.steps = Expanding(stepping)
         self.store: list[int] = []
         self.index: dict[int | tuple[int, ...], int] = {}
         self.parents: list[int] = []
@@ -112,6 +112,11 @@ class Plain:
         self.totals = [0] * stepping.notes.size
         self.firsts = [-1] * stepping.notes.size
         self.followed: dict[int, Followed] = {}
+
+    @cached_property
+    def steps(self) -> Expanding:
+        """Made when the first state is expanded: Python takes a while to compile them."""
+        return Expanding(self.stepping)
 
     def insert(self, words: tuple[int, ...], number: int, parent: tuple[int, int]) -> bool:
         key = words if self.words > 1 else words[0]

@@ -22,9 +22,12 @@ from lawful.checks.explore.compiled.llvm import kept
 from lawful.checks.explore.expansion.successors import Text, stepping
 from lawful.checks.explore.limits import Limits
 from lawful.checks.explore.space import Space
+from tests.checks.explore.compiled import copied_compiler
 from tests.checks.explore.compiled.both_engines import flat_of
+from tests.checks.explore.compiled.copied_compiler import found_by
 from tests.classics.jugs import Jugs
 from tests.classics.two_phase import TwoPhase
+from tests.root import PATIENCE
 
 
 @pytest.fixture
@@ -162,12 +165,6 @@ def test_a_search_that_goes_over_at_once_finds_the_same(
     assert found_by(first) == found_by(at_once) == found_by(plainly)
 
 
-def found_by(s: PackedSearch) -> tuple[Any, ...]:
-    """The states in their order, how each was reached, and what was counted."""
-    states = [(*s.store.words_of(n), *s.store.parent(n)) for n in range(s.count)]
-    return states, s.generated, s.depth, s.enabled, s.new
-
-
 def test_steps_are_translated_without_looking_for_garbage(
     alone: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -182,3 +179,43 @@ def test_steps_are_translated_without_looking_for_garbage(
     monkeypatch.setattr(llvm_text, "assembly", noted)
     assert llvm.quick(steps_of_jugs()).seconds > 0.0
     assert (looked, gc.isenabled()) == ([False], True)
+
+
+COPIED: dict[str, dict[str, object]] = {
+    "goes_over": {
+        "tiers": ("compiled", "generated"),
+        "same": True,
+        "kept": True,
+        "seconds": True,
+        "no child": True,
+    },
+    "ends_before": {"tier": "generated", "count": 288, "no child": True},
+    "is_interrupted": {"no child": True},
+    "fails": {"tier": "generated", "count": 288, "no child": True},
+    "is_not_made": {
+        "two processors": True,
+        "one processor": False,
+        "another thread": False,
+        "short steps": False,
+    },
+}
+
+
+def of_copied(name: str) -> subprocess.CompletedProcess[str]:
+    command = (sys.executable, "-m", copied_compiler.__name__, name)
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=PATIENCE)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a process is copied on Linux alone")
+@pytest.mark.parametrize("name", COPIED)
+def test_a_copy_of_the_process_compiles_long_steps(alone: Path, name: str) -> None:
+    assert alone.is_dir()
+    done = of_copied(name)
+    assert (done.stdout, done.stderr) == (f"{COPIED[name]}\n", "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a process is copied on Linux alone")
+def test_a_copy_ends_where_the_process_was_killed(alone: Path) -> None:
+    """It holds the output open as long as it lives, so that this test does not end before."""
+    assert alone.is_dir()
+    assert of_copied("is_killed").returncode == -signal.SIGKILL
