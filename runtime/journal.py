@@ -44,7 +44,8 @@ from .instances.journal_lines import LineWriter
 from .instances.journal_rows import HIDDEN, KEYS, Hidden, RowWriter
 from .instances.observers import Observed
 from .instances.row_checksums import sealed
-from .journal_reading import JournalError, Reading, numbers, read
+from .journal_numbers import Numbers
+from .journal_reading import JournalError, Reading, read
 
 if sys.platform != "win32":
     import fcntl
@@ -96,8 +97,9 @@ class Journal:
         try:
             # What is no file, such as a device, has no rows, and may have no end.
             kept = append and self.path.is_file()
-            self._next, self._sum = _counted(self.path) if kept else (dict[str, int](), 0)
+            self._next, self._sum = _counted(self.path) if kept else (Numbers(), 0)
             self._rotated = list(rotated(self.path)) if append else []
+            self._older = Numbers()  # Of the rotated files, once somebody has asked.
             if not append:
                 self._file.truncate(0)
         except BaseException:
@@ -144,6 +146,7 @@ class Journal:
             raise ValueError(f"the journal {self.path} is closed")
         if instance in self._known:
             raise ValueError(f"the journal {self.path} has an instance {instance} already")
+        self._own()
         writer = LineWriter(entry, instance, self._write, hidden, refused)
         writer.at = writer.at._replace(seq=self._number(instance))
         observers = writer.waiting.append, writer.drain
@@ -156,8 +159,8 @@ class Journal:
             writer.attached(entry)
             self._known.add(instance)
         except BaseException:
+            self._next.put(instance, writer.at.seq)  # It may have its first row.
             self._known.discard(instance)
-            self._next[instance] = writer.at.seq  # It may have its first row.
             writer.waiting.clear()
             self._end(row, instance)
             raise
@@ -166,12 +169,16 @@ class Journal:
     def _number(self, instance: str) -> int:
         """The number of an instance's first row; of one that the file does not have, the rotated
         files tell it, which are read once for that."""
-        if instance not in self._next and self._rotated:
-            older: dict[str, int] = {}
+        number = self._next.get(instance)
+        if number is not None:
+            return number
+        if self._rotated:
+            older = Numbers()
             for path in self._rotated:
-                older.update(numbers(read(path)))
-            self._next, self._rotated = older | self._next, []
-        return self._next.get(instance, 0)
+                for row in read(path):
+                    older.put(row["instance"], row["seq"] + 1)
+            self._older, self._rotated = older, []
+        return self._older.get(instance) or 0
 
     def _end(
         self, row: tuple[Machine, LineWriter, list[Callable[[], None]]], instance: str
@@ -180,8 +187,8 @@ class Journal:
         for end in row[2]:
             end()
         if any(each is row for each in self._attached):  # Its name is free, and its numbers go on.
+            self._next.put(instance, row[1].at.seq)  # First: an interrupt may come after it.
             self._known.discard(instance)
-            self._next[instance] = row[1].at.seq
         self._attached = [each for each in self._attached if each is not row]
 
     def flush(self) -> None:
@@ -252,7 +259,8 @@ class Journal:
         data, _ = sealed([*self._sealing, *self._rows], self._sum)
         rows = [json.loads(line) for line in (self._data + data).splitlines()]
         first = {row["instance"]: row["seq"] for row in reversed(rows)}
-        told = [f"{name} {first[name]} to {end - 1}" for name, end in numbers(rows).items()]
+        last = {row["instance"]: row["seq"] for row in rows}
+        told = [f"{name} {first[name]} to {end}" for name, end in last.items()]
         more = ", ..." if len(told) > MOST_NAMED else ""
         what = f"{error.strerror or error}; lost rows: {', '.join(told[:MOST_NAMED])}{more}"
         return OSError(error.errno or errno.EIO, what, str(self.path))
@@ -276,9 +284,12 @@ class Journal:
             self._file.close()
             self._file = None
 
-    def _write(self, writer: RowWriter, line: str) -> None:
+    def _own(self) -> None:
         if self._process != os.getpid():
             raise RuntimeError("a journal is written by the process that opened it")
+
+    def _write(self, writer: RowWriter, line: str) -> None:
+        self._own()
         with self._lock:
             self._rows += [line]
             writer.at = writer.next  # No call between: see `RowWriter`.
@@ -386,16 +397,17 @@ def _lock(file: IO[bytes], path: Path) -> None:
         pass
 
 
-def _counted(path: Path) -> tuple[dict[str, int], int]:
+def _counted(path: Path) -> tuple[Numbers, int]:
     """The next number of each instance of a journal, whose torn last line is cut off, and the last
     checksum."""
     torn: list[str] = []
     reading = Reading(path, lambda _, text: torn.append(text))
-    found = numbers(reading.rows())
+    for _ in reading.rows():
+        pass
     if torn:
         whole = path.read_bytes()
         os.truncate(path, whole.rfind(b"\n") + 1)
-    return found, reading.last
+    return reading.next, reading.last
 
 
 def rotated(path: Path) -> list[Path]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from lawful.spec.integer_texts import beyond, is_beyond
 
 from .instances.journal_rows import KEYS, UNIVERSE, VERSION, WALL
 from .instances.row_checksums import SUM, seal_of
+from .journal_numbers import Numbers
 
 OPTIONAL = {UNIVERSE, WALL, SUM}
 BEGINNINGS = (b'{"v":', b'{"instance":')  # Of a row; the later one in journals of version 1.
@@ -42,20 +43,16 @@ def read(path: str | os.PathLike[str], *, on_torn: Torn | None = None) -> Iterat
     return Reading(path, on_torn).rows()
 
 
-def numbers(rows: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """The next number of each instance."""
-    return {row["instance"]: row["seq"] + 1 for row in rows}
-
-
 class Reading:
-    """One reading of a file. `last`: the checksum of the line that was read last, 0 for none."""
+    """One reading of a file. `last`: the checksum of the line that was read last, 0 for none;
+    `next`: the next number of each instance."""
 
     def __init__(self, path: str | os.PathLike[str], on_torn: Torn | None) -> None:
         self.path = path
         self.on_torn = on_torn
         self.last = 0
         self._line = 0
-        self._expected: dict[str, int] = {}
+        self.next = Numbers()
 
     def rows(self) -> Iterator[dict[str, Any]]:
         """The rows, as `read` gives them."""
@@ -99,10 +96,10 @@ class Reading:
 
     def _in_sequence(self, row: Mapping[str, Any]) -> None:
         name, seq = row["instance"], row["seq"]
-        wanted = self._expected.setdefault(name, seq)
-        if seq != wanted:
+        wanted = self.next.get(name)
+        if wanted is not None and seq != wanted:
             raise self._error(f"row {seq} of {name}, where {wanted} is the next")
-        self._expected[name] = wanted + 1
+        self.next.put(name, seq + 1)
 
     def _in_chain(self, row: dict[str, Any], line: bytes) -> None:
         """Take the checksums off the row; JournalError where they do not fit."""

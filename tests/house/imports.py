@@ -55,7 +55,15 @@ LAYERS: dict[str, tuple[tuple[str, ...], ...]] = {
         ("text", "lower", "freeze"),
     ),
     "runtime": (
-        ("elements", "json_text", "migration", "runner", "databases", "simulation"),
+        (
+            "elements",
+            "journal_numbers",
+            "json_text",
+            "migration",
+            "runner",
+            "databases",
+            "simulation",
+        ),
         ("timers",),
         ("kernel",),
         ("compile",),

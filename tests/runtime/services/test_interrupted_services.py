@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from lawful import Machine, Nat, Timer, transition
-from lawful.runtime import deadlines, journal, registry, store
+from lawful.runtime import deadlines, journal, journal_numbers, registry, store
 from lawful.runtime.deadlines import Deadlines
 from lawful.runtime.instances import access, journal_rows
 from lawful.runtime.journal import Journal, read
@@ -156,3 +156,28 @@ def test_an_instance_is_attached_to_a_journal_or_is_not(
             kept.attach(bell, "a")
 
     assert at_every_place(OF_JOURNAL, play, every) > 40
+
+
+def test_an_interrupted_end_of_an_instance_in_a_journal_loses_no_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(journal_numbers, "MOST", 1)  # It goes into the temporary file.
+    path = tmp_path / "j.jsonl"
+
+    def play(attempt: Callable[..., bool]) -> None:
+        path.unlink(missing_ok=True)
+        bell = Bell()
+        with Journal(path, buffer=0) as kept:
+            end = kept.attach(bell, "a")
+            bell.wind(5)
+            if attempt(end):
+                try:
+                    kept.attach(Bell(), "a")
+                except ValueError:  # Its name is not free yet.
+                    end()
+                    kept.attach(Bell(), "a")
+            else:
+                kept.attach(Bell(), "a")
+        assert [row["seq"] for row in read(path)] == [0, 1, 2]
+
+    assert at_every_place((*OF_JOURNAL, journal_numbers.__file__), play) > 10
