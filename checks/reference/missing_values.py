@@ -34,8 +34,13 @@ class NoValue(Exception):
 
     def __str__(self) -> str:
         at, place = self.at, self.at.place
-        shown = _update_text(at) if isinstance(at, ir.Update) else expr(at)
         where = f" in {PurePath(place.file).name}:{place.line}" if place.file else ""
+        match at:
+            case ir.Item(of=ir.Op(op="tuple", args=())):  # What `max(m, key=m.get)` stands for.
+                return f"two keys have the greatest or least value{where}"
+            case _:
+                pass
+        shown = _update_text(at) if isinstance(at, ir.Update) else expr(at)
         return f"{self.what}: {shown}{where}"
 
 

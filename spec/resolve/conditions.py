@@ -34,9 +34,7 @@ def truth(b: Body, node: tree.Expression) -> ir.Expr:
         ):
             none = ir.IsA(found.place, t.BOOL, whole, (t.NOTHING,))
             return ir.Op(found.place, t.BOOL, "not", (none,))
-        case t.Union(options=(kind, t.Nothing()) | (t.Nothing(), kind)) if (
-            test := _unless_none(found, kind)
-        ) is not None:
+        case t.Union() if (test := unless_none(found)) is not None:
             return test
         case _:
             pass
@@ -46,9 +44,13 @@ def truth(b: Body, node: tree.Expression) -> ir.Expr:
     return found
 
 
-def _unless_none(found: ir.Expr, kind: t.Type) -> ir.Expr | None:
+def unless_none(found: ir.Expr) -> ir.Expr | None:
     """Whether a value that may be None is there, and true; None where that is no condition."""
-    held = ir.Narrow(found.place, kind, found)
+    match found.type:
+        case t.Union(options=(kind, t.Nothing()) | (t.Nothing(), kind)):
+            held = ir.Narrow(found.place, kind, found)
+        case _:
+            return None
     match kind:
         case t.Serial():
             return None

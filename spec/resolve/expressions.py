@@ -23,7 +23,7 @@ def expr(b: Body, node: tree.Expression, expected: t.Type | None = None) -> ir.E
     """The expression; where `expected` is given it fits there, else a problem is noted."""
     found = infer(b, node, expected)
     if expected is not None:
-        found = as_text(declared(b, found, expected), expected)
+        found = as_text(b, declared(b, found, expected), expected)
     if expected is not None and not t.fits(found.type, expected):
         misfit(b, found.place, found.type, expected)
         return b.wrong(node.place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from .. import ir
@@ -88,13 +89,20 @@ def only(b: Body, node: tree.Apply, count: int) -> bool:
 
 
 Method = Callable[[Body, tree.Apply, ir.Expr], ir.Expr]
+OF_SEVERAL = frozenset({"union", "intersection", "difference"})
 
 
 def _set(op: str) -> Method:
-    """`a.union(b)` and its like: with one collection of the same elements."""
+    """`a.union(b)` and its like: with collections of the same elements, of which most take one."""
 
     def resolve(b: Body, node: tree.Apply, of: ir.Expr) -> ir.Expr:
-        assert isinstance(of.type, t.Set)
+        if len(node.args) != 1 and op in OF_SEVERAL and not node.keywords:
+            made = of if node.args else _copy("set_of")(b, node, of)
+            for each in node.args:
+                made = resolve(b, replace(node, args=(each,)), made)
+            return made
+        if not isinstance(of.type, t.Set):
+            return of  # What is wrong with it was noted.
         other = _one(b, node, of.type)
         if other is None:
             return b.wrong(node.place)

@@ -15,7 +15,7 @@ from ..errors import Place, a
 from ..legal.texts import NO_TEXT
 from ..syntax import tree
 from . import tuples
-from .conditions import truth
+from .conditions import truth, unless_none
 from .context import Body, Resolver, facts_if, known_of_all, read_of
 from .declared import serials
 from .declared.literals import among
@@ -353,6 +353,17 @@ def _side(b: Body, node: tree.Expression) -> Callable[[Body, tree.Expression], i
     return truth if b.asked is node else lambda b, arg: expr(b, arg, t.BOOL)
 
 
+def _true_or_not(b: Body, node: tree.Expression) -> ir.Expr:
+    """A side of `or` after which another follows: a bool, which may be None."""
+    found = infer(b, node, t.BOOL)
+    if t.BOOL in t.options(found.type) and (test := unless_none(found)) is not None:
+        return test
+    if not t.fits(found.type, t.BOOL):
+        misfit(b, found.place, found.type, t.BOOL)
+        return b.wrong(node.place)
+    return found
+
+
 def _given(b: Body, node: tree.Both | tree.Either, expected: t.Type | None) -> ir.Expr | None:
     """The side that is given; None of a condition."""
     if b.asked is node or isinstance(expected, t.Bool):
@@ -380,10 +391,12 @@ def _either(b: Body, node: tree.Either, expected: t.Type | None) -> ir.Expr:
     if (found := _given(b, node, expected)) is not None:
         return found
     args: list[ir.Expr] = []
-    side = _side(b, node)
+    last = _side(b, node)
+    # Before the last side a bool that is None is as good as False.
+    side = last if b.asked is node else _true_or_not
     with b.knowing({}), b.without_hoisting():
         for arg in node.args:
-            args.append(side(b, arg))
+            args.append((last if arg is node.args[-1] else side)(b, arg))
             b.facts.update(facts_if(args[-1], False))
     return ir.Or(node.place, t.BOOL, tuple(args))
 

@@ -39,6 +39,7 @@ COMPARISON: dict[type[ast.cmpop], str] = {
     ast.IsNot: "is not",
 }
 UNARY: dict[type[ast.unaryop], str] = {ast.Not: "not", ast.USub: "-", ast.UAdd: "+"}
+OF_SEVERAL = ("union", "difference", "difference_update")  # Methods of sets alone.
 REWRITES: dict[type[ast.AST], str] = {
     ast.While: short_forms.ENDLESS,
     ast.Try: "ask before: `require(k in self.m)` instead of catching the KeyError",
@@ -72,6 +73,7 @@ class Parser:
         self.fresh = 0  # Locals of our own so far.
         # For each loop round here the local that says that no `break` ended it, where it has one.
         self.loops: list[tree.Name | None] = []
+        self.functions = False  # Whether the present body has functions of its own.
         # Before Python 3.12 what is inside an f-string has no place of its own.
         self.inside: Place | None = None
 
@@ -143,6 +145,7 @@ class Parser:
 
     def _longer(self, node: ast.stmt) -> Iterable[tree.Statement]:
         """The statements that one of Python stands for, which often is itself alone."""
+        self.functions |= _is_function(node)
         named = short_forms.named_first(node)
         targets = short_forms.starred(node)
         if named is not None:
@@ -188,11 +191,29 @@ class Parser:
 
     def body(self, nodes: list[ast.stmt]) -> tuple[str, tuple[tree.Statement, ...]]:
         """The docstring and the rest of a function's body."""
+        doc = ""
         match nodes:
-            case [ast.Expr(value=ast.Constant(value=str() as doc)), *rest]:
-                return doc, self.block(rest)
+            case [ast.Expr(value=ast.Constant(value=str() as text)), *rest]:
+                doc, nodes = text, rest
             case _:
-                return "", self.block(nodes)
+                pass
+        noted = len(self.problems.found)
+        made = self.block(nodes)
+        if self.functions:
+            from . import local_functions  # Few bodies have them.
+
+            del self.problems.found[noted:]
+            made, self.functions = self.block(local_functions.without(nodes)), False
+        return doc, made
+
+
+def _is_function(node: ast.stmt) -> bool:
+    """Whether a statement of a body gives a function a name."""
+    match node:
+        case ast.FunctionDef() | ast.Assign(value=ast.Lambda()):
+            return True
+        case _:
+            return False
 
 
 def _refusing(node: ast.Raise) -> str:
@@ -291,7 +312,14 @@ def _apply(p: Parser, node: ast.Call) -> tree.Expression:
             p.refuse("L103", word.value, "arguments written out")
         else:
             keywords.append((word.arg, p.expr(word.value)))
-    return tree.Apply(p.place(node), p.expr(node.func), p.exprs(node.args), tuple(keywords))
+    of_several = isinstance(node.func, ast.Attribute) and node.func.attr in OF_SEVERAL
+    args = tuple(
+        short_forms.any_of_several(p, each)
+        if of_several and isinstance(each, ast.Starred)
+        else p.expr(each)
+        for each in node.args
+    )
+    return tree.Apply(p.place(node), p.expr(node.func), args, tuple(keywords))
 
 
 def _binary(p: Parser, node: ast.BinOp) -> tree.Expression:

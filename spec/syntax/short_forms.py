@@ -14,7 +14,8 @@ from . import tree
 
 ENDLESS = (
     "use `for` over a range or a collection; or `while q:` with a body that takes an element from q"
-    " in each round, q.pop(0), and puts none in"
+    " in each round, q.pop(0), and puts none in; or `while i < n:` with a body that adds to i in"
+    " each round, i += 1, and does not change n"
 )
 FIRST_OF_PARSER = 1000  # Resolution numbers its own locals from 1 on.
 
@@ -126,6 +127,19 @@ def spread(p: Parser, node: ast.Set | ast.List | ast.Tuple, kind: str) -> tree.E
             single.append(each)
     op = "|" if kind == "set" else "+"
     return functools.reduce(lambda a, b: tree.Binary(p.place(node), op, a, b), made)
+
+
+def any_of_several(p: Parser, node: ast.Starred) -> tree.Expression:
+    """`*xs` among the arguments of `union` or `difference`: the set of what is in any of `xs`."""
+    place, several, each = p.place(node), p.expr(node.value), fresh(p, node)
+    match several:
+        case tree.Comprehension(kind="generator" | "list" | "set", element=one, clauses=clauses):
+            pass
+        case _:
+            one = fresh(p, node)
+            clauses = (tree.For(place, (one.name,), several, ()),)
+    inside = tree.For(place, (each.name,), one, ())
+    return tree.Comprehension(place, "set", each, None, (*clauses, inside))
 
 
 def with_else(p: Parser, node: ast.For) -> Iterator[tree.Statement]:

@@ -9,7 +9,7 @@ class Sender(Machine):
     @transition()
     def flush(self) -> None:
         while self.sent > 0:
-            self.sent -= 1
+            self.sent //= 2
 
     @transition()
     def send(self) -> None:

@@ -31,12 +31,26 @@ def as_members(b: Body, found: ir.Expr, kind: t.Type) -> ir.Expr:
     return b.wrong(found.place)
 
 
-def as_text(found: ir.Expr, kind: t.Type) -> ir.Expr:
-    """A text of a `Literal` as plain text, where that is put out; any other value unchanged."""
+def as_text(b: Body, found: ir.Expr, kind: t.Type) -> ir.Expr:
+    """A text of a `Literal`, or a member of an enum that is text, as plain text where that is put
+    out; any other value unchanged."""
     of = found.type
-    if isinstance(of, t.Literal) and t.TEXT in t.options(kind) and not t.fits(of, kind):
+    if t.TEXT not in t.options(kind) or not isinstance(of, t.Literal | t.Enum) or t.fits(of, kind):
+        return found
+    if isinstance(of, t.Literal):
         return ir.Format(found.place, t.TEXT, (found,))
-    return found
+    texts = [(m.name, str.__str__(m)) for m in b.scene.enums[of.name] if isinstance(m, str)]
+    if not texts:
+        return found
+    place = found.place
+    row = [(ir.Const(place, of, name), ir.Const(place, t.TEXT, text)) for name, text in texts]
+    members = ir.Op(
+        place,
+        t.Map(of, t.TEXT, mutable=True, total=True),
+        "map",
+        tuple(each for both in row for each in both),
+    )
+    return ir.Item(place, t.TEXT, members, found)
 
 
 def among(b: Body, found: ir.Expr, item: t.Type) -> ir.Expr:

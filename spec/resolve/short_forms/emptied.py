@@ -23,7 +23,7 @@ def emptying(
     """The loop as one over a range, with a problem where nothing shows that it ends."""
     found = next(_containers(b, node), None)
     if found is None:
-        _endless(b, node)
+        endless(b, node)
         return []
     written, place = found
     here = node.place
@@ -39,7 +39,7 @@ def emptying(
     functions = b.scene.functions()
     for stmt in made:
         if isinstance(stmt, ir.Loop) and not _empties(stmt.body, place, functions):
-            _endless(b, node)
+            endless(b, node)
     return made
 
 
@@ -148,7 +148,8 @@ def _always(
     return False
 
 
-def _endless(b: Body, node: tree.While) -> None:
+def endless(b: Body, node: tree.While) -> None:
+    """Note that nothing shows that a loop ends."""
     b.problem(
         "L102",
         node.place,

@@ -37,9 +37,9 @@ def given_side(b: Body, node: tree.Both | tree.Either, expected: t.Type | None) 
 
 
 def _number_or_none(kind: t.Type) -> bool:
-    """Whether what is false of this type is a number or None."""
+    """Whether what is false of this type is a number, a bool or None."""
     some = [o for o in t.options(kind) if not isinstance(o, t.Nothing)]
-    held = t.Set | t.Seq | t.Map | t.Bag | t.Iter | t.Bool
+    held = t.Set | t.Seq | t.Map | t.Bag | t.Iter
     return bool(some) and not any(isinstance(o, held) for o in some)
 
 
@@ -50,7 +50,7 @@ def _true(found: ir.Expr) -> ir.Expr:
 
 
 def _false(found: ir.Expr) -> ir.Expr:
-    """The value where it counts as false: None, or a number that is 0."""
-    if any(isinstance(o, t.Int) for o in t.options(found.type)):
+    """The value where it counts as false: None, False, or a number that is 0."""
+    if any(isinstance(o, t.Int | t.Bool) for o in t.options(found.type)):
         return found
     return ir.Const(found.place, t.NOTHING, None)

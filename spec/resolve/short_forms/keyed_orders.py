@@ -11,7 +11,7 @@ from ... import types as t
 from ...analysis.iteration_order import injective
 from ...errors import Place
 from ...syntax import tree
-from .. import expressions
+from .. import expressions, tuples
 from ..comprehensions import as_set, comprehension
 from ..context import Body
 from ..families import gathered
@@ -20,6 +20,10 @@ from ..ordered_sorts import compared
 from .enum_integers import as_integer, has_order, ranked_text
 from .mapped import comprehended
 
+NO_ORDER = (
+    "order what it takes the element from: class Node(OrderedSort), and end the key with the"
+    " element, {0}(s, key=lambda x: (key(x), x))"
+)
 WORDS = {"sorted": {"key", "reverse"}, "min": {"key", "default"}, "max": {"key", "default"}}
 # The rewrite says which of equal ones comes first.
 FIRST = "end the key with the element, {0}(s, key=lambda x: (key(x), x)); of items with their key"
@@ -51,13 +55,16 @@ def keyed(b: Body, node: tree.Apply, builtin: str) -> ir.Expr:
     found = _Keyed(b, node.place, builtin, over, item)
     if builtin == "sorted":
         return found.in_order(*by, reverse=reverse)
-    chosen = found.extreme(*by)
+    chosen = found.single(*by) or found.extreme(*by)
     if "default" not in words:
         return chosen
     other = expressions.expr(b, words["default"])
     kind = expressions.join(b, node.place, (item, other.type))
     some = ir.Op(node.place, t.INT, "len", (over,))
     there = ir.Op(node.place, t.BOOL, "gt", (some, ir.Const(node.place, t.INT, 0)))
+    if not isinstance(other, ir.Const):  # Python evaluates it in any case.
+        both = tuples.made(node.place, (other, chosen))
+        chosen = ir.Item(node.place, item, both, ir.Const(node.place, t.INT, 1))
     return ir.If(node.place, kind, there, chosen, other)
 
 
@@ -243,11 +250,34 @@ class _Keyed:
 
     def extreme(self, name: str, key: ir.Expr) -> ir.Expr:
         """`min` or `max`."""
+        self._judge(name, key)
         kind: ir.CompKind = "min" if self.builtin == "min" else "max"
         return self._element(self._pairs(name, key, kind, backwards=kind == "max"), kind == "max")
 
+    def single(self, name: str, key: ir.Expr) -> ir.Expr | None:
+        """`max(m, key=m.get)`: the key with the greatest value, and no value where two have it:
+        Python gives the one that was put first, and maps have no order here. None of another key.
+        """
+        match key:
+            case ir.Item(of=of, key=ir.Local(name=own), type=t.Int()) if of == self.over:
+                pass
+            case _:
+                return None
+        if own != name or not isinstance(of.type, t.Map) or not t.orderable(self.item):
+            return None
+        greatest = self.builtin == "max"
+        back = ir.Op(self.place, t.INT, "neg", (key,))
+        one = self._element(self._pairs(name, key, "max" if greatest else "min"), False)
+        # Of equal ones, this is the one at the other end of the order of keys.
+        other = self._element(self._pairs(name, back, "min" if greatest else "max"), False)
+        same = ir.Op(self.place, t.BOOL, "eq", (one, other))
+        none = ir.Op(self.place, t.Seq(self.item, False), "tuple", ())
+        two = ir.Item(self.place, self.item, none, ir.Const(self.place, t.INT, 0))
+        return ir.If(self.place, self.item, same, one, two)
+
     def in_order(self, name: str, key: ir.Expr, *, reverse: bool) -> ir.Expr:
         """`sorted`, in reverse order where asked: equal ones stay as they were in either case."""
+        self._judge(name, key)
         pairs = self._pairs(name, key, "tuple", backwards=reverse)
         item = t.element(pairs.type) or t.Unknown()
         over: ir.Expr = ir.Op(self.place, t.Seq(item, True), "sorted", (pairs,))
@@ -259,7 +289,21 @@ class _Keyed:
         kind = t.Seq(self.item, True)
         return ir.Comp(self.place, kind, "list", self._element(pair, reverse), None, (clause,))
 
-    def _pairs(self, name: str, key: ir.Expr, kind: ir.CompKind, *, backwards: bool) -> ir.Expr:
+    def _judge(self, name: str, key: ir.Expr) -> None:
+        """Without an order, each element has a key of its own."""
+        alone = injective(key, frozenset({name})) and t.orderable(self.item)
+        if not t.ordered(self.over.type) and not alone:
+            self.b.problem(
+                "L210",
+                self.place,
+                f"{self.builtin} of an unordered collection by a key that two may have",
+                "the same result in every order",
+                (FIRST if t.orderable(self.item) else NO_ORDER).format(self.builtin),
+            )
+
+    def _pairs(
+        self, name: str, key: ir.Expr, kind: ir.CompKind, *, backwards: bool = False
+    ) -> ir.Expr:
         """The key of each element with its index, or where there is no order with the element."""
         element = ir.Local(self.place, self.item, name)
         over = self.over
@@ -271,14 +315,6 @@ class _Keyed:
             names, second = (self.index.name, name), self.index
             if backwards:
                 second = ir.Op(self.place, t.INT, "neg", (self.index,))
-        elif not (injective(key, frozenset({name})) and t.orderable(self.item)):
-            self.b.problem(
-                "L210",
-                self.place,
-                f"{self.builtin} of an unordered collection by a key that two may have",
-                "the same result in every order",
-                FIRST.format(self.builtin),
-            )
         both = t.Tuple((key.type, second.type))
         made = ir.Op(self.place, both, "tuple", (key, second))
         whole = t.Seq(both, False) if kind == "tuple" else both

@@ -94,9 +94,13 @@ def loop(b: Body, node: tree.Each, block: Block) -> list[ir.Stmt]:
 
 
 def while_loop(b: Body, node: tree.While, block: Block) -> list[ir.Stmt]:
-    from ..short_forms.emptied import emptying  # Few machines have such loops.
+    # Few machines have such loops.
+    from ..short_forms.emptied import emptying
+    from .counted import counting
 
-    return emptying(b, node, partial(loop, block=block))
+    each = partial(loop, block=block)
+    made = counting(b, node, each)
+    return emptying(b, node, each) if made is None else made
 
 
 def _rounds(

@@ -123,6 +123,41 @@ def emptying(b: Method) -> Lines:
     return lines
 
 
+def _counting(b: Method) -> Lines:
+    name, q = b.name(), b.some("list")
+    tests = [f"{name} < {most}" for most in ("3", "k", "j + 1", f"len({q})")]
+    test, step = b.rng.choice([*((each, "+= 1") for each in tests), (name, "-= 1")])
+    test += b.rng.choice(["", f" and {b.truth(1)}"])
+    steps = [f"    {name} {step}"]
+    body = b.looped(2)
+    lines = [f"{name} = max({b.number(1)} % 5, 0)", f"while {test}:"]
+    lines += b.rng.choice([[*steps, *body], [*body, *steps]])
+    b.known("int", name)
+    return lines
+
+
+def _local_function(b: Method) -> Lines:
+    name, of = b.name(), b.name()
+    inside = Values(b.rng, {**b.names, "int": [*b.names.get("int", []), of, of]})
+    if b.rng.random() < 0.5:
+        lines = [f"{name} = lambda {of}: {inside.number(1)}"]
+    else:
+        lines = [f"def {name}({of}: int) -> int:", f"    return {inside.number(1)}"]
+    if b.rng.random() < 0.5:
+        lines += b.rng.choice((_assign, update, taken))(b)
+    one, other = b.name(), b.name()
+    given, rest = b.rng.choice([b.number(0), f"{b.number(0)} + 1"]), b.number(0)
+    lines += [
+        f"{one} = {name}({given})",
+        f"{other} = {b.rng.choice(['min', 'max'])}({b.some('list')}, key={name}, default={rest})",
+    ]
+    if b.rng.random() < 0.5:
+        lines.append(f"self.flag = any({name}(g) < {rest} for g in {b.some('list')})")
+    b.known("int", one)
+    b.known("int", other)
+    return lines
+
+
 def match_opt(b: Method) -> Lines:
     name = b.name()
     lines = [f"match {b.option(1)}:", "    case None:", *_deeper(b.inner())]
@@ -359,6 +394,7 @@ FLAT: tuple[Callable[[Method], Lines], ...] = (
     _moved,
     _unpacked,
     leave,
+    _local_function,
     _names_row,
     _names_inner,
     _names_tags,
@@ -374,6 +410,7 @@ STATEMENTS = (
     _over_rows,
     _over_items,
     emptying,
+    _counting,
     match_opt,
     _match_color,
     _looks_up_row,

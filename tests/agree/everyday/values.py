@@ -213,6 +213,9 @@ SETS: tuple[Callable[[Values, int], str], ...] = (
     lambda v, d: f"{{{v.with_int('e', d)} for e in {v.numbers(d)}{v.clause('e', d)}}}",
     lambda v, d: f"{v.some('set')}.copy()",
     lambda v, d: f"set({v.some('map')})",
+    lambda v, d: f"set().union(*self.rows.values(), {v.gathered(d)})",
+    lambda v, d: f"{v.some('set')}.union(*(range(e) for e in {v.some('list')}{v.clause('e', d)}))",
+    lambda v, d: f"{v.some('set')}.difference({v.numbers(d)}, *self.tags.values())",
 )
 MAPS: tuple[Callable[[Values, int], str], ...] = (
     lambda v, d: "{}",

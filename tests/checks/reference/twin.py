@@ -69,6 +69,11 @@ def _parts(resolved: Resolved) -> Iterator[tuple[str, type[Any]]]:
         yield from _parts(resolve(part))
 
 
+def _told(kind: t.Type) -> bool:
+    """Whether a value of another class of Python may stand for something in it."""
+    return t.contains(kind, t.Serial) or t.contains(kind, t.Text)
+
+
 class Twin:
     """The twin classes of a machine and its parts, and one step of an instance."""
 
@@ -273,6 +278,8 @@ class Twin:
                 return member(texts, value)
             case t.Serial():
                 return int(value)
+            case t.Text():
+                return str.__str__(value)  # Of a member that is text, its text.
             case t.Set(item=item):
                 return frozenset(self.frozen(v, item) for v in value)
             case t.Seq(item=item):
@@ -282,12 +289,14 @@ class Twin:
                 return FrozenMap({self.frozen(k, key): self.frozen(v, of) for k, v in rows})
             case t.Bag(item=item):
                 return FrozenBag({self.frozen(k, item): n for k, n in value.items() if n})
-            case t.Record(fields=fields) if t.contains(kind, t.Serial):
+            case t.Record(fields=fields) if _told(kind):
                 given = {name: self.frozen(getattr(value, name), of) for name, of in fields}
                 return dataclasses.replace(value, **given)
-            case t.Union() if value is not None and t.contains(kind, t.Serial):
+            case t.Union() if isinstance(value, str) and t.TEXT in t.options(kind):
+                return self.frozen(value, t.TEXT)
+            case t.Union() if value is not None and _told(kind):
                 return self.frozen(value, chosen(value, kind))
-            case t.Tuple() if t.contains(kind, t.Serial):
+            case t.Tuple() if _told(kind):
                 return self._plain(value, kind)
             case _:
                 return value
