@@ -92,7 +92,7 @@ def test_over_a_set_every_element_must_have_a_value() -> None:
 
 
 def test_of_two_keys_with_the_greatest_value_none_is_given() -> None:
-    text = texts.body("m = {k: 1, 2: 1}\n        self.x = max(m, key=m.get)", params="k: int")
+    text = texts.body("m = {k: 1, 2: 1}\nself.x = max(m, key=m.get)", params="k: int")
     differences = agreement(texts.machine(text)).differences
     assert differences
     assert all("'undefined'" in row and "go(2,)" not in row for row in differences)
