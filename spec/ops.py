@@ -136,6 +136,7 @@ RANKS = frozenset({"rank", "successor", "predecessor"})
 DISPLAYS = frozenset({"set", "list", "tuple"})
 COPIES = frozenset({"set_of", "frozenset_of", "list_of", "tuple_of"})  # Of all elements.
 CHEAP = frozenset({"len", "abs", "min", "max"})  # A power may evaluate them several times.
+OF_SEVERAL = frozenset({"union", "intersection", "difference"})  # Methods that take several.
 # Functions that make a collection of any other.
 CONSTRUCTORS = DISPLAYS | {"frozenset", "sorted"}
 MAP_VIEWS = frozenset({"keys", "values", "items"})

@@ -34,7 +34,7 @@ def truth(b: Body, node: tree.Expression) -> ir.Expr:
         ):
             none = ir.IsA(found.place, t.BOOL, whole, (t.NOTHING,))
             return ir.Op(found.place, t.BOOL, "not", (none,))
-        case t.Union() if (test := unless_none(found)) is not None:
+        case t.Union() if (test := _unless_none(found)) is not None:
             return test
         case _:
             pass
@@ -44,7 +44,18 @@ def truth(b: Body, node: tree.Expression) -> ir.Expr:
     return found
 
 
-def unless_none(found: ir.Expr) -> ir.Expr | None:
+def true_or_not(b: Body, node: tree.Expression) -> ir.Expr:
+    """A side of `or` after which another follows: a bool, which may be None."""
+    found = infer(b, node, t.BOOL)
+    if t.BOOL in t.options(found.type) and (test := _unless_none(found)) is not None:
+        return test
+    if not t.fits(found.type, t.BOOL):
+        misfit(b, found.place, found.type, t.BOOL)
+        return b.wrong(node.place)
+    return found
+
+
+def _unless_none(found: ir.Expr) -> ir.Expr | None:
     """Whether a value that may be None is there, and true; None where that is no condition."""
     match found.type:
         case t.Union(options=(kind, t.Nothing()) | (t.Nothing(), kind)):

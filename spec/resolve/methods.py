@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from .. import ir
+from .. import ir, ops
 from .. import types as t
 from ..errors import a, nearest
 from ..syntax import tree
@@ -89,14 +89,13 @@ def only(b: Body, node: tree.Apply, count: int) -> bool:
 
 
 Method = Callable[[Body, tree.Apply, ir.Expr], ir.Expr]
-OF_SEVERAL = frozenset({"union", "intersection", "difference"})
 
 
 def _set(op: str) -> Method:
     """`a.union(b)` and its like: with collections of the same elements, of which most take one."""
 
     def resolve(b: Body, node: tree.Apply, of: ir.Expr) -> ir.Expr:
-        if len(node.args) != 1 and op in OF_SEVERAL and not node.keywords:
+        if len(node.args) != 1 and op in ops.OF_SEVERAL and not node.keywords:
             made = of if node.args else _copy("set_of")(b, node, of)
             for each in node.args:
                 made = resolve(b, replace(node, args=(each,)), made)

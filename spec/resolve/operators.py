@@ -15,7 +15,7 @@ from ..errors import Place, a
 from ..legal.texts import NO_TEXT
 from ..syntax import tree
 from . import tuples
-from .conditions import truth, unless_none
+from .conditions import true_or_not, truth
 from .context import Body, Resolver, facts_if, known_of_all, read_of
 from .declared import serials
 from .declared.literals import among
@@ -353,17 +353,6 @@ def _side(b: Body, node: tree.Expression) -> Callable[[Body, tree.Expression], i
     return truth if b.asked is node else lambda b, arg: expr(b, arg, t.BOOL)
 
 
-def _true_or_not(b: Body, node: tree.Expression) -> ir.Expr:
-    """A side of `or` after which another follows: a bool, which may be None."""
-    found = infer(b, node, t.BOOL)
-    if t.BOOL in t.options(found.type) and (test := unless_none(found)) is not None:
-        return test
-    if not t.fits(found.type, t.BOOL):
-        misfit(b, found.place, found.type, t.BOOL)
-        return b.wrong(node.place)
-    return found
-
-
 def _given(b: Body, node: tree.Both | tree.Either, expected: t.Type | None) -> ir.Expr | None:
     """The side that is given; None of a condition."""
     if b.asked is node or isinstance(expected, t.Bool):
@@ -393,7 +382,7 @@ def _either(b: Body, node: tree.Either, expected: t.Type | None) -> ir.Expr:
     args: list[ir.Expr] = []
     last = _side(b, node)
     # Before the last side a bool that is None is as good as False.
-    side = last if b.asked is node else _true_or_not
+    side = last if b.asked is node else true_or_not
     with b.knowing({}), b.without_hoisting():
         for arg in node.args:
             args.append((last if arg is node.args[-1] else side)(b, arg))

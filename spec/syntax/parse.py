@@ -39,7 +39,7 @@ COMPARISON: dict[type[ast.cmpop], str] = {
     ast.IsNot: "is not",
 }
 UNARY: dict[type[ast.unaryop], str] = {ast.Not: "not", ast.USub: "-", ast.UAdd: "+"}
-OF_SEVERAL = ("union", "difference", "difference_update")  # Methods of sets alone.
+STARRED = ("union", "difference", "difference_update")  # Methods of sets alone.
 REWRITES: dict[type[ast.AST], str] = {
     ast.While: short_forms.ENDLESS,
     ast.Try: "ask before: `require(k in self.m)` instead of catching the KeyError",
@@ -312,7 +312,7 @@ def _apply(p: Parser, node: ast.Call) -> tree.Expression:
             p.refuse("L103", word.value, "arguments written out")
         else:
             keywords.append((word.arg, p.expr(word.value)))
-    of_several = isinstance(node.func, ast.Attribute) and node.func.attr in OF_SEVERAL
+    of_several = isinstance(node.func, ast.Attribute) and node.func.attr in STARRED
     args = tuple(
         short_forms.any_of_several(p, each)
         if of_several and isinstance(each, ast.Starred)
