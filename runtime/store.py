@@ -39,6 +39,7 @@ from .databases.tables import beginning
 from .idempotency import Answers, KeyReused, logged_of
 from .instances.access import fingerprint_of
 from .instances.make import bare
+from .instances.opaque_values import check_kept
 from .kernel.event_record import Stepped
 from .kernel.signal_handlers import let_out, of_a_handler
 from .kernel.state import Closed
@@ -196,15 +197,18 @@ class Store:
 
         Errors: StoreError if the name exists, ValueError if the instance is stored already;
         RuntimeError for a part, and before an `@initial` was called; TypeError for a name that is
-        no text, and for an opaque value without an encoding.
+        no text, for an opaque value without an encoding, and for a machine that has an opaque type
+        without any.
         """
         check_name(name)
         self.transactions.database.check_name(name)
         check_class(type(entry), "the class of what is stored")
+        of = entry.lawful.plan
+        check_kept(of.machine, of.resolved.world, of.name in self.outbox)
         watch = entry.lawful.watched("add")
         if watch.log is not None:
             raise ValueError(f"the instance for {name} is kept already")
-        machine = entry.lawful.plan.name
+        machine = of.name
         now, begins = float(entry.__environment__.now()), beginning(name, machine)
         at = Position(0, now, clocks.time(), (), packed(begins))
         logged = StoredInstance(self, entry, name, at)

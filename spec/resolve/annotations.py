@@ -143,8 +143,8 @@ class TypeReader:
             self._judge(found, place)
             if len(self.problems.found) == before:
                 self.proper.add(found)
-            elif t.contains(found, t.Part):
-                return t.Unknown()
+            elif t.contains(found, t.Part) or t.contains(found, t.Text):
+                return t.Unknown()  # So its owner does not refuse it once more.
         self.used[found] = None
         return found
 

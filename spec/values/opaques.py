@@ -100,8 +100,8 @@ def encoded_in(annotation: Any) -> frozenset[type[Any]]:
     if origin in (typing.Union, python_types.UnionType):
         inside = map(encoded_in, typing.get_args(annotation))
         return frozenset(each for found in inside for each in found)
-    if annotation is None or isinstance(origin, type):
-        return frozenset()
+    if annotation in (None, bool) or isinstance(origin, type):
+        return frozenset()  # A bool is an int, and no snapshot tells both apart.
     if not isinstance(annotation, type) or getattr(annotation, "_is_protocol", False):
         return frozenset(ENCODED) | every_class()
     if has_text(annotation):

@@ -162,3 +162,44 @@ def test_the_timer_of_one_member_of_a_family_is_named_by_its_key() -> None:
     """
     (told,) = texts.problems(text)
     assert (told.number, told.rewrite) == ("L212", 'write timer="due[k]"')
+
+
+@pytest.mark.parametrize(
+    "field",
+    [
+        "k: dict[str, Nat] = {}",
+        "k: dict[str, str] = {}",
+        "k: set[str] = set()",
+        "k: Counter[str] = Counter()",
+        "k: dict[Nat, dict[str, Nat]] = {}",
+        "k: Param[frozenset[str]] = frozenset()",
+    ],
+)
+def test_keys_that_are_text_are_refused_once(field: str) -> None:
+    text = f"""
+    from collections import Counter
+
+
+    class M(Machine):
+        n: Nat = 0
+        {field}
+
+        @transition
+        def go(self) -> None:
+            self.n += 1
+    """
+    (problem,) = texts.problems(text)
+    assert (problem.number, problem.expected) == ("L202", "elements and keys without text")
+
+
+def test_an_argument_whose_keys_are_text_is_refused_once() -> None:
+    text = """
+    class M(Machine):
+        n: Nat = 0
+
+        @transition
+        def go(self, names: frozenset[str]) -> None:
+            self.n += len(names)
+    """
+    (problem,) = texts.problems(text)
+    assert problem.expected == "elements and keys without text"

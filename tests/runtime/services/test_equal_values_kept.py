@@ -94,6 +94,9 @@ class Bin(Machine):
         if old in self.seen:
             self.seen.remove(old)
             self.seen.add(amount)
+        if self.counts[old] > 0:
+            self.counts[old] -= 1
+            self.counts[amount] += 1
 
     @transition()
     def whole(self, amount: Decimal) -> None:
@@ -191,7 +194,11 @@ def test_an_item_that_is_taken_out_and_put_in_with_another_text(tmp_path: Path) 
         shelf.rekey(one, same)
         shelf.rekey(same, same)
         told = [json.loads(row["changed"])["variables"] for row in store.events("a")]
-    assert told[1] == {"keyed": {"$map": [["1.00", 2]]}, "seen": {"$set": ["1.00"]}}
+    assert told[1] == {
+        "keyed": {"$map": [["1.00", 2]]},
+        "seen": {"$set": ["1.00"]},
+        "counts": {"$map": [["1.00", 1]]},
+    }
 
 
 def test_plain_types_are_compared_as_before() -> None:
