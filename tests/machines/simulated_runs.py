@@ -36,13 +36,17 @@ class Run:
 
 
 class Clock:
-    """The clock of a service: it is off by `offset` seconds, which change where it jumps."""
+    """The clock of a service: it is off by `offset` seconds, which change where it jumps. Where it
+    `stands` still, that is its time."""
 
     def __init__(self, world: World) -> None:
         self.offset = 0.0
+        self.stands: float | None = None
         self._world = world
 
     def now(self) -> float:
+        if self.stands is not None:
+            return self.stands
         return 1_000.0 + self._world.time + self.offset
 
 
@@ -144,6 +148,14 @@ def tasks_left() -> list[str]:
     """The tasks that have not ended, besides the one that asks."""
     left = asyncio.all_tasks() - {asyncio.current_task()}
     return [f"a task is left: {task.get_coro()}" for task in left]
+
+
+def timers_left(loop: SimulatedLoop, *kinds: type[object]) -> list[str]:
+    """The timers that objects of these classes still have, though all of them have ended."""
+    timers: list[asyncio.TimerHandle] = vars(loop)["_scheduled"]
+    calls = [getattr(timer, "_callback", None) for timer in timers]  # None: it was cancelled.
+    left = [call for call in calls if isinstance(getattr(call, "__self__", None), kinds)]
+    return [f"a timer is left: {getattr(call, '__qualname__', call)}" for call in left]
 
 
 def play(world: World, loop: SimulatedLoop, work: Coroutine[object, object, None]) -> None:

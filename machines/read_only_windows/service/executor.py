@@ -64,7 +64,7 @@ class WindowedExecutor:
         self._executing = 0
         self._orders = count(1)
         self._counts: Counter[str] = Counter()
-        self._sleepers: list[Event] = []
+        self._sleepers: dict[int | None, Event] = {}  # By reader; None: the main thread.
         self._due: list[tuple[Callable[[Answer], object], Answer]] = []
         self._over = self._threads.event()
         self._broken = ""
@@ -232,14 +232,16 @@ class WindowedExecutor:
         self._options.failed(error)
 
     def _wake(self) -> None:
-        sleepers, self._sleepers = self._sleepers, []
-        for event in sleepers:
+        sleepers, self._sleepers = self._sleepers, {}
+        for event in sleepers.values():
             event.set()
 
-    def _sleeper(self) -> Event:
-        """What a thread waits for that has nothing to do."""
-        event = self._threads.event()
-        self._sleepers.append(event)
+    def _sleeper(self, thread: int | None) -> Event:
+        """What a thread waits for that has nothing to do. The main thread wakes up by itself, again
+        and again where its clock stands still: then it waits for the same as before."""
+        event = self._sleepers.get(thread)
+        if event is None:
+            event = self._sleepers[thread] = self._threads.event()
         return event
 
     def _fire(self, between_tasks: bool = False) -> None:
@@ -279,7 +281,7 @@ class WindowedExecutor:
                 job = self._next_task()
                 if job is None and (self._broken or self._window.state == Phase.STOPPED):
                     break
-                sleeper = None if job else self._sleeper()
+                sleeper = None if job else self._sleeper(None)
                 left = None if self._deadline is None else self._deadline - self._clock.now()
             if job is not None:
                 with self._failing(job):
@@ -356,7 +358,7 @@ class WindowedExecutor:
                 job = self._next_transaction(thread)
                 if job is None and (self._broken or self._window.state == Phase.STOPPED):
                     return
-                sleeper = None if job else self._sleeper()
+                sleeper = None if job else self._sleeper(thread)
             if job is not None:
                 with self._failing(job):
                     self._execute(thread, job)

@@ -6,7 +6,7 @@
 
 Clients read, write, get and send; a thread makes faults; another shuts the node down at the end,
 when all is answered, or in the middle of a window. Slow threads overrun their slices or are woken
-late, the clock jumps, also between two looks at it.
+late, the clock jumps, also between two looks at it; in every sixth world it stands still at times.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ TRANSITIONS = (
     *("Transaction.take", "Transaction.finish", "exceed", "Transaction.put_back", "abandon"),
 )
 FAULTS = (
-    *("overrun", "woken late", "clock forward", "clock back"),
+    *("overrun", "woken late", "clock forward", "clock back", "clock stands still"),
     *("fails", "too long", "overload", "raises"),
 )
 # Each has just happened to the window when it is shut down in the middle.
@@ -90,8 +90,10 @@ class Scene:
 
     executor: WindowedExecutor
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, threads: int) -> None:
         self.world = world
+        self.threads = threads  # Of the executor.
+        self.stops = False  # Its clock, at times.
         self.faulty = True
         self.clock = Clock(world)
         self.talking = 4
@@ -124,6 +126,13 @@ class Scene:
             self.faults["overrun"] += 1
             seconds += self.world.random.uniform(0.0, 0.3)
         self.world.sleep(seconds)
+
+    def look_at_sleepers(self) -> None:
+        """No thread of the executor waits in two places: what it has left would be kept for as long
+        as nobody is woken."""
+        sleepers = len(vars(self.executor)["_sleepers"])
+        if sleepers > self.threads:
+            self.late.append(f"{self.threads} threads sleep in {sleepers} places")
 
     def chance(self, probability: float) -> bool:
         return self.world.random.random() < probability
@@ -211,10 +220,17 @@ def clients(scene: Scene, count: int) -> None:
 
 
 def trouble(scene: Scene, seconds: float) -> None:
-    """Let the clock jump; after so many seconds no fault is made any more."""
+    """Let the clock jump, or stand still; after so many seconds no fault is made any more."""
     draw = scene.world.random
     while scene.world.time < seconds:
         scene.world.sleep(draw.uniform(0.05, 0.5))
+        if scene.stops and scene.chance(0.5):
+            scene.faults["clock stands still"] += 1
+            scene.clock.stands = scene.clock.now()
+            scene.world.sleep(draw.uniform(0.0, 0.5))
+            scene.look_at_sleepers()
+            scene.clock.stands = None
+            continue
         forward = scene.chance(0.5)
         scene.faults["clock forward" if forward else "clock back"] += 1
         scene.clock.offset += draw.uniform(0.0, 0.5) * (1 if forward else -1)
@@ -254,15 +270,16 @@ def simulate(
 ) -> Run:
     """One run: four threads of so many requests each, faults for three seconds."""
     world, draw = World(seed, limit=120.0), random.Random(seed)
-    scene = Scene(world)
-    scene.early = draw.random() < 0.3
-    scene.watch = NodeWatch(journal)
+    early = draw.random() < 0.3
     config = Config(
         read_only_transaction_num_threads=draw.choice((0, 1, 2, 3)),
         read_write_window_time=draw.choice((50, 200)),
         read_only_transaction_threshold=draw.choice((0, 1, 4)),
         most_waiting=draw.choice((10, 1_000)),
     )
+    scene = Scene(world, config.read_only_transaction_num_threads + 1)
+    scene.early, scene.stops = early, seed % 6 == 5
+    scene.watch = NodeWatch(journal)
     table = GuardedTable(scene)
     failed: list[BaseException] = []
 
