@@ -120,56 +120,58 @@ class Unicast:
         """Make `peer` known, or tell its new address. Nothing is sent.
 
         Only peers made known can be sent to, and only theirs is received. Errors: ValueError for
-        a name that no datagram has room for.
+        a name that no datagram has room for; RuntimeError while `disconnect` forgets this peer.
         """
         self._check_open()
         encode_name(peer)
         if peer in self._peers:
+            if self._peers[peer].gone:
+                raise RuntimeError(f"connect {peer} again once disconnect has returned")
             self._peers[peer].address = address
             self._peers[peer].takes = None  # It may be another life.
             return
         known = Peer.at(address, peer, self._epoch, self._config, self._clock)
-        try:
-            self._watch(known)
-        except BaseException:
-            for end in known.ends:
-                end()
-            raise
+        journal, fired = self._options.journal, partial(self._fired, known)
+        known.watch(self.name, journal, self._deadlines, fired)
         self._peers[peer] = known
 
-    def _watch(self, known: Peer) -> None:
-        """Let the journal and the timers know the entries of a peer."""
-        peer = known.name
-        if self._options.journal is not None:
-            attach = self._options.journal.attach
-            known.ends.append(attach(known.sender, f"{self.name}>{peer}/sender"))
-            known.ends.append(attach(known.receiver, f"{peer}>{self.name}/receiver"))
-        for entry in (known.sender, known.receiver):
-            fire = partial(self._fired, known)
-            known.ends.append(self._deadlines.add(entry, fire))
-
     async def disconnect(self, peer: str) -> None:
-        """Close the connection to `peer`, wait until it is gone, and forget the peer: nothing of it
-        is received any more, and what it sent and the application has not got is dropped.
+        """Close the connection to `peer`, wait until it is gone, and forget the peer. What it sent
+        and is in the inbox is still received, and acknowledged; everything else of it is dropped.
 
-        Who connects it again later than its datagrams are under way gets each message once.
+        Who connects it again later than its datagrams are under way gets each message once. Who is
+        cancelled while the call waits has closed the connection, and the peer stays known.
         """
         self.close(peer)
         known = self._peers[peer]
         known.gone = True
         known.ring()
-        while known.sender.state != Conn.CLOSED:
-            self._check_open()
-            await known.changed.wait()
-        while known.ends:
-            known.ends.pop()()
+        try:
+            while known.sender.state != Conn.CLOSED:
+                self._check_open()
+                await known.changed.wait()
+        except asyncio.CancelledError:
+            known.gone = False
+            raise
+        if self._peers.get(peer) is known:
+            self._forget(known)
+
+    def _forget(self, known: Peer) -> None:
+        """The connection to this peer is gone: so is the peer."""
+        known.gone = True
+        self._guarded(partial(self._acknowledge, known))
+        known.unwatch()
         for peers in (self._peers, self._busy):
-            peers.pop(peer, None)
-        self._outgoing.forget(peer)
-        self._inbox.forget(peer)
+            peers.pop(known.name, None)
+        self._inbox.forget(known.name)
         # A later connection to the same name gets a larger id than all of this one had.
         self._epoch = max(self._epoch, known.epoch + known.sender.conn)
         known.ring()
+
+    def _acknowledge(self, peer: Peer) -> None:
+        """What it sent and is delivered, at once: it would send it again."""
+        self._run_out(peer, peer.receiver, peer.receiver.ack_delay.deadline)
+        self._outgoing.flush()
 
     async def send(self, peer: str, payload: bytes, *, ordered: bool = True) -> int:
         """Take a payload for `peer`; the sequence number of its last part on the connection.
@@ -293,13 +295,16 @@ class Unicast:
         """All timers of acks and of closing run out."""
         for peer in self._peers.values():
             peer.sender.close()
-            for entry, due in (
-                (peer.receiver, peer.receiver.ack_delay.deadline),
-                (peer.sender, peer.sender.lawful.next_deadline()),
-            ):
-                for fired in () if due is None else entry.lawful.fire_due(due):
-                    self._fired(peer, fired)
+            self._run_out(peer, peer.receiver, peer.receiver.ack_delay.deadline)
+            self._run_out(peer, peer.sender, peer.sender.lawful.next_deadline())
         self._outgoing.flush()
+
+    def _run_out(
+        self, peer: Peer, entry: SenderEntryFixed | ReceiverEntryFixed, due: float | None
+    ) -> None:
+        """Fire the timers of an entry that are due then."""
+        for fired in () if due is None else entry.lawful.fire_due(due):
+            self._fired(peer, fired)
 
     # What happens by itself.
 

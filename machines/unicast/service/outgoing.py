@@ -80,11 +80,6 @@ class Outgoing:
             batch = Batch(self._name, peer.name, messages, self._config.most_parts)
             self._socket.send(batch, peer.address)
 
-    def forget(self, peer: str) -> None:
-        """Nothing more is sent to it."""
-        for peers in (self._unsent, self._asked, self._asking):
-            peers.pop(peer, None)
-
     def end(self) -> None:
         """Nothing more is sent."""
         self._over = True

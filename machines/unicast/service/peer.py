@@ -11,12 +11,15 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
+from lawful.runtime.deadlines import Deadlines
+from lawful.runtime.instances.access import Fired
+
 from ..declaration import Conn, ReceiverEntryFixed, SenderEntryFixed
 from ..messages import Ack, Close, Data, Message, SendFirst, XmitReq
 from .large import LargePayloads
 from .parts import Arrivals
 from .relay import Address
-from .settings import LARGEST_WINDOW, Clock, Config, ConnectionStats
+from .settings import LARGEST_WINDOW, Clock, Config, ConnectionStats, Recorder
 
 
 class FormerLife(Exception):
@@ -113,6 +116,30 @@ class Peer:
         )
         arrivals = Arrivals(receiver, config.most_parts)
         return cls(name, address, sender, receiver, epoch, arrivals, LargePayloads(sender))
+
+    def watch(
+        self,
+        owner: str,
+        journal: Recorder | None,
+        deadlines: Deadlines,
+        fired: Callable[[Fired], None],
+    ) -> None:
+        """Let the journal and the timers of the endpoint `owner` know the entries. Errors: the
+        journal's; then neither knows them."""
+        try:
+            if journal is not None:
+                self.ends.append(journal.attach(self.sender, f"{owner}>{self.name}/sender"))
+                self.ends.append(journal.attach(self.receiver, f"{self.name}>{owner}/receiver"))
+            for entry in (self.sender, self.receiver):
+                self.ends.append(deadlines.add(entry, fired))
+        except BaseException:
+            self.unwatch()
+            raise
+
+    def unwatch(self) -> None:
+        """Neither the journal nor the timers know the entries any more."""
+        while self.ends:
+            self.ends.pop()()
 
     @property
     def unacked(self) -> int:

@@ -9,6 +9,7 @@ life of its sender. What is in the inbox of a life that ends counts as arrived. 
 2. What `send` has taken arrives, or `on_dropped` has told of it, unless its sender was killed.
    Where nobody is cut off or ends, nothing is told of but what is too large for a life of its
    target; and nothing else is refused.
+   A life that has forgotten a sender for a short while may get again what it got before.
 3. Within `BOUND` seconds after the last fault all of this has happened, and within as many again
    to messages that are sent after that.
 4. Nothing comes that nobody sent.
@@ -35,12 +36,16 @@ class Sent:
 
 @dataclass
 class History:
-    """All that the applications did and saw. `got`: by (target, its life), in order. `killed`:
+    """All that the applications did and saw. `got`: by (target, its life), in order. `forgot`: by
+    (target, its life), whom it forgot for a short while, and how much it had got before. `killed`:
     the lives that were; `troubled`: names that were cut off, deaf, closed, or had another life."""
 
     sent: dict[bytes, Sent] = field(default_factory=dict[bytes, Sent])
     got: dict[tuple[str, int], list[bytes]] = field(
         default_factory=dict[tuple[str, int], list[bytes]]
+    )
+    forgot: dict[tuple[str, int], list[tuple[int, str]]] = field(
+        default_factory=dict[tuple[str, int], list[tuple[int, str]]]
     )
     killed: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     troubled: set[str] = field(default_factory=set[str])
@@ -53,7 +58,11 @@ def problems(history: History) -> list[str]:
     for (name, life), payloads in history.got.items():
         latest: dict[tuple[str, int], int] = defaultdict(lambda: 2**32)
         once: set[bytes] = set()
-        for payload in payloads:
+        forgot = history.forgot.get((name, life), [])
+        for count, payload in enumerate(payloads):
+            for source in [source for at, source in forgot if at == count]:
+                latest = _without(latest, source)
+                once = {each for each in once if history.sent[each].source != source}
             sent = history.sent.get(payload)
             if sent is None or sent.target != name:
                 found.append(f"{name}{life} got what nobody sent to it: {payload!r}")
@@ -73,3 +82,9 @@ def problems(history: History) -> list[str]:
         if not told and (sent.target, payload) not in arrived:
             found.append(f"{payload!r} was taken, never came, and nobody was told")
     return found
+
+
+def _without(latest: dict[tuple[str, int], int], source: str) -> dict[tuple[str, int], int]:
+    """What is the latest of each life, if nothing is known of the lives of this name."""
+    kept = {way: place for way, place in latest.items() if way[0] != source}
+    return defaultdict(lambda: 2**32, kept)

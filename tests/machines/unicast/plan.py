@@ -19,6 +19,7 @@ FAULTS = (
     "lies",
     "forged",
     "view",
+    "disconnected",
 )
 
 
@@ -49,13 +50,14 @@ UNEVEN = (300, 60, 130)
 
 
 def plan_of(seed: int, messages: int = 120, seconds: float = 8.0) -> Plan:
-    """The plan of a seed."""
+    """The plan of a seed. In every fifth world peers are forgotten, and met again."""
     draw = random.Random(seed)
+    whats = FAULTS if seed % 5 == 3 else FAULTS[:-1]
     faults: list[Fault] = []
     at = 0.0
     while (at := at + draw.uniform(0.05, 0.9)) < seconds:
         length = draw.choice((0.1, 0.5, 2.5))
-        what = draw.choice(FAULTS)
+        what = draw.choice(whats)
         faults.append(Fault(at, what, draw.choice(NAMES), length, draw.randrange(2**32)))
     network = replace(BAD, hold=draw.choice((0.05, 0.3, 2.0)))
     takes = UNEVEN if seed % 6 == 5 else ()

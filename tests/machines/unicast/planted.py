@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from types import ModuleType
 
@@ -10,6 +11,7 @@ from lawful.machines.unicast.declaration import Conn, ReceiverEntryFixed, Sender
 from lawful.machines.unicast.messages import Ack, Close, Data, Dropped, Payload
 from lawful.machines.unicast.service import endpoint, peer, socket
 from lawful.machines.unicast.service.doubts import Doubts
+from lawful.machines.unicast.service.endpoint import Unicast
 from lawful.machines.unicast.service.inbox import Inbox
 from lawful.machines.unicast.service.large import LargePayloads
 from lawful.machines.unicast.service.parts import Arrivals
@@ -125,7 +127,23 @@ def _keeps_told(self: Doubts, peer: str, dropped: Dropped) -> None:
     TELL(self, peer, dropped)
 
 
+def _begins_anew(self: Unicast, known: Peer) -> None:
+    """A peer that is met again gets the ids of connections that it has seen."""
+    epoch = vars(self)["_epoch"]
+    FORGET(self, known)
+    vars(self)["_epoch"] = epoch
+
+
+def _keeps_inbox(_self: Inbox, _name: str) -> None:
+    """An inbox without room remembers a peer that is forgotten."""
+
+
+def _keeps_watching(_self: Peer) -> None:
+    """The journal and the timers know a peer that is forgotten."""
+
+
 TAKE, TELL = Arrivals.take, Doubts.tell
+FORGET: Callable[[Unicast, Peer], None] = vars(Unicast)["_forget"]
 
 LEAKS = {
     "keeps early numbers": Bug(Arrivals, "take", _keeps_early),
@@ -143,5 +161,8 @@ BUGS = {
     "acks the highest": Bug(peer, "ReceiverEntryFixed", AcksTheHighest),
     "no resending": Bug(peer, "SenderEntryFixed", NoResending),
     "silent loss": Bug(peer, "SenderEntryFixed", SilentLoss),
+    "begins anew": Bug(endpoint.Unicast, "_forget", _begins_anew),
+    "keeps watching": Bug(Peer, "unwatch", _keeps_watching),
+    "keeps who waits": Bug(Inbox, "forget", _keeps_inbox),
     "one life": Bug(peer, "SenderEntryFixed", OneLife),
 }

@@ -21,6 +21,7 @@ from dataclasses import replace
 from lawful.machines.unicast.messages import Close, Data, Dropped
 from lawful.machines.unicast.service import endpoint
 from lawful.machines.unicast.service.endpoint import EndpointClosed
+from lawful.machines.unicast.service.peer import Peer
 from lawful.machines.unicast.service.settings import Config, Options
 from lawful.machines.unicast.service.wire import Batch, encode
 from lawful.runtime.instance import Machine
@@ -88,6 +89,7 @@ class Life:
     def __init__(self, scene: Scene, name: str, number: int) -> None:
         self.name, self.number = name, number
         self.deaf = False
+        self.leaving: set[str] = set()  # Those that it is about to forget.
         self._scene = scene
         self._jobs: list[asyncio.Task[None]] = []
         self._talks: list[asyncio.Task[None]] = []
@@ -144,6 +146,25 @@ class Life:
         scene.counts += count_of(self.unicast)
         scene.datagrams.mend(PORTS[self.name])
 
+    async def forget(self, other: str, seconds: float, deaf: bool) -> None:
+        """Disconnect this peer, and connect it again after so many seconds. Who is deaf meanwhile
+        has no room for what comes."""
+        scene = self._scene
+        scene.history.troubled |= {self.name, other}
+        known = vars(self.unicast)["_peers"][other]
+        self.leaving.add(other)
+        self.deaf = deaf
+        await self.unicast.disconnect(other)
+        self.leaving.discard(other)
+        scene.errors += _left_of(self.unicast, known)
+        self.deaf = False
+        await asyncio.sleep(seconds)
+        scene.errors += _left_of(self.unicast, known)
+        if seconds < scene.forgotten_after:
+            got = scene.history.got[self.name, self.number]
+            scene.history.forgot.setdefault((self.name, self.number), []).append((len(got), other))
+        self.unicast.connect(other, (LOOPBACK, PORTS[other]))
+
     async def _talk(self, other: str, when: str = "") -> None:
         scene, draw = self._scene, self._scene.draw
         try:
@@ -160,6 +181,10 @@ class Life:
                 scene.history.sent[payload] = sent
                 try:
                     await self.unicast.send(other, payload, ordered=ordered)
+                except KeyError:  # It is forgotten, and met again.
+                    sent.dropped = True
+                    while other not in self.unicast.stats().connections or other in self.leaving:
+                        await asyncio.sleep(0.05)
                 except ValueError:
                     sent.dropped = True
                     if len(payload) <= self.config.largest_payload:
@@ -249,6 +274,9 @@ class Scene:
         self.counts: Counter[str] = Counter()
         self.faults: Counter[str] = Counter()
         self.errors: list[str] = []
+        # After so many seconds nobody sends again what it sent before: its connection is over.
+        over = config.conn_expiry_timeout + config.conn_close_timeout
+        self.forgotten_after = over + plan.network.hold + 1.0
         self.calm = False  # The last fault is over: applications take no long breaks any more.
         self.active = 0
         self.loop.set_exception_handler(self._hear_error)
@@ -297,6 +325,10 @@ class Scene:
                 self.clock.jump(fault.length)
             case "clock back":
                 self.clock.jump(-fault.length / 5)
+            case "disconnected":
+                others = [name for name in NAMES if name != fault.name]
+                deaf = fault.number % 4 > 1
+                await life.forget(others[fault.number % 2], 2 * fault.length, deaf)
             case "view":
                 self.history.troubled.update(NAMES)
                 life.unicast.view([name for name in NAMES if fault.number % 2 and name != "A"])
@@ -396,6 +428,17 @@ def _left_behind(end: endpoint.Unicast) -> list[str]:
         found += [f"{what} has {len(each)} left in {name}" for name, each in kept.items() if each]
     timers = len(has["_deadlines"])
     return found + [f"{end.name} has {timers} timers"] * (timers > MOST_TIMERS)
+
+
+def _left_of(end: endpoint.Unicast, known: Peer) -> list[str]:
+    """What an endpoint has of a peer that it has forgotten."""
+    has = vars(end)
+    kept = {name: kept for name, kept in has.items() if isinstance(kept, dict)}
+    kept |= {f"_outgoing{name}": kept for name, kept in vars(has["_outgoing"]).items()}
+    kept["_held of _inbox"] = vars(has["_inbox"])["_held"]
+    found = [name for name, each in kept.items() if isinstance(each, dict) and known.name in each]
+    found += ["ends"] * bool(known.ends)
+    return [f"{end.name} has forgotten {known.name}, and still has it in {name}" for name in found]
 
 
 def simulate(

@@ -163,6 +163,59 @@ async def test_who_waits_to_send_to_a_peer_that_is_forgotten_is_told() -> None:
 
 
 @timed
+async def test_who_forgets_a_peer_acknowledges_what_it_has_got_from_it() -> None:
+    async with joined(replace(QUICK, ack_interval=SECONDS)) as (a, b, _):
+        await b.send("A", b"1")
+        assert await heard(a, 1) == [b"1"]
+        await a.disconnect("B")
+        await b.flushed("A")
+        assert b.stats().in_doubt == 0
+
+
+@timed
+async def test_what_is_in_the_inbox_outlives_its_peer() -> None:
+    async with joined(replace(QUICK, inbox=1)) as (a, b, _):
+        await b.send("A", b"1")
+        await b.send("A", b"2")
+        await a.until(lambda: a.stats().messages_received.get("Data", 0) >= 2)
+        await a.disconnect("B")
+        assert await heard(a, 1) == [b"1"]
+        await b.until(lambda: b.stats().connections["A"].acked == 1)
+
+
+@timed
+async def test_a_peer_that_is_about_to_be_forgotten_is_not_met_again_before() -> None:
+    async with joined() as (a, b, relay):
+        address = b.address
+        relay.cut("A>B")
+        await a.send("B", b"1")
+        first, second = (asyncio.create_task(a.disconnect("B")) for _ in range(2))
+        await asyncio.sleep(0)
+        with pytest.raises(RuntimeError, match="connect B again once disconnect has returned"):
+            a.connect("B", address)
+        await first
+        a.connect("B", address)
+        await second  # The peer that is known now is another one.
+        relay.mend("A>B")
+        assert await a.send("B", b"2") == 1
+        assert await heard(b, 1) == [b"2"]
+
+
+@timed
+async def test_who_is_cancelled_while_it_forgets_a_peer_knows_it() -> None:
+    async with joined() as (a, b, relay):
+        relay.cut("A>B")
+        await a.send("B", b"1")
+        leaving = asyncio.create_task(a.disconnect("B"))
+        await asyncio.sleep(0)
+        leaving.cancel()
+        await asyncio.gather(leaving, return_exceptions=True)
+        relay.mend("A>B")
+        await a.send("B", b"2")
+        assert await heard(b, 2) == [b"1", b"2"]
+
+
+@timed
 async def test_nobody_hears_more_of_a_peer_that_is_forgotten(tmp_path: Path) -> None:
     with Journal(tmp_path / "j") as journal:
         async with joined(options=Options(journal=journal)) as (a, b, _):

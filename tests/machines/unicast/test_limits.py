@@ -106,15 +106,17 @@ def simulated(test: Callable[[Ends], Awaitable[None]]) -> Callable[[], None]:
 @simulated
 async def test_who_sends_more_than_the_other_takes_is_told(ends: Ends) -> None:
     """A has not heard yet how much B takes."""
-    a, b = await ends.open("A", LARGE), await ends.open("B", SMALL)
+    a, b = await ends.open("A", replace(LARGE, window=20)), await ends.open("B", SMALL)
     assert await a.send("B", b"before") == 1
     assert await a.send("B", bytes(100)) == 11
-    assert await a.send("B", b"after") == 12
+    assert await a.send("B", bytes(50)) == 16
+    assert await a.send("B", b"after") == 17
     await a.flushed("B")
     assert ends.got["B"] == [b"before", b"after"]
-    assert b.stats().broken == 3
-    assert ends.lost == [(11, bytes(100))]
-    assert (a.stats().in_doubt, a.stats().too_large, a.stats().accepted) == (1, 1, 3)
+    assert b.stats().broken == 5
+    assert ends.lost == [(11, bytes(100)), (16, bytes(50))]
+    assert [len(report.in_doubt) for report in ends.reports] == [2]  # In one datagram.
+    assert (a.stats().in_doubt, a.stats().too_large, a.stats().accepted) == (2, 2, 4)
 
 
 @simulated

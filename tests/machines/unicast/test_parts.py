@@ -197,6 +197,17 @@ async def test_an_inbox_without_room_keeps_the_turn() -> None:
 
 
 @timed
+async def test_each_peer_that_an_inbox_has_no_room_for_has_its_turn() -> None:
+    async with probed(config=replace(SMALL, inbox=1)) as (a, probe):
+        for name in "QR":
+            a.connect(name, ("127.0.0.1", 9))
+        for name in "PQR":
+            probe.say(data(1, b"\x03from " + name.encode()), source=name)
+        await a.until(lambda: a.stats().messages_received.get("Data", 0) == 3)
+        assert await heard(a, 3) == [b"from P", b"from Q", b"from R"]
+
+
+@timed
 async def test_who_is_cancelled_while_its_parts_leave_has_sent_them_all() -> None:
     """Otherwise B would hold back what comes after them."""
     async with ends.joined(SMALL) as (a, b, _):

@@ -24,7 +24,7 @@ from tests.machines.unicast.simulated import TRANSITIONS, shrunk, simulate
 
 def test_every_promise_is_kept_whatever_fails() -> None:
     faults, transitions = Counter[str](), Counter[str]()
-    for seed in range(2):  # The two have every fault between them.
+    for seed in (0, 3):  # The two have every fault between them.
         run = simulate(seed)
         assert run.problems == [], f"seed {seed}"
         faults += run.faults
