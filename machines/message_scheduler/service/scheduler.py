@@ -267,9 +267,10 @@ class MessageScheduler:
     def _closed(self, channel: ChannelId, time: int) -> Link:
         """Note that the machine has closed a channel; the connection to send on."""
         self._used[channel] = next(self._uses)
-        due = self._clock.now() + time
-        if self._due is None or due < self._due:
-            self._due = due
+        now = self._clock.now()
+        # Where the clock has jumped forward, what was due is late: who waits for it has to come.
+        if self._due is None or self._due <= now or now + time < self._due:
+            self._due = now + time if self._due is None else min(self._due, now + time)
             if self._sooner is not None:
                 self._sooner()
         return self._links[channel.peer]

@@ -24,6 +24,21 @@ class Sending:
     ends: list[str] = field(default_factory=list[str])
 
 
+@dataclass(frozen=True)
+class Times:
+    """A moment, in seconds: how much time has passed, and how much by the scheduler's clock, which
+    jumps forward. `back`: how often it has jumped back; what has passed since the scheduler looked
+    at it for the last time is lost then."""
+
+    passed: float
+    by_clock: float
+    back: int
+
+
+LATE = 0.003  # Seconds after which a timeout is late; it is in milliseconds, rounded up.
+EARLY = 0.001  # Seconds: what a duration in milliseconds may be off.
+
+
 @dataclass
 class Asking:
     """One request: where it went, and each of its ends: `timeout`, `withdrawn`, `answered` ..."""
@@ -31,6 +46,9 @@ class Asking:
     peer: str
     number: int
     body: bytes
+    timeout: float
+    sent_at: Times
+    failed_at: Times | None = None
     ends: list[str] = field(default_factory=list[str])
     answer: bytes | None = None
 
@@ -88,10 +106,22 @@ def _of_asking(asking: Asking, history: History, again: bool) -> Iterator[str]:
     """`again`: its number was given to another request too, whose late answer may be its own."""
     if len(asking.ends) != 1:
         yield f"ended {len(asking.ends)} times: {asking.ends}"
+    if asking.failed_at is not None and asking.ends == ["timeout"]:
+        yield from _of_timeout(asking, asking.failed_at)
     if asking.answer is None or again:
         return
     if asking.answer not in {history.right[asking.body]} | history.lies[asking.peer]:
         yield f"got {asking.answer[:40]!r}, which {asking.peer} has never answered to it"
+
+
+def _of_timeout(asking: Asking, failed: Times) -> Iterator[str]:
+    """It is told when the time is over, neither earlier nor later."""
+    sent = asking.sent_at
+    passed, by_clock = failed.passed - sent.passed, failed.by_clock - sent.by_clock
+    if passed > asking.timeout + LATE and failed.back == sent.back:
+        yield f"had {asking.timeout:.3f} s, and was told after {passed:.3f} s"
+    if by_clock < asking.timeout - EARLY:
+        yield f"had {asking.timeout:.3f} s, and was given up after {by_clock:.3f} s"
 
 
 def missing(counts: Mapping[str, int], expected: Iterable[str]) -> list[str]:

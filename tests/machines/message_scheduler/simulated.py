@@ -10,6 +10,7 @@ one that waits until all is answered after the faults have ceased, and stops the
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections import Counter
 from collections.abc import Callable
@@ -19,7 +20,7 @@ from lawful import Refused
 from lawful.machines.message_scheduler.declaration import ChannelId, Reason, Token
 from lawful.machines.message_scheduler.service import MessageScheduler
 from lawful.machines.message_scheduler.service.offering import Message, Offering
-from lawful.machines.message_scheduler.service.overlay import Overlay
+from lawful.machines.message_scheduler.service.overlay import Overlay, Session
 from lawful.machines.message_scheduler.service.responder import (
     FATES,
     Behaviour,
@@ -32,8 +33,8 @@ from lawful.runtime.kernel.event_record import Stepped
 from lawful.runtime.simulation.event_loop import SimulatedLoop
 from lawful.runtime.simulation.network import Network
 from lawful.runtime.simulation.turns import World
-from tests.machines.message_scheduler.history import Asking, History, Sending, problems
-from tests.machines.simulated_runs import Clock, Recorder, Run, Watch
+from tests.machines.message_scheduler.history import Asking, History, Sending, Times, problems
+from tests.machines.simulated_runs import Clock, Recorder, Run, Watch, timers_left
 
 CONFIG = Config(
     least=1, greatest=40, silence=3.0, redial=0.3, backlog=4_000, tolerated=4, longest_body=2_000
@@ -80,7 +81,13 @@ class Scene:
         self.inside = 0
         self.stopped = False
         self.late = ""
+        self.timers: list[str] = []  # That are left at the end.
         self.made = 0
+        self.skipped = 0.0  # Seconds that the clock has jumped forward, in all.
+
+    def times(self) -> Times:
+        """Now, for the judge."""
+        return Times(self.world.time, self.world.time + self.skipped, self.faults["clock back"])
 
     def soon(self, act: Callable[..., object], *args: object) -> None:
         """Act in the event loop."""
@@ -137,7 +144,7 @@ class Client:
             else:
                 number = offering.send_request(channel, message, self)
                 name = str(channel.peer).partition("#")[0]
-                asking = Asking(name, number, message.body)
+                asking = Asking(name, number, message.body, message.timeout, scene.times())
                 self.numbers[number] = scene.busy[channel] = asking
                 scene.history.askings.append(asking)
             self._used += 1
@@ -154,6 +161,7 @@ class Client:
     def on_failure(self, number: int, reason: Reason) -> None:
         with Inside(self._scene, "on_failure"):
             self.numbers[number].ends.append(reason.value)
+            self.numbers[number].failed_at = self._scene.times()
             if self._kind == "again":
                 Client(self._scene, "asks").schedule()
 
@@ -239,7 +247,9 @@ def _freeze(scene: Scene, port: int) -> None:
 def _jump(scene: Scene, port: int) -> None:
     forward = scene.chance(0.5)
     scene.faults["clock forward" if forward else "clock back"] += 1
-    scene.clock.offset += scene.world.random.uniform(0.0, 3.0) * (1 if forward else -1)
+    seconds = scene.world.random.uniform(0.0, 3.0)
+    scene.clock.offset += seconds * (1 if forward else -1)
+    scene.skipped += seconds * forward
 
 
 def _restart(scene: Scene, port: int) -> None:
@@ -312,6 +322,8 @@ def simulate(
         for port, peer in enumerate(scene.peers, 1):
             await peer.open(port)
         await scene.overlay.run()
+        await asyncio.sleep(0.1)  # Its connections hear of their ends.
+        scene.timers = timers_left(scene.loop, Session, Overlay)
 
     world.start(lambda: scene.loop.run_until_complete(live()), "event loop")
     for number in range(scene.talking):
@@ -333,6 +345,20 @@ def left_behind(scheduler: MessageScheduler) -> list[str]:
     return found + [f"_links has {len(kept['_links'])} peers"] * (len(kept["_links"]) > 3)
 
 
+BAD = {"twice": "unexpected", "garbage": "malformed", "oversized": "oversized"}
+
+
+def _blamed(scene: Scene) -> list[str]:
+    """Frames that were counted as bad ones, though no peer has sent such."""
+    sent = {each for fate, each in BAD.items() if scene.faults[fate]}
+    counts = scene.scheduler.stats().counts
+    return [
+        f"{counts[each]} frames were taken for {each}"
+        for each in BAD.values()
+        if each not in sent and each in counts
+    ]
+
+
 def _ran(seed: int, scene: Scene) -> Run:
     """Let it happen, and judge it."""
     found: list[str] = []
@@ -349,7 +375,8 @@ def _ran(seed: int, scene: Scene) -> Run:
         scene.faults.update({fate: peer.counts[fate] for fate in FATES})
     found += [scene.late] if scene.late else []
     found += problems(scene.history)
-    found += left_behind(scene.scheduler)
+    found += left_behind(scene.scheduler) + scene.timers
+    found += _blamed(scene)
     strange = [e for e in scene.failures if not isinstance(e, Planned | Refused)]
     found += [f"a callback raised {error!r}" for error in strange]
     watch = scene.watch

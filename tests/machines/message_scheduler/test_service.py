@@ -112,6 +112,23 @@ def test_time_and_disconnection_fail_a_request() -> None:
     assert scheduler.stats().counts["disconnected"] == 1
 
 
+def test_a_timer_is_looked_at_once_the_clock_has_jumped_over_another_one() -> None:
+    """Who waits would else come when the first one was to be due, by a clock that did not jump."""
+    clock = SimulatedClock()
+    scheduler = MessageScheduler(SMALL, Options(clock=clock))
+    scheduler.connect(Link(), "A", 2)
+    woken: list[float | None] = []
+    scheduler.driven(lambda: woken.append(clock.now()))
+    late, next_one = Client(asks_first), Client(asks_first)
+    scheduler.schedule(late)
+    clock.advance(3_600.0)
+    scheduler.schedule(next_one)
+    assert woken == [0.0, 3_600.0]
+    scheduler.fire_due()
+    assert late.heard == [("offer", 2), (7, Reason.TIMEOUT)]
+    assert (next_one.heard, scheduler.wait()) == ([("offer", 1)], 30.0)
+
+
 def test_the_channel_of_a_notification_is_open_after_its_time() -> None:
     clock = SimulatedClock()
     scheduler, _, _, failed = made(clock)

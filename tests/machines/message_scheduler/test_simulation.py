@@ -21,8 +21,9 @@ from lawful.machines.message_scheduler.declaration import (
     Token,
     Type,
 )
-from lawful.machines.message_scheduler.service import MessageScheduler, scheduler
+from lawful.machines.message_scheduler.service import MessageScheduler, overlay, scheduler
 from lawful.machines.message_scheduler.service.offering import Link, Offering
+from lawful.machines.message_scheduler.service.overlay import Session
 from lawful.runtime.journal import Journal, read
 from lawful.runtime.simulation.turns import Stuck, World
 from tests.machines.message_scheduler.simulated import FAULTS, TRANSITIONS, simulate
@@ -127,12 +128,25 @@ class KeepsChannels(MessageScheduler):
         self._used = used
 
 
+class FirstTimer(MessageScheduler):
+    """Who waits is told of a timer where none runs, and of none that is due before another."""
+
+    def _closed(self, channel: ChannelId, time: int) -> Link:
+        sooner = self._sooner
+        if self._due is not None:
+            self._sooner = None
+        link = super()._closed(channel, time)
+        self._sooner = sooner
+        return link
+
+
 LEAKS = (KeepsSenders, KeepsReceivers, KeepsChannels)
 BUGS = (
     pytest.param(NoTime, marks=pytest.mark.nightly),
     ToldTwice,
     Misdirected,
     NoWaking,
+    FirstTimer,
     Lost,
     *LEAKS,
 )
@@ -144,6 +158,32 @@ def test_a_planted_bug_is_found(bug: type[MessageScheduler]) -> None:
     found = next((run for seed in range(30) if (run := simulate(seed, kind=bug)).problems), None)
     assert found is not None
     assert simulate(found.seed, kind=bug) == found
+
+
+class KeepsWatch(Session):
+    """A connection that was lost is still watched."""
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._watch = None
+        super().connection_lost(exc)
+
+
+class OwesOne(Session):
+    """Frames that leave together count as one that may be answered."""
+
+    def _flush(self) -> None:
+        owed = self._owed
+        super()._flush()
+        self._owed = min(self._owed, owed + 1)
+
+
+@pytest.mark.one_in(2)
+@pytest.mark.parametrize("bug", [KeepsWatch, OwesOne])
+def test_a_bug_planted_in_its_connections_is_found(
+    bug: type[Session], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(overlay, "Session", bug)
+    assert any(simulate(seed).problems for seed in range(30))
 
 
 # Replay.
