@@ -93,8 +93,9 @@ class Bus:
         """Listen no more, end all connections."""
         for server in self._servers:
             server.close()
-        if self._impatience is not None:
-            self._impatience.cancel()
+        self._waiting.clear()  # Nobody joins in the place of who leaves now.
+        self._joining = None
+        self._end_wait()
         for link in tuple(self._links):
             link.abort()
 
@@ -216,6 +217,7 @@ class Bus:
     def _wait_for(self, node: Node) -> None:
         """Give the node that joins up after `patience` seconds in which nothing was told to it, and
         it had handled all; another updater may do better."""
+        self._end_wait()
         if not self._is_joining(node):
             return
         loop = asyncio.get_running_loop()
@@ -227,6 +229,10 @@ class Bus:
             self._members[node].abort()
         else:
             self._impatience = loop.call_later(left, self._wait_for, node)
+
+    def _end_wait(self) -> None:
+        if self._impatience is not None:
+            self._impatience.cancel()
 
     def _end(self, link: Link) -> None:
         self._links.pop(link, None)

@@ -33,7 +33,15 @@ from lawful.runtime.kernel.event_record import Stepped
 from lawful.runtime.simulation.event_loop import SimulatedLoop
 from lawful.runtime.simulation.turns import World
 from tests.machines.object_diffusion.wiretap import Judge, Tapped
-from tests.machines.simulated_runs import Clock, Run, left_behind, note_errors, play, tasks_left
+from tests.machines.simulated_runs import (
+    Clock,
+    Run,
+    left_behind,
+    note_errors,
+    play,
+    tasks_left,
+    timers_left,
+)
 
 PEERS = {"C": 1, "A": 2, "B": 3}
 HONEST = PEERS["C"]
@@ -252,10 +260,10 @@ async def _live(scene: Scene, objects: int, seconds: float, path: Path) -> None:
     await supervisor
     for peer in scene.peers:
         peer.close()
-    await asyncio.sleep(1.0)
+    await asyncio.sleep(0.1)
     for node in scene.nodes:
         scene.errors += _left_behind(node, connections=0)
-    scene.errors += tasks_left()
+    scene.errors += tasks_left() + timers_left(scene.loop, Connection, Node)
 
 
 def _left_behind(node: Node, connections: int) -> list[str]:

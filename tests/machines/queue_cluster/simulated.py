@@ -26,13 +26,23 @@ from lawful.machines.queue_cluster.ownership import Ownership
 from lawful.machines.queue_cluster.service.broker import Broker
 from lawful.machines.queue_cluster.service.bus import Bus
 from lawful.machines.queue_cluster.service.client import Client, CommandFailed, ConnectionLost
+from lawful.machines.queue_cluster.service.connection import Connection
 from lawful.machines.queue_cluster.service.exercise import Exercise, Manners
 from lawful.machines.queue_cluster.service.histories import counts, problems
+from lawful.machines.queue_cluster.service.node import LocalNode
 from lawful.machines.queue_cluster.service.settings import Config, Options
 from lawful.runtime.simulation.event_loop import SimulatedLoop
 from lawful.runtime.simulation.network import Network
 from lawful.runtime.simulation.turns import World
-from tests.machines.simulated_runs import Clock, Recorder, Run, Watch, note_errors, play
+from tests.machines.simulated_runs import (
+    Clock,
+    Recorder,
+    Run,
+    Watch,
+    note_errors,
+    play,
+    timers_left,
+)
 
 NAMES = "ABC"
 CLIENTS, BUSES = 1, 11  # The first port of the brokers, and of the bus: one for each broker.
@@ -260,7 +270,9 @@ async def _live(scene: Scene, messages: int, seconds: float) -> None:
     await asyncio.sleep(scene.config.silence)
     scene.late += [left for broker in scene.brokers.values() for left in _left_behind(broker)]
     scene.close()
-    await asyncio.sleep(1.0)
+    await asyncio.sleep(0.1)
+    scene.late += timers_left(scene.loop, Connection, Bus, Broker, LocalNode)
+    await asyncio.sleep(0.9)
 
 
 def _left_behind(broker: Broker) -> list[str]:
