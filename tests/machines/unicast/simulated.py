@@ -433,9 +433,8 @@ def _left_behind(end: endpoint.Unicast) -> list[str]:
 def _left_of(end: endpoint.Unicast, known: Peer) -> list[str]:
     """What an endpoint has of a peer that it has forgotten."""
     has = vars(end)
-    kept = {name: kept for name, kept in has.items() if isinstance(kept, dict)}
-    kept |= {f"_outgoing{name}": kept for name, kept in vars(has["_outgoing"]).items()}
-    kept["_held of _inbox"] = vars(has["_inbox"])["_held"]
+    kept: dict[str, object] = {**has, **vars(has["_outgoing"])}
+    kept["_held"] = vars(has["_inbox"])["_held"]
     found = [name for name, each in kept.items() if isinstance(each, dict) and known.name in each]
     found += ["ends"] * bool(known.ends)
     return [f"{end.name} has forgotten {known.name}, and still has it in {name}" for name in found]
