@@ -21,7 +21,6 @@ from dataclasses import replace
 from lawful.machines.unicast.messages import Close, Data, Dropped
 from lawful.machines.unicast.service import endpoint
 from lawful.machines.unicast.service.endpoint import EndpointClosed
-from lawful.machines.unicast.service.peer import Peer
 from lawful.machines.unicast.service.settings import Config, Options
 from lawful.machines.unicast.service.wire import Batch, encode
 from lawful.runtime.instance import Machine
@@ -31,8 +30,9 @@ from lawful.runtime.simulation.event_loop import SimulatedLoop
 from lawful.runtime.simulation.network import Network
 from lawful.runtime.simulation.turns import World
 from tests.machines.shrinking import smallest
-from tests.machines.simulated_runs import Recorder, Run, Watch, left_behind, play, tasks_left
+from tests.machines.simulated_runs import Recorder, Run, Watch, play, tasks_left
 from tests.machines.unicast.history import History, Sent, problems
+from tests.machines.unicast.leftovers import left_of_messages, left_of_peer
 from tests.machines.unicast.plan import NAMES, Fault, Plan, plan_of
 
 PORTS = {name: 7_001 + number for number, name in enumerate(NAMES)}
@@ -50,7 +50,6 @@ CONFIG = Config(
 )
 LAST_WORDS = 5  # Messages.
 LATER = "later "  # They begin with this.
-MOST_TIMERS = 72  # Two for each of the four entries of an endpoint, and 64 that were put off.
 BOUND = 20.0  # Seconds within which everything has come, after the last fault.
 TRANSITIONS = (
     *("send", "ack", "task", "retransmit", "send_first", "close", "expire", "remove", "give_up"),
@@ -156,10 +155,10 @@ class Life:
         self.deaf = deaf
         await self.unicast.disconnect(other)
         self.leaving.discard(other)
-        scene.errors += _left_of(self.unicast, known)
+        scene.errors += left_of_peer(self.unicast, known)
         self.deaf = False
         await asyncio.sleep(seconds)
-        scene.errors += _left_of(self.unicast, known)
+        scene.errors += left_of_peer(self.unicast, known)
         if seconds < scene.forgotten_after:
             got = scene.history.got[self.name, self.number]
             scene.history.forgot.setdefault((self.name, self.number), []).append((len(got), other))
@@ -406,38 +405,10 @@ async def _live(scene: Scene) -> None:
     await asyncio.sleep(0.2)  # What is acknowledged is in an inbox, and is taken out of it.
     await asyncio.sleep(0.0)  # What is said in this turn of the loop goes out at its end.
     for life in scene.lives.values():
-        scene.errors += _left_behind(life.unicast)
+        scene.errors += left_of_messages(life.unicast)
         await life.unicast.aclose()
         scene.counts += count_of(life.unicast)
     scene.errors += tasks_left()
-
-
-def _left_behind(end: endpoint.Unicast) -> list[str]:
-    """What an endpoint still has of messages that are all delivered and acknowledged: it would grow
-    with them. It may have something to do with each peer, once."""
-    has, others = vars(end), len(NAMES) - 1
-    found = left_behind(end.name, end, {"_peers": others, "_busy": others})
-    for name in ("_inbox", "_outgoing", "_sending", "_socket", "_doubts"):
-        found += left_behind(f"{name} of {end.name}", has[name])
-    for peer in has["_peers"].values():
-        what = f"{end.name} with {peer.name}"
-        found += left_behind(what, peer, {"ends": 4})  # Two entries, their timers and journals.
-        found += left_behind(f"{what}, arriving", peer.arrivals)
-        found += left_behind(f"{what}, large", peer.large)
-        kept = {"a window": peer.sender.window, "a buffer": peer.receiver.buffer}
-        found += [f"{what} has {len(each)} left in {name}" for name, each in kept.items() if each]
-    timers = len(has["_deadlines"])
-    return found + [f"{end.name} has {timers} timers"] * (timers > MOST_TIMERS)
-
-
-def _left_of(end: endpoint.Unicast, known: Peer) -> list[str]:
-    """What an endpoint has of a peer that it has forgotten."""
-    has = vars(end)
-    kept: dict[str, object] = {**has, **vars(has["_outgoing"])}
-    kept["_held"] = vars(has["_inbox"])["_held"]
-    found = [name for name, each in kept.items() if isinstance(each, dict) and known.name in each]
-    found += ["ends"] * bool(known.ends)
-    return [f"{end.name} has forgotten {known.name}, and still has it in {name}" for name in found]
 
 
 def simulate(
