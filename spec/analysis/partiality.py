@@ -39,9 +39,13 @@ def _has_every_key(kind: t.Type) -> bool:
     return all(isinstance(k, t.Serial) or not isinstance(k, t.Int) for k in t.inside(kind.key))
 
 
-def always_defined(*nodes: ir.Node) -> bool:
-    """Whether evaluating all of this always gives values, and refuses nothing."""
-    return not any(may_be_undefined(node) for node in everything(nodes))
+def always_defined(*nodes: ir.Node, unsure: frozenset[str] = frozenset()) -> bool:
+    """Whether evaluating all of this always gives values, and refuses nothing; the locals in
+    `unsure` may have none."""
+    return not any(
+        may_be_undefined(node) or (isinstance(node, ir.Local) and node.name in unsure)
+        for node in everything(nodes)
+    )
 
 
 def mixed(nodes: Iterable[ir.Node]) -> bool:

@@ -241,7 +241,7 @@ def _put_default(b: Body, node: tree.Apply, of: ir.Expr, kind: t.Map) -> Effect 
     params = (("key", kind.key), ("default", kind.value))
     kept = len(b.scene.problems.found), b.evaluated
     key, value = arguments(b, node, params)
-    if len(b.scene.problems.found) == kept[0] and not always_defined(key, value):
+    if len(b.scene.problems.found) == kept[0] and not always_defined(key, value, unsure=b.unsure):
         if b.hoisted is None:
             b.evaluated = kept[1]
             return None

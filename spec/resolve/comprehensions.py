@@ -107,7 +107,7 @@ def _gone_through(b: Body, over: tree.Expression) -> tuple[ir.Expr, t.Type]:
     made = comprehension(b, inner, "tuple", None, any_order=True)
     kept = len(b.scene.problems.found)
     found = as_set(b, made) if isinstance(made, ir.Comp) else made
-    if len(b.scene.problems.found) == kept and not always_defined(made):
+    if len(b.scene.problems.found) == kept and not always_defined(made, unsure=b.unsure):
         what, instead = "a generator whose elements may have no value", "write a list: [...]"
         b.problem("L103", over.place, what, "elements that have a value for certain", instead)
     return found, t.element(found.type) or t.Unknown()

@@ -121,9 +121,9 @@ class Body:
     in `moved` are at a place in the state now; of those in `joined` the second assignment has
     become the default of their lookup. `expected` are the types of locals that their first values
     do not say; `later` are such types as statements show them. `written` are all
-    statements of the body. `named_reads` are the reads of locals that name a place, in their order;
-    `broken` and `continued` is what locals name where `break` and `continue` end a round of the
-    present loop.
+    statements of the body; of its locals the `unsure` may have no value when read. `named_reads`
+    are the reads of locals that name a place, in their order; `broken` and `continued` is what
+    locals name where `break` and `continue` end a round of the present loop.
     """
 
     scene: Scene
@@ -148,6 +148,7 @@ class Body:
     joined: set[str] = field(default_factory=set[str])
     expected: Mapping[str, t.Type] = field(default_factory=dict[str, t.Type])
     written: tuple[tree.Statement, ...] = ()
+    unsure: frozenset[str] = frozenset()
     later: dict[str, t.Type] = field(default_factory=dict[str, t.Type])
     fresh: int = 0
     changes: bool = False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from .. import ir
 from .. import types as t
 from ..analysis.partiality import may_be_undefined
+from ..analysis.places import root
 from ..errors import Place, a, nearest
 from ..syntax import tree
 from . import tuples
@@ -35,7 +36,8 @@ def infer(b: Body, node: tree.Expression, hint: t.Type | None) -> ir.Expr:
     if hint is not None and isinstance(node, DISPLAYS):
         hint = there(hint)
     found = b.scene.expressions[type(node)](b, node, hint)
-    if may_be_undefined(found):
+    base = root(found)
+    if may_be_undefined(found) or (isinstance(base, ir.Local) and base.name in b.unsure):
         b.evaluated = None
     elif isinstance(found, ir.Field | ir.Item | ir.Local | ir.Narrow):
         b.read(found)

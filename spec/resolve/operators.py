@@ -61,7 +61,7 @@ def binary(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir
         ) is not None:
             return ir.Const(place, t.FLOAT, number)
         case (t.Bool(), t.Bool()) if op in BOTH_BOOLS:
-            return _of_bools(place, op, sides)
+            return _of_bools(b, place, op, sides)
         case (t.Text(), t.Text()) if op == "+":
             return ir.Format(place, t.TEXT, sides)
         case (t.Set(item=mine), t.Set(item=theirs)) if op in SETS and t.alike(mine, theirs):
@@ -102,12 +102,12 @@ def binary(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir
 BOTH_BOOLS = frozenset("&|^")
 
 
-def _of_bools(place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir.Expr:
+def _of_bools(b: Body, place: Place, op: str, sides: tuple[ir.Expr, ir.Expr]) -> ir.Expr:
     """`p & q`, `p | q`, `p ^ q` of bools. Both have a value: where the second may have none, `and`
     and `or` would hide that."""
     if op == "^":
         return ir.Op(place, t.BOOL, "ne", sides)
-    if always_defined(sides[1]):
+    if always_defined(sides[1], unsure=b.unsure):
         return (ir.And if op == "&" else ir.Or)(place, t.BOOL, sides)
     both = tuples.made(place, sides)
     return ir.Op(place, t.BOOL, "all_of" if op == "&" else "any_of", (both,))

@@ -256,7 +256,7 @@ class _Resolver:
         body.locals.update(signature.params)
         body.assigned = tree.assigned_names(method.body)
         before = len(self.problems.found)
-        body.written = method.body
+        body.written, body.unsure = method.body, _unsure(method, signature)
         if names := later_types.awaited(method.body):
             body.expected = self._shown(body, method, names)
         made = block(body, method.body)
@@ -539,3 +539,13 @@ def _is_static(function: Any, classes: Iterable[type]) -> bool:
     """Whether one of these classes holds it as `@staticmethod`."""
     held = (each for cls in classes for each in vars(cls).values())
     return any(isinstance(each, staticmethod) and each.__func__ is function for each in held)
+
+
+def _unsure(method: tree.Method, signature: Signature) -> frozenset[str]:
+    """The locals of a method that may have no value where it reads them."""
+    nested = tuple(s for s in method.body if isinstance(s, tree.BLOCKS))
+    if not tree.assigned_names(nested):
+        return frozenset()
+    from ..syntax.unsure_locals import unsure
+
+    return unsure(method.body, (name for name, _ in signature.params))

@@ -302,6 +302,9 @@ Statement = (
 )
 
 
+BLOCKS = (Choose, Match, Each, While)  # The statements that have others inside.
+
+
 @dataclass(frozen=True, slots=True)
 class Method(Tree):
     """A function of the class body or of a module; `problems` count only if it is used.

@@ -24,7 +24,7 @@ def first_element(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr
         if not isinstance(every, ir.Comp) or not isinstance(every.type, t.Seq):
             return every
         tests = [test for clause in every.clauses for test in clause.conditions]
-        if not always_defined(every.element, *tests):
+        if not always_defined(every.element, *tests, unsure=b.unsure):
             return refused(b, node, "a default, for a value or a condition may have none", "L204")
         first = ir.Const(node.place, t.INT, 0)
         return ir.Item(node.place, every.type.item, every, first)

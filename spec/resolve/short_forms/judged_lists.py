@@ -36,7 +36,7 @@ def judged_list(
             pass
     made = dataclasses.replace(made, element=element, place=place)
     tests = [test for clause in made.clauses for test in clause.conditions]
-    if always_defined(element, *tests):
+    if always_defined(element, *tests, unsure=b.unsure):
         return dataclasses.replace(made, type=t.BOOL, kind=kind)
     return ir.Op(place, t.BOOL, f"{kind}_of", (made,))
 

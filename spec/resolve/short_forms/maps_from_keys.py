@@ -22,7 +22,7 @@ def from_keys(b: Body, node: tree.Apply, expected: t.Type | None) -> ir.Expr:
     key = tree.Name(node.place, name)
     made = tree.Comprehension(node.place, "map", node.args[1], key, (clause,))
     found = expressions.expr(b, made, expected if isinstance(expected, t.Map) else None)
-    if isinstance(found, ir.Comp) and not always_defined(found.element):
+    if isinstance(found, ir.Comp) and not always_defined(found.element, unsure=b.unsure):
         b.problem(
             "L102",
             node.args[1].place,

@@ -22,7 +22,7 @@ def repeated(b: Body, place: Place, sides: tuple[ir.Expr, ir.Expr]) -> ir.Expr |
     if isinstance(of.type, t.Tuple):
         return _tuple(b, place, of, count)
     assert isinstance(of.type, t.Seq)
-    if not t.immutable(of.type.item) or not always_defined(of):
+    if not t.immutable(of.type.item) or not always_defined(of, unsure=b.unsure):
         _refused(b, place, of)
         return b.wrong(place)
     return _sequence(b, place, of, count)
@@ -33,7 +33,7 @@ def _tuple(b: Body, place: Place, of: ir.Expr, count: ir.Expr) -> ir.Expr | None
     if isinstance(count, ir.Const) and 0 < int(str(count.value)) * len(items) <= MOST:
         return tuples.made(place, items * int(str(count.value)))
     whole = tuples.as_sequence(of)
-    if whole is None or not always_defined(of):
+    if whole is None or not always_defined(of, unsure=b.unsure):
         _refused(b, place, of)
         return b.wrong(place)
     return _sequence(b, place, whole[0], count)
@@ -58,7 +58,7 @@ def _sequence(b: Body, place: Place, of: ir.Expr, count: ir.Expr) -> ir.Expr:
 
 
 def _refused(b: Body, place: Place, of: ir.Expr) -> None:
-    if always_defined(of):
+    if always_defined(of, unsure=b.unsure):
         b.problem(
             "L211",
             place,
