@@ -115,15 +115,14 @@ class Body:
     round of the loop on every way, and `older` had a value before a loop. `aliases` name a place;
     of these the `dead` name one that was replaced since. `assigned` is what the body assigns
     anywhere: such a name is never one of the module; but `steady` are variables of loops round here
-    that nothing else assigns. `evaluated` are the places that were read before
-    in the same statement; None where that may be any, or may have refused. `asked` is the
-    condition that is resolved. `loops` counts the loops round here. The containers of the locals
-    in `moved` are at a place in the state now; of those in `joined` the second assignment has
-    become the default of their lookup. `expected` are the types of locals that their first values
-    do not say; `later` are such types as statements show them. `written` are all
-    statements of the body; of its locals the `unsure` may have no value when read. `named_reads`
-    are the reads of locals that name a place, in their order; `broken` and `continued` is what
-    locals name where `break` and `continue` end a round of the present loop.
+    that nothing else assigns. `evaluated` are the places that were read before in the same
+    statement; None where that may be any, or may have refused. `asked` is the condition that is
+    resolved. `loops` counts the loops round here. The containers of the locals in `moved` are at a
+    place in the state now; of those in `joined` the second assignment has become the default of
+    their lookup. `expected` are the types of locals that their first values do not say; `later` are
+    such types as statements show them. `written` are all statements of the body; of its locals the
+    `unsure` may have no value when read. `named_reads` are the reads of locals that name a place;
+    `broken` and `continued` is what locals name where `break` and `continue` end a round.
     """
 
     scene: Scene
