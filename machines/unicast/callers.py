@@ -16,42 +16,45 @@ from .messages import Ack, Close, Data, Dropped, Payload, SendFirst, XmitReq
 
 
 class SenderCalled(Machine):
-    """A's entry and its caller. `conn`, `sent`, `acked`: connections begun, and of the last one the
-    messages that were sent and acknowledged, none if it is removed; `closing`: nothing was sent
-    since it expired or was closed; `seen`: what the last run of the task saw."""
+    """A's entry and its caller. `conn`, `last`, `acked`: connections begun, and of the last one how
+    many messages were sent and acknowledged, none if it is removed; `sent`: these messages;
+    `closing`: nothing was sent since it expired or was closed; `seen`: what the last run of the
+    task saw."""
 
     entry: SenderEntryFixed = SenderEntryFixed()
     conn: Nat = 0
-    sent: list[Payload] = []
+    last: Nat = 0
     acked: Nat = 0
+    sent: dict[Nat, Payload] = {}
     closing: bool = False
     seen_sent: Nat = 0
     seen_acked: Nat = 0
 
     def message(self, seqno: Nat) -> Data:
-        return Data(seqno, self.conn, seqno == 1, self.sent[seqno - 1])
+        return Data(seqno, self.conn, seqno == 1, self.sent[seqno])
 
     def first(self) -> Data:
         """The first message without an ack, marked as first (U28)."""
         return self.message(self.acked + 1).replace(first=True)
 
     def waits(self) -> bool:
-        return self.acked < len(self.sent)
+        return self.acked < self.last
 
     @transition()
     def send(self, payload: Payload) -> None:
         """The message has the next number of this connection, or is the first of another (U10)."""
         data = self.entry.send(payload)
-        if len(self.sent) == 0:
+        if self.last == 0:
             self.conn += 1
-        self.sent.append(payload)
+        self.last += 1
+        self.sent[self.last] = payload
         self.closing = False
-        assert data == self.message(len(self.sent))
+        assert data == self.message(self.last)
 
     @transition()
     def ack(self, m: Ack) -> None:
         self.entry.ack(m)
-        if m.conn == self.conn and m.seqno <= len(self.sent):
+        if m.conn == self.conn and m.seqno <= self.last:
             self.acked = max(self.acked, m.seqno)
 
     @transition()
@@ -59,12 +62,12 @@ class SenderCalled(Machine):
         """Only the last message is resent, if nothing was sent or acknowledged since the last run
         (U14)."""
         data = self.entry.task()
-        again = self.seen_sent == len(self.sent) and self.seen_acked == self.acked
+        again = self.seen_sent == self.last and self.seen_acked == self.acked
         if again and self.waits():
-            assert data == self.message(len(self.sent))
+            assert data == self.message(self.last)
         else:
             assert data is None
-        self.seen_sent, self.seen_acked = len(self.sent), self.acked
+        self.seen_sent, self.seen_acked = self.last, self.acked
 
     @transition()
     def retransmit(self, m: XmitReq) -> None:
@@ -73,7 +76,7 @@ class SenderCalled(Machine):
         again = self.entry.retransmit(m)
         mine = m.conn == self.conn
         expected = frozenset(
-            self.message(q) for q in m.missing if mine and self.acked < q <= len(self.sent)
+            self.message(q) for q in m.missing if mine and self.acked < q <= self.last
         )
         if mine and self.waits() and any(0 < q <= self.acked for q in m.missing):
             expected |= {self.first()}
@@ -90,7 +93,7 @@ class SenderCalled(Machine):
     @transition()
     def close(self) -> None:
         self.entry.close()
-        self.closing = len(self.sent) > 0
+        self.closing = self.last > 0
 
     @transition()
     def expire(self) -> None:
@@ -111,12 +114,13 @@ class SenderCalled(Machine):
         assert told == Dropped(
             self.conn,
             self.acked,
-            frozenset(self.message(q) for q in range(self.acked + 1, len(self.sent) + 1)),
+            frozenset(self.message(q) for q in self.sent if q > self.acked),
         )
         self.end()
 
     def end(self) -> None:
         self.sent.clear()
+        self.last = 0
         self.acked, self.seen_sent, self.seen_acked = 0, 0, 0
         self.closing = False
 
@@ -124,7 +128,7 @@ class SenderCalled(Machine):
     def ends_as_it_should(self) -> bool:
         """A live entry expires, if that is enabled. A CLOSING one is removed if all is
         acknowledged, otherwise it gives up (U5, U19, U20, U29, U30)."""
-        live = len(self.sent) > 0 and not self.closing
+        live = self.last > 0 and not self.closing
         return (
             can(self.entry.expire) == (live and self.entry.reaping)
             and can(self.entry.remove) == (self.closing and not self.waits())
@@ -137,7 +141,7 @@ class SenderCalled(Machine):
         conn = self.conn
         return (
             can(self.entry.close)
-            and all(can(self.entry.send, p) for p in self.sent)
+            and all(can(self.entry.send, p) for p in self.sent.values())
             and can(self.entry.task)
             and can(self.entry.ack, Ack(1, conn))
             and can(self.entry.send_first, SendFirst(conn))
@@ -147,14 +151,34 @@ class SenderCalled(Machine):
     @invariant
     def keeps_what_is_not_acknowledged(self) -> bool:
         """Nothing else needs memory (U6, U12)."""
-        return len(self.entry.window) == len(self.sent) - self.acked
+        return self.entry.window == {q: p for q, p in self.sent.items() if q > self.acked}
+
+    @invariant
+    def notes_are_complete(self) -> bool:
+        """The proofs lean on this."""
+        every = all(q in self.sent for q in range(1, self.last + 1))
+        return every and self.acked <= self.last and all(1 <= q <= self.last for q in self.sent)
+
+    @invariant
+    def knows_what_was_sent(self) -> bool:
+        """However many messages were sent, the entry has all of them, and what acks cover (U6,
+        U10, U12)."""
+        return (
+            self.entry.conn == self.conn
+            and self.entry.highest_sent == self.last
+            and self.entry.highest_acked == self.acked
+            and self.entry.seen_sent == self.seen_sent
+            and self.entry.seen_acked == self.seen_acked
+            and (self.entry.state == Conn.CLOSED) == (self.last == 0)
+            and (self.entry.state == Conn.CLOSING) == self.closing
+        )
 
     @reachable
     def goes_on_after_it_was_closed(self) -> bool:
-        return self.conn == 2 and len(self.sent) > 1
+        return self.conn == 2 and self.last > 1
 
     # Each message may have another payload than the next.
-    scope = Scope(Nat=range(0, 4), Payload=2, sent=3)
+    scope = Scope(Nat=range(0, 4), Payload=2)
 
 
 class SenderUnreaped(SenderCalled):
@@ -169,7 +193,7 @@ class ReceiverCalled(Machine):
     known; `asked`: the connection whose first message is to be asked for; `live`, `closing`: an
     entry exists, and expired since the last message; `owed`: an ack is due."""
 
-    entry: ReceiverEntryFixed = ReceiverEntryFixed()
+    entry: ReceiverEntryFixed = ReceiverEntryFixed(largest_window=3)
     conn: Nat = 0
     next: Nat = 1
     kept: dict[Nat, Payload] = {}
@@ -192,8 +216,16 @@ class ReceiverCalled(Machine):
         elif newer and not m.first:
             self.asked = m.conn
         elif m.conn == self.conn and m.conn > 0:
+            self.heard(m)
+
+    def heard(self, m: Data) -> None:
+        """What is beyond any window is not kept. Asked is where the connection goes on, unless a
+        newer one was heard of (U28, U-B11)."""
+        if m.first or m.seqno - self.next < self.entry.largest_window:
             self.live, self.closing = True, False
             self.keep(m)
+        elif self.asked == 0:
+            self.asked = m.conn
 
     def keep(self, m: Data) -> None:
         """A message that is marked as first is the next, unless it was delivered (U-B11)."""
@@ -205,13 +237,6 @@ class ReceiverCalled(Machine):
             self.kept[m.seqno] = m.payload
             self.kept = {q: p for q, p in self.kept.items() if q >= self.next}
             self.highest = max(self.highest, m.seqno)
-
-    @transition()
-    def ask_again(self, m: Data) -> None:
-        """Asked is where this connection goes on, unless a newer one was heard of (U28, U-B11)."""
-        self.entry.ask_again(m)
-        if m.conn == self.conn and m.conn > 0 and self.asked == 0:
-            self.asked = m.conn
 
     @transition()
     def deliver(self) -> None:
@@ -306,11 +331,15 @@ class ReceiverCalled(Machine):
     def misses_one_of_two(self) -> bool:
         return self.missing() != frozenset() and len(self.kept) == 2
 
-    # Each message may have another payload than the next.
-    scope = Scope(Nat=range(0, 4), Payload=2)
+    # Each message may have another payload than the next, and some are beyond any window.
+    scope = Scope(
+        {"Data.conn": range(0, 3), "Close.conn": range(0, 3), "conn": range(0, 3)},
+        Nat=range(0, 5),
+        Payload=2,
+    )
 
 
 class ReceiverUnreaped(ReceiverCalled):
     """Without reaping it ends with a CLOSE only (U29)."""
 
-    entry: ReceiverEntryFixed = ReceiverEntryFixed(reaping=False)
+    entry: ReceiverEntryFixed = ReceiverEntryFixed(reaping=False, largest_window=3)

@@ -283,7 +283,7 @@ class ReceiverEntry(Entry, abstract=True):
     @transition(source=(Conn.OPEN, Conn.CLOSING), target=Conn.OPEN, event="data")
     def accept(self, m: Data) -> None:
         """Data of this connection: keep it until it is next in order [seed:50] (U9)."""
-        require(m.conn == self.conn, "of another connection")
+        require(self.belongs(m), "is not for this window")
         self.insert(m)
 
     @transition(source=Conn.CLOSED, target=Conn.OPEN, event="data")
@@ -291,7 +291,7 @@ class ReceiverEntry(Entry, abstract=True):
         """Data of the connection that was removed last: continue where it ended. Otherwise a late
         copy would be delivered twice (U-B3) and a later message never (U-B4)."""
         require(self.conn > 0, "no connection is remembered")
-        require(m.conn == self.conn, "of another connection")
+        require(self.belongs(m), "is not for this window")
         self.insert(m)
 
     @transition(target=Conn.OPEN, event="data")
@@ -309,6 +309,9 @@ class ReceiverEntry(Entry, abstract=True):
         self.sync_due = m.conn
 
     older = ignore("data", otherwise=True, because="of an older connection: stale (U-B7)")
+
+    def belongs(self, m: Data) -> bool:
+        return m.conn == self.conn
 
     def unknown(self, m: Data) -> bool:
         return m.conn > self.conn
@@ -430,6 +433,8 @@ class ReceiverEntry(Entry, abstract=True):
 class ReceiverEntryFixed(ReceiverEntry):
     """Remembers what it delivered, tells older connections, and goes on where the sender says."""
 
+    largest_window: Param[Nat] = 4_096
+
     def insert(self, m: Data) -> None:
         """Messages before one marked as first were delivered before a crash, and purged (U-B11)."""
         if m.first:
@@ -437,13 +442,19 @@ class ReceiverEntryFixed(ReceiverEntry):
             self.buffer = {q: p for q, p in self.buffer.items() if q >= self.next}
         super().insert(m)
 
-    @transition()
-    def ask_again(self, m: Data) -> None:
-        """Data that no sender could send after what B knows: ask where to go on (U28, U-B11)."""
-        require(m.conn == self.conn, "of another connection")
-        self.sync_due = max(self.sync_due, m.conn)
+    def belongs(self, m: Data) -> bool:
+        return super().belongs(m) and not self.is_beyond(m)
 
-    elsewhere = ignore("ask_again", otherwise=True, because="of another connection")
+    def is_beyond(self, m: Data) -> bool:
+        """No sender sends this after what B knows: B would request all those before it (U28)."""
+        far = m.seqno >= self.next + self.largest_window
+        return m.conn == self.conn and far and not m.first
+
+    @transition(event="data")
+    def ask_again(self, m: Data) -> None:
+        """Data beyond any window is not kept: ask where to go on (U28, U-B11)."""
+        require(self.is_beyond(m), "could be sent")
+        self.sync_due = max(self.sync_due, m.conn)
 
     @invariant
     def belongs_to_a_connection(self) -> bool:
@@ -455,3 +466,5 @@ class ReceiverEntryFixed(ReceiverEntry):
         """The flag names no older connection; without it nothing is sent [seed:122-124] (U28)."""
         asks = self.sync_due > 0
         return can(self.send_sync) == asks and implies(asks, self.sync_due >= self.conn)
+
+    scope = Scope(Nat=range(0, 4), Payload=1, reaping=(True, False), largest_window=(2,))

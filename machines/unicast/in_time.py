@@ -160,6 +160,7 @@ class ReceiverInTime(ReceiverEntryFixed):
         ack_interval=(2,),
         conn_expiry_timeout=(3,),
         conn_close_timeout=(1,),
+        largest_window=(1, 3),
     )
     large = Scope(Nat=range(0, 4), ack_interval=(1, 2))
 

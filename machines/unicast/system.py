@@ -289,6 +289,23 @@ class LinkBurst(LinkLossy):
     )
 
 
+class LinkNarrow(LinkBurst):
+    """B keeps only the next message: A sends more at once, and tells it where to go on (U28)."""
+
+    receiver: ReceiverEntry = ReceiverEntryFixed(largest_window=1)
+
+    nothing_is_missing = drop("misses_some")
+    scope = Scope(
+        Nat=range(0, 5),
+        Payload=1,
+        network=9,
+        submitted=3,
+        delivered=3,
+        messages=(3,),
+        failures=(0,),
+    )
+
+
 class LinkAsSeed(FairLink):
     """Both entries as the document describes them: the failures that it should prevent happen."""
 

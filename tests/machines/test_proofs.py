@@ -13,11 +13,12 @@ from lawful.checks.prove.result import ProofResult
 from lawful.machines.object_diffusion.attribution import Attribution
 from lawful.machines.object_diffusion.declaration import InboundPeerFixed
 from lawful.machines.queue_cluster.declaration import QueueOwnerFixed
-from lawful.machines.unicast.callers import ReceiverCalled
+from lawful.machines.unicast.callers import ReceiverCalled, SenderCalled
 from lawful.spec.resolve import resolve
 from tests.checks.declarations.attempts import AttemptsFixed
 from tests.machines.established import verdicts
 
+UNICAST = "all integers; timers armed or not; all parameter values; all values of Payload"
 TIMED = "all integers; all ticks; timers stopped or at any tick, urgent ones fired when due"
 
 
@@ -32,11 +33,8 @@ def proof(cls: type[Machine]) -> ProofResult:
     ("cls", "verdict", "covers"),
     [
         (AttemptsFixed, "proved", f"{TIMED}; all parameter values that @assume allows"),
-        (
-            ReceiverCalled,
-            "proved",
-            "all integers; timers armed or not; all parameter values; all values of Payload",
-        ),
+        (SenderCalled, "proved", UNICAST),
+        (ReceiverCalled, "proved", UNICAST),
         pytest.param(
             InboundPeerFixed,
             "proved-within",

@@ -368,14 +368,11 @@ class Unicast:
         """Give the message to the machine that it is for, and perform what that returns."""
         match message:
             case Data():
-                if peer.is_beyond(message):
-                    self._counts["beyond"] += 1
-                    peer.receiver.ask_again(message)
-                else:
-                    is_new = peer.arrivals.is_new(message.conn, message.seqno)
-                    peer.receiver.data(message)
-                    if is_new and overtakes(message.payload):
-                        self._inbox.deliver_early(peer, message)
+                self._counts["beyond"] += peer.receiver.is_beyond(message)
+                is_new = peer.arrivals.is_new(message.conn, message.seqno)
+                peer.receiver.data(message)
+                if is_new and overtakes(message.payload):
+                    self._inbox.deliver_early(peer, message)
             case Ack():
                 peer.sender.ack(message)
             case SendFirst():

@@ -112,6 +112,7 @@ class Peer:
             conn_expiry_timeout=config.conn_expiry_timeout,
             conn_close_timeout=config.conn_close_timeout,
             reaping=config.conn_expiry_timeout > 0,
+            largest_window=LARGEST_WINDOW,
             clock=clock,
         )
         arrivals = Arrivals(receiver, config.most_parts)
@@ -179,16 +180,6 @@ class Peer:
         """Wake those who wait for this peer."""
         self.changed.set()
         self.changed.clear()
-
-    def is_beyond(self, data: Data) -> bool:
-        """Whether no endpoint could have sent this on the connection: its windows are bounded.
-
-        One such number would otherwise make the receiver request all those before it. A message
-        marked as first is the one to go on with, and makes it request none (U-B11).
-        """
-        known = self.receiver
-        far = data.seqno >= known.next + LARGEST_WINDOW
-        return data.conn == known.conn and far and not data.first
 
     def stats(self) -> ConnectionStats:
         return ConnectionStats(

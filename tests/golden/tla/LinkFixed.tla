@@ -63,7 +63,7 @@ SenderEntryFixed_in_bounds(self) ==
   ((0 <= self.conn) /\ (0 <= self.highest_sent) /\ (0 <= self.highest_acked) /\ (0 <= self.seen_sent) /\ (0 <= self.seen_acked) /\ (\A k \in DOMAIN self.window : ((0 <= k))) /\ (0 <= self.covered))
 
 ReceiverEntryFixed_in_bounds(self) ==
-  ((0 <= self.conn) /\ (0 <= self.next) /\ (0 <= self.highest) /\ (\A k \in DOMAIN self.buffer : ((0 <= k))) /\ (0 <= self.sync_due))
+  ((0 <= self.conn) /\ (0 <= self.next) /\ (0 <= self.highest) /\ (\A k \in DOMAIN self.buffer : ((0 <= k))) /\ (0 <= self.sync_due) /\ (0 <= self.largest_window))
 
 LinkFixed_in_bounds(self) ==
   (SenderEntryFixed_in_bounds(self.sender) /\ ReceiverEntryFixed_in_bounds(self.receiver) /\ ((\A x \in DOMAIN self.network : (self.network[x] >= 0)) /\ (\A x \in DOMAIN self.network : ((((x.is = "Data")) => ((0 <= x.seqno) /\ (0 <= x.conn))) /\ (((x.is = "Ack")) => ((0 <= x.seqno) /\ (0 <= x.conn))) /\ (((x.is = "SendFirst")) => ((0 <= x.conn))) /\ (((x.is = "XmitReq")) => ((0 <= x.conn) /\ (\A x_1 \in x.missing : (0 <= x_1)))) /\ (((x.is = "Close")) => ((0 <= x.conn)))))) /\ (0 <= self.submissions) /\ (0 <= self.failed) /\ ((\A i \in DOMAIN self.submitted : ((0 <= self.submitted[i][1]) /\ (0 <= self.submitted[i][2])))) /\ ((\A i_1 \in DOMAIN self.delivered : ((0 <= self.delivered[i_1][1]) /\ (0 <= self.delivered[i_1][2])))) /\ (\A x_2 \in self.reported : ((0 <= x_2[1]) /\ (0 <= x_2[2]))))
@@ -103,11 +103,11 @@ Becomes(r) ==
 SenderEntryFixed_fresh(conn_expiry_timeout, conn_close_timeout, reaping) ==
   [state |-> "CLOSED", conn |-> 0, idle |-> FALSE, highest_sent |-> 0, highest_acked |-> 0, seen_sent |-> 0, seen_acked |-> 0, window |-> <<>>, reported |-> FALSE, covered |-> 0, conn_expiry_timeout |-> conn_expiry_timeout, conn_close_timeout |-> conn_close_timeout, reaping |-> reaping]
 
-ReceiverEntryFixed_fresh(conn_expiry_timeout, conn_close_timeout, reaping, ack_interval) ==
-  [state |-> "CLOSED", conn |-> 0, idle |-> FALSE, next |-> 1, highest |-> 0, buffer |-> <<>>, ack_delay |-> FALSE, sync_due |-> 0, conn_expiry_timeout |-> conn_expiry_timeout, conn_close_timeout |-> conn_close_timeout, reaping |-> reaping, ack_interval |-> ack_interval]
+ReceiverEntryFixed_fresh(conn_expiry_timeout, conn_close_timeout, reaping, ack_interval, largest_window) ==
+  [state |-> "CLOSED", conn |-> 0, idle |-> FALSE, next |-> 1, highest |-> 0, buffer |-> <<>>, ack_delay |-> FALSE, sync_due |-> 0, conn_expiry_timeout |-> conn_expiry_timeout, conn_close_timeout |-> conn_close_timeout, reaping |-> reaping, ack_interval |-> ack_interval, largest_window |-> largest_window]
 
 LinkFixed_fresh(messages_1, failures_1) ==
-  [sender |-> SenderEntryFixed_fresh("120.0", "60.0", TRUE), receiver |-> ReceiverEntryFixed_fresh("120.0", "60.0", TRUE, "0.5"), network |-> Positive(<<>>), submissions |-> 0, failed |-> 0, submitted |-> <<>>, delivered |-> <<>>, reported |-> {}, messages |-> messages_1, failures |-> failures_1]
+  [sender |-> SenderEntryFixed_fresh("120.0", "60.0", TRUE), receiver |-> ReceiverEntryFixed_fresh("120.0", "60.0", TRUE, "0.5", 4096), network |-> Positive(<<>>), submissions |-> 0, failed |-> 0, submitted |-> <<>>, delivered |-> <<>>, reported |-> {}, messages |-> messages_1, failures |-> failures_1]
 
 LinkFixed_messages_are_few(self) ==
   (self.messages <= 3)
@@ -232,6 +232,16 @@ submit_gives(payload) ==
 submit(payload) ==
   Becomes(submit_gives(payload))
 
+ReceiverEntryFixed_ReceiverEntryu2ebelongs(self, m) ==
+  (m.conn = self.conn)
+
+ReceiverEntryFixed_is_beyond(self, m) ==
+  LET far == ((self.next + self.largest_window) <= m.seqno) IN
+  ((m.conn = self.conn) /\ far /\ (~m.first))
+
+ReceiverEntryFixed_belongs(self, m) ==
+  (ReceiverEntryFixed_ReceiverEntryu2ebelongs(self, m) /\ (~ReceiverEntryFixed_is_beyond(self, m)))
+
 ReceiverEntryFixed_owe_ack(self) ==
   LET After(self_2) ==
       Done(self_2, None)
@@ -286,7 +296,7 @@ ReceiverEntryFixed_insert(self, m) ==
 
 ReceiverEntryFixed_accept(self, m) ==
   IF ~(self.state \in {"OPEN", "CLOSING"}) THEN Stop("refused") ELSE
-  IF ~(m.conn = self.conn) THEN Stop("refused") ELSE
+  IF ~ReceiverEntryFixed_belongs(self, m) THEN Stop("refused") ELSE
   LET step == ReceiverEntryFixed_insert(self, m) IN
   IF step.out # "done" THEN step ELSE
   LET self_1 == step.to IN
@@ -296,7 +306,7 @@ ReceiverEntryFixed_accept(self, m) ==
 ReceiverEntryFixed_resume(self, m) ==
   IF ~(self.state \in {"CLOSED"}) THEN Stop("refused") ELSE
   IF ~(0 < self.conn) THEN Stop("refused") ELSE
-  IF ~(m.conn = self.conn) THEN Stop("refused") ELSE
+  IF ~ReceiverEntryFixed_belongs(self, m) THEN Stop("refused") ELSE
   LET step == ReceiverEntryFixed_insert(self, m) IN
   IF step.out # "done" THEN step ELSE
   LET self_1 == step.to IN
@@ -333,21 +343,32 @@ ReceiverEntryFixed_ask_first(self, m) ==
   LET self_1 == [self EXCEPT !.sync_due = m.conn] IN
   Done(self_1, None)
 
+ReceiverEntryFixed_ask_again(self, m) ==
+  IF ~ReceiverEntryFixed_is_beyond(self, m) THEN Stop("refused") ELSE
+  LET self_1 == [self EXCEPT !.sync_due = (IF (m.conn <= self.sync_due) THEN self.sync_due ELSE m.conn)] IN
+  Done(self_1, None)
+
 ReceiverEntryFixed_data(self, m) ==
   LET try == ReceiverEntryFixed_accept(self, m) IN
   LET try_1 == ReceiverEntryFixed_resume(self, m) IN
   LET try_2 == ReceiverEntryFixed_establish(self, m) IN
   LET try_3 == ReceiverEntryFixed_ask_first(self, m) IN
+  LET try_4 == ReceiverEntryFixed_ask_again(self, m) IN
   IF (try.out # "refused") /\ (try_1.out # "refused") THEN Stop("ambiguous") ELSE
   IF (try.out # "refused") /\ (try_2.out # "refused") THEN Stop("ambiguous") ELSE
   IF (try.out # "refused") /\ (try_3.out # "refused") THEN Stop("ambiguous") ELSE
+  IF (try.out # "refused") /\ (try_4.out # "refused") THEN Stop("ambiguous") ELSE
   IF (try_1.out # "refused") /\ (try_2.out # "refused") THEN Stop("ambiguous") ELSE
   IF (try_1.out # "refused") /\ (try_3.out # "refused") THEN Stop("ambiguous") ELSE
+  IF (try_1.out # "refused") /\ (try_4.out # "refused") THEN Stop("ambiguous") ELSE
   IF (try_2.out # "refused") /\ (try_3.out # "refused") THEN Stop("ambiguous") ELSE
+  IF (try_2.out # "refused") /\ (try_4.out # "refused") THEN Stop("ambiguous") ELSE
+  IF (try_3.out # "refused") /\ (try_4.out # "refused") THEN Stop("ambiguous") ELSE
   IF try.out # "refused" THEN try ELSE
   IF try_1.out # "refused" THEN try_1 ELSE
   IF try_2.out # "refused" THEN try_2 ELSE
   IF try_3.out # "refused" THEN try_3 ELSE
+  IF try_4.out # "refused" THEN try_4 ELSE
   IF TRUE THEN Done(self, None) ELSE
   Stop("refused")
 

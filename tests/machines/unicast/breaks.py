@@ -271,6 +271,22 @@ BREAKS = (
 # What the demands do not name, and is easily done wrong.
 SLIPS = (
     Break(
+        "U28",
+        "data beyond any window is kept",
+        "        return super().belongs(m) and not self.is_beyond(m)\n",
+        "        return super().belongs(m)\n",
+        "ReceiverCalled",
+        "ambiguous",
+    ),
+    Break(
+        "U28",
+        "the largest window has one message more",
+        "        far = m.seqno >= self.next + self.largest_window\n",
+        "        far = m.seqno > self.next + self.largest_window\n",
+        "ReceiverCalled",
+        "goes_on_where_it_was_told",
+    ),
+    Break(
         "U10",
         "the highest message is delivered in place of the next",
         "        payload = self.buffer[self.next]\n",
@@ -309,6 +325,14 @@ SLIPS = (
 
 # What the network, the application or another life of an end does.
 CONDITIONS = (
+    Break(
+        "U28",
+        "nobody asks where to go on when data is beyond the window",
+        "        self.sync_due = max(self.sync_due, m.conn)\n",
+        "        pass\n",
+        "LinkNarrow",
+        "sent_is_delivered",
+    ),
     Break(
         "U12",
         "an ack is no sign of life",

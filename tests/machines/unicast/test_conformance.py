@@ -14,7 +14,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
-from lawful import Machine
+from lawful import Machine, Nat, Param
 from lawful.checks.conform.lockstep import Subject, replay
 from lawful.checks.conform.oracle import Call
 from lawful.machines.unicast.as_seed import ReceiverEntryAsSeed, SenderEntryAsSeed
@@ -315,9 +315,15 @@ def test_a_wrong_sender_is_told(sender: type[Sender]) -> None:
     assert [line for line in str(caught.value).splitlines() if line] == WRONG[sender]
 
 
+class ReceiverAsSeed(ReceiverEntryAsSeed):
+    """The document knows no largest window."""
+
+    largest_window: Param[Nat] = 4_096
+
+
 @pytest.mark.parametrize(
     "repair, seed, count",
-    [(SenderEntryFixed, SenderEntryAsSeed, 3), (ReceiverEntryFixed, ReceiverEntryAsSeed, 1)],
+    [(SenderEntryFixed, SenderEntryAsSeed, 3), (ReceiverEntryFixed, ReceiverAsSeed, 1)],
 )
 def test_the_document_as_written_is_told_from_the_repair(
     repair: type[Machine], seed: type[Machine], count: int

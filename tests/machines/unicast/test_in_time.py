@@ -21,7 +21,7 @@ ALL_TIMES = ("who_waits_is_owed_an_ack", "acked_in_time", "acks_are_apart")
     ("cls", "scope", "expected"),
     [
         (SenderInTime, "scope", (2_384, 67_844, 15)),
-        (ReceiverInTime, "scope", (10_968, 195_915, 16)),
+        (ReceiverInTime, "scope", (13_619, 160_854, 16)),
         pytest.param(LinkInTime, "scope", (27_467, 70_715, 26), marks=pytest.mark.nightly),
     ],
 )

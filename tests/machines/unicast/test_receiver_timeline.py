@@ -106,6 +106,24 @@ def test_what_no_window_has_is_no_activity() -> None:
     ]
 
 
+def test_what_no_window_has_of_another_connection_says_nothing_of_this_one() -> None:
+    """Of an older one it is stale, and of a newer one it asks where that begins."""
+    scene = told(
+        (3, says(*data(1, conn=2))),
+        (14, says(*data(LARGEST_WINDOW + 2, conn=1))),
+        (33, says(*data(LARGEST_WINDOW + 2, conn=3))),
+        (45, Told.look),
+    )
+    assert scene.story == [
+        "3: <data 1 of 2 first, [got 1]",
+        "14: <data 4098 of 1",
+        "30: ack 1 of 2",
+        "33: <data 4098 of 3",
+        "40: send first of 3",
+        "45: [CLOSED 0/0, OPEN 2+0]",
+    ]
+
+
 def test_where_to_begin_is_asked_once() -> None:
     scene = told(
         (3, Told.watch),
