@@ -115,6 +115,9 @@ class SchedulerByHand:
         self._close(channel, timeout)
         return Frame(channel, None)
 
+    def is_offered(self, channel: ChannelId) -> bool:
+        return self.offering is not None and channel in self.seen[self.offering]
+
     def _close(self, channel: ChannelId, timeout: int) -> None:
         token = self.offering
         if token is None or channel not in self.seen[token] or self.left == 0:

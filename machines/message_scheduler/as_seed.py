@@ -16,12 +16,10 @@ from .declaration import (
     Call,
     ChannelId,
     Discard,
-    Frame,
     Life,
     Offer,
     Peer,
     Reason,
-    Request,
     Scheduler,
     Success,
     Token,
@@ -73,7 +71,7 @@ class SeedBroker(Scheduler):
         """What the callback has scheduled waits until the offers are locked."""
         require(self.calling, "no callback runs")
         self.calling = False
-        self.offering = None
+        self.end_offer()
         waiting = self.queue + self.deferred + self.discarded
         served = {t for t in self.seen if t not in waiting}
         for token in served:
@@ -111,14 +109,6 @@ class SeedBroker(Scheduler):
         self.offering = token
         self.left = 1 if len(self.queue) > 1 else len(channels)
         return Offer(token, channels, self.left)
-
-    @transition()
-    def send_request(self, channel: ChannelId, type: Type, timeout: Nat) -> Frame:
-        """Whoever is offered a channel may use it, after `stop`, too (R-B1)."""
-        self.close(channel, timeout)
-        number = self.next_number()
-        self.requests[number] = Request(channel, type)
-        return Frame(channel, number)
 
     @transition(source=Life.RUNNING, target=Life.STOPPED)
     def stop(self) -> None:

@@ -30,6 +30,7 @@ from lawful import (
     Timer,
     assume,
     ignore,
+    implies,
     invariant,
     needed,
     require,
@@ -186,7 +187,7 @@ class Scheduler(Machine):
         self.queue.remove(token)
         del self.seen[token]
         if self.offering == token:
-            self.offering = None
+            self.end_offer()
         return True
 
     # Offers.
@@ -229,7 +230,7 @@ class Scheduler(Machine):
         """The pool."""
         return frozenset(c for c, timer in self.channels.items() if not timer.armed)
 
-    @transition(source=Life.RUNNING)
+    @transition()
     def send_request(self, channel: ChannelId, type: Type, timeout: Nat) -> Frame:
         """On a channel of the offer; a receiver waits for a response of this type [seed:179-185]
         (R3, R15, R20)."""
@@ -238,7 +239,7 @@ class Scheduler(Machine):
         self.requests[number] = Request(channel, type)
         return Frame(channel, number)
 
-    @transition(source=Life.RUNNING)
+    @transition()
     def send_notification(self, channel: ChannelId, timeout: Nat) -> Frame:
         """On a channel of the offer; it has no receiver [seed:181-182] (R15, R20)."""
         self.close(channel, timeout)
@@ -248,7 +249,7 @@ class Scheduler(Machine):
         """Close a channel of the offer, for so many seconds [seed:171-177,187] (R18, R19, R21).
         The sender has closed one, and leaves the queue [seed:194] (R22)."""
         token = needed(self.offering, "no offer is considered")
-        require(channel in self.seen[token], "is not offered")
+        require(self.is_offered(channel), "is not offered")
         require(self.left > 0, "the offer is exhausted")
         require(timeout > 0, "a message has a time")
         if token in self.queue:
@@ -257,6 +258,15 @@ class Scheduler(Machine):
         self.channels[channel].start(timeout)
         for each in self.seen:
             self.seen[each].discard(channel)
+
+    def is_offered(self, channel: ChannelId) -> bool:
+        """Whether the sender that considers an offer could close this channel, or skip it."""
+        token = self.offering
+        return token is not None and channel in self.seen[token]
+
+    def end_offer(self) -> None:
+        self.offering = None
+        self.left = 0
 
     def next_number(self) -> Nat:
         """They go round, and skip those whose receiver still waits (R3, R-B10)."""
@@ -271,12 +281,11 @@ class Scheduler(Machine):
     def is_free(self, number: Nat) -> bool:
         return number not in self.requests and all(r.request != number for r in self.results)
 
-    @transition(source=Life.RUNNING)
+    @transition()
     def skip(self, channel: ChannelId) -> None:
         """The sender finds its peer destroyed: silently remove it from the offer and from the pool
         [seed:303-307] (R33, R34, R36)."""
-        token = needed(self.offering, "no offer is considered")
-        require(channel in self.seen[token], "is not offered")
+        require(self.is_offered(channel), "is not offered")
         del self.channels[channel]
         for each in self.seen:
             self.seen[each].discard(channel)
@@ -287,7 +296,7 @@ class Scheduler(Machine):
         [seed:195-196,234-237] (R22, R27)."""
         require(self.calling, "no callback runs")
         self.calling = False
-        self.offering = None
+        self.end_offer()
         served = {t for t in self.seen if t not in self.queue}
         for token in served:
             del self.seen[token]
@@ -337,6 +346,7 @@ class Scheduler(Machine):
         for n in sorted(self.requests):
             self.fail(n, Reason.SHUTDOWN)
         self.channels.clear()
+        self.end_offer()
 
     @terminal
     def over(self) -> bool:
@@ -346,6 +356,11 @@ class Scheduler(Machine):
             and not self.calling
             and len(self.results) + len(self.queue) == 0
         )
+
+    @invariant
+    def an_offer_lets_close(self) -> bool:
+        """Without one nobody may close a channel (R18)."""
+        return implies(self.offering is None, self.left == 0)
 
     @invariant
     def requests_wait_at_closed_channels(self) -> bool:

@@ -78,6 +78,7 @@ class MessagingMovesFirst(MessagingFair):
         offers_can_be_used=("violated", 15),
         time_is_over_for_what_is_closed=("violated", 6),
         told_what_happened=("violated", 13),
+        results_come_first=("violated", 9),
         nobody_is_told_wrong=("violated", 6),
         who_waits_is_called=("violated", 8),
         receivers_are_told=("violated", 8),
@@ -127,5 +128,5 @@ class MessagingByPriority(MessagingFair):
     expects = Expect(
         first_come_first_served=("violated", 4),
         discarded_after_stop=("violated", 4),
-        open_channels_are_offered=("violated", 8),
+        open_channels_are_offered=("violated", 6),
     )

@@ -75,8 +75,8 @@ class Broker(Protocol):
 class Offering:
     """An offer while its sender considers it: iterate over it, and send on what you like.
 
-    It lists the channels longest unused first. A channel whose peer is gone is left out without a
-    word, so there may be fewer than `size` (R34).
+    It lists the channels longest unused first, and ends when the sender may use no more. A channel
+    whose peer is gone is left out without a word, so there may be fewer than `size` (R34).
     """
 
     def __init__(self, broker: Broker, offer: Offer) -> None:

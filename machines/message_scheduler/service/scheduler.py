@@ -35,7 +35,6 @@ from ..declaration import (
     ChannelId,
     Discard,
     Failure,
-    Life,
     Offer,
     Peer,
     Scheduler,
@@ -208,8 +207,7 @@ class MessageScheduler:
     def left(self, offering: Offering) -> int:
         """How many channels its sender may still close."""
         with self._held():
-            considered = not offering.over and self._machine.offering == offering.token
-            return self._machine.left if considered and self._machine.state == Life.RUNNING else 0
+            return 0 if offering.over else self._machine.left
 
     def usable(self, offering: Offering, channel: ChannelId) -> bool:
         """Whether the channel can still be sent on; one of a dead peer is removed (R34)."""
@@ -218,8 +216,7 @@ class MessageScheduler:
             if offering.over or link is None:
                 return False
             if link.alive:
-                timer = self._machine.channels.get(channel)
-                return timer is not None and not timer.armed
+                return self._machine.left > 0 and self._machine.is_offered(channel)
             with suppress(Refused):  # Skipped before, withdrawn meanwhile, or stopped.
                 self._machine.skip(channel)
                 self._counts["skipped"] += 1

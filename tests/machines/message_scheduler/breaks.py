@@ -174,9 +174,9 @@ BREAKS = (
     Break(
         "who refuses leaves the queue",
         "R12 R22",
-        "        self.offering = None\n        served",
+        "        self.end_offer()\n        served",
         "        self.queue = [t for t in self.queue if t != self.offering]\n"
-        "        self.offering = None\n        served",
+        "        self.end_offer()\n        served",
         "who_comes_is_accepted",
         ONE_PEER,
     ),

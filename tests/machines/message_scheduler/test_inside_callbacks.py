@@ -59,6 +59,27 @@ def test_who_withdraws_another_sender_inside_its_offer_may_still_send() -> None:
     assert scheduler.stats().waiting == 0
 
 
+def test_an_offering_lists_channels_while_its_sender_may_close_one_more() -> None:
+    """One of three, because another sender waits; then the other one all that are open."""
+    scheduler, link, _, failed = made(channels=3)
+    seen: list[tuple[int, int]] = []
+
+    def sends(_: Client, offering: Offering) -> None:
+        for channel in offering:
+            seen.append((offering.left, len(list(offering))))
+            offering.send_notification(channel, MESSAGE)
+        seen.append((offering.left, len(list(offering))))
+
+    def waits(client: Client, offering: Offering) -> None:
+        if client.heard == [("offer", 3)]:
+            scheduler.schedule(Client(sends))
+            scheduler.schedule(Client(sends))
+
+    scheduler.schedule(Client(waits))
+    assert (failed, len(link.frames)) == ([], 2)
+    assert seen == [(1, 3), (0, 0), (1, 2), (0, 0)]
+
+
 def test_after_a_stop_inside_its_offer_a_sender_sends_nothing() -> None:
     scheduler, link, _, failed = made()
 
@@ -69,6 +90,7 @@ def test_after_a_stop_inside_its_offer_a_sender_sends_nothing() -> None:
             offering.send_request(channel, MESSAGE, client)
         with pytest.raises(Refused):
             offering.send_notification(channel, MESSAGE)
+        assert (offering.left, list(offering)) == (0, [])
         link.alive = False
         assert list(offering) == []
 

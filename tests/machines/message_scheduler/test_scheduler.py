@@ -183,7 +183,7 @@ def test_stop_tells_everybody_and_accepts_nobody() -> None:
     assert s.call() == Offer(TWO, frozenset({A1}), 1)
     s.stop()
     assert s.state == Life.STOPPED
-    with pytest.raises(Refused, match="state is STOPPED"):
+    with pytest.raises(Refused, match="no offer is considered"):
         s.send_notification(A1, 5)
     with pytest.raises(Refused, match="state is STOPPED"):
         s.connect(B, 1)

@@ -37,10 +37,10 @@ GOOD = {Verdict.HOLDS, Verdict.HOLDS_WITHIN_SCOPE}
 @pytest.mark.parametrize(
     ("cls", "expected"),
     [
-        (MessagingInTime, (3_934, 43_621, 23)),
-        (MessagingFair, (1_040, 11_839, 23)),
-        (Threads, (245, 431, 16)),
-        pytest.param(*(MessagingFixed, (34_078, 737_794, 27)), marks=pytest.mark.nightly),
+        (MessagingInTime, (3_382, 37_549, 22)),
+        (MessagingFair, (920, 10_498, 23)),
+        (Threads, (194, 353, 16)),
+        pytest.param(*(MessagingFixed, (29_914, 649_630, 27)), marks=pytest.mark.nightly),
     ],
     ids=lambda given: getattr(given, "__name__", ""),
 )
@@ -61,11 +61,11 @@ def test_every_composed_machine_has_the_scheduler_of_a_service() -> None:
 @pytest.mark.parametrize(
     ("cls", "expected"),
     [
-        (MessagingAsSeed, (6_846, 40_775, 30)),
-        pytest.param(*(MessagingMovesFirst, (14_233, 188_704, 41)), marks=pytest.mark.nightly),
-        pytest.param(*(MessagingLastTakesAll, (32_670, 506_958, 27)), marks=pytest.mark.nightly),
-        pytest.param(*(MessagingCounting, (23_849, 340_468, 36)), marks=pytest.mark.nightly),
-        (MessagingByPriority, (1_456, 16_607, 23)),
+        (MessagingAsSeed, (6_809, 40_979, 30)),
+        pytest.param(*(MessagingMovesFirst, (11_845, 157_660, 41)), marks=pytest.mark.nightly),
+        pytest.param(*(MessagingLastTakesAll, (28_482, 443_662, 27)), marks=pytest.mark.nightly),
+        pytest.param(*(MessagingCounting, (21_353, 305_272, 36)), marks=pytest.mark.nightly),
+        (MessagingByPriority, (1_288, 14_744, 23)),
         (RoundAsSeed, (28, 46, 4)),
         (TwoLocks, (13, 29, 4)),
         (TwoLocksBothWays, (19, 43, 5)),
