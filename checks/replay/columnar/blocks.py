@@ -62,6 +62,7 @@ class WholeInstances:
 
     buckets: tuple[int, ...]
     without: frozenset[str] = frozenset()
+    only: None = None
 
     def placed(self, table: Any) -> tuple[Any, Any]:
         """The bucket of each row, and which rows are taken; None for all of them."""
@@ -78,7 +79,17 @@ class WholeInstances:
 
 
 class Placing(Protocol):
-    """Which rows a shuffle takes, and their buckets: `WholeInstances` or `row_ranges.Ranges`."""
+    """Which rows a shuffle takes, and their buckets: `WholeInstances` or `row_ranges.Ranges`.
+
+    It takes no row of an instance that is none of those in `only` (None for all), or one of those
+    in `without`.
+    """
+
+    @property
+    def only(self) -> frozenset[str] | None: ...
+
+    @property
+    def without(self) -> frozenset[str]: ...
 
     def placed(self, table: Any) -> tuple[Any, Any]:
         """The bucket of each row, and which rows are taken; None for all of them."""

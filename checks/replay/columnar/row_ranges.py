@@ -32,6 +32,12 @@ class Ranges:
 
     ranges: tuple[Range, ...]
     buckets: tuple[int, ...]
+    without: frozenset[str] = frozenset()
+
+    @property
+    def only(self) -> frozenset[str]:
+        """The instances of the ranges."""
+        return frozenset(each.instance for each in self.ranges)
 
     @cached_property
     def _of(self) -> Mapping[str, tuple[int, Any, Any]]:

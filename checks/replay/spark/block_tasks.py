@@ -21,7 +21,7 @@ from ..program import ReplayProgram
 from .places import LineCounter
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 ROWS = 1 << 16  # Rows of a table that are looked at together.
 PARTITIONS = "spark.sql.shuffle.partitions"
@@ -73,14 +73,35 @@ class Reading:
     placing: Placing | None = None
     sample: float = 1.0
 
-    def packed(self, rows: DataFrame, program: ReplayProgram, pack: type[Pack]) -> DataFrame:
-        """Blocks of rows, made by one of the tasks below."""
+    def packed(
+        self,
+        rows: DataFrame,
+        program: ReplayProgram,
+        pack: type[Pack],
+        instance: Column | None = None,
+    ) -> DataFrame:
+        """Blocks of rows, made by one of the tasks below. `instance` is the column with the names
+        of their instances, if there is one: then Spark itself leaves out rows of other instances
+        than the shuffle takes."""
         taken: Any = rows  # Its `mapInArrow` has no types.
         placing: Placing | None = self.placing or placing_for(rows.sparkSession)
         if self.sample < 1:
             taken, placing = taken.sample(self.sample, seed=0), None
+        elif instance is not None:
+            taken = _of_instances(rows, instance, placing)
         out: DataFrame = taken.mapInArrow(pack(program, placing), BLOCKS)
         return out
+
+
+def _of_instances(rows: DataFrame, instance: Column, placing: Placing) -> DataFrame:
+    """The rows that a shuffle may take, by their instances; those of none stay with the others."""
+    from pyspark.sql import functions as F
+
+    if placing.only is not None:
+        return rows.where(instance.isin(sorted(placing.only)))
+    if placing.without:
+        return rows.where(~F.coalesce(instance.isin(sorted(placing.without)), F.lit(False)))
+    return rows
 
 
 ALL = Reading()

@@ -19,7 +19,7 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..columnar.layout import layout_of
+from ..columnar.layout import INSTANCE, layout_of
 from ..flaws.row_texts import no_column
 from ..parquet import NEEDED, NO_JOURNAL, check_columns, length
 from ..preparation.preparation_table import Preparation
@@ -217,9 +217,10 @@ def _mapped(table: DataFrame, program: ReplayProgram, how: Reading, what: str) -
     if layout is not None:
         if typed.is_plain(table, layout):
             place = [told_place(table).alias(PLACE)] if PLACE in table.columns else []
-            return how.packed(table.select(*columns, *place), program, PackTable)
+            read = table.select(*columns, *place)
+            return how.packed(read, program, PackTable, typed.plain_name(table, mapping.instance))
         rows = typed.of_table(table, layout, json_of(columns), told_place(table))
-        return how.packed(rows, program, PackRows)
+        return how.packed(rows, program, PackRows, F.col(INSTANCE))
     instance, seq = name_at(table, mapping.instance), F.col(quoted(mapping.seq))
     return _as_lines(table, instance, seq, columns, FRAME)
 

@@ -27,9 +27,7 @@ def of_table(table: DataFrame, layout: Layout, line: Column, place: Column) -> D
     from pyspark.sql import functions as F
 
     m = layout.mapping
-    named = _column(table, m.instance, STRING)
-    if named is None and type_at(table, m.instance) in FITS[LONG]:
-        named = F.col(quoted(m.instance)).cast("string")
+    named = plain_name(table, m.instance)
     seq = _column(table, m.seq, LONG)
     event = _column(table, m.event, STRING)
     bad = F.lit(named is None or seq is None or event is None)
@@ -70,6 +68,15 @@ def is_plain(table: DataFrame, layout: Layout) -> bool:
     kinds = dict(table.dtypes)
     fits = [kind for of in FITS.values() for kind in of]
     return all(kinds.get(path[2:]) in fits for path in layout.mapping.paths)
+
+
+def plain_name(table: DataFrame, path: str) -> Column | None:
+    """The names of instances at a path, if they are texts or whole numbers."""
+    from pyspark.sql import functions as F
+
+    if type_at(table, path) in FITS[LONG]:
+        return F.col(quoted(path)).cast("string")
+    return _column(table, path, STRING)
 
 
 def _column(table: DataFrame, path: str, kind: str) -> Column | None:

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from lawful import Machine, Nat, State, ignore, require, terminal, transition
 from lawful.checks.replay import ReplayProgram, TraceMapping, replay, replay_frame
 from lawful.checks.replay.columnar import kernel
-from lawful.checks.replay.columnar.blocks import Packer
+from lawful.checks.replay.columnar.blocks import Packer, WholeInstances
 from lawful.checks.replay.columnar.chains import Chain, joined, range_of, splittable, with_found
 from lawful.checks.replay.columnar.json_lines import LineDecoder
 from lawful.checks.replay.columnar.lanes import walked
@@ -34,7 +34,8 @@ from lawful.checks.replay.problems import InstanceVerdict
 from lawful.checks.replay.resuming import Policy
 from lawful.checks.replay.rows import Row, decoded
 from lawful.checks.replay.spark import block_tasks, long_instances
-from lawful.checks.replay.spark.block_tasks import PARTITIONS
+from lawful.checks.replay.spark.block_tasks import PARTITIONS, Reading
+from lawful.checks.replay.spark.inputs import of_frame
 from lawful.checks.replay.spark.long_instances import FOLDS, Folds, Segments, long_ranges
 from lawful.checks.replay.spark.partitions import COVERED
 
@@ -357,6 +358,28 @@ def found(records: Any) -> Counter[str]:
     return out
 
 
+def sent(frame: Any, of: ReplayProgram, how: Reading) -> list[str | None]:
+    """The instances of the rows that workers get."""
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    got: list[Any] = []
+
+    def kept(rows: Any, *_: Any) -> Any:
+        got.append(rows)
+        return rows
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(DataFrame, "mapInArrow", kept)
+        of_frame(frame, of, how)
+    (rows,) = got
+    return [row[0] for row in rows.collect()]
+
+
+def _number(name: str) -> int:
+    """A number in place of the name of an instance of the log."""
+    return 7 if name == "gate" else 10 + int(name.removeprefix("other"))
+
+
 class TestOnSpark:
     """The jobs, on a trace with a long instance and others."""
 
@@ -373,7 +396,7 @@ class TestOnSpark:
         return [json.dumps(row).encode() for row in rows] + [b"{]", b'{"id": "gate", "n": "x"}']
 
     @pytest.mark.nightly
-    @pytest.mark.parametrize("form", ["lines", "table"])
+    @pytest.mark.parametrize("form", ["lines", "table", "decimals", "numbers"])
     def test_frames_are_the_same(
         self, session: Any, lines: list[bytes], form: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -392,14 +415,37 @@ class TestOnSpark:
             kept = [row for row in cells if not {str, bool} & {type(row[1]), type(row[3])}]
             types = "id string, n long, what string, code long, on boolean"
             kept = [[*row[:4], row[4] if isinstance(row[4], bool) else None] for row in kept]
+            kept += [[None, 3, "open", None, None], [None, None, "open", None, None]]
+            if form == "numbers":
+                kept = [[None if row[0] is None else _number(row[0]), *row[1:]] for row in kept]
+                types = types.replace("id string", "id long")
             frame = session.createDataFrame(kept, types)
+            if form == "decimals":  # Spark itself makes the typed columns of such a table.
+                frame = frame.withColumn("n", frame["n"].cast("decimal(20)"))
         of = program(True, "resync", False)
         split, one = (
             found(replay_frame(frame, of, split_long=yes).records) for yes in (True, False)
         )
         assert split == one
-        assert [chain.segments[0].instance for chain in chains] == ["gate"]
+        gate = "7" if form == "numbers" else "gate"
+        assert [chain.segments[0].instance for chain in chains] == [gate]
         assert len(chains[0].segments) > 2 and chains[0].found
+
+    def test_spark_leaves_out_rows_of_other_instances(self, session: Any) -> None:
+        """Of a table, workers get the rows of long instances and all others apart."""
+        types = "id string, n long, what string, code long, on boolean"
+        rows = [("gate", 1), ("door", 1), (None, 1), (None, None), ("gate", None)]
+        cells = [(name, number, "open", None, None) for name, number in rows]
+        frame = session.createDataFrame(cells, types)
+        (range_,) = cut("gate", [1], 1)
+        for form in (frame, frame.withColumn("n", frame["n"].cast("decimal(20)"))):
+            for placing, mine in (
+                (Ranges((range_,), (0,)), {"gate"}),
+                (WholeInstances((0,), frozenset({"gate"})), {"door", None}),
+                (WholeInstances((0,)), {"gate", "door", None}),
+            ):
+                found = sent(form, program(True, "resync", False), Reading(placing))
+                assert Counter(found) == Counter(name for name, _ in rows if name in mine)
 
     @pytest.mark.nightly
     def test_files_are_the_same(self, session: Any, lines: list[bytes], tmp_path: Path) -> None:
