@@ -14,6 +14,7 @@ from lawful.spec.ir import Json
 from .rows import ABSENT, Absent
 
 LARGE = "$int"  # The key of a large integer.
+SET, MAP = "$set", "$map"
 LONGEST = 60  # Characters of a value in a sentence; the details of a deviation have all of it.
 
 
@@ -21,8 +22,8 @@ def same(a: Any, b: Any) -> bool:
     """Whether two JSON forms are the same value.
 
     `1` and `true` differ, and so do `1` and `1.0`: no variable and no output is a float. A value
-    that the journal hides equals any other. A large integer may be written plainly, as other
-    programs do.
+    that the journal hides equals any other. Other programs may write a large integer plainly, the
+    items of a set and the entries of a map in another order, and each map as its entries.
     """
     # `==` is fast but takes True for 1. Equal texts show that the types are equal, too.
     if a != b:
@@ -32,14 +33,20 @@ def same(a: Any, b: Any) -> bool:
 
 
 def _plain(data: Any) -> Any:
-    """The same with plain integers in the place of large ones in their JSON form."""
+    """The same with plain integers in the place of large ones in their JSON form, each set and map
+    in one order, and maps as their entries."""
     if is_list(data):
         return [*map(_plain, data)]
     if not is_object(data):
         return data
     if data.keys() == {LARGE} and _is_integer(data[LARGE]):
         return read(str(data[LARGE]))
-    return {name: _plain(each) for name, each in data.items()}
+    plain = {name: _plain(each) for name, each in data.items()}
+    if data.keys() <= {SET, MAP} and all(map(is_list, data.values())):
+        return {tag: sorted(plain[tag], key=json.dumps) for tag in plain}
+    if any(name.startswith("$") for name in data):
+        return plain
+    return {MAP: sorted([[k, v] for k, v in plain.items()], key=json.dumps)}
 
 
 def hidden(data: Any) -> bool:

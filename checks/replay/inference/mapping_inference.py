@@ -42,6 +42,7 @@ DECIMAL = re.compile(r"[+-]?[0-9]+[.]([0-9]{1,9})")
 KEYS = ("instance", "case", "trace", "session", "conn", "key", "order", "id", "pid", "user")
 NONE_FITS = "no instance fits: correct instance, order, events or arguments by hand"
 NO_ACTION = "; a variable of the specification, such as `action`, has to name the step"
+CONTAINERS = ("", ".$set", ".$map", ".$tuple")  # Tags of containers in ITF, and no tag.
 CASE = "$.case:concept:name"  # The name of a trace of XES.
 
 
@@ -126,8 +127,13 @@ def inferred(paths: Iterable[str | Path], machine: ir.Machine) -> Inferred:
         base["skip"] = strange
     if casts:
         how["casts"] = casts
+    bases = [base]
     if how.get("format") == "itf":
-        base["observed"] = _observed(records, machine)
+        # What holds records has another form there, so containers are tried, too.
+        all_, plain = (_observed(records, machine, tags) for tags in (CONTAINERS, ("",)))
+        bases = [
+            {**base, "observed": told} for told in ([all_, plain] if plain != all_ else [all_])
+        ]
     notes = [
         *missing,
         *([f"not events of the machine, so skipped: {', '.join(strange)}"] * bool(strange)),
@@ -138,6 +144,7 @@ def inferred(paths: Iterable[str | Path], machine: ir.Machine) -> Inferred:
     tried = [
         each
         for one in phases
+        for base in bases
         for each in _candidates(base, one, _rows(of_phase(one, records), field, strange), log)
     ]
     if not tried:
@@ -161,7 +168,7 @@ def _candidates(
     tried = [
         _tried({**base, "instance": instance, **order}, how, more, log)
         for instance in _known_instance(how) or _instances(rows, field)
-        for order, more in _orders(rows, (instance,), field)
+        for order, more in _known_order(how) or _orders(rows, (instance,), field)
     ]
     if all(each.fitting < each.instances for each in tried):
         for pair in _pairs(rows, field):
@@ -328,10 +335,17 @@ def _cast(values: Sequence[Any], kind: t.Type) -> str:
 def _named(paths: Sequence[str], name: str) -> str | None:
     """The path whose last name is this one, or else that has it in it."""
     wanted = _plain(name)
-    lasts = [(path, _plain(path.rpartition(".")[2])) for path in paths]
+    lasts = [(path, _plain(_last(path, paths))) for path in paths]
     exact = [path for path, last in lasts if last == wanted]
     inside = [path for path, last in lasts if wanted in last and len(wanted) > 2]
     return next(iter([*exact, *(inside if len(inside) == 1 else [])]), None)
+
+
+def _last(path: str, paths: Sequence[str]) -> str:
+    """The name of a field: of the value of an option, as Quint writes it, that of the option."""
+    outer, _, name = path.rpartition(".")
+    option = name == "value" and f"{outer}.tag" in paths
+    return outer.rpartition(".")[2] if option else name
 
 
 def _holding(records: Sequence[Record], paths: Sequence[str], kind: t.Type) -> str | None:
@@ -346,16 +360,23 @@ def _holding(records: Sequence[Record], paths: Sequence[str], kind: t.Type) -> s
     return found[0] if len(found) == 1 else None
 
 
-def _observed(records: Sequence[Record], machine: ir.Machine) -> dict[str, str]:
-    """The variables of the machine that the states of ITF tell."""
+def _observed(
+    records: Sequence[Record], machine: ir.Machine, tags: Sequence[str]
+) -> dict[str, str]:
+    """The variables of the machine that the states of ITF tell, in a form with one of the tags."""
     paths = {*_paths(records)}
-    names = [each.name for each in machine.variables]
-    return {name: f"$.after.{name}" for name in names if f"$.after.{name}" in paths}
+    names = {each.name: f"$.after.{each.name}" for each in machine.variables}
+    return {name: at for name, at in names.items() if any(at + tag in paths for tag in tags)}
 
 
 def _known_instance(how: Mapping[str, Any]) -> list[str]:
     """The instance where the format says what it is."""
     return {"xes": [CASE], "itf": ["$.file"]}.get(how.get("format", ""), [])
+
+
+def _known_order(how: Mapping[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+    """The order where the format says what it is, as `_orders` has it."""
+    return [({}, {"order": "file"})] if how.get("format") == "itf" else []
 
 
 def _instances(records: Sequence[Record], event: str) -> list[str]:

@@ -29,7 +29,7 @@ TYPES: dict[str, tuple[re.Pattern[str], Callable[[str], Any]]] = {
 
 def events(file: IO[bytes]) -> Iterator[Record]:
     """The events of a log, in their order. Raises ValueError where the file is no XES."""
-    case: Record = {}
+    case: Record | None = None  # The attributes of the trace; None for an event of no trace.
     depth = 0
     try:
         for what, element in Xml.iterparse(file, ("start", "end")):
@@ -38,14 +38,15 @@ def events(file: IO[bytes]) -> Iterator[Record]:
             if depth == 1 and what == "start" and tag != "log":
                 raise ValueError(f"no XES: it begins with <{tag}>, not with <log>")
             if what == "end" and tag == "event":
-                yield named(_attributes(element)) | case
+                yield named(_attributes(element)) | (case or {})
                 element.clear()
             elif tag == "trace" and what == "start":
                 case = {}
-            elif what == "end" and depth == 2 and "key" in element.attrib:
+            elif case is not None and what == "end" and depth == 2 and "key" in element.attrib:
                 case |= named((f"case:{name}", value) for name, value in _attributes([element]))
             elif tag == "trace":
                 element.clear()
+                case = None
     except Xml.ParseError as error:
         raise ValueError(f"no XES: {error}") from error
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Sequence
+from enum import Enum
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lawful import Machine, Nat, require, transition
+from lawful import Machine, Nat, Record, require, transition
 from lawful.checks.replay import ReplayError, ReplayProgram, replay
 from lawful.checks.replay.inference.mapping_inference import inferred
 from lawful.checks.replay.inference.units_of_times import unit_of
@@ -107,6 +108,78 @@ def test_a_file_of_itf_is_an_instance(tmp_path: Path) -> None:
     data, verdicts = proposed(tmp_path, {"a.itf.json": itf([1, 1, 2]), "b.itf.json": itf([1, 2])})
     assert verdicts == {"a.itf.json": "fits", "b.itf.json": "deviates"}
     assert data["observed"] == {"times": "$.after.times"}
+
+
+class User(Enum):
+    alice = 1
+    bob = 2
+
+
+class Entry(Record):
+    cents: Nat
+
+
+class Coin(Machine):
+    """The coin of Quint's tutorial, with two users."""
+
+    balances: dict[User, Nat] = {User.alice: 0, User.bob: 0}
+    last: Entry | None = None
+
+    @transition()
+    def mint(self, receiver: User, amount: Nat) -> None:
+        self.balances[receiver] += amount
+
+    @transition()
+    def send(self, sender: User, receiver: User, amount: Nat) -> None:
+        require(self.balances[sender] >= amount)
+        self.balances[sender] -= amount
+        self.balances[receiver] += amount
+        self.last = Entry(amount)
+
+
+def of_quint(states: Sequence[tuple[str, dict[str, Any], int, int]], more: dict[str, Any]) -> str:
+    """A trace as `quint run --mbt` writes it: `mbt::actionTaken` names the step, the options in
+    `mbt::nondetPicks` are its arguments."""
+    out: list[Any] = []
+    for n, (action, picks, alice, bob) in enumerate(states):
+        chosen = {name: {"tag": "Some", "value": value} for name, value in picks.items()}
+        none = {"tag": "None", "value": {"#tup": []}}
+        names = ("sender", "receiver", "amount")
+        told = {
+            "#meta": {"index": n},
+            "balances": {
+                "#map": [[k, {"#bigint": str(v)}] for k, v in (("bob", bob), ("alice", alice))]
+            },
+            "mbt::actionTaken": action,
+            "mbt::nondetPicks": {name: chosen.get(name, none) for name in names},
+        }
+        out.append(told | more)
+    return json.dumps({"#meta": {"format": "ITF"}, "vars": ["balances"], "states": out})
+
+
+@pytest.mark.parametrize("more", [{}, {"last": {"#map": [["cents", 3]]}}])
+def test_a_trace_of_quint(more: dict[str, Any], tmp_path: Path) -> None:
+    """What a state tells of a container is compared, unless then no trace fits."""
+    three = {"#bigint": "3"}
+    sent = {"sender": "bob", "receiver": "alice", "amount": three}
+    minted = ("mint", {"receiver": "bob", "amount": {"#bigint": "7"}}, 0, 7)
+    (path := tmp_path / "coin.itf.json").write_text(
+        of_quint([("init", {}, 0, 0), minted, ("send", sent, 3, 4)], more)
+    )
+    found = inferred([path], Coin.lawful.ir)
+    picks = "$.after.mbt::nondetPicks"
+    assert (found.fitting, found.instances, found.mapping["event"]) == (
+        1,
+        1,
+        "$.after.mbt::actionTaken",
+    )
+    assert found.mapping["args"]["send"] == {name: f"{picks}.{name}.value" for name in sent}
+    assert found.mapping["preparation"]["order"] == "file"
+    assert found.mapping.get("observed") == (None if more else {"balances": "$.after.balances"})
+    if not more:
+        path.write_text(of_quint([("init", {}, 0, 0), minted, ("send", sent, 3, 5)], {}))
+        program = ReplayProgram((Coin.lawful.ir,), mapping=mapping_of(found.mapping))
+        assert replay([path], program).verdicts["deviates"] == 1
 
 
 @pytest.mark.parametrize(
