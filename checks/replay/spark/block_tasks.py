@@ -84,12 +84,14 @@ class Reading:
         of their instances, if there is one: then Spark itself leaves out rows of other instances
         than the shuffle takes."""
         taken: Any = rows  # Its `mapInArrow` has no types.
-        placing: Placing | None = self.placing or placing_for(rows.sparkSession)
+        out: DataFrame
         if self.sample < 1:
-            taken, placing = taken.sample(self.sample, seed=0), None
-        elif instance is not None:
+            out = taken.sample(self.sample, seed=0).mapInArrow(pack(program, None), BLOCKS)
+            return out
+        placing = self.placing or placing_for(rows.sparkSession)
+        if instance is not None:
             taken = _of_instances(rows, instance, placing)
-        out: DataFrame = taken.mapInArrow(pack(program, placing), BLOCKS)
+        out = taken.mapInArrow(pack(program, placing), BLOCKS)
         return out
 
 

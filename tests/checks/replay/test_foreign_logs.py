@@ -369,7 +369,8 @@ def test_containers_in_other_forms(
         (step,) = steps(text.encode())
         text = json.dumps(step)
     observed = {"boat": "$.after.boat", "on": "$.after.on"}
-    data = {"instance": "$.run", "event": "$.after.boat", "events": {"WEST": "west"}}
+    data: dict[str, Any] = {"instance": "$.run", "event": "$.after.boat"}
+    data |= {"events": {"WEST": "west"}}
     data |= {"observed": observed, "output": "$.after.seen", "partial": True, "preparation": how}
     found = replay(*log(tmp_path, "t.itf.json", text, River, data))
     assert found.verdicts[verdict] == 1
