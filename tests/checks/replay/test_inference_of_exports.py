@@ -143,7 +143,7 @@ def of_quint(states: Sequence[tuple[str, dict[str, Any], int, int]], more: dict[
     out: list[Any] = []
     for n, (action, picks, alice, bob) in enumerate(states):
         chosen = {name: {"tag": "Some", "value": value} for name, value in picks.items()}
-        none = {"tag": "None", "value": {"#tup": []}}
+        none: Any = {"tag": "None", "value": {"#tup": []}}
         names = ("sender", "receiver", "amount")
         told = {
             "#meta": {"index": n},

@@ -417,7 +417,9 @@ class TestOnSpark:
             kept = [[*row[:4], row[4] if isinstance(row[4], bool) else None] for row in kept]
             kept += [[None, 3, "open", None, None], [None, None, "open", None, None]]
             if form == "numbers":
-                kept = [[None if row[0] is None else _number(row[0]), *row[1:]] for row in kept]
+                kept = [
+                    [None if row[0] is None else _number(str(row[0])), *row[1:]] for row in kept
+                ]
                 types = types.replace("id string", "id long")
             frame = session.createDataFrame(kept, types)
             if form == "decimals":  # Spark itself makes the typed columns of such a table.
