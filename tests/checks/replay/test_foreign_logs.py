@@ -8,13 +8,11 @@ import gzip
 import json
 import pickle
 import tomllib
-from enum import Enum
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from lawful import Machine, State, require, transition
 from lawful.checks.replay import (
     Preparation,
     ReplayProgram,
@@ -305,75 +303,6 @@ def test_steps_of_itf(tmp_path: Path) -> None:
     (step,) = steps(text.encode())
     assert step["before"] == {"n": 0, "s": {"$set": [{"$tuple": [1]}]}}
     assert step["after"] == {"n": 1, "s": {"$set": []}}
-
-
-class Bank(State):
-    EAST = "east"
-    WEST = "west"
-
-
-class Person(Enum):
-    c1 = 1
-    m1 = 2
-    m2 = 3
-
-
-class River(Machine):
-    """Some people cross a river in a boat for two."""
-
-    boat: Bank = Bank.EAST
-    on: dict[Bank, frozenset[Person]] = {Bank.EAST: frozenset(Person), Bank.WEST: frozenset()}
-
-    @transition(source=Bank.EAST, target=Bank.WEST)
-    def west(self, who: frozenset[Person]) -> frozenset[Person]:
-        require(1 <= len(who) <= 2)
-        require(who <= self.on[Bank.EAST])
-        self.on[Bank.EAST] -= who
-        self.on[Bank.WEST] |= who
-        return self.on[Bank.WEST]
-
-
-CROSSED = ["m2", "c1"]  # An order of the members that is not lawful's.
-
-
-@pytest.mark.parametrize(
-    ("stay", "output", "verdict"),
-    [
-        (["m1"], CROSSED, "fits"),
-        (["m1", "m2"], CROSSED, "deviates"),
-        (["m1"], ["m2"], "deviates"),
-        (["nobody"], CROSSED, "deviates"),
-        (["m1"], 7, "deviates"),
-    ],
-)
-@pytest.mark.parametrize("form", ["itf", "lines"])
-def test_containers_in_other_forms(
-    form: str, stay: list[str], output: Any, verdict: str, tmp_path: Path
-) -> None:
-    """Other programs have another order of the items of a set, and write each map as its entries:
-    so do Apalache and Quint, whose states have no name of the step, but for their variables."""
-    told: Any = output if output == 7 else {"#set": output}
-    states: list[Any] = [
-        {"boat": "EAST", "on": {"#map": [["WEST", {"#set": []}], ["EAST", {"#set": CROSSED}]]}},
-        {
-            "boat": "WEST",
-            "on": {"#map": [["WEST", {"#set": CROSSED}], ["EAST", {"#set": stay}]]},
-            "seen": told,
-        },
-    ]
-    how: dict[str, Any] = {"order": "file", "fields": {"run": "1"}}
-    text = json.dumps({"vars": ["boat", "on"], "states": states})
-    if form == "itf":
-        how["format"] = "itf"
-    else:
-        (step,) = steps(text.encode())
-        text = json.dumps(step)
-    observed = {"boat": "$.after.boat", "on": "$.after.on"}
-    data: dict[str, Any] = {"instance": "$.run", "event": "$.after.boat"}
-    data |= {"events": {"WEST": "west"}}
-    data |= {"observed": observed, "output": "$.after.seen", "partial": True, "preparation": how}
-    found = replay(*log(tmp_path, "t.itf.json", text, River, data))
-    assert found.verdicts[verdict] == 1
 
 
 def test_events_of_xes_without_a_trace(tmp_path: Path) -> None:
