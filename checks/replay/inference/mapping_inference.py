@@ -8,7 +8,6 @@ instances fit is proposed. Nothing is guessed silently: what was not found is a 
 from __future__ import annotations
 
 import itertools
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 from lawful.spec import ir
-from lawful.spec import types as t
 from lawful.spec.codec.as_json import is_list
 
 from ..fold import fold
@@ -28,17 +26,17 @@ from ..preparation.toml_text import comment, tables
 from ..program import ReplayProgram
 from ..rows import Row
 from ..sources import ReplayError, Sources, sources
+from .argument_fields import cast_for, field_holding, field_named, plain_name
 from .samples_of_records import formats_of, sample, values_at
 from .troubled_samples import is_journal, notes_of, of_phase, one_phase, repeats
 from .units_of_times import unit_of
 
 TRIED = 2_000  # Records with which the candidates are tried.
 CANDIDATES = 4  # Of instances, and of orders.
-MOST = 0.8  # Of the records have the instance; of the values of a field are an enum's members.
+MOST = 0.8  # Of the records have the instance.
 PAIRS = 3  # Candidates of instances with a key of two fields.
 FEW_NAMES = 8  # Fields of which two may together be the name of the event.
 JOINED, KEY = "joined event", "joined key"  # The fields that are added.
-DECIMAL = re.compile(r"[+-]?[0-9]+[.]([0-9]{1,9})")
 KEYS = ("instance", "case", "trace", "session", "conn", "key", "order", "id", "pid", "user")
 NONE_FITS = "no instance fits: correct instance, order, events or arguments by hand"
 NO_ACTION = "; a variable of the specification, such as `action`, has to name the step"
@@ -182,11 +180,6 @@ def _candidates(
     return tried
 
 
-def _plain(text: str) -> str:
-    """A name without case and punctuation."""
-    return re.sub(r"[^a-z0-9]", "", text.lower())
-
-
 def _paths(records: Sequence[Record]) -> list[str]:
     """All paths, those of most records first."""
     counts = Counter(path for record in records for path in record)
@@ -223,7 +216,7 @@ def _joined(
     records: Sequence[Record], machine: ir.Machine, single: _Events | None
 ) -> _Joined | None:
     """Two fields whose texts together are names of events, where more are than of a single one."""
-    known = {_plain(event.name): event.name for event in machine.events}
+    known = {plain_name(event.name): event.name for event in machine.events}
     most = 10 * len(known) + 20
     fields = {
         path: {r.get(path) for r in records if isinstance(r.get(path), str)}
@@ -237,12 +230,12 @@ def _joined(
             for r in records
             if all(isinstance(r.get(p), str) for p in pair)
         )
-        hits = sum(count for text, count in texts.items() if _plain(text) in known)
+        hits = sum(count for text, count in texts.items() if plain_name(text) in known)
         if hits > best[0]:
             best = (hits, pair, texts)
     if not best[0]:
         return None
-    found = {text: known.get(_plain(text), "") for text in sorted(best[2])}
+    found = {text: known.get(plain_name(text), "") for text in sorted(best[2])}
     renamed = {text: name for text, name in found.items() if name and name != text}
     strange = [text for text, name in found.items() if not name]
     return _Joined(best[1], _Events(f"$.{JOINED}", renamed, strange, sure=True))
@@ -250,7 +243,7 @@ def _joined(
 
 def _events(records: Sequence[Record], machine: ir.Machine) -> _Events | None:
     """The field of the event; None where no field has names of events."""
-    known = {_plain(event.name): event.name for event in machine.events}
+    known = {plain_name(event.name): event.name for event in machine.events}
     best: tuple[int, str, Counter[str]] = (0, "", Counter())
     for path in _paths(records):
         texts = Counter(r[path] for r in records if isinstance(r.get(path), str))
@@ -262,12 +255,12 @@ def _events(records: Sequence[Record], machine: ir.Machine) -> _Events | None:
     found = {text: _event(text, known) for text in sorted(best[2])}
     renamed = {text: name for text, name in found.items() if name and name != text}
     strange = [text for text, name in found.items() if not name]
-    return _Events(best[1], renamed, strange, any(_plain(text) in known for text in found))
+    return _Events(best[1], renamed, strange, any(plain_name(text) in known for text in found))
 
 
 def _event(text: str, known: Mapping[str, str]) -> str:
     """The event of the machine that a text names; empty where it names none for sure."""
-    name = _plain(text)
+    name = plain_name(text)
     if name in known:
         return known[name]
     if len(name) <= 2:
@@ -297,7 +290,7 @@ def _arguments(
     missing: list[str] = []
     for event in machine.events:
         for name, kind in event.params:
-            found = _named(paths, name) or _holding(records, paths, kind)
+            found = field_named(paths, name) or field_holding(records, paths, kind)
             if found is None:
                 missing.append(f"no field for the argument {name} of {event.name}")
                 continue
@@ -306,7 +299,7 @@ def _arguments(
             if without:
                 much = f"{without} record{'s' * (without > 1)} of {event.name} without {found}"
                 missing.append(f"{much}: not judged, unless `defaults` has a value")
-            cast = _cast([r.get(found) for r in records], kind)
+            cast = cast_for([r.get(found) for r in records], kind)
             if cast:
                 casts[found] = cast
     return args, casts, missing
@@ -316,48 +309,6 @@ def _unread(records: Sequence[Record], event: str, args: Mapping[str, Any]) -> l
     """The fields that neither the event nor an argument is."""
     read = {event, *(path for each in args.values() for path in each.values())}
     return [path for path in _paths(records) if path not in read]
-
-
-def _cast(values: Sequence[Any], kind: t.Type) -> str:
-    """The cast that texts and decimal numbers of a field need to be values of a type; empty where
-    they need none."""
-    texts = [value for value in values if isinstance(value, str)]
-    decimals = [repr(value) for value in values if isinstance(value, float)]
-    if isinstance(kind, t.Bool) and texts:
-        return "bool"
-    if not isinstance(kind, t.Int) or not (texts or decimals):
-        return ""
-    digits = [len(match[1]) for match in map(DECIMAL.fullmatch, texts) if match]
-    digits += [len(m[1].rstrip("0")) for m in map(DECIMAL.fullmatch, decimals) if m]  # 3.0 is 3.
-    return f"fixed({max(digits)})" if digits else "int"
-
-
-def _named(paths: Sequence[str], name: str) -> str | None:
-    """The path whose last name is this one, or else that has it in it."""
-    wanted = _plain(name)
-    lasts = [(path, _plain(_last(path, paths))) for path in paths]
-    exact = [path for path, last in lasts if last == wanted]
-    inside = [path for path, last in lasts if wanted in last and len(wanted) > 2]
-    return next(iter([*exact, *(inside if len(inside) == 1 else [])]), None)
-
-
-def _last(path: str, paths: Sequence[str]) -> str:
-    """The name of a field: of the value of an option, as Quint writes it, that of the option."""
-    outer, _, name = path.rpartition(".")
-    option = name == "value" and f"{outer}.tag" in paths
-    return outer.rpartition(".")[2] if option else name
-
-
-def _holding(records: Sequence[Record], paths: Sequence[str], kind: t.Type) -> str | None:
-    """The one field with values of an enum, and hardly any other."""
-    if not isinstance(kind, t.Enum):
-        return None
-    found: list[str] = []
-    for path in paths:
-        members = [value in kind.members for value in values_at(records, path)]
-        if any(members) and sum(members) >= MOST * len(members):
-            found.append(path)
-    return found[0] if len(found) == 1 else None
 
 
 def _observed(
@@ -410,7 +361,7 @@ def _pairs(records: Sequence[Record], event: str) -> list[tuple[str, str]]:
 
 def _hint(path: str) -> int:
     """How much the name of a field is like that of a key; less is more."""
-    last = _plain(path.rpartition(".")[2])
+    last = plain_name(path.rpartition(".")[2])
     return next((i for i, key in enumerate(KEYS) if key in last), len(KEYS))
 
 
@@ -438,7 +389,7 @@ def _orders(
 
 def _unit(path: str, values: Sequence[Any]) -> str:
     """The unit of a field of times; empty where it has none."""
-    return unit_of(_plain(path.rpartition(".")[2]), values)
+    return unit_of(plain_name(path.rpartition(".")[2]), values)
 
 
 def _tried(
