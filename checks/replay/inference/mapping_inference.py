@@ -327,7 +327,7 @@ def _known_instance(how: Mapping[str, Any]) -> list[str]:
 
 def _known_order(how: Mapping[str, Any]) -> list[tuple[dict[str, Any], dict[str, Any]]]:
     """The order where the format says what it is, as `_orders` has it."""
-    return [({}, {"order": "file"})] if how.get("format") == "itf" else []
+    return [({"seq": "$.index"}, {})] if how.get("format") == "itf" else []
 
 
 def _instances(records: Sequence[Record], event: str) -> list[str]:

@@ -174,7 +174,7 @@ def test_a_trace_of_quint(more: dict[str, Any], tmp_path: Path) -> None:
         "$.after.mbt::actionTaken",
     )
     assert found.mapping["args"]["send"] == {name: f"{picks}.{name}.value" for name in sent}
-    assert found.mapping["preparation"]["order"] == "file"
+    assert found.mapping["seq"] == "$.index"
     assert found.mapping.get("observed") == (None if more else {"balances": "$.after.balances"})
     if not more:
         path.write_text(of_quint([("init", {}, 0, 0), minted, ("send", sent, 3, 5)], {}))
