@@ -24,22 +24,26 @@ from itertools import count
 from typing import TYPE_CHECKING
 
 from lawful.spec import types as t
+from lawful.spec.outcomes import MachineFault
 from lawful.spec.values.time import clock_of
 
 from .instances.access import Fired, deadlines_of
 from .instances.observers import foremost
+from .kernel.state import Closed
 
 if TYPE_CHECKING:
     from .instance import Machine
 
 Perform = Callable[[Fired], None]
+LONGEST = 64.0  # Seconds until a timer is tried again whose transition has failed.
 
 
 class _Watched:
     """An instance in `Deadlines`; `queued`: the time of its valid item in the heap, if any;
-    `looked`: the first observer has looked at it, and the second one was not called yet."""
+    `looked`: the first observer has looked at it, and the second one was not called yet; `pause`:
+    in how many seconds it is tried again, after an error that was none of the machine."""
 
-    __slots__ = ("entry", "gone", "looked", "number", "perform", "queued", "tick")
+    __slots__ = ("entry", "gone", "looked", "number", "pause", "perform", "queued", "tick")
 
     def __init__(self, entry: Machine, perform: Perform, number: int) -> None:
         self.entry = entry
@@ -48,6 +52,7 @@ class _Watched:
         self.queued: float | None = None
         self.gone = False
         self.looked = False
+        self.pause = 0.0
         clock = clock_of(entry.lawful.plan.machine)
         self.tick = clock.type.tick if clock and isinstance(clock.type, t.Clock) else None
 
@@ -117,17 +122,22 @@ class Deadlines:
         fired.
 
         Each instance is visited once in a call, so the call ends. A timer whose transitions are
-        refused or fail is tried again after the next event of its instance (and at the next tick of
-        its `Clock`). An exception, from a machine or from `perform`, stops neither other timers nor
-        calls of `perform`; in the end the first exception is raised, with the others as notes.
+        refused, or fail by a fault of the machine, is tried again after the next event of its
+        instance (and at the next tick of its `Clock`); after another error, a locked database say,
+        in 1, 2, 4 and so on up to 64 seconds. An exception, from a machine or from `perform`, stops
+        neither other timers nor calls of `perform`; in the end the first exception is raised, with
+        the others as notes.
         """
         count, first = 0, None
         for row in self._due(now):
             fired: list[Fired] = []
+            pause = 0.0
             try:
                 row.entry.lawful.fire(now, fired)
             except Exception as error:
                 first = foremost(first, error, "another instance")
+                pause = later_pause(error, row.pause)
+            row.pause = pause
             for each in fired:
                 count += 1
                 try:
@@ -177,6 +187,8 @@ class Deadlines:
         later = [at for at in due if at > now]
         if row.tick is not None and len(later) < len(due):
             later.append(now + row.tick)
+        if row.pause and len(later) < len(due) and not isinstance(row.entry.__watch__, Closed):
+            later.append(now + row.pause)
         if later:
             self._queue(row, min(later))
         self._unseen.pop(row, None)
@@ -198,6 +210,12 @@ class Deadlines:
         self._live -= not row.gone
         row.gone, row.queued = True, None
         self._unseen.pop(row, None)
+
+
+def later_pause(error: Exception, before: float) -> float:
+    """In how many seconds to try a timer again whose transition has failed, where that was tried
+    again after so many `before`; 0.0 for a fault of the machine, which it would meet again."""
+    return 0.0 if isinstance(error, MachineFault) else min(LONGEST, 2 * before or 1.0)
 
 
 def _stale(item: tuple[float, int, _Watched]) -> bool:

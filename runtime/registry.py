@@ -24,8 +24,10 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from lawful.spec.outcomes import MachineFault
 from lawful.spec.values.time import clock_of
 
+from .deadlines import later_pause
 from .instances.access import Fired
 from .instances.observers import foremost
 from .kernel.state import Closed
@@ -73,6 +75,8 @@ class Registry(Generic[M]):
         self._most_uses = FEW_USES
         self._lock = threading.RLock()
         self._refused: dict[str, Due] = {}  # What was due and not possible.
+        # When to try again what has failed, and how long that waited.
+        self._late: dict[str, tuple[float, float]] = {}
 
     def _restored(self, name: str) -> M:
         return self.store.restore(self.cls, name, timers="deadline")
@@ -112,8 +116,10 @@ class Registry(Generic[M]):
             del use  # The traceback of an exception holds this frame.
 
     def _found(self, name: str) -> M:
-        """The instance in memory; one that takes no further event is restored."""
-        if name not in self._alive or isinstance(self._alive[name].__watch__, Closed):
+        """The instance in memory. One that takes no further event is restored, and one that another
+        process has written."""
+        entry = self._alive.get(name)
+        if entry is None or isinstance(entry.__watch__, Closed) or self.store.is_stale(name):
             self._alive[name] = self._restore(name)
         self._alive.move_to_end(name)
         return self._alive[name]
@@ -152,25 +158,35 @@ class Registry(Generic[M]):
 
     def next_due(self) -> float | None:
         """When to call `fire_due` next, in seconds since 1970; None while no timer is armed."""
-        return next((due.at for due in self.store.due(self.cls) if self._is_new(due)), None)
+        first: float | None = None
+        for due in self.store.due(self.cls):
+            if first is not None and due.at >= first:
+                break
+            if self._is_new(due):
+                at = self._at(due)
+                first = at if first is None else min(first, at)
+        return first
 
     def fire_due(self, perform: Perform, now: float | None = None) -> int:
         """Fire the timers that are due, the earliest first; returns how many fired. `perform` is
         called with the name of the instance and what fired.
 
-        Each instance is visited once. One whose transitions are all refused is visited again after
-        its next event, and each time if its machine has a `Clock`. An exception, from a machine or
+        Each instance is visited once. One whose transitions are all refused, or fail by a fault of
+        the machine, is visited again after its next event, and each time if its machine has a
+        `Clock`; one that met another error, a locked database say, in 1, 2, 4 and so on up to 64
+        seconds. An exception, from a machine or
         from `perform`, stops no other; in the end the first one is raised, the others as notes.
         """
         until = clocks.time() if now is None else now
         count, first = 0, None
         found = list(self.store.due(self.cls, until))
         self._refused = {due.name: due for due in found if not self._is_new(due)}
+        self._late = {due.name: self._late[due.name] for due in found if due.name in self._late}
         for due in found:
-            if due.name in self._refused:
+            if due.name in self._refused or self._at(due) > until:
                 continue
             try:
-                count += self._visit(due, perform)
+                count += self._visit(due, perform, until)
             except Exception as error:
                 first = foremost(first, error, due.name)
         if first is not None:
@@ -181,25 +197,51 @@ class Registry(Generic[M]):
         """Whether the timer was not refused since the instance's last event."""
         return self._refused.get(due.name) != due
 
-    def _visit(self, due: Due, perform: Perform) -> int:
-        with self.use(due.name) as entry:
-            fired: list[Fired] = []
-            first: BaseException | None = None
-            now = entry.__environment__.clock.now()
-            deadline = entry.lawful.next_deadline()
+    def _at(self, due: Due) -> float:
+        """When to visit an instance that is due: later, where it has failed."""
+        return max(due.at, self._late[due.name][0]) if due.name in self._late else due.at
+
+    def _put_off(self, due: Due, error: Exception, until: float) -> None:
+        """Note when to visit an instance again that has failed; one that another process has
+        written is restored then, and waits for nothing."""
+        _, before = self._late.pop(due.name, (0.0, 0.0))
+        pause = later_pause(error, before)
+        if pause and not self.store.is_stale(due.name):
+            self._late[due.name] = until + pause, pause
+
+    def _visit(self, due: Due, perform: Perform, until: float) -> int:
+        found = False
+        try:
+            with self.use(due.name) as entry:
+                found = True
+                return self._fire(due, entry, perform, until)
+        except Exception as error:
+            if not found:
+                self._put_off(due, error, until)
+            raise
+
+    def _fire(self, due: Due, entry: M, perform: Perform, until: float) -> int:
+        """Fire what is due of an instance; how many fired."""
+        fired: list[Fired] = []
+        first: BaseException | None = None
+        now = entry.__environment__.clock.now()
+        deadline = entry.lawful.next_deadline()
+        try:
+            entry.lawful.fire(now, fired)
+            self._late.pop(due.name, None)
+        except Exception as error:
+            first = error
+            self._put_off(due, error, until)
+        impossible = first is None or isinstance(first, MachineFault)
+        for each in fired:
             try:
-                entry.lawful.fire(now, fired)
+                perform(due.name, each)
             except Exception as error:
-                first = error
-            for each in fired:
-                try:
-                    perform(due.name, each)
-                except Exception as error:
-                    first = foremost(first, error, due.name)
-            if deadline is None or deadline > now:  # It would be found for ever.
-                self.store.correct_due(due.name)
-            elif not fired and clock_of(entry.lawful.plan.machine) is None:
-                self._refused[due.name] = due
-            if first is not None:
-                raise first
+                first = foremost(first, error, due.name)
+        if deadline is None or deadline > now:  # It would be found for ever.
+            self.store.correct_due(due.name)
+        elif impossible and not fired and clock_of(entry.lawful.plan.machine) is None:
+            self._refused[due.name] = due
+        if first is not None:
+            raise first
         return len(fired)

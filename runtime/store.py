@@ -46,7 +46,7 @@ from .kernel.state import Closed
 from .recovery import Policy, Recovery, Timers, events_of, found, moved
 from .store_rows import Due, Position, check_class, check_name, names_of, packed
 from .store_transactions import CLOSED, Transactions
-from .stored_instance import StoredInstance, gone_elsewhere
+from .stored_instance import StoredInstance
 from .timers import Clock
 
 if TYPE_CHECKING:
@@ -281,6 +281,11 @@ class Store:
         self._snapshot(logged, logged.at)
         logged.put_due()
 
+    def is_stale(self, name: str) -> bool:
+        """Whether another process was found to have written an instance that is in memory.
+        Internal."""
+        return name in self._logged and self._logged[name].stale
+
     def correct_due(self, name: str) -> None:
         """Store when the instance is due by its own timers, where the database says another time;
         nothing happens where the instance went on in another process. Internal."""
@@ -410,7 +415,7 @@ class Store:
             head = after.seq, total, after.due, after.due, name, at.seq, before
             if execute(sql.head, head).rowcount != 1:
                 there = execute(sql.event_sum, (name, after.seq)).fetchone()
-                raise gone_elsewhere(name, *[f": it has event {after.seq}"] * bool(there))
+                raise logged.gone_elsewhere(*[f": it has event {after.seq}"] * bool(there))
             execute(sql.event, (*row, total))
             if output is not None:
                 execute(sql.put_output, output)
@@ -432,7 +437,7 @@ class Store:
         values = (*logged.snapshot(at), logged.name, at.seq, at.sum)
         statement = self.transactions.sql.snapshot
         if self.transactions.database.execute(statement, values).rowcount != 1:
-            raise gone_elsewhere(logged.name)
+            raise logged.gone_elsewhere()
         if at is logged.at and at.rows:
             logged.at = at._replace(rows=0, bytes=0)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from .databases.database import StoreError
+from .databases.database import StoreBusy, StoreError
 from .databases.tables import Output, checksum
 from .recovery import found
 
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
 def damages(store: Store) -> Iterator[str]:
     """A text for each instance, output and answer in the store that is not as it was written; none
-    where all are. Events before the last snapshot may be pruned. Everything is read at once.
-    Errors: those of the driver where the database cannot be read."""
+    where all are; and for what the database itself finds wrong with the tables, such as a row that
+    is not in an index. Events before the last snapshot may be pruned. Everything is read at once.
+    Errors: StoreBusy; those of the driver where the database cannot be read."""
     with store.transactions.database.with_damaged_texts():
         told = [*_damages(store)]  # At once: the caller may run events between two of them.
     return iter(told)
@@ -38,6 +39,8 @@ def _damages(store: Store) -> Iterator[str]:
         try:
             store.events(name)
             transactions.run(partial(found, transactions, name, head[0]))
+        except StoreBusy:  # It says nothing of the rows.
+            raise
         except StoreError as error:
             yield str(error)
         if head[3] != head[4]:
@@ -45,6 +48,10 @@ def _damages(store: Store) -> Iterator[str]:
             yield f"{what}. Its next event, or `restore`, writes it anew"
     for (name,) in transactions.rows(sql.strays):
         yield f"{name}: events or a snapshot of no instance"
+    for query in transactions.database.checks:
+        for (told,) in transactions.rows(query):
+            if told != "ok":
+                yield f"the database: {told}"
     for row in transactions.rows(sql.outputs):
         output = Output(*row)
         if output != output.sealed() or output.name not in names:

@@ -57,9 +57,10 @@ class Writer(Protocol):
 class StoredInstance:
     """An instance with its position in a store, which is the log of its events; see
     `observers.Log`. `size`: the bytes of its last snapshot. `watch`: what its events go through,
-    once its store follows it."""
+    once its store follows it. `stale`: another process was found to have written it, or to have
+    removed it."""
 
-    __slots__ = ("at", "entry", "kept", "name", "next", "size", "store", "watch")
+    __slots__ = ("at", "entry", "kept", "name", "next", "size", "stale", "store", "watch")
 
     watch: Observed
 
@@ -71,6 +72,7 @@ class StoredInstance:
         self.next: Position = at
         self.kept: Iterable[object] = ()
         self.size = 0
+        self.stale = False
 
     @property
     def held(self) -> bool:
@@ -103,6 +105,11 @@ class StoredInstance:
         """When its next timer is due, in seconds since 1970, of which there are `wall` at `now`."""
         deadline = min(deadlines_of(self.entry), default=None)
         return None if deadline is None else wall + (deadline - now)
+
+    def gone_elsewhere(self, how: str = ", or was removed") -> StoreError:
+        """The error where another process has written, or removed, the instance."""
+        self.stale = True
+        return StoreError(f"{self.name} went on elsewhere{how}")
 
     def put_due(self) -> None:
         """Store when it is due, unless it went on elsewhere."""
@@ -232,8 +239,3 @@ def form_of(plan: Plan, kind: t.Type) -> Encoder:
             return lambda value: written(value, kind, plan)
         case _:
             return encoder(plain(kind))
-
-
-def gone_elsewhere(name: str, how: str = ", or was removed") -> StoreError:
-    """The error where another process has written, or removed, an instance."""
-    return StoreError(f"{name} went on elsewhere{how}")

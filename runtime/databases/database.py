@@ -63,6 +63,12 @@ class Database(Protocol):
         ...
 
     @property
+    def checks(self) -> Sequence[str]:
+        """Queries of what the database itself finds wrong with the store's tables and indices: a
+        row with one text for each fault, or "ok"."""
+        ...
+
+    @property
     def execute(self) -> Callable[[str, Values], Rows]:
         """Execute a statement with values in the place of each `?`."""
         ...

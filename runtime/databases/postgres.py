@@ -75,6 +75,7 @@ class Postgres:
     """
 
     prefix = f"{SCHEMA_NAME}."
+    checks: tuple[str, ...] = ()  # An administrator asks the server: `pg_amcheck`.
 
     def __init__(self, where: str | psycopg.Connection[Any], *, timeout: float = 1.0) -> None:
         self._owns = isinstance(where, str)

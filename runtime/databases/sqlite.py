@@ -25,6 +25,7 @@ from .database import Rows, StoreBusy, StoreError, Values
 from .tables import (
     FROM_3,
     SCHEMA,
+    TABLES,
     VERSION,
     beginning,
     from_4,
@@ -84,6 +85,7 @@ class Sqlite:
             raise ValueError("a store is in a file; the path is empty")
         self._owns = not isinstance(where, sqlite3.Connection)
         self.prefix = "" if self._owns else SHARED
+        self.checks = [f"PRAGMA integrity_check('{self.prefix}{table}')" for table in TABLES]
         self._locked = "another process has locked the database"
         if isinstance(where, sqlite3.Connection):
             self.connection = where

@@ -422,6 +422,8 @@ class InstanceAccess(Access[M]):
             try:
                 self._fire_one(alarm, args, fired)
             except Exception as error:
+                if isinstance(first, MachineFault) and not isinstance(error, MachineFault):
+                    first, error = error, first  # Who tries again has to know of it.
                 first = foremost(first, error, "another timer")
         if first is not None:
             raise first

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import sqlite3
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,6 +26,7 @@ from lawful import (
 )
 from lawful.runtime.deadlines import Deadlines
 from lawful.runtime.instances.access import Fired, deadlines_of
+from lawful.runtime.store import Store, StoreBusy
 from lawful.runtime.timers import SimulatedClock
 
 
@@ -342,3 +345,54 @@ def test_each_event_is_looked_at_whichever_observer_an_interrupt_left_out(
     with pytest.raises(KeyboardInterrupt):
         bell.start(60, 60)
     assert deadlines.next_deadline() == 60
+
+
+class Bolt(Machine):
+    """Each timer fires one event; one of them is a fault of the machine."""
+
+    wrong: Timer = Timer()
+    shot: Timer = Timer()
+    by: Nat = 0
+    shots: Nat = 0
+
+    @transition()
+    def load(self, seconds: Nat) -> None:
+        self.shot.start(seconds)
+        self.wrong.start(seconds)
+
+    @transition(timer="wrong")
+    def divide(self) -> Nat:
+        return 7 // self.by
+
+    @transition(timer="shot")
+    def shoot(self) -> Nat:
+        self.shots += 1
+        return self.shots
+
+
+def test_a_timer_that_is_due_while_the_database_is_locked_fires_afterwards(tmp_path: Path) -> None:
+    """One with a fault, and one whose instance was released, wait for the next event."""
+    clock, deadlines, heard = SimulatedClock(), Deadlines(), list[Fired]()
+    with Store(tmp_path / "s.db", timeout=0.0) as store:
+        bolt, gone = (store.add(Bolt(clock=clock), name) for name in "ab")
+        for each in (bolt, gone):
+            deadlines.add(each, heard.append)
+        bolt.load(10)
+        gone.load(10)
+        store.release("b")
+        other = sqlite3.connect(tmp_path / "s.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        now = clock.advance(20)
+        for pause in (1, 2, 4, 8, 16, 32, 64, 64):
+            with pytest.raises(StoreBusy) as caught:
+                deadlines.fire_due(now)
+            assert "Bolt.divide: " in str(caught.value.__notes__)
+            assert deadlines.next_deadline() == now + pause
+            now = clock.advance(pause)
+        other.execute("ROLLBACK")
+        other.close()
+        for _ in range(2):  # The second time after the event of the first.
+            with pytest.raises(Undefined):
+                deadlines.fire_due(now)
+        assert ([each.output for each in heard], bolt.shots) == ([1], 1)
+        assert (deadlines.next_deadline(), deadlines.fire_due(now)) == (None, 0)

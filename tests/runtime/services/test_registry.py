@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import threading
 from collections.abc import Iterator
 from functools import partial
@@ -11,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lawful import Machine, Nat, Refused, Timer, require, transition
+from lawful import Machine, Nat, Refused, Timer, Undefined, require, transition
 from lawful.runtime.instances.access import Fired
 from lawful.runtime.registry import Registry
-from lawful.runtime.store import Store, StoreError
+from lawful.runtime.store import Store, StoreBusy, StoreError
 from lawful.runtime.timers import SimulatedClock
 
 
@@ -190,6 +191,22 @@ def test_what_was_refused_is_not_visited_before_its_next_event(
     assert restored == ["a", "b"]
 
 
+def untouched(*_: object) -> None: ...
+
+
+class Faulty(Machine):
+    by: Nat = 0
+    end: Timer = Timer()
+
+    @transition()
+    def start(self) -> None:
+        self.end.start(10)
+
+    @transition(timer="end")
+    def divide(self) -> Nat:
+        return 7 // self.by
+
+
 def note(heard: list[str], name: str, _: Fired) -> None:
     heard.append(name)
 
@@ -223,6 +240,75 @@ def test_a_registry_does_what_instances_in_memory_do(acts: list[tuple[str, int, 
         for name, other in alone.items():
             with leases.use(name) as lease:
                 assert lease == other
+
+
+def test_what_another_process_has_written_is_restored_at_the_next_use(
+    tmp_path: Path, wall: list[float]
+) -> None:
+    with Store(tmp_path / "s.db") as here, Store(tmp_path / "s.db") as there:
+        mine, others = registry(here, wall), registry(there, wall)
+        mine.add(Lease(clock=Walled(wall, 0.0)), "a")
+        with others.use("a") as lease:
+            assert lease.take(10) == 1
+        for turns, leases in ((1, mine), (3, others)):
+            with leases.use("a") as lease:
+                with pytest.raises(StoreError, match="a went on elsewhere: it has event"):
+                    lease.take(20)
+                with pytest.raises(StoreError, match="a went on elsewhere"):
+                    lease.take(20)
+            for more in (1, 2):
+                with leases.use("a") as lease:
+                    assert lease.take(20) == turns + more
+        wall[0] += 100
+        fired = list[str]()
+        with pytest.raises(StoreError, match="a went on elsewhere"):
+            mine.fire_due(partial(note, fired))
+        assert (mine.fire_due(partial(note, fired)), fired) == (1, ["a"])
+    with Store(tmp_path / "s.db") as kept:
+        assert len(kept.events("a")) == 6
+
+
+@pytest.mark.parametrize("alive", [True, False])
+def test_a_timer_that_is_due_while_the_database_is_locked_fires_afterwards(
+    alive: bool, tmp_path: Path, wall: list[float]
+) -> None:
+    fired = list[str]()
+    with Store(tmp_path / "s.db", timeout=0.0) as store:
+        leases = registry(store, wall)
+        leases.add(Lease(clock=Walled(wall, 0.0)), "a").take(10)
+        if not alive:
+            leases.release("a")
+        other = sqlite3.connect(tmp_path / "s.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        wall[0] += 20
+        for pause in (1, 2, 4):
+            with pytest.raises(StoreBusy):
+                leases.fire_due(partial(note, fired))
+            assert leases.next_due() == wall[0] + pause
+            assert leases.fire_due(partial(note, fired)) == 0  # It waits.
+            wall[0] += pause
+        other.execute("ROLLBACK")
+        other.close()
+        assert (leases.fire_due(partial(note, fired)), fired) == (1, ["a"])
+        assert leases.next_due() is None
+        with leases.use("a") as lease:
+            lease.take(10)
+        assert leases.next_due() == wall[0] + 10
+
+
+def test_a_timer_with_a_fault_is_tried_again_after_the_next_event(
+    store: Store, wall: list[float]
+) -> None:
+    """The fault is one of the machine, which it would meet again."""
+    leases = Registry(store, Faulty, restore=lambda name: store.restore(Faulty, name))
+    faulty = leases.add(Faulty(clock=Walled(wall, 0.0)), "a")
+    faulty.start()
+    wall[0] += 20
+    with pytest.raises(Undefined):
+        leases.fire_due(untouched)
+    assert (leases.next_due(), leases.fire_due(untouched)) == (None, 0)
+    faulty.start()
+    assert leases.next_due() == wall[0] + 10
 
 
 def test_threads_use_a_registry(store: Store, wall: list[float]) -> None:

@@ -13,10 +13,10 @@ from lawful import Machine, Nat, Timer, transition
 from lawful.runtime.databases.tables import TABLES, checksum
 from lawful.runtime.outbox import Outbox
 from lawful.runtime.registry import Registry
-from lawful.runtime.store import Store, StoreError
+from lawful.runtime.store import Store, StoreBusy, StoreError
 from lawful.runtime.store_check import damages
 from lawful.runtime.timers import SimulatedClock
-from tests.runtime.services.conftest import PLACES, Place, store
+from tests.runtime.services.conftest import PLACES, File, InTheServices, Place, store
 
 
 class Till(Machine):
@@ -112,6 +112,16 @@ def test_a_key_that_is_another_one_and_a_letter_that_nobody_delivers(tmp_path: P
             "b: output 2 is not as it was written: its checksum",
             "a: the answer to the key 'l' is not as it was written: its checksum",
         ]
+
+
+def test_a_locked_database_is_no_damage(tmp_path: Path) -> None:
+    with Store(filled(tmp_path / "a.db"), timeout=0.0) as kept:
+        with closing(sqlite3.connect(tmp_path / "a.db", isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            with pytest.raises(StoreBusy):
+                damages(kept)
+            other.execute("ROLLBACK")
+        assert [*damages(kept)] == []
 
 
 NO_TEXT = b"\xffx"
@@ -215,6 +225,30 @@ def test_who_reads_an_output_finds_that_it_was_changed(column: str, tmp_path: Pa
         with pytest.raises(StoreError, match="b: output 1 is not as it was written: its"):
             outbox.deliver()
     assert "b" not in got
+
+
+@pytest.mark.parametrize(("table", "index"), [("output", "open"), ("instance", "due")])
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_row_that_is_not_in_an_index_is_told(
+    table: str, index: str, shared: bool, tmp_path: Path
+) -> None:
+    """Nobody finds it: neither `deliver` nor `due`."""
+    place = (InTheServices if shared else File)(tmp_path)
+    t = place.prefix
+    fill(store(place, outbox=[Till])).transactions.close()
+    where = f"FROM sqlite_master WHERE name = '{t}{index}'"
+    with closing(place.other()) as db:
+        db.execute("PRAGMA writable_schema = 1")
+        row = db.execute(f"SELECT type, name, tbl_name, rootpage, sql {where}").fetchone()
+        db.execute(f"DELETE {where}")
+    with closing(place.other()) as db:
+        db.execute(f"UPDATE {t}{table} SET due = 2e9 WHERE name = 'b'")
+        db.execute("PRAGMA writable_schema = 1")
+        db.execute("INSERT INTO sqlite_master VALUES (?, ?, ?, ?, ?)", row)
+    with store(place, outbox=[Till]) as kept:
+        found = [*damages(kept)]
+        assert kept.transactions.database.connection.in_transaction is False
+    assert any(f"missing from index {t}{index}" in told for told in found)
 
 
 @pytest.mark.parametrize("back_end", ["file", "service", "server"])
