@@ -74,7 +74,7 @@ class Fold:
         self.states: Counter[str] = Counter()
         self.counts: Counter[str] = Counter()
         self.latencies: Counter[str] = Counter()
-        self.near = Neighbours(program.place)
+        self.near = Neighbours(self.place)
         self.problems = Problems(program.every)
 
     def place(self, seq: int) -> dict[str, Json]:

@@ -18,6 +18,7 @@ from functools import cached_property
 from pathlib import Path
 
 from lawful.runtime.instance import Machine
+from lawful.spec.codec.as_json import is_object
 from lawful.spec.ir import Json
 
 from .. import html_tables
@@ -236,7 +237,19 @@ class ReplayResult:
         known = self.unplaced.get((machine if self._joint else "", instance, finding.clause))
         if finding.index == ELSEWHERE and known is not None:
             place = {"file": known[0], "number": known[1]}
-        return whose | _finding(instance, finding, place)
+        out = whose | _finding(instance, finding, place)
+        around = finding.details.get("around")
+        if self.files and is_object(around):
+            out["around"] = {
+                side: [self._placed(machine, row) for row in rows] for side, rows in around.items()
+            }
+        return out
+
+    def _placed(self, machine: str, row: dict[str, Json]) -> Json:
+        """A row around a finding with its file, which may be another than that of the finding."""
+        seq = row["seq"]
+        assert isinstance(seq, int)
+        return row | self._file(machine, seq)
 
     def _file(self, machine: str, seq: int) -> dict[str, Json]:
         """The `file` of a row, where its number says it and there are several files."""

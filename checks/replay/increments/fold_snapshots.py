@@ -80,8 +80,8 @@ def snapshot(fold: ContinuedFold, waiting: tuple[Row, ...] = ()) -> str:
 
 
 def _files(fold: ContinuedFold, waiting: Iterable[Row]) -> dict[str, str]:
-    """The files of rows of which a later increment may find something, by their numbers."""
-    rows = [*waiting, *fold.tied, *([] if fold.held is None else [fold.held])]
+    """The files of rows of which a later increment may say something, by their numbers."""
+    rows = [*fold.near.last, *waiting, *fold.tied, *([] if fold.held is None else [fold.held])]
     places = [fold.program.record_place(row.seq) for row in rows]
     numbers = {place[0] for place in places if place is not None}
     return {str(number): file for number, file in fold.files.items() if number in numbers}

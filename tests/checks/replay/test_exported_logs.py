@@ -5,6 +5,7 @@ from __future__ import annotations
 import bz2
 import gzip
 import importlib
+import itertools
 import json
 import pickle
 import time
@@ -15,7 +16,13 @@ from typing import Any
 import pytest
 
 from lawful import Machine, Nat, require, transition
-from lawful.checks.replay import ReplayError, ReplayProgram, in_process, replay
+from lawful.checks.replay import (
+    ReplayError,
+    ReplayProgram,
+    in_process,
+    replay,
+    replay_increment,
+)
 from lawful.checks.replay.mapping import mapping_of
 from lawful.checks.replay.preparation.path_templates import MissingPath, computed
 from lawful.checks.replay.preparation.preparation_table import preparation_of, to_json
@@ -316,3 +323,28 @@ def test_spark_reads_the_same(session: Any, tmp_path: Path) -> None:
                 assert (here.verdicts["deviates"], here.rejected) == (1, 1)
     finally:
         session.conf.unset("spark.sql.files.maxPartitionBytes")
+
+
+def test_rows_around_a_deviation_name_their_files(tmp_path: Path) -> None:
+    """The rows before may be in other files; increments say the same."""
+    days = [["acquire"], ["release"], ["release", "acquire"]]
+    paths = [tmp_path / f"{day}.jsonl" for day in "abc"]
+    for path, events in zip(paths, days, strict=True):
+        rows = [{"lock": "x", "e": event, "d": 1} for event in events]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    a, b, c = map(str, paths)
+    how = {"order": "file"}
+    (finding,) = answered(paths, how)["deviations"]
+    around = finding["around"]
+    assert (finding["file"], finding["number"]) == (c, 1)
+    assert [(row["file"], row["number"]) for row in around["before"]] == [(a, 1), (b, 1)]
+    assert [(row["file"], row["number"]) for row in around["after"]] == [(c, 2)]
+    mapping = mapping_of({**LOCK, "preparation": how})
+    program = ReplayProgram((Lock.lawful.ir,), mapping=mapping)
+    found = replay_increment(paths[:1], program, {})
+    for path in paths[1:]:
+        found = replay_increment([path], program, found.states, files=found.files)
+    ((_, kept),) = itertools.chain(*found.tallies.machines["Lock"].found.rows.values())
+    assert kept.details["around"] == around
+    (alone,) = answered([paths[2]], how)["deviations"]
+    assert "file" not in alone and "file" not in alone["around"]["after"][0]
