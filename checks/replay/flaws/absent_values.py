@@ -5,6 +5,7 @@ A row without such a value says nothing of it, so nothing is compared and nothin
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import islice
 
@@ -33,26 +34,27 @@ def absent_values(files: Sources, program: ReplayProgram | JointProgram) -> str:
 def absent_in(rows: Iterable[OfProgram], program: ReplayProgram | JointProgram) -> str:
     """The same of these rows, each with the index of its program among those of the machines."""
     joint = isinstance(program, JointProgram)
-    sought = [*map(_Absent, program.programs if isinstance(program, JointProgram) else (program,))]
+    sought = [*map(Told, program.programs if isinstance(program, JointProgram) else (program,))]
     read = 0
-    for index, row in islice(rows, MOST if any(each.wanted for each in sought) else 0):
+    for index, row in islice(rows, MOST if any(each.lacks() for each in sought) else 0):
         read += 1
         sought[index].take(row)
-        if not any(each.wanted for each in sought):
+        if not any(each.lacks() for each in sought):
             return ""
-    named = ", ".join(what for each in sought for what in each.named(joint))
+    named = ", ".join(what for each in sought for what in each.absent(joint))
     who = "no row" if read < MOST else f"none of the first {MOST:,} rows"
     return f"{who} has a value at {named}, so nothing was compared with it" if named else ""
 
 
-class _Absent:
-    """What no row of one machine has told so far."""
+class Told:
+    """How many rows of one machine tell each output and variable of the mapping, by its path and
+    its name there. Of those that no row could have told nothing is said."""
 
     def __init__(self, program: ReplayProgram) -> None:
         mapping = program.mapping
-        self.wanted = {} if mapping is None else _compared(mapping)
+        self.compared = {} if mapping is None else _compared(mapping)
         self.machine = "" if mapping is None else mapping.machine
-        self.lacking: set[str] = set()
+        self.counts: Counter[str] = Counter()
         self.silent: set[str] = set()  # The events whose output is never None.
         if mapping is not None:
             machine = program.steppers[mapping.machine].machine
@@ -63,15 +65,19 @@ class _Absent:
         """Note what a row tells, and what it could tell."""
         if not isinstance(row, Row) or row.outcome != HAPPENED:
             return
-        for name in _told(row):
-            self.wanted.pop(name, None)
-        self.lacking |= {n for n in self.wanted if n != OUTPUT or row.event in self.silent}
+        told = {*_told(row)}
+        for name, path in self.compared.items():
+            if name in told or name != OUTPUT or row.event in self.silent:
+                self.counts[f"{path} ({name})"] += name in told
 
-    def named(self, joint: bool) -> list[str]:
-        """The paths that no row has, with their names in the mapping."""
-        of = f" of {self.machine}" if joint else ""
-        pairs = self.wanted.items()
-        return [f"{path} ({name}{of})" for name, path in pairs if name in self.lacking]
+    def lacks(self) -> bool:
+        """Whether there is something that no row has told so far."""
+        return sum(count > 0 for count in self.counts.values()) < len(self.compared)
+
+    def absent(self, joint: bool) -> list[str]:
+        """What no row has, with its machine where there are several."""
+        of = f" of {self.machine})" if joint else ")"
+        return [name[:-1] + of for name, count in self.counts.items() if not count]
 
 
 def _compared(mapping: TraceMapping) -> dict[str, str]:

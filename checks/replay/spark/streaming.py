@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from lawful.runtime.instance import Machine
 
+from ..flaws.absent_values import Told
 from ..increments.continuation import Continuation
 from ..mapping import TraceMapping
 from ..problems import InstanceVerdict
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 BUCKETS = 64
+TOLD = "told"  # The record of how many rows of a micro-batch tell an output or a variable.
 BUCKET = "bucket"
 STATES, DUE = "states", "due"
 AT = "at"  # The time of a row, in microseconds since 1970; 0 where it has none.
@@ -54,6 +56,8 @@ def replay_stream(
     new rows, all that is known of it then: a row with the `record` "instance" (the columns of
     `ReplayFrames.verdicts`), and one with the `record` "finding" for each of its problems. They
     replace the earlier ones of this instance. Rows of no instance have the `record` "rejected".
+    Those with the `record` "told" say of an output or variable that the mapping names (`name`) how
+    many rows of the micro-batch have it (`count`): their sum is 0 where its path is misspelt.
     `buckets` is fixed for the life of a checkpoint. `watermark` says how late rows may come, by
     the `time` of the mapping, as Spark's `withWatermark` takes it ("10 minutes"); deadlines pass
     with it. Raises ReplayError where the session does not keep states in RocksDB, which Spark
@@ -141,9 +145,12 @@ def bucket_processor(program: ReplayProgram, timed: bool) -> Any:
                 self.due = handle.getMapState(DUE, "instance string", "due long")
 
         def handleInputRows(self, key: Any, rows: Iterator[Any], timerValues: Any) -> Iterator[Any]:
-            """The records of all instances of the bucket with rows in this batch."""
+            """The records of all instances of the bucket with rows in this batch, and what the
+            rows tell."""
             lines = [line for each in rows for line in each.to_dict("records")]
-            yield from _frame(self._judged(lines, _watermark(timerValues) if timed else None))
+            told = Told(program)
+            now = _watermark(timerValues) if timed else None
+            yield from _frame(self._judged(lines, now, told), told)
 
         def handleExpiredTimer(
             self, key: Any, timerValues: Any, expiredTimerInfo: Any
@@ -154,7 +161,7 @@ def bucket_processor(program: ReplayProgram, timed: bool) -> Any:
             yield from _frame(self._gone_on(name, [], now) for name in sorted(names))
 
         def _judged(
-            self, lines: list[dict[str, Any]], now: Seconds | None
+            self, lines: list[dict[str, Any]], now: Seconds | None, told: Told
         ) -> Iterator[InstanceVerdict | Rejected]:
             by_instance: dict[str, list[Row]] = {}
             for line in lines:
@@ -164,6 +171,7 @@ def bucket_processor(program: ReplayProgram, timed: bool) -> Any:
                 if isinstance(found, Rejected):
                     yield found
                 elif found is not None:
+                    told.take(found)
                     by_instance.setdefault(line["instance"], []).append(found)
             for name in sorted(by_instance):
                 yield self._gone_on(name, by_instance[name], now)
@@ -198,15 +206,17 @@ def _watermark(timers: Any) -> Fraction:
     return Fraction(timers.getCurrentWatermarkInMs(), 1000)
 
 
-def _frame(judged: Iterable[InstanceVerdict | Rejected]) -> Iterator[Any]:
+def _frame(judged: Iterable[InstanceVerdict | Rejected], told: Told | None = None) -> Iterator[Any]:
     """The records as a data frame of pandas; nothing where there are none."""
     import pandas
 
     frames: Any = pandas  # Its types are partly unknown.
     names = [field.name for field in record_types(_arrow())]
-    told = [record for each in judged for record in records_of(each)]
-    if told:
-        frame = frames.DataFrame(told, columns=names).astype(object)
+    records = [record for each in judged for record in records_of(each)]
+    for name, count in told.counts.items() if told is not None else ():
+        records.append({"record": TOLD, "name": name, "count": count})
+    if records:
+        frame = frames.DataFrame(records, columns=names).astype(object)
         yield frame.where(frame.notna(), None)
 
 

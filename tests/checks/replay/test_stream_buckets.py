@@ -71,6 +71,14 @@ def parts_of(rows: list[Mapping[str, Any]]) -> Iterator[Any]:
         yield frames.DataFrame(lines)
 
 
+def records_of(of: ReplayProgram, rows: list[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The records of one batch."""
+    processor = bucket_processor(of, timed=False)
+    processor.init(States())
+    given = processor.handleInputRows((0,), parts_of(rows), None)
+    return [row for frame in given for row in frame.to_dict("records")]
+
+
 def verdicts_of(states: States, rows: list[Mapping[str, Any]]) -> dict[str, tuple[str, int]]:
     """Of each instance in a batch its verdict, and the number of its late rows. Each batch has a
     processor of its own, as after a restart."""
@@ -111,3 +119,15 @@ def test_later_batches_go_on_from_the_states() -> None:
     assert sorted(states.kept) == [("a",), ("b",)]
     # A row that came before an acknowledged one is late, and is not judged.
     assert verdicts_of(states, [{"i": "a", "n": 32, "e": "send"}]) == {"a": ("quarantined", 1)}
+
+
+def test_how_many_rows_tell_what_is_compared() -> None:
+    """A path that is misspelt has none; nothing is said of what no row could have told."""
+    data = MAPPING | {"observed": {"sent": "$.sent"}, "output": "$.out"}
+    for sent, count in (("sent", 3), ("snet", 0)):
+        rows: list[Mapping[str, Any]] = [{**row, sent: 1} for row in told("a")[:3]]
+        of = ReplayProgram((Window.lawful.ir,), mapping=mapping_of(data), resumable=True)
+        records = records_of(of, rows)
+        seen = [(row["name"], row["count"]) for row in records if row["record"] == "told"]
+        assert seen == [("$.sent (observed.sent)", count)]
+    assert [row["record"] for row in records_of(PROGRAM, told("a"))] == ["instance"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,14 @@ import pytest
 
 from lawful.checks.replay import ReplayError, ReplayProgram, replay, replay_stream
 from lawful.checks.replay.fold import fold
+from lawful.checks.replay.row_step import Stepper
 from lawful.checks.replay.rows import Row
 from lawful.checks.replay.spark.streaming import PROVIDER, ROCKS_DB
 from tests.checks.replay.answers import until_done
 from tests.checks.replay.conftest import NEEDS_SPARK
-from tests.checks.replay.journals import PROGRAM, of, rows, worker, written
+from tests.checks.replay.journals import PROGRAM, Recorder, of, rows, worker, written
 from tests.checks.replay.test_deadlines import MAPPING, Order, line
+from tests.checks.replay.test_trouble import Bell, older_bell
 
 pytestmark = [*NEEDS_SPARK, pytest.mark.nightly]
 
@@ -134,6 +137,74 @@ def test_rows_within_the_watermark_and_deadlines_without_a_row(
     assert len(kept.batches) > 4
     assert {each[0] for found in told.values() for each in found} == {"deadline"}
     assert kept.verdicts["o0"][1] == 1
+
+
+def test_each_version_judges_its_rows_in_a_stream(session: Any, tmp_path: Path) -> None:
+    """Rows of two versions, in any order of arrival, with a restart between any two of them."""
+    old = older_bell()
+    lines: list[dict[str, Any]] = []
+    for name in ("a", "b", "c"):
+        before, after = (Recorder(name, Stepper(m.lawful.ir)) for m in (old, Bell))
+        for each in (before, after):
+            each.take("ring")
+            each.take("ring")
+        after.rows[0] |= {"outcome": "attached", "changed": {"rung": 4}}
+        for number, row in enumerate(after.rows[1:], 5):
+            row |= {"output": number, "changed": {"rung": number}}
+        rows_of = [*before.rows, *after.rows]
+        lines += [row | {"seq": n, "time": n} for n, row in enumerate(rows_of)]
+    of(lines, "b", 2)["output"] = 3  # A row of the older version,
+    of(lines, "c", 5)["output"] = 9  # and one of the newer.
+    random.Random(3).shuffle(lines)
+    program = ReplayProgram((Bell.lawful.ir,), older=(old.lawful.ir,))
+    kept, folder = Kept(), tmp_path / "in"
+    folder.mkdir()
+    session.conf.set(PROVIDER, ROCKS_DB)
+    try:
+        for number in range(3):
+            written(folder / f"{number}.jsonl", lines[number::3])
+            found = replay_stream(session.readStream.text(str(folder)), program, buckets=2)
+            writer = found.writeStream.outputMode("update").trigger(availableNow=True)
+            until_done(
+                writer.option("checkpointLocation", str(tmp_path / "kept")).foreachBatch(kept.keep)
+            )
+    finally:
+        session.conf.unset(PROVIDER)
+    whole = replay([folder], program)
+    verdicts = {"a": "fits", "b": "deviates", "c": "deviates"}
+    assert whole.to_json()["by_instance"] == verdicts
+    assert {name: verdict for name, (verdict, _) in kept.verdicts.items()} == verdicts
+    answer: Any = whole.to_json()
+    told: dict[str, set[tuple[Any, ...]]] = {name: set() for name in verdicts}
+    for each in answer["deviations"]:
+        told[each["instance"]].add((each["kind"], each["index"], each["clause"]))
+    assert kept.findings == told
+    assert [len(found) for _, found in sorted(told.items())] == [0, 1, 1]
+
+
+def test_a_stream_says_what_no_row_tells(session: Any, tmp_path: Path) -> None:
+    rows_of = [line("add", 1.0, "o1"), line("pay", 2.0, "o1"), line("add", 3.0, "o2")]
+    rows_of[2]["phase"] = "OPEN"
+    mapping = replace(MAPPING, observed={"state": "$.phase"})
+    written(tmp_path / "0.jsonl", rows_of)
+    for name, count in (("$.phase", 1), ("$.fase", 0)):
+        mapping = replace(mapping, observed={"state": name})
+        counts: Counter[str] = Counter()
+
+        def keep(batch: Any, _number: int, counts: Counter[str] = counts) -> None:
+            for row in batch.where("record = 'told'").collect():
+                counts[row.name] += row["count"]
+
+        session.conf.set(PROVIDER, ROCKS_DB)
+        try:
+            frame = session.readStream.text(str(tmp_path / "*.jsonl"))
+            found = replay_stream(frame, Order, mapping, buckets=2)
+            writer = found.writeStream.outputMode("update").trigger(availableNow=True)
+            at = str(tmp_path / f"kept{count}")
+            until_done(writer.option("checkpointLocation", at).foreachBatch(keep))
+        finally:
+            session.conf.unset(PROVIDER)
+        assert counts == {f"{name} (observed.state)": count}
 
 
 def program_rows(lines: list[dict[str, Any]], program: ReplayProgram) -> dict[str, list[Row]]:
