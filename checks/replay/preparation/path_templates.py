@@ -148,6 +148,9 @@ def _lower(value: Any) -> Any:
 
 
 def _key(value: Any) -> str:
+    """A text for these values. A null is none: a table has it where CSV and OTLP have nothing."""
+    if value is None or (is_list(value) and None in value):
+        raise MissingPath("a value of $key is null")
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 

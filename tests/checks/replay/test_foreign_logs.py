@@ -157,12 +157,18 @@ def told(folder: Path, rows: Any, data: dict[str, Any]) -> Any:
 
 
 def test_a_key_of_several_columns_and_of_none(tmp_path: Path) -> None:
-    rows = [{"a": a, "b": b, "e": "start", "n": 1} for a, b in [("x", "y,z"), ("x,y", "z")]]
+    keys = [("x", "y,z"), ("x,y", "z")]
+    rows: list[Any] = [{"a": a, "b": b, "e": "start", "n": 1} for a, b in keys]
     both = {"instance": "$.key", "preparation": {"fields": {"key": {"$key": ["$.a", "$.b"]}}}}
     assert told(tmp_path, rows, both)["by_instance"] == {
         '["x","y,z"]': "open",
         '["x,y","z"]': "open",
     }
+    # A row of which a value is null or missing has no key, as in CSV.
+    rows += [{"a": "x", "b": None, "e": "start", "n": 1}, {"a": "x", "e": "start", "n": 1}]
+    answer = told(tmp_path, rows, both)
+    assert (len(answer["by_instance"]), answer["rejected"]["rows"]) == (2, 2)
+    rows = rows[:2]
     rows[1] |= {"e": "end", "n": 2}
     one = {"instance": "$.key", "preparation": {"fields": {"key": "all"}}}
     assert told(tmp_path, rows, one)["by_instance"] == {"all": "fits"}

@@ -18,9 +18,9 @@ from lawful.checks.replay.rows import Row
 from lawful.checks.replay.spark.streaming import PROVIDER, ROCKS_DB
 from tests.checks.replay.answers import until_done
 from tests.checks.replay.conftest import NEEDS_SPARK
-from tests.checks.replay.journals import PROGRAM, Recorder, of, rows, worker, written
+from tests.checks.replay.journals import PROGRAM, Bell, Recorder, of, rows, worker, written
 from tests.checks.replay.test_deadlines import MAPPING, Order, line
-from tests.checks.replay.test_trouble import Bell, older_bell
+from tests.checks.replay.test_trouble import older_bell
 
 pytestmark = [*NEEDS_SPARK, pytest.mark.nightly]
 
