@@ -26,6 +26,7 @@ from ..words import Clock, Mark, Opaque, OrderedSort, Record, Serial, Sort, Time
 FORMS = "bool, int, Nat, an Enum, Sort or Record, set, dict, list, tuple, Counter, Timer, a Machine"
 SORT = 'class Node(Sort), or Annotated[str, Opaque("Text")]'
 TEXT = f"text is only made and returned: for names {SORT}; for states an Enum"
+FIELDS = f"for keys that you write out a Record: class Stats(Record): hits: int; for names {SORT}"
 # What is often written and is no type of the language, with what to write instead.
 INSTEAD: dict[object, str] = {
     bytes: 'Annotated[bytes, Opaque("Payload")]',
@@ -203,7 +204,8 @@ class TypeReader:
             case t.Set(item=item) | t.Bag(item=item) | t.Map(key=item) if not t.immutable(item):
                 self._frozen_inside(item, found, place)
             case t.Set(item=item) | t.Bag(item=item) | t.Map(key=item) if t.contains(item, t.Text):
-                self.refuse(place, str(found), "elements and keys without text", TEXT)
+                instead = FIELDS if isinstance(found, t.Map) else TEXT
+                self.refuse(place, str(found), "elements and keys without text", instead)
             case t.Union() if not t.proper_union(found) or not t.immutable(found):
                 self.refuse(
                     place,

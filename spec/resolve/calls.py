@@ -25,7 +25,7 @@ from ..syntax.hints import defaults_of, keyword_only
 from . import clocks, expressions
 from .builtins import FUNCTIONS
 from .changing_calls import effect, is_super
-from .constants import CONSTANTS, constant
+from .constants import CONSTANTS, constant, values_by_texts
 from .context import MISSING, Body, read_of
 from .methods import METHODS, arguments, call_of, refused, replaced
 from .refinements import is_view, view
@@ -340,8 +340,10 @@ def _method(
     b: Body, node: tree.Apply, function: tree.Attribute, expected: t.Type | None
 ) -> ir.Expr:
     """A method that changes nothing: of a machine, a container or a record."""
-    of = expressions.expr(b, function.of)
     name = function.name
+    if name == "values" and (values := values_by_texts(b, node, function.of)) is not None:
+        return values
+    of = expressions.expr(b, function.of)
     interface = b.interface(of.type)
     if interface is not None:
         return _machine_method(b, node, of, name)

@@ -89,6 +89,19 @@ def _evened(args: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
     return tuple(ir.Op(arg.place, whole, "tuple", tuples.given(arg)) for arg in args)
 
 
+def values_by_texts(b: Body, node: tree.Apply, of: tree.Expression) -> ir.Expr | None:
+    """`PRICES.values()` of a table that has texts as keys, in its order; None of other values."""
+    table: Any = b.static(of)
+    if not _has_texts(table) or node.args or node.keywords:
+        return None
+    return constant(b, tuple(table.values()), node.place)
+
+
+def _has_texts(table: Any) -> bool:
+    """Whether it is a map that has texts as keys."""
+    return isinstance(table, Mapping) and len(table) > 0 and all(type(k) is str for k in table)
+
+
 def by_member(b: Body, node: tree.Attribute, of: ir.Expr) -> ir.Expr | None:
     """`x.value` or `x.name` of an enum, as a table of its members; None where the values are no
     constants of one type."""

@@ -198,7 +198,7 @@ class Signatures:
                     member.tree.place,
                     f"{name}: {kind}",
                     "an immutable type",
-                    "use frozenset[...], tuple[..., ...] or Mapping[..., ...]",
+                    f"use {_unchanging(kind)}",
                 )
 
 
@@ -208,6 +208,23 @@ def _as_given(kind: t.Type) -> t.Type:
     match kind:
         case t.Seq(item=item, mutable=True) | t.Set(item=item, mutable=True):
             return replace(kind, mutable=False) if t.immutable(item) else kind
+        case _:
+            return kind
+
+
+def _unchanging(kind: t.Type) -> t.Type:
+    """The immutable type that holds the same; of a map that may lack keys its items."""
+    match kind:
+        case t.Seq(item=item) | t.Set(item=item):
+            return replace(kind, item=_unchanging(item), mutable=False)
+        case t.Map(key=key, value=value) if t.finite(key):
+            return replace(kind, value=_unchanging(value), mutable=False)
+        case t.Map(key=key, value=value):
+            return t.Seq(t.Tuple((key, _unchanging(value))), mutable=False)
+        case t.Bag(item=item):
+            return t.Seq(item, mutable=False)
+        case t.Tuple(items=items):
+            return t.Tuple(tuple(map(_unchanging, items)))
         case _:
             return kind
 
@@ -273,7 +290,7 @@ def _mended_default(name: str, value: object, kind: t.Type) -> str:
     if value is None:
         return f"annotate it: {name}: {kind} | None = None"
     if not t.immutable(kind):
-        return "take frozenset[...], tuple[..., ...] or Mapping[..., ...]"
+        return f"take {_unchanging(kind)}"
     return "give every argument at every call, and leave the default out"
 
 

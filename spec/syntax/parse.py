@@ -159,6 +159,8 @@ class Parser:
                 return short_forms.with_else(self, node)
             case ast.Break():
                 return short_forms.leave(self, node)
+            case ast.Delete():
+                return [tree.Delete(self.place(node), self.expr(each)) for each in node.targets]
             case _:
                 return self._statement(node)
 
@@ -523,12 +525,6 @@ def _augment(p: Parser, node: ast.AugAssign) -> tree.Statement:
     return tree.Augment(p.place(node), op, target, value)
 
 
-def _delete(p: Parser, node: ast.Delete) -> tree.Statement:
-    if len(node.targets) != 1:
-        p.refuse("L102", node, "one target")
-    return tree.Delete(p.place(node), p.expr(node.targets[0]))
-
-
 def _evaluate(p: Parser, node: ast.Expr) -> tree.Statement:
     if isinstance(node.value, ast.Constant) and node.value.value is ...:
         return tree.Skip(p.place(node))
@@ -600,7 +596,6 @@ STATEMENTS: dict[type[ast.stmt], Callable[[Parser, Any], tree.Statement]] = {
     ast.Assign: _assign,
     ast.AnnAssign: _annotated,
     ast.AugAssign: _augment,
-    ast.Delete: _delete,
     ast.Expr: _evaluate,
     ast.If: _choose,
     ast.Match: _match,

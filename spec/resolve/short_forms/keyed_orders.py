@@ -4,6 +4,7 @@ the index, so that of equal ones the first comes first, as in Python."""
 from __future__ import annotations
 
 import operator
+from dataclasses import replace
 from typing import Any
 
 from ... import ir
@@ -21,8 +22,8 @@ from .enum_integers import as_integer, has_order, ranked_text
 from .mapped import comprehended
 
 NO_ORDER = (
-    "order what it takes the element from: class Node(OrderedSort), and end the key with the"
-    " element, {0}(s, key=lambda x: (key(x), x))"
+    "take the keys of a map, which have an order, {0}(m, key=lambda k: (m[k].level, k)); or make"
+    " the elements an OrderedSort, and end the key with the element"
 )
 WORDS = {"sorted": {"key", "reverse"}, "min": {"key", "default"}, "max": {"key", "default"}}
 # The rewrite says which of equal ones comes first.
@@ -236,6 +237,17 @@ def _rank(b: Body, key: ir.Expr) -> ir.Expr:
     return as_integer(b, key)
 
 
+def _unsigned(key: ir.Expr) -> ir.Expr:
+    """The key with `x` for `-x`, which as many values have."""
+    match key:
+        case ir.Op(op="neg", args=(of,)):
+            return of
+        case ir.Op(op="tuple", args=args):
+            return replace(key, args=tuple(map(_unsigned, args)))
+        case _:
+            return key
+
+
 class _Keyed:
     """One collection, whose elements are compared by a key."""
 
@@ -291,7 +303,7 @@ class _Keyed:
 
     def _judge(self, name: str, key: ir.Expr) -> None:
         """Without an order, each element has a key of its own."""
-        alone = injective(key, frozenset({name})) and t.orderable(self.item)
+        alone = injective(_unsigned(key), frozenset({name})) and t.orderable(self.item)
         if not t.ordered(self.over.type) and not alone:
             self.b.problem(
                 "L210",

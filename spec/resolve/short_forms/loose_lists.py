@@ -54,6 +54,8 @@ def _in_turn(node: tree.Tree) -> bool:
 def _gone_through(node: tree.Tree) -> Iterator[tree.Expression]:
     """What is inside a node of which only the elements count, or whether there are any."""
     match node:
+        case tree.Apply(function=tree.Name(name="require" | "bool"), args=(first, *_)):
+            yield from _asked(first)
         case tree.Apply(function=tree.Name(name=name), args=(first, *_)) if name in FOLDS:
             yield first
         case tree.Each(over=over) | tree.For(over=over):
@@ -66,11 +68,21 @@ def _gone_through(node: tree.Tree) -> Iterator[tree.Expression]:
             | tree.Conditional(test=test)
             | tree.Claim(test=test)
         ):
-            yield test
+            yield from _asked(test)
         case tree.Unary(op="not", of=of):
-            yield of
+            yield from _asked(of)
         case _:
             pass
+
+
+def _asked(test: tree.Expression) -> Iterator[tree.Expression]:
+    """What a condition asks whether it is empty."""
+    match test:
+        case tree.Both(args=args) | tree.Either(args=args):
+            for each in args:
+                yield from _asked(each)
+        case _:
+            yield test
 
 
 def kept(b: Body, name: str, node: tree.Expression) -> ir.Expr | None:
