@@ -99,7 +99,8 @@ def values_by_texts(b: Body, node: tree.Apply, of: tree.Expression) -> ir.Expr |
 
 def _has_texts(table: Any) -> bool:
     """Whether it is a map that has texts as keys."""
-    return isinstance(table, Mapping) and len(table) > 0 and all(type(k) is str for k in table)
+    keys: set[Any] = {*table} if issubclass(type(table), Mapping) else set()
+    return {type(key) for key in keys} == {str}
 
 
 def by_member(b: Body, node: tree.Attribute, of: ir.Expr) -> ir.Expr | None:
