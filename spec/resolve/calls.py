@@ -7,6 +7,7 @@ import copy
 import dataclasses
 import enum
 import functools
+import itertools
 import math
 import sys
 import types as python_types
@@ -135,6 +136,9 @@ INSTEAD: dict[Any, str] = {
     math.ceil: "write -(-a // b)",
     math.floor: "write a // b",
     functools.reduce: "write a loop; or sum(...), min(...), max(...), any(...)",
+    itertools.product: "in a comprehension: (... for x in s for y in r)",
+    itertools.permutations: "in a comprehension: (... for x, y in permutations(s, 2))",
+    itertools.combinations: "in a comprehension: (... for x, y in combinations(q, 2)), of a list",
     iter: "write next((e for x in xs if p), default)",
     round: "use integers",
     float: "leave it out: a timer starts with an integer, too; elsewhere count in integers",

@@ -8,6 +8,7 @@ from tests.spec import texts
 
 TEXT = """
 from datetime import timedelta
+from itertools import combinations
 
 
 class Way(Enum):
@@ -53,6 +54,18 @@ TOLD = [
         "bool",
         "return [x for x in self.q] == tuple(self.q)",
         [("L203", "write tuple(...) of the list: an argument")],
+    ),
+    (
+        "bool",
+        "return any(p[0] > 1 for p in combinations(self.q, 2))",
+        [("L204", "in a comprehension: (... for x, y in combinations(q, 2))")],
+    ),
+    ("tuple[bool, list[Nat]]", "refuse('no')", [("L202", "use tuple[bool, tuple[Nat, ...]]")]),
+    ("dict[str, int]", "refuse('no')", [("L202", "for keys that you write out a Record")]),
+    (
+        "S",
+        "return max({S(), S((self.n,))}, key=lambda x: len(x.parts))",
+        [("L210", "take the keys of a map, which have an order, max(m, key=")],
     ),
     ("list[Nat] | None", "return None", [("L202", "make it immutable: tuple[Nat, ...] | None")]),
     ("set[Nat] | None", "return None", [("L202", "make it immutable: frozenset[Nat] | None")]),

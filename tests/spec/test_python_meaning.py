@@ -338,7 +338,7 @@ REFUSED = [
     "return [*self.s][0]",
     "return [*self.xs, *self.m.values()][0]",
     "return min(self.s, key=lambda x: abs(x))",  # Which of two comes first depends on the order.
-    "return sorted(self.m.values(), key=lambda x: -x)[0]",
+    "return sorted(self.m.values(), key=lambda x: x % 2)[0]",
     "return max(self.q, key=lambda j: j).n",  # A record has no order.
     "return [x for x in self.xs if (y := x) > 0][0]",
     "if self.xs and (n := self.xs[0]) > 0: return 1\nelse: return n",

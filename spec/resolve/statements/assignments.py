@@ -129,7 +129,8 @@ def assign_local(b: Body, node: tree.Set, target: tree.Name) -> list[ir.Stmt]:
 def _again(b: Body, node: tree.Set, of: tuple[str, t.Type | None]) -> ir.Expr:
     """The assignment to a local that already has a value, and so a type."""
     name, wanted = of
-    value = declared(b, expressions.infer(b, node.value, wanted), wanted or t.NOTHING)
+    hint = None if wanted == t.NOTHING else wanted  # It began as None: each side may be another.
+    value = declared(b, expressions.infer(b, node.value, hint), wanted or t.NOTHING)
     if wanted is None or t.fits(value.type, wanted):
         return value
     kinds = {value.type, wanted}
