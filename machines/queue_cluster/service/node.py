@@ -185,9 +185,7 @@ class LocalNode:
         subscription.has.discard(key)
         if subscription.consumes and not before:
             self._owner_said(key.queue, self.owners[key.queue].consume())
-        if not subscription.ended:
-            self._pump(key.queue)
-        elif not subscription.has:
+        if subscription.ended and not subscription.has:
             self._left.get(key.queue, {}).pop(subscription, None)
 
     # Consumers.

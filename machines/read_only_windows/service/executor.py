@@ -305,9 +305,9 @@ class WindowedExecutor:
         first = self._gets[0].order if self._gets else None
         next_is_write = self._writes and (first is None or self._writes[0].order < first)
         if next_is_write and self._did(self._window.write):
-            return self._begun(self._writes.popleft())
+            return self._begun(self._writes)
         if self._gets and self._did(self._window.read):
-            return self._begun(self._gets.popleft())
+            return self._begun(self._gets)
         return None
 
     def _did(self, step: Callable[..., object], *args: object) -> bool:
@@ -318,8 +318,11 @@ class WindowedExecutor:
             return False
         return True
 
-    def _begun(self, job: Job) -> Job:
-        job.machine.take()
+    def _begun(self, queue: deque[Job]) -> Job:
+        """Take the first of a queue. Should this break the executor, it is answered with those that
+        wait."""
+        queue[0].machine.take()
+        job = queue.popleft()
         job.tries += 1
         return job
 
@@ -374,8 +377,9 @@ class WindowedExecutor:
             self._counts["drain"] += 1
             self._changed()
         if self._did(self._window.take, thread):
+            job = self._begun(self._queue)
             self._executing += 1
-            return self._begun(self._queue.popleft())
+            return job
         if self._did(self._window.leave, thread):
             self._changed()
         return None

@@ -289,8 +289,16 @@ def _left_behind(broker: Broker) -> list[str]:
         "acquiring": node.replica.acquiring,
         "settling": node.replica.settling,
         "local": node.replica.local,
+        "journaled": vars(node)["_unobserved"].keys() - _machines(node),
     }
     return [f"{node.me} still has {len(each)} of {name}" for name, each in kept.items() if each]
+
+
+def _machines(node: LocalNode) -> set[str]:
+    """The names under which a journal knows the machines that a node has."""
+    declared = node.replica.declared
+    owners = {f"{q}/{declared[q]}" for q in node.owners}
+    return {"replica"} | owners | {f"updater of {n}" for n in node.updaters}
 
 
 async def _share(scene: Scene) -> None:

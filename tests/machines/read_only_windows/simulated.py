@@ -58,6 +58,7 @@ class NodeWatch(Watch):
         super().__init__()
         self.last = ""
         self.heard: set[str] = set()  # Instances that would be kept by a journal.
+        self.read: list[int] = []  # Transactions that were read to their end, by when they came.
         self._recorder = recorder
 
     def attach(self, entry: Machine, instance: str, *, refused: bool = True) -> Callable[[], None]:
@@ -83,6 +84,8 @@ class NodeWatch(Watch):
             super().hear(instance, done)
             if instance == "window":
                 self.last = str(done.transition or done.event)
+            elif done.event == "finish" and instance.startswith(Kind.READ.value):
+                self.read.append(int(instance.rsplit(maxsplit=1)[-1]))
 
 
 class Scene:
@@ -308,6 +311,8 @@ def simulate(
     found += [f"{len(heard)} transactions are left to the journal"] * bool(heard)
     executing = scene.executor.stats().executing
     found += [f"{executing} transactions are said to be executed"] * bool(executing)
+    if scene.threads == 2 and scene.watch.read != sorted(scene.watch.read):
+        found.append("one reader has not read in the order of requests")  # It puts back in front.
     wrong = [number for number, ends in scene.ended.items() if ends != 1]
     found += [f"requests {wrong[:5]} had not one answer"] if wrong else []
     found += judge(scene.seen)

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from hypothesis import given, settings
@@ -72,6 +72,10 @@ def front(request: pytest.FixtureRequest) -> Iterator[Front]:
 
 def asked(front: Front, path: str, body: object, method: str = "POST") -> tuple[int, Any]:
     """What the application answers to one request."""
+    return asyncio.run(_asked(front, path, body, method))
+
+
+async def _asked(front: Front, path: str, body: object, method: str) -> tuple[int, Any]:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     sent: list[Any] = []
     messages = iter([{"type": "http.request", "body": raw, "more_body": False}])
@@ -86,8 +90,35 @@ def asked(front: Front, path: str, body: object, method: str = "POST") -> tuple[
         "type": "http", "method": method, "path": path, "raw_path": path.encode(),
         "query_string": b"", "headers": [], "root_path": "", "scheme": "http",
     }  # fmt: skip
-    asyncio.run(front.app(scope, receive, send))
+    await front.app(scope, receive, send)
     return sent[0]["status"], json.loads(sent[1]["body"])
+
+
+class Slow:
+    """In the place of an executor: it answers when it is told to."""
+
+    def submit(self, kind: Kind, script: object, answered: Callable[[Answer], object]) -> None:
+        self.answered = answered
+
+
+def test_an_answer_to_nobody_does_no_harm() -> None:
+    """The server ends while a request waits for its answer."""
+    slow, errors = Slow(), list[object]()
+    front = Front(cast("WindowedExecutor", slow))
+
+    async def ask() -> None:
+        loop = asyncio.get_running_loop()
+        loop.set_exception_handler(lambda _, context: errors.append(context))
+        asking = loop.create_task(_asked(front, CHAIN + "get_table", {"keys": ["n"]}, "POST"))
+        while not hasattr(slow, "answered"):
+            await asyncio.sleep(0)
+        asking.cancel()
+        await asyncio.gather(asking, return_exceptions=True)
+        slow.answered(Answer("answered", (1,)))
+        await asyncio.sleep(0)
+
+    asyncio.run(ask())
+    assert errors == []
 
 
 def test_reads_and_writes_are_answered(front: Front) -> None:
@@ -257,7 +288,7 @@ def test_a_journal_that_fails_ends_the_executor_and_answers_all(rows: int) -> No
 
 
 def test_the_state_outlives_the_node(tmp_path: Path) -> None:
-    for values in ((1,), (2,)):
+    for values in ((1,), (2,), (3,)):
         table = GuardedTable(SystemThreads(), tmp_path / "s.db")
         executor = WindowedExecutor(SINGLE, table)
         answer = executor.call(Kind.WRITE, (Step("add", "n", number=1),))

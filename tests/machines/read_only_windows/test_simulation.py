@@ -65,7 +65,7 @@ class WriteAtOnce(WindowedExecutor):
 
     def _next_task(self) -> Job | None:
         if self._writes:
-            return self._begun(self._writes.popleft())
+            return self._begun(self._writes)
         return super()._next_task()
 
 
@@ -82,6 +82,14 @@ class Forgetful(WindowedExecutor):
     def _put_back(self, job: Job) -> None:
         super()._put_back(job)
         self._queue.popleft()
+
+
+class PutsBackLast(WindowedExecutor):
+    """What was put back has to wait for all that came after it (L-B7)."""
+
+    def _put_back(self, job: Job) -> None:
+        super()._put_back(job)
+        self._queue.rotate(-1)
 
 
 class AnsweredTwice(WindowedExecutor):
@@ -180,6 +188,7 @@ def test_a_planted_leak_is_found(leak: type[WindowedExecutor], seed: int, proble
 
 BUGS = (
     (WriteAtOnce, 0, "the state is broken: 1 writers and 3 readers at once"),
+    (PutsBackLast, 22, "one reader has not read in the order of requests"),
     (Timeless, 0, "Stuck: at 3.487 s there were 10000 turns without time: main"),
     *(
         pytest.param(*bug, marks=pytest.mark.nightly)
