@@ -186,7 +186,8 @@ class Outbox:
         except Exception as error:
             let_out(error)  # As after a crash: it is delivered again when the lease is over.
             later = None if tries >= self.tries else now + self.wait(tries)
-            self.failed(self._letter(self._put_off(mine, later, tries, repr(error)) or mine), error)
+            put_off = self._put_off(mine, later, tries, _told(error))
+            self.failed(self._letter(put_off or mine), error)
             return False
         return self._acknowledge(mine)
 
@@ -197,6 +198,15 @@ def _whole(found: tuple[Any, ...]) -> Output:
     if row != row.sealed():
         raise StoreError(f"{row.name}: output {row.seq} is not as it was written: its checksum")
     return row
+
+
+def _told(error: Exception) -> str:
+    """What an exception says, as a text that every database keeps."""
+    try:
+        told = repr(error)
+    except Exception as other:  # Else the output would never be put off.
+        told = f"{type(error).__name__}, of which repr raises {type(other).__name__}"
+    return told.encode("utf-8", "backslashreplace").decode().replace("\0", "\\0")
 
 
 def _no_dead(letter: Outgoing) -> StoreError:

@@ -112,6 +112,36 @@ def test_what_fails_is_tried_again_and_then_a_dead_letter(place: Place, wall: li
     assert [doubled(n) for n in (1, 2, 3, 20)] == [1, 2, 4, 3600]
 
 
+class Odd(Exception):
+    def __repr__(self) -> str:
+        return str(self.args[0])
+
+
+class Mute(Exception):
+    def __repr__(self) -> str:
+        raise LookupError
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (Odd("a\0b\ud800c"), "a\\0b\\ud800c"),
+        (Mute(), "Mute, of which repr raises LookupError"),
+    ],
+)
+def test_an_exception_without_a_text_is_kept_all_the_same(
+    place: Place, error: Exception, told: str
+) -> None:
+    def handler(_: Outgoing) -> None:
+        raise error
+
+    with store(place, outbox=[Till]) as kept:
+        kept.add(Till(), "a").pay(1)
+        outbox = Outbox(kept, Till, handler, tries=1, failed=quiet)
+        assert outbox.deliver() == 0
+        assert [(each.tries, each.error) for each in outbox.dead()] == [(1, told)]
+
+
 def test_a_second_process_does_not_deliver_what_a_first_one_does(
     place: Place, wall: list[float]
 ) -> None:
