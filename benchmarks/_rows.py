@@ -69,7 +69,7 @@ def _stored(folder: Path, make: Callable[[], tuple[Any, Call]]) -> Three:
     act()
     source, ready = (each.transactions for each in stores)
     [row] = source.rows(source.sql.events, ("a", 0))
-    _, _, last = ready.row(ready.sql.whole, ("a",))
+    last = ready.row(ready.sql.whole, ("a",))[2]
     sums = [last, row[-1]]
     execute, seq = ready.database.execute, 0
 
@@ -77,7 +77,7 @@ def _stored(folder: Path, make: Callable[[], tuple[Any, Call]]) -> Three:
         nonlocal seq
         seq += 1
         execute("BEGIN IMMEDIATE", ())
-        execute(ready.sql.head, (seq, row[-1], None, "a", seq - 1, sums[seq > 1]))
+        execute(ready.sql.head, (seq, row[-1], None, None, "a", seq - 1, sums[seq > 1]))
         execute(ready.sql.event, ("a", seq, *row[2:]))
         execute("COMMIT", ())
 

@@ -59,8 +59,8 @@ def fill(path: Path, instances: int) -> None:
             columns, due = made["soon" if number < DUE else "late"]
             row = f"{number}", *columns
             chain = beginning(row[0], "Bell")
-            head = row[0], "Bell", columns[0], chain, due
-            db.execute("INSERT INTO instance VALUES (?, ?, ?, ?, ?)", head)
+            head = row[0], "Bell", columns[0], chain, due, due
+            db.execute("INSERT INTO instance VALUES (?, ?, ?, ?, ?, ?)", head)
             whole = (*row, chain, sum_of_snapshot("Bell", row, chain))
             db.execute(INSERT, whole)
         db.execute("DELETE FROM snapshot WHERE name IN ('soon', 'late')")

@@ -133,7 +133,7 @@ def written(path: Path, text: bytes) -> float:
 def inserted(path: Path, event: dict[str, Any]) -> float:
     """The statements of one event with ready values."""
     db = opened(path, 1.0, "NORMAL")
-    db.execute("INSERT INTO instance VALUES ('a', 'Shelf', 0, 'x', NULL)")
+    db.execute("INSERT INTO instance VALUES ('a', 'Shelf', 0, 'x', NULL, NULL)")
     sql = statements("")
     row = {**event, "args": json.dumps(event["args"])}
     seq = [0]
@@ -142,7 +142,7 @@ def inserted(path: Path, event: dict[str, Any]) -> float:
         for _ in range(SOME):
             before, seq[0] = seq[0], seq[0] + 1
             db.execute("BEGIN IMMEDIATE")
-            db.execute(sql.head, (seq[0], "x", None, "a", before, "x"))
+            db.execute(sql.head, (seq[0], "x", None, None, "a", before, "x"))
             db.execute(sql.event, tuple((row | {"seq": seq[0]})[name] for name in COLUMNS))
             db.execute("COMMIT")
 

@@ -119,7 +119,7 @@ class Registry(Generic[M]):
         """The instance in memory. One that takes no further event is restored, and one that another
         process has written."""
         entry = self._alive.get(name)
-        if entry is None or isinstance(entry.__watch__, Closed) or self.store.is_stale(name):
+        if entry is None or isinstance(entry.__watch__, Closed) or name in self.store.stale:
             self._alive[name] = self._restore(name)
         self._alive.move_to_end(name)
         return self._alive[name]
@@ -206,7 +206,7 @@ class Registry(Generic[M]):
         written is restored then, and waits for nothing."""
         _, before = self._late.pop(due.name, (0.0, 0.0))
         pause = later_pause(error, before)
-        if pause and not self.store.is_stale(due.name):
+        if pause and due.name not in self.store.stale:
             self._late[due.name] = until + pause, pause
 
     def _visit(self, due: Due, perform: Perform, until: float) -> int:

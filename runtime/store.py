@@ -98,6 +98,7 @@ class Store:
         self.transactions = Transactions(where)
         self._answers = Answers(self.transactions, expiry)
         self._logged: dict[str, StoredInstance] = {}
+        self.stale: set[str] = set()
         self._open = True
 
     def __enter__(self) -> Self:
@@ -281,11 +282,6 @@ class Store:
         self._snapshot(logged, logged.at)
         logged.put_due()
 
-    def is_stale(self, name: str) -> bool:
-        """Whether another process was found to have written an instance that is in memory.
-        Internal."""
-        return name in self._logged and self._logged[name].stale
-
     def correct_due(self, name: str) -> None:
         """Store when the instance is due by its own timers, where the database says another time;
         nothing happens where the instance went on in another process. Internal."""
@@ -322,6 +318,7 @@ class Store:
         self._leave(logged)
         logged.watch.at_rest(lambda: setattr(logged.entry, "__watch__", RELEASED))
         del self._logged[name]
+        self.stale.discard(name)
 
     def due(self, cls: type[Machine], until: float | None = None) -> Iterator[Due]:
         """The instances of a machine that have an armed timer, the first to be due first, up to a
@@ -367,6 +364,7 @@ class Store:
         self.transactions.run(delete)
         if name in self._logged:
             self._logged.pop(name).watch.log = None
+        self.stale.discard(name)
 
     def events(self, name: str, after: int = 0) -> list[dict[str, Any]]:
         """The events of an instance that were kept, in their order, from the one after `after`.
@@ -390,6 +388,7 @@ class Store:
 
     def _follow(self, logged: StoredInstance) -> None:
         self._logged[logged.name] = logged
+        self.stale.discard(logged.name)
         logged.next = logged.at
         logged.watch.log = logged
 

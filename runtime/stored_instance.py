@@ -44,10 +44,12 @@ SMALL = 4096  # Bytes of a snapshot that is written after any `snapshot_every` r
 
 
 class Writer(Protocol):
-    """The store that an instance is in."""
+    """The store that an instance is in. `stale`: the names of those in memory that another process
+    was found to have written, or to have removed."""
 
     transactions: Transactions
     outbox: frozenset[str]
+    stale: set[str]
 
     def write(self, logged: StoredInstance, done: Stepped) -> None:
         """Write the row of an event, or raise."""
@@ -57,10 +59,9 @@ class Writer(Protocol):
 class StoredInstance:
     """An instance with its position in a store, which is the log of its events; see
     `observers.Log`. `size`: the bytes of its last snapshot. `watch`: what its events go through,
-    once its store follows it. `stale`: another process was found to have written it, or to have
-    removed it."""
+    once its store follows it."""
 
-    __slots__ = ("at", "entry", "kept", "name", "next", "size", "stale", "store", "watch")
+    __slots__ = ("at", "entry", "kept", "name", "next", "size", "store", "watch")
 
     watch: Observed
 
@@ -72,7 +73,6 @@ class StoredInstance:
         self.next: Position = at
         self.kept: Iterable[object] = ()
         self.size = 0
-        self.stale = False
 
     @property
     def held(self) -> bool:
@@ -108,7 +108,7 @@ class StoredInstance:
 
     def gone_elsewhere(self, how: str = ", or was removed") -> StoreError:
         """The error where another process has written, or removed, the instance."""
-        self.stale = True
+        self.store.stale.add(self.name)
         return StoreError(f"{self.name} went on elsewhere{how}")
 
     def put_due(self) -> None:
