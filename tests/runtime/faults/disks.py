@@ -6,13 +6,16 @@ import contextlib
 import resource
 import sqlite3
 from collections.abc import Generator
+from functools import partial
 from pathlib import Path
 
 from lawful.runtime.journal import Journal, JournalError, read
+from lawful.runtime.outbox import Outbox, Outgoing
 from lawful.runtime.store import Store, StoreError
+from lawful.runtime.store_check import damages
 from lawful.runtime.timers import SimulatedClock
 from tests.runtime.faults.counting import Count
-from tests.runtime.faults.ledger import Ledger, is_torn, journalled
+from tests.runtime.faults.ledger import Ledger, Loan, is_torn, journalled
 from tests.runtime.faults.signals import made
 
 
@@ -104,6 +107,40 @@ def flipped_store(apart: int, folder: Path) -> Count:
             seen = True
         found.took(seen, False, back != wanted)
     return found
+
+
+def flipped_outbox(apart: int, folder: Path) -> Count:
+    """The same of outputs, and of when an instance is due: an error, a damage that is told, or what
+    was kept. Nothing else is delivered."""
+    path, found = folder / "s.db", Count()
+    with Store(path, outbox=[Loan]) as store:
+        for name in "ab":
+            loan = store.add(Loan(), name)
+            for _ in range(4):
+                loan.extend()
+        due = [*store.due(Loan)]
+        whole = _copied(path, folder / "copy.db")
+    wanted = {(name, seq, seq) for name in "ab" for seq in range(1, 5)}
+    for at in range(0, len(whole), apart):
+        damaged = bytearray(whole)
+        damaged[at] ^= 1 << at % 8 if at % 3 else 255
+        for old in folder.glob("damaged.db*"):
+            old.unlink()
+        (folder / "damaged.db").write_bytes(damaged)
+        got, asked, seen = set[tuple[str, int, object]](), due, False
+        try:
+            with Store(folder / "damaged.db", outbox=[Loan]) as store:
+                seen = any(damages(store))
+                asked = [*store.due(Loan)]
+                Outbox(store, Loan, partial(_note, got)).deliver(1e12)
+        except (StoreError, sqlite3.DatabaseError):
+            seen = True
+        found.took(seen, not seen and (got, asked) != (wanted, due), not got <= wanted)
+    return found
+
+
+def _note(got: set[tuple[str, int, object]], letter: Outgoing) -> None:
+    got.add((letter.name, letter.seq, letter.output))
 
 
 def _copied(path: Path, copy: Path) -> bytes:

@@ -31,6 +31,22 @@ class Ledger(Machine):
         return self.amount
 
 
+class Loan(Machine):
+    """It has outputs, and is due."""
+
+    times: Nat = 0
+    end: Timer = Timer()
+
+    @transition()
+    def extend(self) -> Nat:
+        self.times += 1
+        self.end.start(3_600)
+        return self.times
+
+    @transition(timer="end")
+    def lapse(self) -> None: ...
+
+
 def is_torn(ledger: Ledger) -> bool:
     """Whether a step is half done."""
     universe = ledger.__environment__.universe

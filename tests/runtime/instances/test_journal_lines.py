@@ -43,6 +43,9 @@ class Kept:
     transactions: Any = None
     outbox = frozenset[str]()
 
+    def __init__(self) -> None:
+        self.stale = set[str]()
+
     def write(self, logged: StoredInstance, done: Stepped) -> None: ...
 
 
