@@ -19,6 +19,7 @@ ACROSS, DOWN = 130, 74  # Between two states.
 LINE = 14  # Of the names of transitions that stay in a state.
 ANY = "any state"  # In place of the sources of a transition that has none.
 ASIDE = 30  # How far a way between two states of one column goes to the right of them.
+BESIDE = 6  # Between such a way and its names.
 LETTER = 7  # At most, of a name.
 LISTED = 6  # Names of transitions on one edge, or below one state.
 LONGEST = 24  # Characters of a name.
@@ -117,7 +118,7 @@ def _told(names: list[str], counts: Mapping[str, int]) -> list[tuple[str, int]]:
 def _room(rows: list[tuple[str, int]]) -> int:
     """What a way beside the last column needs to the right of it, its names included."""
     letters = max(len(f"{name[:LONGEST]} {n:,}") for name, n in rows)
-    return ASIDE + letters * LETTER // 2
+    return ASIDE + BESIDE + letters * LETTER
 
 
 def _texts(x: float, y: float, rows: list[tuple[str, int]], anchor: str) -> str:
@@ -156,11 +157,14 @@ def _edge(
     path += f'<path class="tip" d="M0 0L-10 4L-10 -4z" transform="{place}"/>'
     rows = _told(names, counts)
     # Names stand at the middle of a way, or of one to another row near its end: fewer cross there.
-    t = 0.5 if begin[1] == end[1] else 0.75
+    # Those of a way in one column stand at its right, because states are at its left.
+    t = 0.5 if begin[1] == end[1] or same else 0.75
     x, y = (
         (1 - t) ** 2 * p + 2 * t * (1 - t) * q + t**2 * r
         for p, q, r in ((x1, mx, x2), (y1, my, y2))
     )
+    if same:
+        return path + _texts(x + BESIDE, y - LINE * (len(rows) - 1) / 2, rows, "start")
     return path + _texts(x, y + LINE if bend else y - 6 - LINE * (len(rows) - 1), rows, "middle")
 
 

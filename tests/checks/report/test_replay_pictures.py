@@ -88,10 +88,22 @@ def test_ways_beside_the_last_column_are_within_the_picture() -> None:
             ways = [(1 - t) ** 2 * x1 + 2 * t * (1 - t) * mx + t**2 * x2 for t in (0, 0.25, 0.5, 1)]
             beyond += [each.get("d", "")] if max(ways) > wide else []
     for each in root.iter("text"):
-        if each.get("text-anchor") == "middle":
-            text = "".join(each.itertext())
-            beyond += [text] if float(each.get("x", "")) + 3 * len(text) > wide else []
+        text = "".join(each.itertext())
+        letters = len(text) / (2 if each.get("text-anchor") == "middle" else 1)
+        beyond += [text] if float(each.get("x", "")) + 6 * letters > wide else []
     assert beyond == []
+
+
+def test_names_of_ways_in_one_column_are_beside_its_states() -> None:
+    """Ways there and back between two states of the last column: no name is on a state."""
+    seen = Traffic({"send": 2_000, "expire": 3}, {"OPEN": 2_354, "CLOSING": 3}, {})
+    root = Xml.fromstring(picture(SenderEntryFixed.lawful.ir, ENTRY, "CLOSED", seen))
+    right = max(
+        float(each.get("x", "")) + float(each.get("width", "")) for each in root.iter("rect")
+    )
+    texts = {"".join(each.itertext()): each for each in root.iter("text")}
+    ways = [each for text, each in texts.items() if float(each.get("x", "")) > right]
+    assert ways and {each.get("text-anchor") for each in ways} == {"start"}
 
 
 def test_the_page_has_the_picture_and_ranks_the_kinds(tmp_path: Path) -> None:
