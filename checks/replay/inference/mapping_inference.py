@@ -368,7 +368,9 @@ def _hint(path: str) -> int:
 def _orders(
     records: Sequence[Record], instance: tuple[str, ...], event: str
 ) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Orders of the rows of an instance: keys of the mapping, and of its preparation."""
+    """Orders of the rows of an instance: keys of the mapping, and of its preparation. Rows of no
+    instance are rejected, so they have none."""
+    records = [r for r in records if all(r.get(path) is not None for path in instance)]
     found = 0
     for path in _paths(records):
         numbers = [r.get(path) for r in records]

@@ -61,6 +61,7 @@ def notes_of(
 
 def _numbers_twice(rows: Sequence[Record], instance: str) -> Iterator[tuple[str, str]]:
     """Fields that number the records of each instance, but for some that have one number."""
+    rows = [row for row in rows if row.get(instance) is not None]
     for path in dict.fromkeys(path for row in rows for path in row):
         values = [row.get(path) for row in rows]
         if path == instance or not all(type(each) is int for each in values):

@@ -74,6 +74,13 @@ def test_numbers_that_two_records_have_are_named(tmp_path: Path) -> None:
     assert proposed(written(tmp_path / "t.jsonl", [{**each, "n": 1} for each in told])).notes == ()
 
 
+def test_records_of_no_instance_do_not_hide_the_number(tmp_path: Path) -> None:
+    lost: list[Record] = [{"door": None, "n": 1, "what": "lock", "x": x} for x in (1, 2)]
+    found = inferred([written(tmp_path / "t.jsonl", [*records(), *lost])], Door.lawful.ir)
+    assert (found.mapping["instance"], found.mapping["seq"]) == ("$.door", "$.n")
+    assert (found.fitting, found.instances) == (3, 3)
+
+
 def spans() -> Mapping[str, Any]:
     told: list[Record] = []
     for door in "abc":
