@@ -51,12 +51,23 @@ def _last(path: str, paths: Sequence[str]) -> str:
 
 
 def field_holding(records: Sequence[Record], paths: Sequence[str], kind: t.Type) -> str | None:
-    """The one field with values of an enum, and hardly any other."""
+    """The one field with values of an enum, in any case, and hardly any other."""
     if not isinstance(kind, t.Enum):
         return None
+    known = {*map(plain_name, kind.members)}
     found: list[str] = []
     for path in paths:
-        members = [value in kind.members for value in values_at(records, path)]
+        members = [plain_name(str(value)) in known for value in values_at(records, path)]
         if any(members) and sum(members) >= MOST * len(members):
             found.append(path)
     return found[0] if len(found) == 1 else None
+
+
+def members_for(values: Sequence[Any], kind: t.Type) -> dict[str, str]:
+    """The members of an enum by the texts that stand for them, where these differ."""
+    if not isinstance(kind, t.Enum):
+        return {}
+    known = {plain_name(name): name for name in kind.members}
+    texts = sorted({value for value in values if isinstance(value, str)})
+    pairs = ((text, known.get(plain_name(text), text)) for text in texts)
+    return {text: name for text, name in pairs if text != name and text not in kind.members}

@@ -26,7 +26,7 @@ from ..preparation.toml_text import comment, tables
 from ..program import ReplayProgram
 from ..rows import Row
 from ..sources import ReplayError, Sources, sources
-from .argument_fields import cast_for, field_holding, field_named, plain_name
+from .argument_fields import cast_for, field_holding, field_named, members_for, plain_name
 from .samples_of_records import formats_of, sample, values_at
 from .troubled_samples import is_journal, notes_of, of_phase, one_phase, repeats
 from .units_of_times import unit_of
@@ -119,12 +119,11 @@ def inferred(paths: Iterable[str | Path], machine: ir.Machine) -> Inferred:
         hint = several if len(times) > 1 else NO_ACTION if how.get("format") == "itf" else ""
         raise ReplayError(f"{path}: no field has names of events such as {names}{hint}")
     field, renamed, strange = events.path, events.renamed, events.strange
-    args, casts, missing = _arguments(records, machine, events)
+    args, changes, missing = _arguments(records, machine, events)
     base: dict[str, Any] = {"event": field, "events": renamed, "args": args}
     if strange:
         base["skip"] = strange
-    if casts:
-        how["casts"] = casts
+    how.update({key: each for key, each in changes.items() if each})
     bases = [base]
     if how.get("format") == "itf":
         # What holds records has another form there, so containers are tried, too.
@@ -282,11 +281,12 @@ def _rows(records: Sequence[Record], event: str, strange: Sequence[str]) -> list
 
 def _arguments(
     records: Sequence[Record], machine: ir.Machine, events: _Events
-) -> tuple[dict[str, Any], dict[str, str], list[str]]:
-    """The arguments by event, the casts that they need, and what was not found."""
+) -> tuple[dict[str, Any], dict[str, Any], list[str]]:
+    """The arguments by event, the `casts` and `values` that they need, and what was not found."""
     paths = [path for path in _paths(records) if path != events.path]
     args: dict[str, Any] = {}
     casts: dict[str, str] = {}
+    members: dict[str, dict[str, str]] = {}
     missing: list[str] = []
     for event in machine.events:
         for name, kind in event.params:
@@ -299,10 +299,12 @@ def _arguments(
             if without:
                 much = f"{without} record{'s' * (without > 1)} of {event.name} without {found}"
                 missing.append(f"{much}: not judged, unless `defaults` has a value")
-            cast = cast_for([r.get(found) for r in records], kind)
-            if cast:
+            values = [r.get(found) for r in records]
+            if cast := cast_for(values, kind):
                 casts[found] = cast
-    return args, casts, missing
+            if renamed := members_for(values, kind):
+                members[found] = renamed
+    return args, {"casts": casts, "values": members}, missing
 
 
 def _unread(records: Sequence[Record], event: str, args: Mapping[str, Any]) -> list[str]:

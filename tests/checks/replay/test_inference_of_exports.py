@@ -182,6 +182,36 @@ def test_a_trace_of_quint(more: dict[str, Any], tmp_path: Path) -> None:
         assert replay([path], program).verdicts["deviates"] == 1
 
 
+class Level(Enum):
+    LOW = 1
+    VERY_HIGH = 2
+
+
+class Ticket(Machine):
+    level: Level = Level.LOW
+
+    @transition()
+    def open(self, level: Level) -> None:
+        require(self.level == Level.LOW)
+        self.level = level
+
+
+@pytest.mark.parametrize("field", ["level", "priority"])
+def test_values_of_an_enum_in_another_case(field: str, tmp_path: Path) -> None:
+    """By the name of the argument, or by the values."""
+    levels = ["low", "very-high", "LOW", "LOW"]
+    told = [
+        {"k": k, "n": n, "e": "open", field: levels[2 * k + n]} for k in range(2) for n in range(2)
+    ]
+    (path := tmp_path / "t.jsonl").write_text("".join(json.dumps(each) + "\n" for each in told))
+    found = inferred([path], Ticket.lawful.ir)
+    assert found.mapping["args"] == {"open": {"level": f"$.{field}"}}
+    renamed = {"low": "LOW", "very-high": "VERY_HIGH"}
+    assert found.mapping["preparation"]["values"] == {f"$.{field}": renamed}
+    program = ReplayProgram((Ticket.lawful.ir,), mapping=mapping_of(found.mapping))
+    assert replay([path], program).verdicts["fits"] == found.instances == 2
+
+
 @pytest.mark.parametrize(
     "text",
     [
