@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from typing import NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, cast
 
 from lawful import argument_types as types
 from lawful.commands.exit_codes import ExitCode
@@ -19,16 +19,47 @@ class Usage(SystemExit):
         self.message = message
 
 
+UNKNOWN = "unrecognized arguments: "  # So argparse begins.
+
+
 class CommandParser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
-        self.print_usage(sys.stderr)
-        print(f"{self.prog}: {message}", file=sys.stderr)
+        named = self._named() if message.startswith(UNKNOWN) else self
+        options = [option for action in named.actions for option in action.option_strings]
+        message += _nearest(message, options)
+        named.print_usage(sys.stderr)
+        print(f"{named.prog}: {message}", file=sys.stderr)
         raise Usage(message)
+
+    def _named(self) -> CommandParser:
+        """The parser of the command, where this one knows only that; else this one."""
+        for action in self.actions:
+            known: Any = action.choices
+            if type(known) is dict and len(cast(Any, known)) == 1:
+                (only,) = cast(dict[str, CommandParser], known).values()
+                return only
+        return self
 
     @property
     def actions(self) -> list[argparse.Action]:
         """Its options and its arguments by position, in the order of its help."""
         return list(self._actions)
+
+
+def _nearest(message: str, options: list[str]) -> str:
+    """What the wrong word of a message may have been meant for, as the end of the message."""
+    import difflib  # Rarely needed, and every command waits for what is imported.
+    import re
+
+    choice = re.search(r"invalid choice: '([^']*)' \(choose from (.*)\)", message)
+    if choice is not None:
+        close = difflib.get_close_matches(choice[1], re.findall(r"[\w-]+", choice[2]), 1)
+        return f"; the nearest is {close[0]}" if close else ""
+    if message.startswith(UNKNOWN):
+        word = message.removeprefix(UNKNOWN).split()[0].partition("=")[0].lstrip("-")
+        close = difflib.get_close_matches(word, [each.lstrip("-") for each in options], 1, 0.7)
+        return f"; the nearest is --{close[0]}" if close else ""
+    return ""
 
 
 class Subparsers(Protocol):

@@ -31,6 +31,30 @@ def test_a_command_that_is_named_is_the_only_one(name: str, capsys: Printed) -> 
     assert f"invalid choice: '{other}'" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("words", "usage", "told"),
+    [
+        (["chek", "x"], "lawful [", "'completion'); the nearest is check\n"),
+        (["draw", "x", "--what", "graf"], "lawful draw", "'trace'); the nearest is graph\n"),
+        (
+            ["check", "x", "--max-statez=3"],
+            "lawful check",
+            "lawful check: unrecognized arguments: --max-statez=3; the nearest is --max-states\n",
+        ),
+        (["prove", "x", "--zzz"], "lawful prove", "unrecognized arguments: --zzz\n"),
+        (["draw", "x", "--what", "qqqq"], "lawful draw", "'trace')\n"),
+    ],
+)
+def test_a_wrong_word_is_told_with_the_nearest(
+    words: list[str], usage: str, told: str, capsys: Printed
+) -> None:
+    with pytest.raises(Usage, match="5"):
+        parser(words).parse_args(words)
+    said = capsys.readouterr().err
+    assert said.startswith(f"usage: {usage}")
+    assert said.endswith(told)
+
+
 @pytest.mark.parametrize("words", [["--version"], ["--help"], ["chek"], ["--quiet", "check"]])
 def test_without_a_command_all_are_known(words: list[str], capsys: Printed) -> None:
     help = told(words, ["--help"], capsys)
