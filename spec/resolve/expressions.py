@@ -17,6 +17,7 @@ from .families import gathered
 from .value_methods import property_of
 
 DISPLAYS = (tree.Display, tree.Pairs, tree.Comprehension)
+OF_LITERALS = {bool: t.BOOL, int: t.INT, float: t.FLOAT, str: t.TEXT, type(None): t.NOTHING}
 VALUES = (t.Tuple, t.Seq, t.Set, t.Bag, t.Union)  # No machine is kept in one of these.
 
 
@@ -145,14 +146,7 @@ def looked_through(found: ir.Expr) -> ir.Expr:
 
 def _literal(b: Body, node: tree.Literal, expected: t.Type | None) -> ir.Expr:
     value = node.value
-    types: dict[type, t.Type] = {
-        bool: t.BOOL,
-        int: t.INT,
-        float: t.FLOAT,
-        str: t.TEXT,
-        type(None): t.NOTHING,
-    }
-    kind = types[type(value)]
+    kind = OF_LITERALS[type(value)]
     if isinstance(kind, t.Int) and isinstance(expected, t.Float):
         return ir.Const(node.place, t.FLOAT, float(value or 0))
     return ir.Const(node.place, kind, value)
@@ -188,7 +182,7 @@ def _name(b: Body, node: tree.Name, expected: t.Type | None) -> ir.Expr:
             node.place,
             f"{node.name}, before it has a value",
             "a local that was assigned on the way here",
-            "assign it first, in the same block",
+            _known_name(b, node.name),
         )
         return b.wrong(node.place)
     if node.name in b.names:
@@ -206,6 +200,8 @@ def _name(b: Body, node: tree.Name, expected: t.Type | None) -> ir.Expr:
 def _known_name(b: Body, name: str) -> str:
     if name in b.scene.own.fields or name in b.scene.own.methods:
         return f"write self.{name}"
+    if name in b.assigned:
+        return "assign it first, in the same block"
     near = [*b.locals, *b.names.locals, *b.names.globals]
     return nearest(name, (n for n in near if not n.startswith("_")), "define or import it")
 
@@ -289,6 +285,8 @@ def _unknown_attribute(b: Body, place: Place, name: str, of: tuple[t.Type, list[
     type, known = of
     expected = f"one of {', '.join(known)}" if known else f"an attribute that {a(type)} has"
     rewrite = nearest(name, known, f"write .{known[0]}" if len(known) == 1 else "correct the name")
+    if isinstance(type, t.Part) and type.machine == b.scene.own.name:
+        rewrite = nearest(name, known, f"declare it in the class, {name}: int = 0")
     if isinstance(type, t.Enum):
         rewrite = f"make a table of it: {{{type}.{type.members[0]}: ..., ...}}[x]"
     if isinstance(type, t.Union):

@@ -50,11 +50,23 @@ def _assignable(b: Body, node: tree.Expression, found: ir.Expr) -> bool:
 _MAKE = "make a new value, and assign the whole of it"
 
 
+def _written(of: ir.Expr) -> str:
+    """How a body writes this local or variable; x for what is longer."""
+    match of:
+        case ir.Field(of=ir.Self(), name=name):
+            return f"self.{name}"
+        case ir.Local(name=name):
+            return name
+        case _:
+            return "x"
+
+
 def _assignable_field(b: Body, found: ir.Expr, of: ir.Expr, name: str) -> bool:
     interface = b.interface(of.type)
     if interface is None:
         what = f"{name} of {a(of.type)}"
-        return unassignable(b, found.place, what, f"write x = x.replace({name}=...)")
+        whole = _written(of)
+        return unassignable(b, found.place, what, f"write {whole} = {whole}.replace({name}=...)")
     if name in interface.fixed:
         what = f"{name}, a parameter"
         return unassignable(b, found.place, what, "make it a variable: without Param[...]")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from ... import ir
+from ... import ir, ops
 from ... import types as t
 from ...analysis.places import in_machine, in_state, viewed
 from ...analysis.walk import everything
@@ -169,7 +169,9 @@ def _assigned(
 
 
 def _has_refused(value: ir.Expr) -> bool:
-    """Whether something in it was refused, and noted."""
+    """Whether something in it was refused, and noted; or its elements have no common type."""
+    if isinstance(value, ir.Op) and value.op in (*ops.DISPLAYS, "map") and value.args:
+        return True
     return any(
         isinstance(node, ir.Expr) and isinstance(node.type, t.Unknown)
         for node in everything((value,))

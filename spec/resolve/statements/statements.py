@@ -110,7 +110,9 @@ def _evaluate(b: Body, node: tree.Evaluate) -> list[ir.Stmt]:
             node.place,
             "an expression whose value is not used",
             "a statement",
-            "remove it, or assign it",
+            "write a loop: for x in s: ..."
+            if isinstance(call, tree.Comprehension)
+            else "remove it, or assign it",
         )
         return []
     static = b.static(call.function)
