@@ -33,7 +33,7 @@ class Wrong(Machine):
     @transition(source=Door.SHUT)
     def open(self) -> None:
         while self.n:
-            self.n -= 1
+            self.n //= 2
 """
 SURPRISE = """
 from lawful import Machine, Nat, Scope, invariant, require, transition

@@ -47,7 +47,7 @@ class Tank(Machine):
     @transition
     def fill(self) -> None:
         while self.litres < 3:
-            self.litres += 1
+            self.litres *= 2
 
     @transition
     def empty(self) -> None:
