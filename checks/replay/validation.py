@@ -402,10 +402,25 @@ def _hint(program: ReplayProgram | JointProgram) -> str:
     return f"; cells are separated by {how.delimiter!r}: `delimiter` may be another one"
 
 
+def _left_out(program: ReplayProgram | JointProgram) -> str:
+    """Which keys of the mapping leave out records."""
+    mapping = program.mappings[0] if isinstance(program, JointProgram) else program.mapping
+    how = None if mapping is None else mapping.preparation
+    keys = {
+        "elsewhere": mapping is not None and mapping.elsewhere,
+        "when": how is not None and how.when,
+        "pass_unmatched": how is not None and how.pass_unmatched,
+    }
+    told = " and ".join(key for key, found in keys.items() if found)
+    return f" but those that the mapping leaves out by {told}" if told else ""
+
+
 def _check_some(tallies: Tallies, program: ReplayProgram | JointProgram) -> None:
     """ReplayError where there is no row of the machines of the program: that is no verdict."""
     if not any(tally.rows for tally in tallies.machines.values()):
-        reasons = ", ".join(kind[0] for kind in sorted(tallies.rejected.totals)) or "empty"
+        reasons = ", ".join(kind[0] for kind in sorted(tallies.rejected.totals))
+        if not reasons:
+            raise ReplayError(f"the {program.form} has no row{_left_out(program)}")
         texts = [rows[0][0] for _, rows in sorted(tallies.rejected.rows.items()) if rows]
         example = f", for example {texts[0]}" if texts else ""
         hint = _hint(program)

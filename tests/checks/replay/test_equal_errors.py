@@ -97,6 +97,12 @@ CASES: dict[str, tuple[Make, str, dict[str, Any] | None, str]] = {
         {"preparation": {"format": "csv"}},
         "{}: the first line has no names of columns, or one of them twice",
     ),
+    "all left out": (
+        LINES,
+        "t.jsonl",
+        {"preparation": {"when": {"$.zzz": 1}, "pass_unmatched": True}},
+        "the log has no row but those that the mapping leaves out by when and pass_unmatched",
+    ),
     "no XES": (
         text("<log><trace>"),
         "t.xes",
