@@ -45,7 +45,7 @@ CREATE TABLE {t}answer(
 """
 FROM_4 = """
 ALTER TABLE {t}instance ADD COLUMN due_copy DOUBLE PRECISION;
-UPDATE {t}instance SET due_copy = due
+UPDATE {t}instance SET due_copy = due WHERE due IS NOT NULL
 """
 COLUMNS = (
     *("name", "seq", "time", "wall", "behaviour", "transition", "args", "after"),
