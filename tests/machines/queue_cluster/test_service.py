@@ -66,6 +66,8 @@ def test_a_rejected_message_goes_to_the_alternate_and_an_exchange_routes() -> No
     async def work(cluster: Cluster) -> None:
         client = await Client.connect(cluster.ports[0])
         await client.declare("q", alternate="spoilt")
+        await client.declare("wilted")
+        await client.bind("alternate:q", "wilted")  # The first by name gets what is rejected.
         await client.declare("other")
         await client.bind("all", "q")
         await client.bind("all", "other")
