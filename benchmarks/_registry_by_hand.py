@@ -83,19 +83,26 @@ class PeerByHand:
         self.state, self.step = Status.ACTING, Step.READ
         return self.decision
 
+    def completes(self) -> bool:
+        decision = self.decision
+        if self.state != Status.ACTING or decision is None or self._waits():
+            return False
+        if self.step == Step.READ and decision.objects_to_req:
+            return False
+        return self.step == Step.REQUESTED_IDS or decision.ids_to_req == 0
+
     def complete(self) -> None:
-        require(self.state == Status.ACTING and self.decision is not None)
-        assert self.decision is not None
-        require(self.step != Step.READ or not self.decision.objects_to_req)
-        require(self.step == Step.REQUESTED_IDS or self.decision.ids_to_req == 0)
-        require(not self._waits())
+        require(self.completes())
         self.state, self.step, self.decision = Status.COMPLETED, Step.SIGNALLED, None
 
     def _waits(self) -> bool:
         return any(isinstance(r, RequestIds) and r.blocking for r in self.pending)
 
+    def collects(self) -> bool:
+        return self.step == Step.READ or self._waits()
+
     def _oldest(self) -> Request:
-        require(self.state == Status.ACTING and (self.step == Step.READ or self._waits()))
+        require(self.state == Status.ACTING and self.collects())
         require(bool(self.pending))
         return self.pending[0]
 
@@ -123,10 +130,13 @@ class PeerByHand:
         self.pending.pop(0)
         self.due = now + self._timeout if self.pending else None
 
+    def requests_objects(self) -> bool:
+        decision = self.decision
+        return self.step == Step.READ and decision is not None and bool(decision.objects_to_req)
+
     def request_objects(self, now: float) -> RequestObjects:
-        require(self.step == Step.READ and self.decision is not None)
+        require(self.requests_objects())
         assert self.decision is not None
-        require(len(self.decision.objects_to_req) > 0)
         request = RequestObjects(self.decision.objects_to_req)
         self.step = Step.REQUESTED_OBJECTS
         self.available -= request.ids
@@ -134,14 +144,19 @@ class PeerByHand:
         self._requested(request, now)
         return request
 
+    def requests_ids(self) -> bool:
+        decision = self.decision
+        if self.step not in (Step.READ, Step.REQUESTED_OBJECTS) or decision is None:
+            return False
+        if decision.ids_to_req == 0 or (self.step == Step.READ and decision.objects_to_req):
+            return False
+        return decision.can_pipeline_ids_req or not self.pending
+
     def request_ids(self, now: float) -> RequestIds:
-        require(self.step in (Step.READ, Step.REQUESTED_OBJECTS) and self.decision is not None)
+        require(self.requests_ids())
         assert self.decision is not None
         decision = self.decision
-        require(decision.ids_to_req > 0)
-        require(self.step != Step.READ or not decision.objects_to_req)
         blocking = not decision.can_pipeline_ids_req
-        require(not blocking or not self.pending)
         self.step = Step.REQUESTED_IDS
         self.available.difference_update(self.outstanding_fifo[: decision.ids_to_ack])
         del self.outstanding_fifo[: decision.ids_to_ack]
@@ -185,7 +200,27 @@ class RegistryByHand:
         self._lock: tuple[Peer, ObjectId] | None = None
         self._last: ObjectId | None = None
 
-    # What `lawful` does for a machine: timers.
+    # What `lawful` does for a machine: what may happen, and timers.
+
+    def may(self, event: str, p: Peer, x: ObjectId | None = None) -> bool:
+        entry = self.peers.get(p)
+        if entry is None:
+            return False
+        match event:
+            case "unregister":
+                return True
+            case "read_decision":
+                return entry.state == Status.UNREAD
+            case "on_request_objects":
+                return entry.requests_objects()
+            case "on_request_ids":
+                return entry.requests_ids()
+            case "on_decision_completed":
+                return entry.completes()
+            case "take_lock":
+                return self._lock is None and x in entry.owt_pool
+            case _:  # It is added or rejected.
+                return self._lock == (p, x)
 
     def next_deadline(self) -> float | None:
         return min((e.due for e in self.peers.values() if e.due is not None), default=None)

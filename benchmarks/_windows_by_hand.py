@@ -90,6 +90,10 @@ class WindowByHand:
     def read(self) -> None:
         self._need(self.state in OPEN)
 
+    def may(self, _: str) -> bool:
+        """Whether it takes a `read`."""
+        return self.state in OPEN
+
     def begin_early(self) -> int:
         self._need(self.state == Phase.WRITE and self.caught_up)
         self._need(0 < self._threshold <= self.queued)
@@ -189,6 +193,10 @@ class TransactionByHand:
     def put_back(self) -> None:
         self.state = Stage.QUEUED
         self._limit = None
+
+    def may(self, _: str) -> bool:
+        """Whether it takes a `put_back`."""
+        return self.state == Stage.RUNNING
 
     def abandon(self) -> None:
         self.state = Stage.ABANDONED

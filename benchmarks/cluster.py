@@ -18,13 +18,11 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
-from unittest import mock
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
+from benchmarks._stopwatch import Stopwatch, measured_events
 from lawful import Machine
 from lawful.machines.queue_cluster.declaration import QueueOwnerFixed
 from lawful.machines.queue_cluster.joining import Updatee, Updater
@@ -38,32 +36,6 @@ from lawful.runtime.journal import Journal
 MESSAGES = int(sys.argv[1]) if len(sys.argv) > 1 else 1_000
 ROUNDS, UNDER_WAY, CREDIT, BYTES = 5, 64, 100, 100
 MACHINES: tuple[type[Machine], ...] = (Updatee, QueueOwnerFixed, Updater)
-
-
-class Stopwatch:
-    """Seconds inside of machines' events."""
-
-    def __init__(self) -> None:
-        self.spent = 0.0
-        self.events = 0
-        self._inside = False
-
-    def timed(self, event: Callable[..., Any]) -> Callable[..., Any]:
-        """The event, whose time is added."""
-
-        def run(*args: Any) -> Any:
-            if self._inside:
-                return event(*args)
-            self._inside = True
-            began = time.perf_counter()
-            try:
-                return event(*args)
-            finally:
-                self.spent += time.perf_counter() - began
-                self.events += 1
-                self._inside = False
-
-        return run
 
 
 def main() -> int:
@@ -96,12 +68,7 @@ def main() -> int:
 
 def watched() -> tuple[float, Stopwatch]:
     """A run in which the events of the machines are measured."""
-    watch = Stopwatch()
-    with ExitStack() as stack:
-        for machine in MACHINES:
-            for event in machine.lawful.ir.events:
-                timed = watch.timed(getattr(machine, event.name))
-                stack.enter_context(mock.patch.object(machine, event.name, timed))
+    with measured_events(MACHINES) as watch:
         return asyncio.run(exchanged(None)), watch
 
 

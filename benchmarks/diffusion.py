@@ -84,7 +84,7 @@ async def downloaded(objects: int, options: Options | None) -> None:
         pool = SqlitePool(Path(folder) / "pool.sqlite")
         node = Node(pool, ports, CONFIG, options)
         running = asyncio.create_task(node.run())
-        while len(pool) < objects:
+        while len(pool) < objects and not running.done():  # Its error is raised below.
             await asyncio.sleep(0.002)
         node.close()
         await running

@@ -262,9 +262,9 @@ class Filling:
 @pytest.mark.parametrize("rows", range(16))
 def test_a_journal_that_fails_ends_the_executor_and_answers_all(rows: int) -> None:
     """Whatever step it fails in; what was answered before it is right."""
-    threads, told, failed = Timed(), queue.Queue[Answer](), list[BaseException]()
+    threads, told, failed = Timed(), queue.Queue[Answer](), queue.Queue[BaseException]()
     journal = Filling(rows)
-    options = Options(threads.clock, journal, threads, failed.append)
+    options = Options(threads.clock, journal, threads, failed.put)
     executor = WindowedExecutor(POOL, GuardedTable(threads), options)
     accepted = 0
     for number in range(8):
@@ -276,7 +276,8 @@ def test_a_journal_that_fails_ends_the_executor_and_answers_all(rows: int) -> No
     assert executor.wait(PATIENCE)
     executor.shutdown()
     assert executor.broken == "OSError: no space left"
-    assert [str(each) for each in failed] == ["no space left"]
+    assert str(failed.get(timeout=PATIENCE)) == "no space left"
+    assert failed.empty()
     answers = [told.get(timeout=PATIENCE) for _ in range(accepted)]
     assert told.empty()
     assert {each.outcome for each in answers} <= {"answered", "failed", "abandoned"}
