@@ -7,7 +7,7 @@ are replaced by their values, calls of helpers by their bodies.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -260,6 +260,7 @@ class _Reader:
     ) -> tuple[Ending, tuple[ir.Expr, ...]]:
         """Read both arms; how they end, and the conditions of the statements after them."""
         test = self.shown(s.test, known)
+        taken = {name: self.shown(value, known) for name, value in taken_out(s)}
         before = set(self.changed)
         then = self.block(s.then, known, (*path, test), output)
         after, self.changed = self.changed, before
@@ -267,6 +268,7 @@ class _Reader:
         self.changed |= after
         for name in assigned((*s.then, *s.other)):
             known.pop(name, None)
+        known.update(taken)
         if then == "goes on" and other == "returns":
             return "goes on", (*path, test)
         if then == "returns" and other == "goes on":
@@ -406,6 +408,21 @@ def without_implied(tests: tuple[ir.Expr, ...]) -> tuple[ir.Expr, ...]:
     return tuple(e for e in each if not is_implied(e)) or tests
 
 
+def taken_out(s: ir.Branch) -> Iterator[tuple[str, ir.Expr]]:
+    """The local to which `m.pop(k, None)` gives a value, and `m.get(k)`, which is that value."""
+    match s:
+        case ir.Branch(
+            test=ir.Op(op="in", args=(key, of)),
+            then=(ir.Assign(target=into, value=ir.Item() as value), ir.Update(op="delete")),
+            other=(
+                ir.Assign(target=ir.Local(name=name) as same, value=ir.Const(value=None) as none),
+            ),
+        ) if into == same and value.of == of and value.key == key:
+            yield name, ir.Op(s.place, same.type, "get", (of, key, none))
+        case _:
+            pass
+
+
 def bound(clauses: Iterable[ir.Clause]) -> set[str]:
     """The names that the clauses of a comprehension bind."""
     return {name for clause in clauses for name in clause.names}
@@ -417,12 +434,12 @@ def without(env: Env, names: Iterable[str]) -> dict[str, ir.Expr]:
 
 
 def assigned(body: Iterable[ir.Stmt]) -> set[str]:
-    """The locals that some statement of the body assigns."""
+    """The locals that some statement of the body assigns, or changes where they stand."""
     out: set[str] = set()
     for node in everything(body):
+        if isinstance(node, ir.Assign | ir.Update) and (name := local_of(node.target)) is not None:
+            out.add(name)
         match node:
-            case ir.Assign(target=ir.Local(name=name)):
-                out.add(name)
             case ir.Unpack(names=names) | ir.Loop(names=names):
                 out.update(names)
             case ir.Update(into=into) | ir.Step(into=into) | ir.Base(into=into) | ir.Do(into=into):
