@@ -111,29 +111,34 @@ class Outbox:
 
         `now` is in seconds since 1970. An exception of the handler stops no other output; one that
         is no `Exception`, such as KeyboardInterrupt, ends this, and its output is tried again after
-        the lease. Raises StoreError where an output is not as it was written; RuntimeError inside a
-        `together`."""
+        the lease. Where an output is not as it was written, those of other instances are delivered,
+        then StoreError is raised; RuntimeError inside a `together`."""
         self.store.transactions.apart("delivered")
-        count, missed = 0, None
-        while (row := self._row(clocks.time() if now is None else now)) is not None:
+        count, missed, damaged = 0, None, list[Output]()
+        while (row := self._row(clocks.time() if now is None else now, damaged)) is not None:
             if row == missed:  # Where another process had it, it would have changed.
                 what = f"{row.name}: output {row.seq} is found and cannot be taken"
                 raise StoreError(f"{what}: the database is damaged")
             done = self._try(row, clocks.time() if now is None else float(now))
             count, missed = count + done, None if done else row
+        _check(damaged)
         return count
 
     def next_due(self) -> float | None:
         """When to call `deliver` next, in seconds since 1970; None while no output waits.
-        StoreError where that is not as it was written."""
-        row = self._row(float("inf"))
+        StoreError where those that wait are not as they were written."""
+        damaged: list[Output] = []
+        row = self._row(float("inf"), damaged)
+        if row is None:
+            _check(damaged)
         return None if row is None else row.due
 
     def dead(self) -> list[Outgoing]:
         """The outputs that were tried too often. StoreError where one is not as it was written."""
         transactions = self.store.transactions
-        rows = transactions.rows(transactions.sql.dead, (self.plan.name,))
-        return [self._letter(_whole(row)) for row in rows]
+        rows = [Output(*row) for row in transactions.rows(transactions.sql.dead, (self.plan.name,))]
+        _check([row for row in rows if row != row.sealed()])
+        return [self._letter(row) for row in rows]
 
     def revive(self, letter: Outgoing, now: float | None = None) -> None:
         """Try a dead letter again. It may come after later outputs of its instance. StoreError if
@@ -165,10 +170,19 @@ class Outbox:
         values = row.name, row.seq, row.sum
         return self._changed(self.store.transactions.sql.acknowledge, values)
 
-    def _row(self, until: float) -> Output | None:
+    def _row(self, until: float, damaged: list[Output]) -> Output | None:
+        """The next output that is due, behind those that are damaged, to which it adds others."""
         transactions = self.store.transactions
-        row = transactions.row(transactions.sql.next_output, (self.plan.name, float(until)))
-        return None if row is None else _whole(row)
+        while True:
+            at: Any = (damaged[-1].due, damaged[-1].name) if damaged else (float("-inf"), "")
+            values = self.plan.name, float(until), at[0], *at
+            found = transactions.row(transactions.sql.next_output, values)
+            row = None if found is None else Output(*found)
+            if row is None or row == row.sealed():
+                return row
+            if row in damaged:  # As where an index and its table differ.
+                return None
+            damaged.append(row)
 
     def _letter(self, row: Output) -> Outgoing:
         data = json_of(row.name, row.data)
@@ -192,12 +206,10 @@ class Outbox:
         return self._acknowledge(mine)
 
 
-def _whole(found: tuple[Any, ...]) -> Output:
-    """The row of an output; StoreError where it is not as it was written."""
-    row = Output(*found)
-    if row != row.sealed():
+def _check(damaged: list[Output]) -> None:
+    """StoreError where an output is not as it was written."""
+    for row in damaged:
         raise StoreError(f"{row.name}: output {row.seq} is not as it was written: its checksum")
-    return row
 
 
 def _told(error: Exception) -> str:

@@ -150,7 +150,7 @@ def statements(t: str) -> Statements:
         put_output=output,
         waits=f"SELECT 1 FROM {t}output WHERE name = ?",
         next_output=f"SELECT {', '.join(OUTPUT)} FROM {t}output AS o"
-        " WHERE machine = ? AND due <= ? AND NOT EXISTS ("
+        " WHERE machine = ? AND due <= ? AND (due > ? OR due = ? AND name > ?) AND NOT EXISTS ("
         f"SELECT 1 FROM {t}output AS p"
         " WHERE p.name = o.name AND p.seq < o.seq AND p.due IS NOT NULL)"
         " ORDER BY due, name LIMIT 1",

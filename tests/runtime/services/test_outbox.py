@@ -177,6 +177,32 @@ def test_what_was_changed_is_no_output(place: Place) -> None:
         assert post.got == []
 
 
+def test_a_damaged_output_keeps_none_of_other_instances(place: Place, wall: list[float]) -> None:
+    with store(place, outbox=[Till]) as kept:
+        for name in "abcd":
+            till = kept.add(Till(), name)
+            till.pay(1)
+            till.pay(2)
+        other = place.other()
+        put = f"UPDATE {place.prefix}output SET"
+        other.execute(f"{put} data = '9' WHERE name = 'a' AND seq = 1")
+        other.execute(f"{put} tries = 9 WHERE name = 'c' AND seq = 2")
+        post = Post()
+        outbox = Outbox(kept, Till, post)
+        for _ in range(2):
+            with pytest.raises(StoreError, match="a: output 1 is not as it was written: its check"):
+                outbox.deliver()
+            wanted = [(n, *row) for n in "bd" for row in ((1, 1), (2, 3))]
+            assert sorted(post.got) == sorted([*wanted, ("c", 1, 1)])
+        with pytest.raises(StoreError, match="a: output 1 is not as it was written: its checksum"):
+            outbox.next_due()
+        other.execute(f"DELETE FROM {place.prefix}output WHERE name = 'a' AND seq = 1")
+        other.execute(f"{put} tries = 0 WHERE name = 'c' AND seq = 2")
+        other.close()
+        assert (outbox.next_due(), outbox.deliver(), outbox.next_due()) == (1_000.0, 2, None)
+        assert post.got[-2:] == [("a", 2, 3), ("c", 2, 3)]
+
+
 Step = tuple[int, int]
 
 
@@ -292,10 +318,10 @@ def test_an_output_that_is_found_and_cannot_be_taken_is_damage_and_no_endless_lo
     post, asked = Post(), list[float]()
     found: Callable[..., Any] = vars(Outbox)["_row"]
 
-    def row(outbox: Outbox, until: float) -> Any:
+    def row(outbox: Outbox, until: float, damaged: list[Any]) -> Any:
         asked.append(until)
         assert len(asked) < 9
-        return found(outbox, until)
+        return found(outbox, until, damaged)
 
     monkeypatch.setattr(Outbox, "_row", row)
     with Store(tmp_path / "s.db", synchronous="NORMAL", outbox=[Till]) as kept:
