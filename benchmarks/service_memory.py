@@ -46,6 +46,8 @@ PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 def main() -> int:
+    if LAPS < 3:
+        sys.exit(f"at least 3 laps, not {LAPS}: growth counts from the second on")
     print(f"{LAPS} laps of {UNITS} messages, requests or objects")
     for name, laps in SERVICES.items():
         found = [measured() for _ in laps()]
