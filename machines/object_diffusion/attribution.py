@@ -83,6 +83,22 @@ def attributed(
     return picked
 
 
+def begun_with(
+    interesting: dict[Peer, frozenset[ObjectId]],
+    acquiring: dict[ObjectId, Nat],
+    picked: dict[Peer, frozenset[ObjectId]],
+    last: ObjectId | None,
+) -> ObjectId | None:
+    """The object with which a round began. If nobody could be asked for it, its turn stays: the
+    next round begins with it again (O-B9)."""
+    order = in_turn(interesting, last)
+    if len(order) == 0:
+        return last
+    first = order[0]
+    on_its_way = acquiring[first] > 0 or any(first in some for some in picked.values())
+    return first if on_its_way else last
+
+
 class Attribution(Machine):
     """One round over the state that the decision thread read."""
 
@@ -198,7 +214,8 @@ class Attribution(Machine):
 
 
 class Rounds(Machine, abstract=True):
-    """Repeated rounds with room for one object each; objects are announced at any time (O-B9)."""
+    """Repeated rounds with room for one object or none; objects are announced at any time
+    (O-B9)."""
 
     wanted: set[ObjectId] = set()
     last: ObjectId | None = None
@@ -210,11 +227,12 @@ class Rounds(Machine, abstract=True):
         require(x not in self.wanted, "is wanted")
         self.wanted.add(x)
 
-    def download(self, p: Peer, last: ObjectId | None) -> None:
-        """A round and its downloads, at a node with one peer."""
-        none = {x: 0 for x in self.wanted}
-        picked = attributed({p: frozenset(self.wanted)}, none, {p: 0}, Limits(1, 1, 1), last)
+    def download(self, p: Peer, last: ObjectId | None, load: Nat) -> ObjectId | None:
+        """A round and its downloads, at a node with one peer; return what it began with."""
+        wanted, none = {p: frozenset(self.wanted)}, {x: 0 for x in self.wanted}
+        picked = attributed(wanted, none, {p: load}, Limits(1, 1, 1), last)
         self.wanted -= picked[p]
+        return begun_with(wanted, none, picked, last)
 
     @leads_to
     def every_object_has_its_turn(self, x: ObjectId) -> tuple[bool, bool]:
@@ -230,17 +248,20 @@ class RoundsAsSeed(Rounds):
     @transition(fair="weak")
     def download_next(self, p: Peer) -> None:
         require(len(self.wanted) > 0, "nothing is wanted")
-        self.download(p, None)
+        self.download(p, None, 0)
 
     expects = Expect(every_object_has_its_turn=("violated", 3))
 
 
 class RoundsFixed(Rounds):
-    """Each round begins after the ID with which the last one began."""
+    """Each round begins after the ID with which the last one began, or with it again."""
 
     @transition(fair="weak")
     def download_next(self, p: Peer) -> None:
         require(len(self.wanted) > 0, "nothing is wanted")
-        first = in_turn({p: frozenset(self.wanted)}, self.last)[0]
-        self.download(p, self.last)
-        self.last = first
+        self.last = self.download(p, self.last, 0)
+
+    @transition()
+    def find_no_room(self, p: Peer) -> None:
+        """A round while what was requested is still under way."""
+        self.last = self.download(p, self.last, 1)

@@ -24,21 +24,9 @@ class RegistryInTurns(Registry):
 
     @step_property
     def a_round_begins_as_it_says(self, after: "RegistryInTurns") -> bool:
-        """The object that is noted as the first is requested, if any object can be (O-B9)."""
+        """The object that is noted as the first is on its way (O-B9)."""
         first = after.last
-        return (
-            first is None
-            or first == self.last
-            or any(first in after.on_their_way(p) for p in after.peers)
-            or self.has_no_room()
-        )
-
-    def has_no_room(self) -> bool:
-        """Before any object is picked."""
-        loads = {p: peer.load() + len(self.to_request(p)) for p, peer in self.peers.items()}
-        return sum(loads.values()) >= self.max_num_objects_inflight_total or all(
-            load >= self.max_num_objects_inflight_per_peer for load in loads.values()
-        )
+        return first is None or first == self.last or after.copies(first) > 0
 
     @step_property
     def a_round_asks_for_all_that_it_may(self, after: "RegistryInTurns") -> bool:

@@ -29,7 +29,7 @@ from lawful import (
     transition,
 )
 
-from .attribution import Limits, Peer, attributed, in_turn
+from .attribution import Limits, Peer, attributed, begun_with
 from .callbacks import Status
 from .declaration import InboundPeerFixed
 from .messages import Decision, ObjectId, RequestIds, RequestObjects
@@ -212,12 +212,10 @@ class Registry(Peers):
             self.max_num_objects_inflight_per_peer,
             self.max_num_objects_inflight_total,
         )
-        interesting = self.interesting(in_pool)
-        last = self.last
-        order = in_turn(interesting, last)
-        if len(order) > 0:
-            self.last = order[0]
-        return attributed(interesting, self.acquiring(), self.inflight(), limits, last)
+        interesting, acquiring = self.interesting(in_pool), self.acquiring()
+        picked = attributed(interesting, acquiring, self.inflight(), limits, self.last)
+        self.last = begun_with(interesting, acquiring, picked, self.last)
+        return picked
 
     def publish(
         self, in_pool: frozenset[ObjectId], picked: dict[Peer, frozenset[ObjectId]]
@@ -339,23 +337,40 @@ class Registry(Peers):
 
     @step_property
     def rounds_take_turns(self, after: "Registry") -> bool:
-        """A round that wants an object begins with one: in their order, none that is wanted lies
-        between that and the one with which the last round began (O-B9)."""
+        """Of the objects that are wanted, a round begins with the next one after that with which
+        the last round began; if that could not be requested, its turn stays (O-B9)."""
         return all(
-            self.is_next(x, after.last)
+            after.last == self.begins_with(peer.had)
             for p, peer in after.peers.items()
             if peer.state == Status.UNREAD
             and p in self.peers
             and self.peers[p].state == Status.COMPLETED
-            for x in peer.available_ids
-            if x not in peer.had
         )
 
-    def is_next(self, x: ObjectId, first: ObjectId | None) -> bool:
+    def begins_with(self, in_pool: frozenset[ObjectId]) -> ObjectId | None:
+        ids = {x for p in self.peers if self.is_active(p) for x in self.peers[p].available_ids}
+        wanted = ids - in_pool
+        turn = next((x for x in sorted(wanted) if all(self.is_next(y, x) for y in wanted)), None)
+        if turn is None:
+            return self.last
+        return turn if self.copies(turn) > 0 or self.has_room_for(turn) else self.last
+
+    def has_room_for(self, x: ObjectId) -> bool:
+        """Whether a round could request it from a peer, before it requests anything."""
+        loads = {
+            p: peer.load() if self.is_active(p) else len(self.on_their_way(p))
+            for p, peer in self.peers.items()
+        }
+        return sum(loads.values()) < self.max_num_objects_inflight_total and any(
+            x in peer.available_ids
+            and self.is_active(p)
+            and loads[p] < self.max_num_objects_inflight_per_peer
+            for p, peer in self.peers.items()
+        )
+
+    def is_next(self, x: ObjectId, first: ObjectId) -> bool:
         """Whether no round skips x that begins with `first`."""
         last = self.last
-        if first is None:
-            return False
         if last is None or first > last:
             return x >= first or (last is not None and x <= last)
         return first <= x <= last

@@ -346,6 +346,11 @@ class Window(Machine, abstract=True):
         )
 
     @invariant
+    def what_is_executed_may_be_answered(self) -> bool:
+        """At any moment, also when the window's time is over (L14, L15, L21, S11)."""
+        return all(can(self.finish, w) == (t == Task.EXECUTING) for w, t in self.tasks.items())
+
+    @invariant
     def window_ends(self) -> bool:
         """Every window has a timer (L8, L17, L18), unless there is no pool (L16)."""
         pool = self.read_only_transaction_num_threads > 0

@@ -209,7 +209,7 @@ PROMISES: dict[str, tuple[Promise, ...]] = {
         ),
         Promise(
             "a round begins with the object whose turn it is",
-            "in_turns.RegistryInTurns.a_round_begins_as_it_says",
+            "registry.Registry.rounds_take_turns",
             "a round requests in the order of the IDs, whatever it says that it begins with",
         ),
         Promise(

@@ -42,6 +42,7 @@ UPDATES = (
     *("messages", "ownership", "declaration", "wiring", "replica", "joining"),
     *("system", "ledger", "deliveries", "updates"),
 )
+ROUNDS = ("messages", "callbacks", "declaration", "attribution", "registry", "in_turns")
 EVERY = (
     Combined(
         "a queue is sent from front to back, and what is sent goes to the back",
@@ -77,6 +78,56 @@ EVERY = (
         "UpdatesFixed",
         "dead_letters_behind",
         "replicas_have_what_was_said",
+    ),
+    Combined(
+        "when the window's time is over a thread can only put back what it has executed",
+        "read_only_windows",
+        ("declaration",),
+        (
+            (
+                "declaration",
+                "        self.busy.discard(thread)\n        self.unanswered -= 1\n",
+                '        require(self.state != Phase.OVER, "the time is over")\n'
+                "        self.busy.discard(thread)\n"
+                "        self.unanswered -= 1\n",
+            ),
+        ),
+        "WindowFixed",
+        "scope",
+        "what_is_executed_may_be_answered",
+    ),
+    Combined(
+        "a round without room takes the turn of an object",
+        "object_diffusion",
+        ROUNDS,
+        (
+            (
+                "attribution",
+                "    on_its_way = acquiring[first] > 0"
+                " or any(first in some for some in picked.values())\n"
+                "    return first if on_its_way else last\n",
+                "    return first\n",
+            ),
+        ),
+        "RoundsFixed",
+        "scope",
+        "every_object_has_its_turn",
+    ),
+    Combined(
+        "the same, in the registry",
+        "object_diffusion",
+        ROUNDS,
+        (
+            (
+                "registry",
+                "        self.last = begun_with(interesting, acquiring, picked, self.last)\n",
+                "        order = in_turn(interesting, self.last)\n"
+                "        self.last = order[0] if len(order) > 0 else self.last\n",
+            ),
+        ),
+        "RegistryInTurns",
+        "scope",
+        "a_round_begins_as_it_says",
     ),
 )
 
@@ -142,6 +193,64 @@ BEYOND = (
         "ReceiverCalled",
         "scope",
         "goes_on_where_it_was_told",
+    ),
+    Combined(
+        "at most seven messages are sent again, the oldest",
+        "unicast",
+        (*UNICAST, "callers"),
+        (
+            (
+                "declaration",
+                "        known = m.conn == self.conn\n",
+                "        known = m.conn == self.conn\n        last = self.highest_acked + 7\n",
+            ),
+            (
+                "declaration",
+                "for q in m.missing if known and q in self.window)",
+                "for q in m.missing if known and q in self.window and q <= last)",
+            ),
+        ),
+        "SenderCalled",
+        "scope",
+        "asserts",
+    ),
+    Combined(
+        "at most six missing messages are asked for",
+        "unicast",
+        (*UNICAST, "callers"),
+        (
+            (
+                "declaration",
+                "        missing = frozenset(q for q in range(self.next, self.highest)"
+                " if q not in self.buffer)\n",
+                "        last = min(self.highest, self.next + 6)\n"
+                "        missing = frozenset(q for q in range(self.next, last)"
+                " if q not in self.buffer)\n",
+            ),
+            (
+                "declaration",
+                'for q in range(self.next, self.highest)), "no gaps")',
+                'for q in range(self.next, last)), "no gaps")',
+            ),
+        ),
+        "ReceiverCalled",
+        "scope",
+        "asserts",
+    ),
+    Combined(
+        "of a long queue only the first six are answered at the end",
+        "read_only_windows",
+        ("declaration",),
+        (
+            (
+                "declaration",
+                "        closed = self.queued\n        self.unanswered -= closed\n",
+                "        closed = min(self.queued, 6)\n        self.unanswered -= closed\n",
+            ),
+        ),
+        "WindowFixed",
+        "scope",
+        "nothing_is_dropped",
     ),
     Combined(
         "two threads at most have a task",

@@ -56,9 +56,9 @@ PROVED = {
     "object_diffusion.system:DiffusionFixed": (55, 0),
     "queue_cluster.declaration:QueueOwnerFixed": (22, 0),
     "queue_cluster.dispatching:DispatchingFixed": (7, 0),
-    "read_only_windows.closing:PoolFixed": (27, 0),
-    "read_only_windows.declaration:WindowFixed": (21, 0),
-    "read_only_windows.system:NodeFixed": (44, 0),
+    "read_only_windows.closing:PoolFixed": (28, 0),
+    "read_only_windows.declaration:WindowFixed": (22, 0),
+    "read_only_windows.system:NodeFixed": (45, 0),
     "unicast.declaration:ReceiverEntryFixed": (11, 0),
     "unicast.declaration:SenderEntryFixed": (13, 0),
 }

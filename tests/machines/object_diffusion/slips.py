@@ -77,8 +77,8 @@ SLIPS = (
     Slip(
         "each round begins with the same object",
         "registry",
-        "            self.last = order[0]",
-        "            pass",
+        "        self.last = begun_with(interesting, acquiring, picked, self.last)\n",
+        "",
         "Registry",
         "several",
         "rounds_take_turns",
@@ -142,11 +142,11 @@ SLIPS = (
     Slip(
         "a round requests in the order of the IDs, whatever it says that it begins with",
         "registry",
-        "self.acquiring(), self.inflight(), limits, last)",
-        "self.acquiring(), self.inflight(), limits, None)",
+        "acquiring, self.inflight(), limits, self.last)",
+        "acquiring, self.inflight(), limits, None)",
         "RegistryInTurns",
         "scope",
-        "a_round_begins_as_it_says",
+        "rounds_take_turns",
     ),
     Slip(
         "a round requests one object of each peer",

@@ -16,6 +16,7 @@ from lawful.machines.object_diffusion.as_seed import (
     InboundPeerWaiting,
 )
 from lawful.machines.object_diffusion.declaration import InboundPeer, InboundPeerFixed
+from lawful.machines.object_diffusion.messages import ObjectId
 from lawful.runtime.timers import SimulatedClock
 from lawful.testing import conformance
 from tests.machines.checked import checked, counts
@@ -65,3 +66,18 @@ def small(cls: Any) -> Callable[[SimulatedClock], InboundPeer]:
 TestFixed = conformance(InboundPeerFixed, small(InboundPeerFixed), settings=QUICK)
 TestWaiting = conformance(InboundPeerWaiting, small(InboundPeerWaiting), settings=QUICK)
 TestAsSeed = conformance(InboundPeerAsSeed, small(InboundPeerAsSeed), settings=QUICK)
+
+
+@pytest.mark.parametrize("acked", range(30))
+def test_however_many_ids_wait_all_up_to_the_first_that_is_needed_are_acked(acked: int) -> None:
+    """The pool has these many, not the next one, and one behind it: more than any scope has."""
+    most = acked + 3
+    peer = InboundPeerFixed(max_num_objects_outstanding=most, max_num_ids_req=most)
+    ids = tuple(ObjectId(f"{i:02}") for i in range(acked + 2))
+    peer.decide(frozenset(), frozenset())
+    peer.read_decision()
+    peer.on_request_ids()
+    peer.on_receive_ids(ids)
+    peer.on_decision_completed()
+    decision = peer.decide(frozenset((*ids[:acked], ids[-1])), frozenset())
+    assert (decision.ids_to_ack, decision.ids_to_req) == (acked, 1 + acked)

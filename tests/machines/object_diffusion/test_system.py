@@ -33,10 +33,10 @@ from tests.machines.drawn import same_sequences, same_states
     [
         (ConnectionFixed, (9_200, 35_153, 41)),
         (DiffusionFixed, (3_365, 12_432, 38)),
-        (RegistryInTurns, (3_560, 26_080, 48)),
+        (RegistryInTurns, (3_026, 22_090, 49)),
         pytest.param(*(Registry, (4_961, 31_590, 33)), marks=pytest.mark.nightly),
         pytest.param(*(AnyPeers, (7_904, 61_465, 43)), marks=pytest.mark.nightly),
-        (RoundsFixed, (32, 77, 6)),
+        (RoundsFixed, (32, 109, 6)),
     ],
     ids=lambda given: getattr(given, "__name__", ""),
 )
