@@ -29,7 +29,7 @@ from lawful.checks.replay.in_process import tally_rows
 from lawful.checks.replay.problems import COUNTS
 from lawful.checks.replay.sources import sources
 from lawful.checks.replay.spark.partitions import COVERED, FINDING, OF_INSTANCE, REJECTED, found
-from lawful.checks.replay.spark.streaming import PROVIDER, ROCKS_DB
+from lawful.checks.replay.spark.streaming import PROVIDER, ROCKS_DB, TOLD
 from lawful.checks.replay.tally import Tallies
 
 Parts = Sequence[Sequence[str]]
@@ -91,6 +91,8 @@ def of_records(records: Iterable[Mapping[str, Any]]) -> Answer:
                 findings.append(_finding(row["instance"], row))
             case kind if kind == COVERED:
                 covered[row["machine"], row["kind"], row["name"]] += row["count"]
+            case kind if kind == TOLD:
+                pass  # Of a stream; a replay of all rows says it in its remark.
             case kind:
                 assert kind == REJECTED
                 rejected[row["reason"], row["text"]] += 1
