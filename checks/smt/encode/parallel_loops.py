@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from lawful.spec import ir
+from lawful.spec.errors import a
 
 from ..algebra.term import Term, occurs
 from .conversion import as_term
@@ -22,7 +23,7 @@ from .trail import Trail
 def at_once(run: Trail, s: ir.Loop, many: Elements, body: Callable[[], None]) -> None:
     """Execute the body for every element of the one row; raises NotEncodable where rounds may
     interfere."""
-    logic, refused = run.logic, NotEncodable(f"a loop over a {s.over.type}, which has no bound")
+    logic, refused = run.logic, NotEncodable(f"a loop over {a(s.over.type)}, which has no bound")
     row = many.rows[0]
     if len(row.names) != 1 or row.value is not row.names[0]:
         raise refused
