@@ -7,7 +7,6 @@ from typing import Any, cast
 
 import pytest
 
-from lawful import Machine, Nat, transition
 from lawful.checks.prove import How, prove
 from lawful.checks.prove.induction import Induction
 from lawful.checks.prove.result import AT_START, TO_INDUCTION, UNSEEN
@@ -285,24 +284,6 @@ def test_what_cannot_be_encoded_is_named_and_unknown() -> None:
         assert row.note.startswith("not encodable: ") and construct in row.note, row.note
         assert row.counterexample is None
     assert "provable.py:" in rows["size", "natural"].note
-
-
-class Counting(Machine):
-    n: Nat = 0
-
-    @transition
-    def down(self, k: Nat) -> None:
-        while k > 0:
-            k -= 2
-            self.n += 1
-
-
-def test_a_loop_that_is_counted_is_a_loop_over_a_range() -> None:
-    rows = {(o.obligation, o.property): o for o in proof(Counting).obligations}
-    note = rows["down", "bounds"].note
-    assert rows["down", "bounds"].verdict is Verdict.UNKNOWN
-    assert note.startswith("not encodable: ")
-    assert note.endswith("a loop over an Iterable[int], which has no bound")
 
 
 def test_a_list_is_proved_within_the_length_of_the_scope() -> None:
