@@ -129,7 +129,7 @@ def flipped_outbox(apart: int, folder: Path) -> Count:
         (folder / "damaged.db").write_bytes(damaged)
         got, asked, seen = set[tuple[str, int, object]](), due, False
         try:
-            with Store(folder / "damaged.db", outbox=[Loan]) as store:
+            with Store(folder / "damaged.db", synchronous="NORMAL", outbox=[Loan]) as store:
                 seen = any(damages(store))
                 asked = [*store.due(Loan)]
                 Outbox(store, Loan, partial(_note, got)).deliver(1e12)

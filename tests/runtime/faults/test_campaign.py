@@ -33,7 +33,7 @@ KINDS: dict[str, tuple[Kind, int, int]] = {
     "disk full under a store": (disks.full_store, 5, 300),
     "disk full under a journal": (disks.full_journal, 5, 300),
     "byte flipped in a database": (disks.flipped_store, 997, 5),
-    "byte flipped under an outbox": (disks.flipped_outbox, 1499, 5),
+    "byte flipped under an outbox": (disks.flipped_outbox, 1499, 11),
     "byte flipped in a journal": (disks.flipped_journal, 97, 1),
     "threads on one instance": (processes.threads, 30, 5_000),
 }
