@@ -225,8 +225,8 @@ BREAKS = (
         "R19",
         "        for each in self.seen:\n"
         "            self.seen[each].discard(channel)\n\n"
-        "    def next_number",
-        "    def next_number",
+        "    def is_offered",
+        "    def is_offered",
         "offers_can_be_used",
         {**ONE_SENDER, "Type": 1},
     ),
@@ -361,9 +361,9 @@ BREAKS = (
     Break(
         "a channel whose peer is dead stays in the pool",
         "R33 R34",
-        '        require(channel in self.seen[token], "is not offered")\n'
+        '        require(self.is_offered(channel), "is not offered")\n'
         "        del self.channels[channel]\n",
-        '        require(channel in self.seen[token], "is not offered")\n',
+        '        require(self.is_offered(channel), "is not offered")\n',
         "all_that_is_open_is_offered",
         ONE_PEER,
     ),
