@@ -7,6 +7,8 @@ from collections.abc import Callable
 from functools import partial
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lawful import Refused
 from lawful.machines.message_scheduler.declaration import (
@@ -172,6 +174,18 @@ def test_withdrawn_is_returned_and_nobody_is_called() -> None:
     s.receive(A, 8, LEDGER, b"yes")
     assert called(s) is None
     assert s.open() == frozenset()  # The peer still has the request.
+
+
+@given(st.integers(1, 40), st.lists(st.integers(0, 39), max_size=20))
+def test_who_withdraws_leaves_the_others_in_their_order(count: int, withdrawn: list[int]) -> None:
+    """However many wait: exploration has few."""
+    s, waiting = scheduler(), [Token(f"{n}") for n in range(count)]
+    for token in waiting:
+        s.schedule(token)
+    for token in (Token(f"{n}") for n in withdrawn):
+        assert s.withdraw_sender(token) == (token in waiting)
+        waiting = [each for each in waiting if each != token]
+        assert (list(s.queue), set(s.seen)) == (waiting, set(waiting))
 
 
 def test_stop_tells_everybody_and_accepts_nobody() -> None:
