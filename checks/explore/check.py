@@ -147,7 +147,7 @@ def _spilled(
     except NotGenerated as reason:
         raise NoEngine(f"machine code, which {option} needs, does not know {reason}") from reason
     except ImportError as error:
-        raise NoEngine(f"{option} needs llvmlite: pip install 'lawful[check]'") from error
+        raise lacking(option, error) from error
     except OSError as error:
         raise ValueError(f"--spill {folder}: {error.strerror or error}") from error
 
@@ -305,5 +305,12 @@ def searched(
             return "reference", slow
         raise NoEngine(f"the {engine} engine does not know {reason}") from reason
     except ImportError as error:
-        raise NoEngine("the compiled engine needs llvmlite: pip install 'lawful[check]'") from error
+        raise lacking("the compiled engine", error) from error
     return found.tier, found
+
+
+def lacking(what: str, error: ImportError) -> NoEngine:
+    """The error that names the library which is not installed, and the extra that installs it."""
+    library = (error.name or "llvmlite").partition(".")[0]
+    extra = "check" if library in ("llvmlite", "numpy") else "spark"
+    return NoEngine(f"{what} needs {library}: pip install 'lawful[{extra}]'")

@@ -153,6 +153,25 @@ def test_what_it_does_not_do_is_refused(tmp_path: Path) -> None:
         checked(TwoPhase, Limits(spill=tmp_path / "file"))
 
 
+@pytest.mark.parametrize(
+    ("module", "told"),
+    [
+        ("llvmlite.binding", "llvmlite: pip install 'lawful[check]'"),
+        ("pyarrow", "pyarrow: pip install 'lawful[spark]'"),
+    ],
+)
+def test_a_library_that_is_not_there_is_named(
+    module: str, told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def lacking(*_: object, **__: object) -> None:
+        raise ModuleNotFoundError(f"No module named '{module}'", name=module)
+
+    monkeypatch.setattr(spilled_search, "search", lacking)
+    with pytest.raises(NoEngine) as caught:
+        checked(TwoPhase, Limits(spill=tmp_path))
+    assert str(caught.value) == f"--spill needs {told}"
+
+
 def test_states_of_one_hash_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = run_code.texts()
     alike = [text.replace("h *= 0xC4CEB9FE1A85EC53", "h = 7") for text in texts]
