@@ -155,7 +155,7 @@ class Parser:
                 return short_forms.unpacking(self, node, targets)
             case ast.Assign(targets=[_, _, *_]):
                 return short_forms.several_targets(self, node)
-            case ast.For(orelse=[_, *_]):
+            case ast.For(orelse=[_, *_]) | ast.While(orelse=[_, *_]):
                 return short_forms.with_else(self, node)
             case ast.Break():
                 return short_forms.leave(self, node)
@@ -190,6 +190,14 @@ class Parser:
         place = self.place(node.target)
         taken = [short_forms.unpacked(place, *each) for each in inner]
         return tree.Each(self.place(node), names, over, (*taken, *body))
+
+    def repetition(self, node: ast.While, done: tree.Name | None) -> tree.While:
+        """A `while` loop without its `else`; `done` is as in `loop`."""
+        test = self.expr(node.test)
+        self.loops.append(done)
+        body = self.block(node.body)
+        self.loops.pop()
+        return tree.While(self.place(node), test, body)
 
     def body(self, nodes: list[ast.stmt]) -> tuple[str, tuple[tree.Statement, ...]]:
         """The docstring and the rest of a function's body."""
@@ -540,13 +548,7 @@ def _choose(p: Parser, node: ast.If) -> tree.Statement:
 
 
 def _while(p: Parser, node: ast.While) -> tree.Statement:
-    if node.orelse:
-        p.refuse("L102", node.orelse[0], "a while loop without else")
-    test = p.expr(node.test)
-    p.loops.append(None)
-    body = p.block(node.body)
-    p.loops.pop()
-    return tree.While(p.place(node), test, body)
+    return p.repetition(node, None)
 
 
 def _match(p: Parser, node: ast.Match) -> tree.Statement:

@@ -35,6 +35,7 @@ class Parser(Protocol):
     def block(self, nodes: list[ast.stmt]) -> tuple[tree.Statement, ...]: ...
 
     def loop(self, node: ast.For, done: tree.Name | None) -> tree.Each: ...
+    def repetition(self, node: ast.While, done: tree.Name | None) -> tree.While: ...
 
 
 def fresh(p: Parser, node: ast.AST) -> tree.Name:
@@ -142,17 +143,21 @@ def any_of_several(p: Parser, node: ast.Starred) -> tree.Expression:
     return tree.Comprehension(place, "set", each, None, (*clauses, inside))
 
 
-def with_else(p: Parser, node: ast.For) -> Iterator[tree.Statement]:
-    """`for ... else`: what stands under `else` runs where no `break` ended the loop."""
+def with_else(p: Parser, node: ast.For | ast.While) -> Iterator[tree.Statement]:
+    """A loop with `else`: what stands under it runs where no `break` ended the loop."""
     place = p.place(node)
     if not any(map(_breaks, node.body)):
-        yield p.loop(node, None)
+        yield _without_else(p, node, None)
         yield from p.block(node.orelse)
         return
     done = fresh(p, node)
     yield tree.Set(place, done, tree.Literal(place, True), None)
-    yield p.loop(node, done)
+    yield _without_else(p, node, done)
     yield tree.Choose(place, done, p.block(node.orelse), ())
+
+
+def _without_else(p: Parser, node: ast.For | ast.While, done: tree.Name | None) -> tree.Statement:
+    return p.loop(node, done) if isinstance(node, ast.For) else p.repetition(node, done)
 
 
 def emptied(test: tree.Expression) -> Iterator[tree.Expression]:
