@@ -198,14 +198,19 @@ class Copy:
         """The machine code; empty where the copy failed."""
         with open(self.pipe, "rb") as pipe:
             code = pipe.read()
-        _, status = os.waitpid(self.pid, 0)
+        try:
+            _, status = os.waitpid(self.pid, 0)
+        except ChildProcessError:  # This process ignores SIGCHLD: nobody knows how the copy ended.
+            return b""
         return b"" if status else code
 
     def end(self) -> None:
         """Nobody waits for it any more."""
         os.close(self.pipe)
-        os.kill(self.pid, signal.SIGKILL)
-        os.waitpid(self.pid, 0)
+        with contextlib.suppress(ChildProcessError):  # It has ended, and SIGCHLD is ignored.
+            if os.waitpid(self.pid, os.WNOHANG) == (0, 0):
+                os.kill(self.pid, signal.SIGKILL)
+                os.waitpid(self.pid, 0)
 
 
 def copied(text: Text, workers: int | None) -> Copy | None:

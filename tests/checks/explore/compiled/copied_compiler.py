@@ -116,6 +116,18 @@ def fails() -> object:
     return {"tier": found.tier, "count": found.count, "no child": no_child()}
 
 
+def is_reaped() -> object:
+    """Where SIGCHLD is ignored, the system forgets a copy that has ended, and how it ended."""
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    replace(llvm, "unoptimised", never)  # As does one that takes long.
+    ended = search(space(), Limits())
+    mock.patch.stopall()
+    prepare()
+    replace(Copy, "ready", is_there)  # The moment does not vary.
+    found = search(space(), Limits())
+    return {"counts": (ended.count, found.count), "tier": found.tier, "no child": no_child()}
+
+
 def is_not_made() -> object:
     """Where it would be of no use, or where locks of other threads would be copied."""
     text = stepping(space()).text
@@ -149,9 +161,14 @@ def is_killed() -> object:
     return None
 
 
-if __name__ == "__main__":
+def prepare() -> None:
+    """Every search may have a copy, and goes over to machine code by it alone."""
     replace(background, "LONG", 0)
     replace(background, "PATIENCE", 1e9)
     replace(threads, "processors", lambda: 2)  # As on a machine with several.
     replace(plain, "SLICE", 7)
+
+
+if __name__ == "__main__":
+    prepare()
     print(globals()[sys.argv[1]]())

@@ -192,6 +192,7 @@ COPIED: dict[str, dict[str, object]] = {
     "ends_before": {"tier": "generated", "count": 288, "no child": True},
     "is_interrupted": {"no child": True},
     "fails": {"tier": "generated", "count": 288, "no child": True},
+    "is_reaped": {"counts": (288, 288), "tier": "generated", "no child": True},
     "is_not_made": {
         "two processors": True,
         "one processor": False,
