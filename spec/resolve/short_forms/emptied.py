@@ -68,8 +68,8 @@ def _container(b: Body, written: tree.Expression) -> ir.Expr | None:
 
 def _empties(body: Sequence[ir.Stmt], place: ir.Expr, functions: Sequence[ir.Function]) -> bool:
     """Whether each round that comes to its end takes an element, and none puts one in."""
-    every = [*_every(body, functions)]
-    again = {name for stmt in every for name in _named_anew(stmt)}
+    every = [*every_statement(body, functions)]
+    again = {name for stmt in every for name in named_anew(stmt)}
     if not again.isdisjoint(name for name, _ in free_locals((place,))):
         return False
     for stmt in every:
@@ -78,13 +78,13 @@ def _empties(body: Sequence[ir.Stmt], place: ir.Expr, functions: Sequence[ir.Fun
     return _always(body, place, functions)
 
 
-def _every(body: Iterable[ir.Stmt], functions: Sequence[ir.Function]) -> Iterator[ir.Stmt]:
+def every_statement(body: Iterable[ir.Stmt], functions: Sequence[ir.Function]) -> Iterator[ir.Stmt]:
     """The statements of a body and of the helpers that it calls."""
     for stmt in statements(body):
         yield stmt
         inside = inlined(stmt, functions) if isinstance(stmt, ir.Do) else ()
         if stmt not in inside:
-            yield from _every(inside, functions)
+            yield from every_statement(inside, functions)
 
 
 def _changes(stmt: ir.Stmt, place: ir.Expr, functions: Sequence[ir.Function]) -> Iterator[Change]:
@@ -97,7 +97,7 @@ def _changes(stmt: ir.Stmt, place: ir.Expr, functions: Sequence[ir.Function]) ->
         yield Change(stmt.into, below=True)
 
 
-def _named_anew(stmt: ir.Stmt) -> Iterator[str]:
+def named_anew(stmt: ir.Stmt) -> Iterator[str]:
     """The locals that another value or container takes."""
     match stmt:
         case ir.Loop(names=names) | ir.Unpack(names=names):

@@ -9,12 +9,12 @@ from ... import ir
 from ... import types as t
 from ...analysis.changed_places import changes
 from ...analysis.places import is_place, may_pass
-from ...analysis.walk import everything, free_locals, inlined, statements
+from ...analysis.walk import everything, free_locals, statements
 from ...quick_dataclass import dataclass
 from ...syntax import short_forms, tree
 from .. import expressions
 from ..context import Body
-from ..short_forms.emptied import endless
+from ..short_forms.emptied import endless, every_statement, named_anew
 
 RISING = {"<": 0, "<=": 1}  # How many rounds more than the distance there may be.
 FALLING = {">": 0, ">=": 1}
@@ -168,10 +168,10 @@ def _nearer(
     if not all(isinstance(each, FIXED) for each in everything((limit,))):
         return False
     locals_ = {name for name, _ in free_locals((limit, number))}
-    for stmt in _every(body, functions):
+    for stmt in every_statement(body, functions):
         if _steps(stmt, number, op):
             continue
-        if any(name in locals_ for name in _named_anew(stmt)):
+        if any(name in locals_ for name in _changed(stmt)):
             return False
         for change in changes(stmt, functions):
             place = change.place
@@ -183,28 +183,10 @@ def _nearer(
     return _always(body, number, op)
 
 
-def _every(body: Iterable[ir.Stmt], functions: Sequence[ir.Function]) -> Iterator[ir.Stmt]:
-    """The statements of a body and of the helpers that it calls."""
-    for stmt in statements(body):
-        yield stmt
-        inside = inlined(stmt, functions) if isinstance(stmt, ir.Do) else ()
-        if stmt not in inside:
-            yield from _every(inside, functions)
-
-
-def _named_anew(stmt: ir.Stmt) -> Iterator[str]:
+def _changed(stmt: ir.Stmt) -> Iterator[str]:
+    """The locals that have another value afterwards, or other content."""
+    yield from named_anew(stmt)
     match stmt:
-        case ir.Loop(names=names) | ir.Unpack(names=names):
-            yield from names
-        case ir.Assign(target=ir.Local(name=name)):
-            yield name
-        case (
-            ir.Update(into=ir.Local(name=name))
-            | ir.Step(into=ir.Local(name=name))
-            | ir.Do(into=ir.Local(name=name))
-            | ir.Base(into=ir.Local(name=name))
-        ):
-            yield name
         case ir.Update(target=ir.Local(name=name)):
             yield name
         case _:
